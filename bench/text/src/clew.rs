@@ -12,11 +12,9 @@ use clew_engine::{
     TranslogDurability, WriteOperation,
 };
 use clew_platform::{RealClock, RealDisk};
+use clew_query::{Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, Operator, Pattern, Query};
 use clew_schema::Mapping;
-use clew_text::{
-    Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, NoKnn, Operator, Pattern, Query,
-    ShardRequest, TrackTotal,
-};
+use clew_text::{NoKnn, ShardRequest, TrackTotal};
 use serde_json::json;
 
 use crate::queries::{Class, Shape};

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use clew_query::{Match, Query, Range};
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSpec, DateHistogramSpec, DateInterval, DocVisitor,
-    Match, NamedAgg, NoKnn, Order, Query, Range, ShardRequest, Snapshot, SortKey, Source,
-    TermsSpec, Threads, TrackTotal,
+    NamedAgg, NoKnn, Order, ShardRequest, Snapshot, SortKey, Source, TermsSpec, Threads,
+    TrackTotal,
 };
 use rustix::time::ClockId;
 use serde_json::json;

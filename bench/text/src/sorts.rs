@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clew_text::{Match, NoKnn, Order, Query, ShardRequest, SortKey, TrackTotal};
+use clew_query::{Match, Query};
+use clew_text::{NoKnn, Order, ShardRequest, SortKey, TrackTotal};
 use rustix::time::ClockId;
 
 use crate::clew::{Clew, Columns};

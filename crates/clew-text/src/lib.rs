@@ -21,16 +21,16 @@ mod aggregation;
 mod cache_room;
 
 pub use aggregation::{
-    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggProfile, AggResult,
-    AggSearcher, AggSpec, Attached, AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit,
-    Comparison, CompositeKind, CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec,
-    DateInterval, DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape,
-    FiltersSpec, GEOHASH_MAX, GapPolicy, Generation, Grid, GridSpec, Heuristic, HistogramResult,
-    HistogramSpec, IncludeExclude, Intermediate, Key, MatrixField, MatrixResult, Method, Metric,
-    MissingOrder, MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey,
-    PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket,
-    RangeEnd, RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar, SignificantSpec, SingleKind,
-    Source, Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
+    AggCollector, AggContext, AggLimits, AggProfile, AggResult, AggSearcher, AggSpec, Attached,
+    AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
+    CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
+    DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
+    GEOHASH_MAX, GapPolicy, Generation, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
+    IncludeExclude, Intermediate, Key, MatrixField, MatrixResult, Method, Metric, MissingOrder,
+    MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind,
+    PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd,
+    RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar, SignificantSpec, SingleKind, Source,
+    Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
     TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
 
@@ -39,20 +39,9 @@ pub use cache_room::size_caches;
 pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 pub use indexing::SegmentBuilder;
 
-pub use percolate::{
-    DocumentMatcher, Matched, Needs, NoQuery, PercolateQuery, Percolated, Percolations,
-    QueryReader, stored_query,
-};
+pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
 pub use query::{
-    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, DocumentName,
-    FeatureCurve, FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance,
-    GeoQuery, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore,
-    KnnQuery, KnnResolver, LikeDocument, LikeItem, LikeNamed, Match, MatchPhrase,
-    MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator,
-    Pattern, PercolateNamed, Plan, Query, QueryError, QueryString, Range, RankFeature,
-    RegexpOptions, RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode,
-    SegmentHits, SimpleFeatures, SparseVector, Term, TermsOf, TermsSet, ValueMode, VectorMeasure,
-    VectorScore, WordChoice, compile, plan, postings_max,
+    CompileContext, KnnResolver, NoKnn, Plan, SegmentHits, compile, plan, postings_max,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FilterCache, FilterCacheFigures,

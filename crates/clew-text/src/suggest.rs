@@ -5,8 +5,8 @@ use serde_json::Value;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
-use crate::query::{Fuzziness, QueryError, unless_stopped};
 use crate::search::Snapshot;
+use clew_query::{Fuzziness, QueryError, unless_stopped};
 use clew_schema::FieldKind;
 use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR};
 

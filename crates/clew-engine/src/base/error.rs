@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clew_log::{Glsn, LogError};
 use clew_platform::MemoryExceeded;
+use clew_query::{AggErrorKind, QueryError};
 use clew_schema::{DocumentError, MappingError};
-use clew_text::{AggErrorKind, QueryError};
 
 use crate::base::blocks::{Block, describe};
 

@@ -11,7 +11,8 @@ use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, Trim};
 use clew_platform::{
     Clock, Disk, DiskSpace, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes,
 };
-use clew_text::{QueryReader, Threads};
+use clew_query::QueryReader;
+use clew_text::Threads;
 use parking_lot::{Mutex, RwLock};
 
 use crate::base::disk::{DiskGuard, DiskLimits};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clew_platform::{Clock, Reservation};
+use clew_query::QueryError;
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Intermediate, MergedHit,
-    NamedResult, QueryError, Stopwatch,
+    NamedResult, Stopwatch,
 };
 use parking_lot::Mutex;
 

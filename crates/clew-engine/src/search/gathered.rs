@@ -1,7 +1,8 @@
 //! What the shards found, taken apart for what is made of it.
 
 use clew_platform::Reservation;
-use clew_text::{Intermediate, QueryError, ShardHit, ShardResult};
+use clew_query::QueryError;
+use clew_text::{Intermediate, ShardHit, ShardResult};
 
 use super::ShardAnswer;
 use super::profile::{knn_profile, shard_profile};

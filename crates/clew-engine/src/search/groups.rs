@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clew_platform::{Reservation, stopped};
-use clew_text::{Bool, Query, SortValue, Term, TrackTotal};
+use clew_query::{Bool, Query, Term};
+use clew_text::{SortValue, TrackTotal};
 use parking_lot::Mutex;
 use serde_json::Value;
 

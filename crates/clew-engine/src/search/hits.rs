@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use clew_text::{MergedHit, Percolations, Query, QueryError, SegmentBits};
+use clew_query::{Query, QueryError};
+use clew_text::{MergedHit, Percolations, SegmentBits};
 use tantivy::DocId;
 
 use super::inner;

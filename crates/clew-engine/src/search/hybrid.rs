@@ -1,8 +1,9 @@
 //! Searches by several queries at once: every shard gives the best of each, and the fused ranking
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
+use clew_query::Query;
 use clew_text::{
-    Explained, KnnResolver, MergedHit, Order, Query, ShardHit, ShardRequest, ShardResult, SortKey,
+    Explained, KnnResolver, MergedHit, Order, ShardHit, ShardRequest, ShardResult, SortKey,
     SortValue, TrackTotal, explain, rescore,
 };
 

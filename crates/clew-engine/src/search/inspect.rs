@@ -4,9 +4,10 @@
 
 use std::cell::RefCell;
 
+use clew_query::{Query, QueryError};
 use clew_text::{
-    CompileContext, Completed, CompletionWish, Explained, FieldFigures, Query, QueryError,
-    SimilarTerm, Snapshot, Spelling, TermFigures,
+    CompileContext, Completed, CompletionWish, Explained, FieldFigures, SimilarTerm, Snapshot,
+    Spelling, TermFigures,
 };
 use serde_json::Value;
 

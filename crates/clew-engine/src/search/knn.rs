@@ -4,8 +4,9 @@
 use std::cell::RefCell;
 
 use clew_platform::stopped;
+use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
-use clew_text::{KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
+use clew_text::{KnnResolver, SegmentBits, SegmentHits};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };

@@ -7,9 +7,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, MemoryPurpose, Reservation};
+use clew_query::{Bool, Query, QueryError};
 use clew_text::{
-    AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, Query, QueryError,
-    ShardHit, ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggSearcher, DocVisitor, Intermediate, KnnResolver, ShardHit, ShardRequest,
+    ShardResult, merge_hits,
 };
 use parking_lot::Mutex;
 

@@ -1,7 +1,8 @@
 //! Which named queries a hit matches. They are run once more, without scores, over the shards that
 //! have hits, and only when a request has names at all.
 
-use clew_text::{MergedHit, Query, QueryError, SegmentBits};
+use clew_query::{Query, QueryError};
+use clew_text::{MergedHit, SegmentBits};
 
 use crate::search::request::SearchRequest;
 

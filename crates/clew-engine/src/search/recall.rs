@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::Clock;
+use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
-use clew_text::{KnnQuery, KnnResolver, QueryError};
+use clew_text::KnnResolver;
 use clew_vector::RecallEstimate;
 
 use crate::base::error::EngineError;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_platform::Reservation;
+use clew_query::Query;
 use clew_text::{
-    AggProfile, Explained, Kin, NamedAgg, NamedResult, Percolated, Query, Rescore, SortKey,
-    SortValue, Total, TrackTotal,
+    AggProfile, Explained, Kin, NamedAgg, NamedResult, Percolated, Rescore, SortKey, SortValue,
+    Total, TrackTotal,
 };
 use clew_vector::{SearchProfile, Strategy};
 

@@ -1,6 +1,6 @@
 //! Which shards a search passes over: those without a document in a range that every match is in.
 
-use clew_text::Query;
+use clew_query::Query;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;

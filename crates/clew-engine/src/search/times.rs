@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, Clock, Stop};
-use clew_text::QueryError;
+use clew_query::QueryError;
 
 use crate::base::error::EngineError;
 use crate::search::request::SearchRequest;

@@ -2,7 +2,7 @@
 
 use clew_engine::EngineOptions;
 use clew_platform::SimDisk;
-use clew_text::Query;
+use clew_query::Query;
 
 use crate::harness::*;
 use crate::model::{self, Expected, Random};

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
+use clew_query::{Bool, JoinScore, MatchPhrase, NestedQuery, Pattern, Query, Range, RegexpSyntax};
 use clew_schema::Mapping;
-use clew_text::{
-    AggSpec, Bool, JoinScore, MatchPhrase, NamedAgg, NestedQuery, Order, Pattern, Query, Range,
-    RegexpSyntax, SortKey, Source, TermsSpec,
-};
+use clew_text::{AggSpec, NamedAgg, Order, SortKey, Source, TermsSpec};
 use serde_json::{Value, json};
 
 use crate::harness::*;

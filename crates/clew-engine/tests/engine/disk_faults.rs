@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clew_engine::ErrorKind;
 use clew_platform::{Disk, SimDisk};
-use clew_text::Query;
+use clew_query::Query;
 
 use crate::harness::*;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clew_engine::{Block, DiskLimits, DiskStage, EngineError, ErrorKind, IndexSettings, Watermark};
 use clew_platform::{Disk, SimDisk};
-use clew_text::Query;
+use clew_query::Query;
 use serde_json::{Value, json};
 
 use crate::harness::*;

@@ -2,8 +2,8 @@
 
 use clew_engine::IndexSettings;
 use clew_platform::SimDisk;
+use clew_query::Query;
 use clew_schema::Mapping;
-use clew_text::Query;
 use serde_json::{Value, json};
 
 use crate::harness::{Node, index};

@@ -2,7 +2,7 @@
 
 use clew_engine::{EngineError, ErrorKind, IndexSettings, ResolveOptions};
 use clew_platform::SimDisk;
-use clew_text::Query;
+use clew_query::Query;
 use serde_json::json;
 
 use crate::harness::*;

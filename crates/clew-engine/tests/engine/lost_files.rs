@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clew_engine::{EngineError, EngineOptions, ErrorKind, IndexSettings};
 use clew_log::LogOptions;
 use clew_platform::{Disk, SimDisk};
-use clew_text::Query;
+use clew_query::Query;
 
 use crate::harness::*;
 

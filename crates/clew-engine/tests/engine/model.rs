@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_engine::{Engine, IndexSettings, WriteOperation};
+use clew_query::{JoinScore, NestedQuery, Query};
 use clew_schema::Mapping;
-use clew_text::{JoinScore, NestedQuery, Query};
 use serde_json::{Value, json};
 
 use crate::harness::*;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clew_engine::{EngineOptions, IndexSettings, MERGE_REORDER};
 use clew_platform::{Disk, MemoryLimits, SimDisk};
+use clew_query::{JoinScore, MatchPhrase, NestedQuery, Query};
 use clew_schema::Mapping;
-use clew_text::{JoinScore, MatchPhrase, NestedQuery, Query};
 use serde_json::{Value, json};
 
 use crate::harness::{Node, delete, index, json_of, update};

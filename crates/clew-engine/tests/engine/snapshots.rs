@@ -9,8 +9,8 @@ use clew_engine::{
     documents_file_name,
 };
 use clew_platform::{Disk, SimDisk};
+use clew_query::Query;
 use clew_schema::Mapping;
-use clew_text::Query;
 use serde_json::json;
 
 use crate::harness::*;

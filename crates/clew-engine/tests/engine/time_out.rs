@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clew_engine::{Collapse, EngineOptions, InnerHits, SearchRequest, Within};
 use clew_platform::{Clock, SimDisk};
-use clew_text::Query;
+use clew_query::Query;
 
 use crate::harness::{Node, index, source};
 

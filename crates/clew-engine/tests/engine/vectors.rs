@@ -6,8 +6,8 @@ use clew_engine::{
     IndexSettings, RecallEffort, RecallFigures, RecallRequest, SearchRequest, Strategy,
 };
 use clew_platform::{Disk, SimDisk};
+use clew_query::Query;
 use clew_schema::Mapping;
-use clew_text::Query;
 use serde_json::json;
 
 use crate::disk_faults::segment_file;

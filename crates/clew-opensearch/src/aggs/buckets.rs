@@ -1,8 +1,9 @@
 //! Bucket aggregations whose settings hold queries or several sources.
 
+use clew_query::Query;
 use clew_text::{
     AggSpec, AutoDateSpec, CompositeKind, CompositeSource, CompositeSpec, Direction, FilterShape,
-    FiltersSpec, MissingOrder, MultiTermsSpec, Query, RareTermsSpec, SampleSpec, Scalar, Source,
+    FiltersSpec, MissingOrder, MultiTermsSpec, RareTermsSpec, SampleSpec, Scalar, Source,
 };
 use serde_json::{Map, Value};
 

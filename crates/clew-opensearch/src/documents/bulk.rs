@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
 use clew_platform::{CancellationToken, MemoryPurpose, stopped};
-use clew_text::QueryError;
+use clew_query::QueryError;
 
 use crate::documents::bulk_lines::{self, BulkAction, Verb};
 use crate::documents::write_reply::{self, Refresh};

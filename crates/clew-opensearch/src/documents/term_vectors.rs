@@ -8,8 +8,8 @@ use std::time::Instant;
 use clew_analysis::{POSITION_GAP, tokens};
 use clew_engine::{Engine, EngineError, Index, Pinned};
 use clew_platform::{Pace, stopped};
+use clew_query::QueryError;
 use clew_schema::{FieldKind, MappedField};
-use clew_text::QueryError;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -1,6 +1,6 @@
 //! Queries made of queries.
 
-use clew_text::{Bool, Boosting, Query};
+use clew_query::{Bool, Boosting, Query};
 use serde_json::Value;
 
 use super::DslError;

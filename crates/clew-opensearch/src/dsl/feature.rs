@@ -1,6 +1,6 @@
 //! Queries over features: `rank_feature`, and `neural_sparse` with the tokens of a query.
 
-use clew_text::{FeatureCurve, Query, RankFeature, SparseVector};
+use clew_query::{FeatureCurve, Query, RankFeature, SparseVector};
 use serde_json::Value;
 
 use super::DslError;

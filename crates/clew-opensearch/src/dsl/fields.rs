@@ -1,6 +1,6 @@
 //! Queries on the words of one field.
 
-use clew_text::{Match, MatchPhrase, Query};
+use clew_query::{Match, MatchPhrase, Query};
 use serde_json::Value;
 
 use super::DslError;

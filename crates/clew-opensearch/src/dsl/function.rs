@@ -1,6 +1,6 @@
 //! Scores changed by functions: `function_score`, `distance_feature`.
 
-use clew_text::{
+use clew_query::{
     BoostMode, Decay, DecayShape, DistanceFeature, FieldModifier, FunctionKind, FunctionScore,
     Query, ScoreFunction, ScoreMode, ValueMode,
 };

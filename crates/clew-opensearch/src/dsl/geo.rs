@@ -1,7 +1,7 @@
 //! Queries on points: near a point, in a rectangle, in a polygon, in a shape.
 
+use clew_query::{GeoQuery, Query};
 use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, parse_distance};
-use clew_text::{GeoQuery, Query};
 use serde_json::Value;
 
 use super::DslError;

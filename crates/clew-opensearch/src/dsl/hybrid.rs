@@ -1,6 +1,6 @@
 //! `hybrid`: a few queries that rank together. It stands at the top of a search or nowhere.
 
-use clew_text::{Bool, KnnQuery, Query};
+use clew_query::{Bool, KnnQuery, Query};
 use serde_json::Value;
 
 use super::object::Parameters;

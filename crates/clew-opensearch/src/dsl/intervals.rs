@@ -1,6 +1,6 @@
 //! `intervals`: rules over the words of one field.
 
-use clew_text::{
+use clew_query::{
     Fuzziness, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query,
 };
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The clause of nearest neighbours.
 
-use clew_text::{KnnQuery, Query};
+use clew_query::{KnnQuery, Query};
 use serde_json::Value;
 
 use super::DslError;

@@ -1,7 +1,7 @@
 //! Queries on exact values and on terms.
 
+use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Term, TermsOf};
 use clew_schema::RangeRelation;
-use clew_text::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Term, TermsOf};
 use serde_json::Value;
 
 use super::DslError;
@@ -45,7 +45,7 @@ pub(super) fn term(body: &Value) -> Result<Query, DslError> {
     }))
 }
 
-pub fn terms(body: &Value) -> Result<Query, DslError> {
+pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("terms", body)?;
     let boost = parameters.boost()?;
     let is_bitmap = match parameters.text("value_type")?.as_deref() {

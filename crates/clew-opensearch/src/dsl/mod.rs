@@ -26,7 +26,7 @@ mod span;
 mod told;
 
 use base64::Engine as _;
-use clew_text::Query;
+use clew_query::Query;
 use serde_json::Value;
 
 use crate::http::suggestion::did_you_mean;

@@ -1,6 +1,6 @@
 //! Queries over several fields.
 
-use clew_text::{
+use clew_query::{
     FieldBoost, Fuzziness, MultiMatch, MultiMatchKind, Query, QueryString, SimpleFeatures,
 };
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Documents that queries name. What they hold is put into the query tree by whoever searches.
 
-use clew_text::{DocumentName, TermsOf};
+use clew_query::{DocumentName, TermsOf};
 use serde_json::{Map, Value};
 
 /// The members that name a document.
@@ -40,7 +40,7 @@ pub(super) fn document(object: &Map<String, Value>, keys: &Keys) -> Option<Docum
 
 /// The values of a `terms` query that a document has, if that is what stands in the place of a
 /// list.
-pub fn terms(field: &str, value: &Value, boost: f32) -> Option<TermsOf> {
+pub(super) fn terms(field: &str, value: &Value, boost: f32) -> Option<TermsOf> {
     let object = value.as_object()?;
     let path = object.get("path")?;
     Some(TermsOf {

@@ -1,6 +1,6 @@
 //! The `nested` query.
 
-use clew_text::{JoinScore, NestedQuery, Query};
+use clew_query::{JoinScore, NestedQuery, Query};
 use serde_json::Value;
 
 use super::object::Parameters;

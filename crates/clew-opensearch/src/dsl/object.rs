@@ -1,6 +1,6 @@
 //! Reading a query's parameters: each one is taken at most once, and what is left is unknown.
 
-use clew_text::{MinimumShouldMatch, Operator};
+use clew_query::{MinimumShouldMatch, Operator};
 use serde_json::{Map, Value};
 
 use super::DslError;

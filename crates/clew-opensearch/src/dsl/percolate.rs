@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_text::{NoQuery, PercolateNamed, PercolateQuery, Query, QueryReader};
+use clew_query::{NoQuery, PercolateNamed, PercolateQuery, Query, QueryReader};
 use serde_json::Value;
 
 use super::object::Parameters;

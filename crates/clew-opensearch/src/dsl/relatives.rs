@@ -1,6 +1,6 @@
 //! `has_child`, `has_parent` and `parent_id`.
 
-use clew_text::{JoinScore, Query, Related, RelatedQuery};
+use clew_query::{JoinScore, Query, Related, RelatedQuery};
 use serde_json::Value;
 
 use super::nested::score_mode;

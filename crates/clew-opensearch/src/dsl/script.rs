@@ -1,7 +1,7 @@
 //! `script_score`: the k-NN plugin's own script, and the one-liners of Painless over vectors that
 //! its users write. Nothing is executed: a script is recognised or refused.
 
-use clew_text::{Query, ScoreFormula, VectorMeasure, VectorScore};
+use clew_query::{Query, ScoreFormula, VectorMeasure, VectorScore};
 use serde_json::Value;
 
 use super::DslError;

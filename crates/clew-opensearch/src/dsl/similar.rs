@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_text::{
+use clew_query::{
     Bool, LikeDocument, LikeItem, LikeNamed, MoreLikeThis, Query, TermsSet, WordChoice,
 };
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Span queries: words by where they stand, one query inside another.
 
-use clew_text::{
+use clew_query::{
     Fuzziness, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query,
 };
 use serde_json::Value;

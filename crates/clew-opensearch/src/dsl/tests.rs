@@ -5,11 +5,11 @@
     reason = "the tables are long, the functions do one thing"
 )]
 
-use clew_text::{
+use clew_query::{
     Bool, Boosting, FieldBoost, Fuzziness, KnnQuery, Match, MatchPhrase, MinimumShouldMatch,
-    Missing, Mode, MultiMatch, MultiMatchKind, Operator, Order, Pattern, Query, QueryString, Range,
-    SortKey, SortValue, Term,
+    MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
 };
+use clew_text::{Missing, Mode, Order, SortKey, SortValue};
 use serde_json::{Value, json};
 
 use super::{DslErrorKind, parse_query, parse_sort};

@@ -6,7 +6,7 @@ use std::error::Error;
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
-use clew_text::{AggError, QueryError};
+use clew_query::{AggError, QueryError};
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause, TOO_MANY_BUCKETS};

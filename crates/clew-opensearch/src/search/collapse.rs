@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::Collapse;
-use clew_text::{Query, SortKey};
+use clew_query::Query;
+use clew_text::SortKey;
 use serde_json::Value;
 
 use super::inner::InnerSpec;

@@ -238,7 +238,7 @@ fn round(value: &Value) -> Result<Rescore, ApiError> {
     let query = query.ok_or_else(|| ApiError::illegal_argument("missing rescore type"))?;
     let mut found = Rescore {
         window,
-        query: clew_text::Query::match_all(),
+        query: clew_query::Query::match_all(),
         query_weight: 1.0,
         rescore_weight: 1.0,
         combine: Combine::default(),

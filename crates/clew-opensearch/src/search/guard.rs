@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use clew_engine::Index;
+use clew_query::Query;
 use clew_schema::FieldKind;
-use clew_text::Query;
 
 use crate::http::error::{ApiError, Cause};
 use crate::state::cluster_settings::Expensive;

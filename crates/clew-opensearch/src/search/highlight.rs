@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use clew_engine::Hit;
 use clew_platform::CancellationToken;
-use clew_text::{HighlightError, HighlightField, HighlightOptions, Highlighter, Query};
+use clew_query::Query;
+use clew_text::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 use serde_json::{Map, Value};
 
 use super::lookup::{Queries, Visit};

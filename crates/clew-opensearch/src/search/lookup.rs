@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::Index;
-use clew_text::{
+use clew_query::{
     DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
 };
 use serde_json::Value;

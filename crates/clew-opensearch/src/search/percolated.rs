@@ -2,7 +2,8 @@
 //! is highlighted there.
 
 use clew_engine::Hit;
-use clew_text::{Percolated, Query};
+use clew_query::Query;
+use clew_text::Percolated;
 use serde_json::{Map, Value, json};
 
 use super::highlight::{Highlight, refusal};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_engine::{Alias, Index, IndexPart, ResolveOptions, Resolved};
-use clew_text::{Bool, Query};
+use clew_query::{Bool, Query};
 use serde_json::Value;
 
 use super::lookup;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use clew_engine::Hit;
-use clew_text::{Attached, NamedAgg, Query, Relation, TopHitsResult, Total};
+use clew_query::Query;
+use clew_text::{Attached, NamedAgg, Relation, TopHitsResult, Total};
 use serde_json::Value;
 
 use super::inner::InnerSpec;

@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind, Pinned, ResolveOptions, Resolved};
-use clew_text::{Bool, Query, describe};
+use clew_query::{Bool, Query};
+use clew_text::describe;
 use serde_json::{Value, json};
 
 use crate::dsl;

@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::heuristic::Heuristic;
 use super::spec::{Scalar, Source};
 use crate::aggregation::result::EndKind;
-use crate::query::Query;
+use clew_query::Query;
 use clew_schema::geo::GeoPoint;
 
 /// A bucket per distinct value.

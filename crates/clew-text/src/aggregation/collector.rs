@@ -8,7 +8,6 @@ use tantivy::{DocId, SegmentReader};
 use super::auto_date;
 use super::collect::{Block, Collect, Level, Segment, finish_all, open_all};
 use super::deposit::{Counted, Deposit};
-use super::error::AggError;
 use super::limits::{Account, AggLimits};
 use super::partial::Partial;
 use super::pipeline::{self, PipelinePlan};
@@ -25,6 +24,7 @@ use super::significance;
 use super::spec::{Attached, NamedAgg};
 use super::unify::unify;
 use crate::search::{MergedHit, SegmentBits, Snapshot};
+use clew_query::AggError;
 use clew_schema::{MappedField, Mapping};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.

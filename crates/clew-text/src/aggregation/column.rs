@@ -8,12 +8,12 @@ use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnType, MonotonicallyMappableToU64};
 use tantivy::{DocId, SegmentReader};
 
-use super::error::AggError;
 use super::key::Key;
 use super::limits::Account;
 use super::partition::part_of;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::query::Regexp;
+use clew_query::AggError;
 
 const NANOS_PER_MS: i64 = 1_000_000;
 /// How many keys are read before what they take is booked.

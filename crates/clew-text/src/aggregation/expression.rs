@@ -2,7 +2,7 @@
 //! reads what scripts of buckets are written in for the most part: `params.a / params.b * 100`.
 //! Statements, variables and loops are refused.
 
-use crate::aggregation::error::AggError;
+use clew_query::AggError;
 
 /// How deep an expression may be nested.
 const DEPTH_MAX: usize = 64;

@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 
 use super::decimal::DecimalFormat;
-use super::error::AggError;
 use super::key::Key;
+use clew_query::AggError;
 use clew_schema::DateFormat;
 
 /// How values are printed beside their number.

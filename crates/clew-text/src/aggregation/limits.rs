@@ -7,8 +7,8 @@ use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
-use super::error::AggError;
 use super::key::Key;
+use clew_query::AggError;
 use clew_schema::DOC_COUNT;
 
 /// Bounds of one request.

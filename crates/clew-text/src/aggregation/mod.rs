@@ -17,7 +17,6 @@ mod column;
 mod decimal;
 mod deposit;
 mod digest;
-mod error;
 mod expression;
 mod fill;
 mod format;
@@ -74,7 +73,7 @@ pub use bucket_spec::{
 };
 pub use collector::{AggCollector, AggContext, Intermediate};
 pub use decimal::DecimalFormat;
-pub use error::{AggError, AggErrorKind};
+
 pub use expression::Expression;
 pub use format::ValueFormat;
 pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use clew_platform::Pace;
 
-use super::error::{AggError, go_on};
 use super::key::{Key, KeyTable, number_of};
 use super::matrix::MatrixMoments;
 use super::moments::{ExtendedMoments, Moments, Points, Weighted};
@@ -15,6 +14,7 @@ use super::significance::Background;
 use super::sketch::Sketch;
 use super::spec::Method;
 use crate::search::{MergedHit, SortKey, compare_rows};
+use clew_query::{AggError, go_on_reducing};
 
 /// A bucket that was not kept.
 pub(crate) const DROPPED: u32 = u32::MAX;
@@ -180,7 +180,7 @@ impl Buckets {
         let mut numbers = Vec::with_capacity(keys.len());
         let mut pace = Pace::default();
         for ((parent, key), count) in parents.into_iter().zip(keys).zip(counts) {
-            go_on(&mut pace)?;
+            go_on_reducing(&mut pace)?;
             let (number, _) = self.table.number(map(parent), key);
             reach(&mut self.counts, number);
             self.counts[number as usize] += count;
@@ -205,7 +205,7 @@ impl Buckets {
         }
         self.background.all += background.all;
         for key in universe.into_parts().1 {
-            go_on(&mut pace)?;
+            go_on_reducing(&mut pace)?;
             self.universe.number(0, key);
         }
         for (parent, left_out) in (0_u32..).zip(left_out) {
@@ -485,7 +485,7 @@ fn merge_each<T: Clone + Default>(
                 None => break,
             },
         };
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         reach(mine, parent);
         merge(&mut mine[parent as usize], value);
     }

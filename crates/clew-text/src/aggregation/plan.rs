@@ -11,7 +11,6 @@ use super::bucket_spec::{
 };
 use super::collect::WordsPlan;
 use super::collector::AggContext;
-use super::error::AggError;
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::heuristic::Heuristic;
@@ -33,6 +32,7 @@ use super::spec::{AggSpec, NamedAgg, SampleSpec, Scalar, Source};
 use super::zone::parse_zone;
 use crate::query::Regexp;
 use crate::search::Mode;
+use clew_query::AggError;
 
 /// How deep aggregations may be nested.
 const DEPTH_MAX: usize = 32;

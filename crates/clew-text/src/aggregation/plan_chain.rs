@@ -6,7 +6,6 @@ use jiff::tz::TimeZone;
 
 use super::bucket_spec::{DateInterval, Direction, GridSpec};
 use super::collector::AggContext;
-use super::error::AggError;
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
@@ -20,6 +19,7 @@ use super::spec::{
     CompositeKind, CompositeSource, CompositeSpec, MissingOrder, MultiTermsSpec, Scalar,
 };
 use super::zone::parse_zone;
+use clew_query::AggError;
 
 /// One source of a combination.
 #[derive(Clone, Debug)]

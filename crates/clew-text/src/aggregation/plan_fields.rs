@@ -6,12 +6,13 @@ use jiff::tz::TimeZone;
 
 use super::bucket_spec::{IncludeExclude, TermFilter};
 use super::collector::AggContext;
-use super::error::AggError;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
 use super::spec::{Scalar, Source};
-use crate::query::{Regexp, RegexpOptions};
+use crate::query::Regexp;
+use clew_query::AggError;
+use clew_query::RegexpOptions;
 use clew_schema::FieldKind;
 use clew_schema::geo::GeoPoint;
 use clew_schema::{DateFormat, Rounding};

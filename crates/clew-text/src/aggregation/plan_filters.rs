@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::collector::AggContext;
-use super::error::AggError;
 use super::spec::{AggSpec, FilterShape, FiltersSpec, NamedAgg};
-use crate::query::{CompileContext, KnnResolver, Query};
+use crate::query::{CompileContext, KnnResolver};
 use crate::search::{SegmentBits, Snapshot, matching_within};
+use clew_query::AggError;
+use clew_query::Query;
 
 /// What finds the documents that a query matches.
 #[derive(Clone, Copy)]

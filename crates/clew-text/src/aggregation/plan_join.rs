@@ -7,11 +7,11 @@ use tantivy::SegmentReader;
 use tantivy::index::SegmentId;
 
 use super::collector::AggContext;
-use super::error::AggError;
 use super::plan::{Op, Plan};
 use super::spec::{Attached, TopHitsSpec};
 use crate::query::CompileContext;
 use crate::search::{Blocks, Order, Snapshot, SortKey, SortObjects};
+use clew_query::AggError;
 
 /// Most documents a bucket of top hits may have, those skipped included.
 const TOP_HITS_MAX: usize = 100;

@@ -3,11 +3,11 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::collector::AggContext;
-use super::error::AggError;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
 use super::spec::{AggSpec, Method, PercentilesSpec, Source};
 use crate::search::Mode;
+use clew_query::AggError;
 
 /// Fields that are compared with each other; each two of them are.
 const MATRIX_FIELDS_MAX: usize = 100;

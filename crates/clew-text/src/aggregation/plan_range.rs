@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::bucket_spec::{RangeItem, RangeSpec};
 use super::collector::AggContext;
-use super::error::AggError;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{Op, ValuePlan};
@@ -13,6 +12,7 @@ use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_valu
 use super::result::{EndKind, RangeEnd};
 use super::spec::Scalar;
 use super::zone::parse_zone;
+use clew_query::AggError;
 use clew_schema::geo::GeoPoint;
 
 /// Ranges in the order of their ends.

@@ -13,11 +13,12 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
 use super::collector::AggContext;
-use super::error::AggError;
 use super::spec::Generation;
 use crate::query::relatives::Relation;
-use crate::query::{CompileContext, NoKnn, Query, QueryError};
+use crate::query::{CompileContext, NoKnn};
 use crate::search::{SegmentBits, Snapshot, matching_within};
+use clew_query::AggError;
+use clew_query::{Query, QueryError};
 
 /// A change from documents to their relatives.
 #[derive(Clone, Debug)]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::bucket_spec::{Direction, SignificantSpec, TermsSpec};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
-use super::error::AggError;
 use super::plan::{By, Plan, PlannedOrder, TermSets, TermsPlan, TermsShape, ValueKind, ValuePlan};
 use super::plan_fields::{check_patterns, term_filter};
 use super::plan_filters::documents_of;
 use super::plan_order::{order_or_count, plan_order};
 use super::significance::SignificantPlan;
 use super::spec::{RareTermsSpec, Source};
+use clew_query::AggError;
 use clew_schema::FieldKind;
 
 /// The plan of `terms`.

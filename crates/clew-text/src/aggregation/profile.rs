@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::collect::{Block, Collect};
-use super::error::AggError;
 use super::grid::Grid;
 use super::limits::Account;
 use super::partial::Partial;
@@ -15,6 +14,7 @@ use super::plan::{MomentKind, Op, Plan, TermsShape, ValueKind};
 use super::plan_join::Way;
 use super::plan_metrics::Wanted;
 use super::spec::{FilterShape, Generation, Method};
+use clew_query::AggError;
 
 /// What one aggregation cost a shard; what is inside it is counted too.
 #[derive(Clone, Debug, PartialEq)]

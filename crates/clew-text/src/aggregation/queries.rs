@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::spec::{AggSpec, NamedAgg};
-use crate::query::Query;
+use clew_query::Query;
 
 impl NamedAgg {
     /// Visits every query of this aggregation and of those inside it; each may be replaced.

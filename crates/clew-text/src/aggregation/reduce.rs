@@ -4,7 +4,6 @@
 use clew_platform::{MemoryExceeded, Pace};
 
 use super::bucket_spec::Direction;
-use super::error::{AggError, go_on};
 use super::fill::{self, Row};
 use super::key::Key;
 use super::limits::AggLimits;
@@ -20,6 +19,7 @@ use super::result::{
 };
 use super::spec::Attached;
 use crate::search::MergedHit;
+use clew_query::{AggError, go_on_reducing};
 
 /// All results of a request.
 ///
@@ -66,7 +66,7 @@ pub(crate) struct Budget<'a> {
 impl Budget<'_> {
     pub(crate) fn take(&mut self) -> Result<(), AggError> {
         self.count += 1;
-        go_on(&mut self.pace)?;
+        go_on_reducing(&mut self.pace)?;
         if self.count > self.max {
             return Err(AggError::TooManyBuckets {
                 max: self.max,

@@ -4,13 +4,13 @@
 use tantivy::DocId;
 
 use super::collect::{Segment, Subs};
-use super::error::AggError;
 use super::key::number_of;
 use super::limits::Account;
 use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan};
 use super::plan_join::wants_scores;
 use super::plan_relatives::{Family, FamilySegment};
+use clew_query::AggError;
 
 /// Documents handed on at a time.
 const BLOCK_DOCS: usize = 2_048;

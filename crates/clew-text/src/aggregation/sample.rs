@@ -7,12 +7,12 @@ use tantivy::{DocId, SegmentReader};
 
 use super::collect::{Block, Collect, Counted, Everything, Segment};
 use super::column::{Repeats, Rows, ValueColumn};
-use super::error::AggError;
 use super::key::Key;
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
 use super::profile::opened;
+use clew_query::AggError;
 
 /// How a sample is taken.
 #[derive(Clone, Copy, Debug)]

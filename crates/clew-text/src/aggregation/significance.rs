@@ -9,12 +9,12 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
 use super::collect::WordsPlan;
 use super::column::{Repeats, Rows, ValueColumn};
-use super::error::{AggError, go_on};
 use super::heuristic::Heuristic;
 use super::key::Key;
 use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan, TermsShape};
 use crate::search::SegmentBits;
+use clew_query::{AggError, go_on_reducing};
 
 /// The background of significant terms.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ fn count(
     let mut wanted: Vec<(u64, usize)> = Vec::new();
     let mut pace = Pace::default();
     for (at, key) in buckets.table.keys().iter().enumerate() {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         let raw = column.raw_of(key).map_err(|source| AggError::Column {
             field: plan.values.field.clone(),
             source,
@@ -138,7 +138,7 @@ fn count(
     let mut rows = Rows::default();
     let mut pace = Pace::of_blocks();
     for docs in docs.chunks(BLOCK_DOCS) {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         column.read(docs, Repeats::Dropped, &mut rows);
         for raw in &rows.values {
             if let Ok(at) = raws.binary_search(raw) {
@@ -169,7 +169,7 @@ fn count_words(
     let index = reader.inverted_index(words.field).map_err(failed)?;
     let mut pace = Pace::of_blocks();
     for (at, key) in buckets.table.keys().iter().enumerate() {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         let Key::Str(word) = key else {
             continue;
         };

@@ -10,8 +10,8 @@ use crate::aggregation::bucket_spec::{
     AutoDateSpec, DateHistogramSpec, DateInterval, Direction, GridSpec, HistogramSpec, OrderBy,
     RangeSpec, SignificantSpec, TermFilter, TermsSpec,
 };
-use crate::query::Query;
 use crate::search::{Mode, SortKey};
+use clew_query::Query;
 
 /// A value written in a request, before the field's type is known.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use tantivy::{DocId, SegmentReader};
 
 use super::collector::AggCollector;
-use crate::query::QueryError;
 use crate::search::DocVisitor;
+use clew_query::QueryError;
 
 impl DocVisitor for AggCollector {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {

@@ -2,7 +2,7 @@
 
 use jiff::tz::{Offset, TimeZone};
 
-use super::error::AggError;
+use clew_query::AggError;
 
 /// The zone of an IANA name, `Z`, or an offset such as `+02:00`, `-0530` or `+2`.
 ///

@@ -17,8 +17,8 @@ use fragments::Found;
 use serde_json::Value;
 use wanted::{FieldWanted, marks, wanted};
 
-use crate::query::Query;
 use clew_analysis::{Token, tokens};
+use clew_query::Query;
 use clew_schema::{FieldKind, MappedField, Mapping};
 
 /// How fields are highlighted.

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::query::{Match, MatchPhrase, Pattern, QueryString};
+use clew_query::{Match, MatchPhrase, Pattern, QueryString};
 
 fn mapping() -> Mapping {
     let mut mapping = Mapping::new();

@@ -9,8 +9,9 @@ use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
 use crate::indexing::SegmentBuilder;
-use crate::query::{CompileContext, NoKnn, Query, QueryError, plan};
+use crate::query::{CompileContext, NoKnn, plan};
 use crate::search::{Blocks, ShardRequest, Snapshot, TrackTotal, search};
+use clew_query::{Query, QueryError};
 use clew_schema::{FieldKind, Mapping};
 use clew_schema::{Parsed, ParsedDocument};
 

@@ -8,7 +8,6 @@
 
 mod matcher;
 mod needs;
-mod query;
 mod shown;
 mod stored;
 #[cfg(test)]
@@ -16,7 +15,7 @@ mod tests;
 
 pub use matcher::{DocumentMatcher, Matched};
 pub use needs::Needs;
-pub use query::{NoQuery, PercolateQuery, QueryReader};
+
 pub use shown::{Percolated, Percolations};
 pub use stored::stored_query;
 pub(crate) use stored::{Waiting, candidates};

@@ -5,11 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::query::{
-    Bool, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, dictionary_terms,
-    query_analyzer, query_string_tree, text_of,
-};
+use crate::query::{dictionary_terms, query_analyzer, query_string_tree, text_of};
 use clew_analysis::tokens;
+use clew_query::{Bool, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query};
 use clew_schema::{FieldKind, MappedField, Mapping};
 
 use super::matcher::has_words;

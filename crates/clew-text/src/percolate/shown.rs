@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tantivy::DocId;
 
 use super::stored::Waiting;
-use crate::query::{Query, QueryError};
 use crate::search::Snapshot;
+use clew_query::{Query, QueryError};
 
 /// What one percolation found through one hit.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Percolated {
 }
 
 /// The percolations of one search, over one shard.
-pub struct Percolations<'a>(Vec<(&'a super::PercolateQuery, Waiting<'a>)>);
+pub struct Percolations<'a>(Vec<(&'a clew_query::PercolateQuery, Waiting<'a>)>);
 
 impl<'a> Percolations<'a> {
     /// Those in a query.

@@ -6,9 +6,10 @@ use tantivy::{DocId, SegmentReader};
 
 use super::matcher::{DocumentMatcher, Matched};
 use super::needs::Needs;
-use super::{NoQuery, PercolateQuery, QueryReader};
-use crate::query::{CompileContext, NoKnn, Query, QueryError, field_of};
+use crate::query::{CompileContext, NoKnn, field_of};
 use crate::search::{SegmentBits, Snapshot, matching_within};
+use clew_query::{NoQuery, PercolateQuery, QueryReader};
+use clew_query::{Query, QueryError};
 use clew_schema::{FieldId, FieldKind, MappedField, Mapping, words_path};
 
 /// Words that are looked up together.

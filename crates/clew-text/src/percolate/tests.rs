@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Query, Range};
+use clew_query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Query, Range};
 use clew_schema::Mapping;
 
 fn mapping() -> Mapping {
@@ -32,7 +32,7 @@ fn nested(name: &str) -> Query {
     Query::Nested(NestedQuery {
         path: "parts".to_string(),
         query: Box::new(Query::term("parts.name", name)),
-        score: crate::JoinScore::Avg,
+        score: clew_query::JoinScore::Avg,
         ignore_unmapped: false,
         boost: 1.0,
     })

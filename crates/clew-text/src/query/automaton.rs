@@ -5,7 +5,7 @@
 
 use tantivy_fst::Automaton;
 
-use super::error::QueryError;
+use clew_query::QueryError;
 
 /// Longest pattern, in tokens.
 const PATTERN_TOKENS_MAX: usize = 255;
@@ -213,7 +213,7 @@ pub(crate) struct NearbyState {
 }
 
 impl Nearby {
-    pub(crate) fn new(word: &str, fuzziness: &super::tree::Fuzziness) -> Self {
+    pub(crate) fn new(word: &str, fuzziness: &clew_query::Fuzziness) -> Self {
         let word: Vec<char> = word.chars().collect();
         Nearby {
             edits: fuzziness.edits(word.len()),

@@ -17,8 +17,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
 use tantivy_common::BitSet;
 
-use crate::query::error::unless_stopped_in_set;
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
+use clew_query::unless_stopped_in_set;
 use clew_schema::RangeRelation;
 use clew_schema::Span;
 

@@ -7,9 +7,9 @@ use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Wei
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::leaf::ScoredDocs;
-use super::tree::JoinScore;
 use crate::query::resolver::SegmentHits;
 use crate::search::{Blocks, Scope};
+use clew_query::JoinScore;
 
 /// The documents, or the nested objects further out, that contain objects which match.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::Value;
 
-use super::error::QueryError;
+use clew_query::QueryError;
 use clew_schema::Whole;
 use clew_schema::{FloatKind, IntegerKind};
 

@@ -5,7 +5,7 @@
 use clew_platform::Pace;
 use tantivy_fst::raw::{Fst, Node, Transition};
 
-use super::tree::Fuzziness;
+use clew_query::Fuzziness;
 
 /// Longest word, so that its places and the one behind it fit.
 const WORD_MAX: usize = 62;
@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::query::automaton::Nearby;
-    use crate::query::tree::FuzzyDistance;
+    use clew_query::FuzzyDistance;
 
     fn check(words: &[String], word: &str, fuzziness: &Fuzziness) {
         let mut sorted = words.to_vec();

@@ -11,11 +11,11 @@ use tantivy::query::Weight;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-use super::error::QueryError;
 use super::join::Joined;
-use super::tree::JoinScore;
 use crate::query::resolver::SegmentHits;
 use crate::search::Snapshot;
+use clew_query::JoinScore;
+use clew_query::QueryError;
 use clew_schema::{MappedField, Mapping};
 
 /// From this share of a dictionary on it is read through instead of being asked term by term.

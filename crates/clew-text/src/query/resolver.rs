@@ -2,9 +2,9 @@
 
 use tantivy::DocId;
 
-use super::error::QueryError;
-use super::knn::KnnQuery;
 use crate::search::SegmentBits;
+use clew_query::KnnQuery;
+use clew_query::QueryError;
 use clew_schema::FieldId;
 
 /// Documents of one segment, ascending, with their scores.

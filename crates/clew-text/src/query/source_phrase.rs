@@ -9,9 +9,9 @@ use tantivy::{SegmentReader, Term as IndexTerm};
 use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found, add_postings, knows};
-use super::error::unless_stopped_in_set;
 use super::phrase::{PhrasePlace, frequency};
 use clew_analysis::for_each_token;
+use clew_query::unless_stopped_in_set;
 use clew_schema::Sources;
 use clew_schema::{FieldKind, MappedField, Mapping};
 

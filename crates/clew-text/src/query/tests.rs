@@ -2,6 +2,10 @@
 
 #![allow(clippy::too_many_lines, reason = "tables of cases")]
 
+use clew_query::{
+    Bool, Boosting, FieldBoost, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, MultiMatch,
+    MultiMatchKind, Operator, Pattern, Query, QueryError, QueryString, Range, Term,
+};
 use serde_json::{Value, json};
 
 use super::*;

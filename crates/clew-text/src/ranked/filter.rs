@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::query::{Bool, Query};
+use clew_query::{Bool, Query};
 
 /// Longest name of an answer that is kept: long lists of values seldom come again.
 const NAME_BYTES_MAX: usize = 4096;

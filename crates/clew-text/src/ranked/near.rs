@@ -101,9 +101,9 @@ impl NearBefore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::{Fuzziness, FuzzyDistance, Query};
     use crate::search::fixture::{Random, random_docs, run, snapshot};
     use crate::search::{ShardRequest, ShardResult, Snapshot, TrackTotal};
+    use clew_query::{Fuzziness, FuzzyDistance, Query};
 
     fn search(snapshot: &Snapshot, query: &Query) -> ShardResult {
         let request = ShardRequest {

@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::bm25::rounded;
 use super::{Admission, Hits};
-use crate::query::{
-    Bool, CompileContext, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, NoKnn, Operator,
-    Pattern, Query, Range, plan,
-};
+use crate::query::{CompileContext, NoKnn, plan};
 use crate::search::fixture::{Doc, Random, random_docs, run, snapshot};
 use crate::search::{Relation, ShardHit, ShardRequest, Snapshot, TopScores, TrackTotal};
+use clew_query::{
+    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, Operator, Pattern, Query, Range,
+};
 
 /// Every match with its score, from a search that cannot prune.
 fn scanned(snapshot: &Snapshot, query: &Query) -> BTreeMap<(usize, u32), f32> {

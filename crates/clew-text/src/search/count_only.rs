@@ -10,7 +10,7 @@ use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, counting};
 use super::threads::share;
 use super::total::Total;
-use crate::query::QueryError;
+use clew_query::QueryError;
 
 pub(super) fn count_only(
     run: &Run<'_>,

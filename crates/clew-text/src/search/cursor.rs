@@ -16,7 +16,7 @@ use super::nested_sort::Objects;
 use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
-use crate::query::QueryError;
+use clew_query::QueryError;
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, FloatKind, IntegerKind};
 

@@ -7,8 +7,9 @@ use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
 use super::snapshot::Snapshot;
-use crate::query::{CompileContext, KnnResolver, Match, Query, QueryError, plan};
+use crate::query::{CompileContext, KnnResolver, plan};
 use clew_analysis::tokens;
+use clew_query::{Match, Query, QueryError};
 use clew_schema::FieldKind;
 
 /// A number and what it is made of.
@@ -248,7 +249,7 @@ pub fn describe(query: &Query) -> String {
     }
 }
 
-fn describe_range(range: &crate::query::Range) -> String {
+fn describe_range(range: &clew_query::Range) -> String {
     let low = match (&range.gte, &range.gt) {
         (Some(low), _) => format!("[{}", plain(low)),
         (None, Some(low)) => format!("{{{}", plain(low)),
@@ -272,7 +273,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::{Bool, Range};
+    use clew_query::{Bool, Range};
 
     #[test]
     fn queries_are_described_as_lucene_would_write_them() {

@@ -4,7 +4,7 @@ use tantivy::Term;
 use tantivy::schema::IndexRecordOption;
 
 use super::snapshot::Snapshot;
-use crate::query::QueryError;
+use clew_query::QueryError;
 
 /// What is known of a term, deleted documents included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use super::matching::unscored;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Counting, Run, below, counting};
 use super::top::TopScores;
-use crate::query::{DocumentSet, QueryError};
+use crate::query::DocumentSet;
 use crate::ranked::Lists;
+use clew_query::QueryError;
 
 /// Documents that are merged from the beginnings of their lists, rather than marked one by one.
 const MERGED_MAX: usize = 256;

@@ -13,8 +13,8 @@ use super::merge::compare_hits;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
-use crate::query::QueryError;
 use crate::search::nested_sort::SortOrder;
+use clew_query::QueryError;
 use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 
 /// A document in the order of hits: its slots and its number, then what else is known of it.
@@ -226,8 +226,9 @@ fn check_field(path: &str, mapping: &Mapping) -> Result<(), QueryError> {
 mod tests {
     use super::super::{ShardRequest, TrackTotal, search};
     use super::*;
-    use crate::query::{NoKnn, Query};
+    use crate::query::NoKnn;
     use crate::search::fixture::shard;
+    use clew_query::Query;
 
     /// What a loop over the documents finds: numbers with their first prices.
     fn model(docs: &[Vec<crate::search::fixture::Doc>]) -> Vec<(Option<i64>, Option<f64>)> {

@@ -11,7 +11,8 @@ use super::snapshot::Snapshot;
 use super::sort::SortKey;
 use super::sorted::{Kept, SortedTop};
 use super::top::TopScores;
-use crate::query::{CompileContext, Query, QueryError, plan_nested, unless_stopped};
+use crate::query::{CompileContext, plan_nested};
+use clew_query::{Query, QueryError, unless_stopped};
 
 /// Which objects of a hit are wanted.
 #[derive(Clone, Copy)]

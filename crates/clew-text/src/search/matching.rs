@@ -5,9 +5,8 @@ use tantivy::query::{EnableScoring, Weight};
 
 use super::bits::SegmentBits;
 use super::snapshot::Snapshot;
-use crate::query::{
-    CompileContext, KnnResolver, Plan, Query, QueryError, plan, plan_nested, unless_stopped,
-};
+use crate::query::{CompileContext, KnnResolver, Plan, plan, plan_nested};
+use clew_query::{Query, QueryError, unless_stopped};
 
 /// The documents of each segment that match and are not deleted.
 ///

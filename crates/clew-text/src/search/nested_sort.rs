@@ -13,7 +13,8 @@ use super::cursor::KeyCursor;
 use super::matching::matching_within;
 use super::snapshot::Snapshot;
 use super::sort::{NestedSort, SortKey};
-use crate::query::{CompileContext, QueryError};
+use crate::query::CompileContext;
+use clew_query::QueryError;
 
 /// The rows that count in a shard.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,9 @@ use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, below, counting};
 use super::threads::{Threads, share};
 use super::top::TopScores;
-use crate::query::{CompileContext, QueryError, plan};
+use crate::query::{CompileContext, plan};
 use crate::ranked::{Admission, Beside, Filter, Hits, Ranked};
+use clew_query::QueryError;
 
 /// What filters leave, segment by segment.
 type Left = Vec<Vec<Arc<SegmentBits>>>;

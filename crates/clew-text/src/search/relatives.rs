@@ -4,7 +4,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::snapshot::Snapshot;
 use crate::query::relatives::Relation;
-use crate::query::{Bool, Query, QueryError};
+use clew_query::{Bool, Query, QueryError};
 use clew_schema::MappedField;
 
 /// Relatives by a `join` field.

@@ -7,7 +7,7 @@ use super::hit::ShardHit;
 use super::sort::{SortKey, SortValue};
 use super::threads::Threads;
 use super::total::{Total, TrackTotal};
-use crate::query::{Query, QueryError};
+use clew_query::{Query, QueryError};
 
 /// Sees every matching document, in blocks, in one pass with the search.
 pub trait DocVisitor {

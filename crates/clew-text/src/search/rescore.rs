@@ -9,7 +9,8 @@ use super::hit::ShardHit;
 use super::merge::compare_hits;
 use super::request::ShardResult;
 use super::snapshot::Snapshot;
-use crate::query::{CompileContext, KnnResolver, Query, QueryError, plan};
+use crate::query::{CompileContext, KnnResolver, plan};
+use clew_query::{Query, QueryError};
 
 /// How two scores become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

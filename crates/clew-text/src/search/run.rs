@@ -18,7 +18,8 @@ use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::top::TopScores;
 use super::total::{Relation, Total, TrackTotal};
-use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
+use crate::query::{CompileContext, KnnResolver, Plan, plan};
+use clew_query::{Bool, Query, QueryError};
 
 /// What all ways need.
 pub(super) struct Run<'a> {

@@ -6,7 +6,7 @@ use clew_platform::Pace;
 use tantivy::Term;
 
 use super::snapshot::Snapshot;
-use crate::query::{QueryError, unless_stopped};
+use clew_query::{QueryError, unless_stopped};
 
 /// How alike terms must be.
 #[derive(Clone, Copy, Debug, PartialEq)]

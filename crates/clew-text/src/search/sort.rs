@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
-use crate::query::Query;
+use clew_query::Query;
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 /// Which end comes first.

@@ -10,8 +10,8 @@ use super::merge::compare_hits;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::span::{ColumnOf, RANGE};
-use crate::query::QueryError;
 use crate::search::nested_sort::SortOrder;
+use clew_query::QueryError;
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);

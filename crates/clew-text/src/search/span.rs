@@ -11,7 +11,7 @@ use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::cursor::{KeyCursor, Slot, Source};
 use super::sort::{Mode, Order};
-use crate::query::QueryError;
+use clew_query::QueryError;
 
 /// Documents of a range.
 pub(super) const RANGE: DocId = 4096;

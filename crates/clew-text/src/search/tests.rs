@@ -11,9 +11,10 @@ use tantivy::{DocId, SegmentReader};
 
 use super::fixture::{Doc, Random, random_docs, run, shard, snapshot};
 use super::*;
-use crate::query::{
-    Bool, FieldBoost, KnnQuery, KnnResolver, Match, MatchPhrase, MultiMatch, MultiMatchKind, NoKnn,
-    Operator, Query, QueryError, SegmentHits, Term,
+use crate::query::{KnnResolver, NoKnn, SegmentHits};
+use clew_query::{
+    Bool, FieldBoost, KnnQuery, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query,
+    QueryError, Term,
 };
 
 fn body(doc: &Doc) -> Option<&Vec<String>> {

@@ -9,8 +9,9 @@ use clew_engine::{
     SearchRequest, SearchResponse, UpdateSpec, WriteOperation, Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
+use clew_query::{KnnQuery, Query};
 use clew_schema::Mapping;
-use clew_text::{KnnQuery, Query, TrackTotal};
+use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
 pub(crate) const DIMENSION: usize = 8;

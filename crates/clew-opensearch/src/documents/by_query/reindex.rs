@@ -1,7 +1,7 @@
 //! `_reindex`: documents of one index copied into another.
 
 use clew_engine::ResolveOptions;
-use clew_text::Query;
+use clew_query::Query;
 use serde_json::Value;
 
 use super::spec::{

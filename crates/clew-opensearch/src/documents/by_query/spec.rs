@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clew_engine::{IndexPart, Pinned};
-use clew_text::Query;
+use clew_query::Query;
 use serde_json::{Value, json};
 
 use crate::documents::write_reply::Refresh;

@@ -12,7 +12,8 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{Change, ChangeLimits, ChangePage, EngineError, Index};
 use clew_log::Glsn;
-use clew_text::{DocumentMatcher, Query, QueryError};
+use clew_query::{Query, QueryError};
+use clew_text::DocumentMatcher;
 use tokio::sync::mpsc::{self, Sender};
 
 use super::{readable, write_change};

@@ -6,7 +6,6 @@ use super::histogram::{start_of_step, step_of_number};
 use super::slots::count_up;
 use super::{Block, Collect, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::grid::Grid;
 use crate::aggregation::key::{Entry, Key, KeyTable};
 use crate::aggregation::limits::Account;
@@ -14,6 +13,7 @@ use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_chain::{Link, Step};
 use crate::aggregation::rounding::Rounding;
+use clew_query::AggError;
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::MonotonicallyMappableToU64;
 

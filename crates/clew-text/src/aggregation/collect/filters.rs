@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::range::Places;
 use super::{Block, Collect, Segment};
-use crate::aggregation::error::AggError;
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::Partial;
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_filters::FiltersPlan;
 use crate::aggregation::spec::FilterShape;
 use crate::search::SegmentBits;
+use clew_query::AggError;
 
 pub(crate) struct Filters {
     sets: Vec<Arc<Vec<SegmentBits>>>,

@@ -2,11 +2,11 @@
 
 use super::{Block, Collect, Segment};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::moments::Points;
 use crate::aggregation::partial::Partial;
 use crate::aggregation::plan::Plan;
+use clew_query::AggError;
 use clew_schema::geo::GeoPoint;
 
 pub(crate) struct GeoMetric {

@@ -5,12 +5,12 @@ use tantivy::columnar::MonotonicallyMappableToU64;
 use super::slots::{Slots, count_up};
 use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::{DatePlan, Ends, NumberPlan, Plan};
 use crate::aggregation::rounding::{Arithmetic, Rounding, Starts};
+use clew_query::AggError;
 
 /// What both histograms share: how buckets are numbered and counted.
 struct Steps {

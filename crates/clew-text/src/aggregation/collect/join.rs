@@ -6,13 +6,13 @@ use tantivy::DocId;
 
 use super::slots::{Slots, count_up};
 use super::{Block, Collect, Level, Segment, Subs};
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_join::{JoinPlan, Way};
 use crate::search::{Blocks, Scope};
+use clew_query::AggError;
 
 /// Counts what is inside or around documents, one bucket for each parent.
 pub(crate) struct Join {

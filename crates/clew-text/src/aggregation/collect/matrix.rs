@@ -2,12 +2,12 @@
 
 use super::{Block, Collect, Segment};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::matrix::MatrixMoments;
 use crate::aggregation::partial::Partial;
 use crate::aggregation::plan::ValuePlan;
 use crate::search::Mode;
+use clew_query::AggError;
 
 pub(crate) struct Matrix {
     columns: Vec<ValueColumn>,

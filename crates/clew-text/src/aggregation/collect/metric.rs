@@ -2,12 +2,12 @@
 
 use super::{Block, Collect, Segment};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::moments::{ExtendedMoments, Moments};
 use crate::aggregation::partial::{Partial, Sketches};
 use crate::aggregation::plan::{Plan, ValueKind};
 use crate::aggregation::sketch::{Sketch, hash_key};
+use clew_query::AggError;
 
 /// Reads a block and calls `add` with each value's bucket.
 fn each_value(

@@ -22,11 +22,11 @@ pub(crate) use words::WordsPlan;
 
 use tantivy::{DocId, SegmentReader};
 
-use super::error::AggError;
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
 use super::profile::opened;
+use clew_query::AggError;
 
 /// One segment of a shard.
 #[derive(Clone, Copy)]

@@ -2,13 +2,13 @@
 
 use super::{Block, Collect, Segment};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::moments::Weighted;
 use crate::aggregation::partial::{Partial, QuantileStates};
 use crate::aggregation::plan::{Op, Plan, ValuePlan};
 use crate::aggregation::quantile::QuantileState;
 use crate::aggregation::spec::Method;
+use clew_query::AggError;
 
 /// The distribution of values.
 pub(crate) struct Quantiles {

@@ -3,12 +3,12 @@
 use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Counted, Level, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_range::{RangeEnds, RangePlan};
+use clew_query::AggError;
 use clew_schema::geo::GeoPoint;
 
 /// Counts documents per bucket; keys are places in a list.

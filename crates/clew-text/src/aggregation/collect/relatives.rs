@@ -7,12 +7,12 @@ use tantivy::DocId;
 
 use super::slots::Slots;
 use super::{Block, Collect, Level, Segment};
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_relatives::{Family, RelativesPlan};
+use clew_query::AggError;
 
 pub(crate) struct Relatives {
     family: Option<Arc<Family>>,

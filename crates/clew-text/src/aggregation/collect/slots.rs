@@ -4,9 +4,9 @@
 use tantivy::DocId;
 
 use super::Level;
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Entry, KeyTable, number_of};
 use crate::aggregation::limits::{Account, grow};
+use clew_query::AggError;
 
 /// Widest range of keys that gets an array when there is one parent.
 const ROOT_WIDTH_MAX: u64 = 1 << 20;

@@ -4,11 +4,11 @@
 use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::column::{Mask, Repeats, Rows, ValueColumn};
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::{Plan, TermsPlan, TermsShape};
+use clew_query::AggError;
 
 /// Above this many distinct terms, an array of counters per segment is not worth its memory.
 const DIRECT_WIDTH_MAX: u64 = 1 << 22;

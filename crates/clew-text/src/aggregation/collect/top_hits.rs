@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 use tantivy::{DocId, SegmentReader};
 
 use super::{Block, Collect};
-use crate::aggregation::error::AggError;
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::partial::{Partial, TopList, TopLists};
 use crate::aggregation::plan_join::TopHitsPlan;
 use crate::search::{KeyCursor, MergedHit, ShardHit, Slot};
+use clew_query::AggError;
 
 /// What is kept of a document; the greatest is the last.
 type Row = (Vec<Slot>, DocId, u32);

@@ -11,13 +11,13 @@ use tantivy::schema::Field;
 
 use super::slots::count_one;
 use super::{Block, Collect, Segment, Subs};
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Entry, Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::partition::part_of;
 use crate::aggregation::plan::{Plan, TermSet, TermSets};
 use clew_analysis::for_each_token;
+use clew_query::AggError;
 use clew_schema::{SourceCursor, Sources};
 
 /// Words in a row that, seen again, are a copy.

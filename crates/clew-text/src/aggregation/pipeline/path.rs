@@ -1,10 +1,10 @@
 //! Paths to the numbers of a bucket: `name>name.value`, with `_count` and `_key` as names.
 
-use crate::aggregation::error::AggError;
 use crate::aggregation::key::Key;
 use crate::aggregation::pipeline_spec::GapPolicy;
 use crate::aggregation::result::{AggResult, NamedResult};
 use crate::aggregation::result_access::BucketView;
+use clew_query::AggError;
 
 /// The steps of a path. The last one may name a number after a dot, or a bucket in brackets.
 pub(super) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {

@@ -10,11 +10,11 @@ use super::sequence::{Place, sequence};
 use super::summary::summarise;
 use super::{PipelineKind, PipelinePlan};
 use crate::aggregation::bucket_spec::Direction;
-use crate::aggregation::error::{AggError, go_on};
 use crate::aggregation::pipeline_spec::GapPolicy;
 use crate::aggregation::plan::Plan;
 use crate::aggregation::result::{AggResult, Metric, NamedResult};
 use crate::aggregation::result_access::BucketView;
+use clew_query::{AggError, go_on_reducing};
 
 /// Computes the pipelines of one level and of all below it.
 ///
@@ -46,7 +46,7 @@ pub(crate) fn apply(
         let mut numbers = Vec::new();
         let mut pace = Pace::default();
         for bucket in buckets.buckets().unwrap_or_default() {
-            go_on(&mut pace)?;
+            go_on_reducing(&mut pace)?;
             if let Some(number) = bucket_number(&bucket, rest, pipeline.spec.gaps)? {
                 numbers.push((number, bucket.key.clone()));
             }
@@ -87,7 +87,7 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             let names: Vec<&str> = names(pipeline);
             let mut pace = Pace::default();
             for (numbers, subs) in numbers.into_iter().zip(result.subs_mut()) {
-                go_on(&mut pace)?;
+                go_on_reducing(&mut pace)?;
                 if let Some(numbers) = numbers {
                     let value = expression.value(&names, &numbers)?;
                     subs.push(pipeline.simple(value));
@@ -101,7 +101,7 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             let mut kept = Vec::new();
             let mut pace = Pace::default();
             for (at, numbers) in numbers.into_iter().enumerate() {
-                go_on(&mut pace)?;
+                go_on_reducing(&mut pace)?;
                 // Numbers that are not there make every comparison false.
                 let numbers = numbers.unwrap_or_else(|| vec![f64::NAN; names.len()]);
                 if expression.value(&names, &numbers)? == 1.0 {
@@ -132,7 +132,7 @@ fn in_sequence(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), Ag
     let mut places = Vec::new();
     let mut pace = Pace::default();
     for bucket in result.buckets().unwrap_or_default() {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         let path = steps(path, bucket.subs);
         places.push(Place {
             number: bucket_number(&bucket, &path, pipeline.spec.gaps)?,
@@ -141,7 +141,7 @@ fn in_sequence(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), Ag
     }
     let made = sequence(kind, &places)?;
     for (made, subs) in made.into_iter().zip(result.subs_mut()) {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         let Some(made) = made else {
             continue;
         };
@@ -172,7 +172,7 @@ fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Option<Vec<
     let buckets = result.buckets().unwrap_or_default();
     let mut pace = Pace::default();
     let of_bucket = |bucket: &BucketView<'_>| {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         let mut numbers = Vec::with_capacity(pipeline.spec.paths.len());
         for (_, path) in &pipeline.spec.paths {
             let path = steps(path, bucket.subs);
@@ -196,7 +196,7 @@ fn sorted(
     let mut rows: Vec<(usize, Vec<Option<f64>>)> = Vec::with_capacity(buckets.len());
     let mut pace = Pace::default();
     for (at, bucket) in buckets.iter().enumerate() {
-        go_on(&mut pace)?;
+        go_on_reducing(&mut pace)?;
         let mut numbers = Vec::with_capacity(by.len());
         for (path, _) in by {
             numbers.push(if path == "_key" {

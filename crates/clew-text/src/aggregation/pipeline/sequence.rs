@@ -5,7 +5,7 @@
 use clew_platform::Pace;
 
 use super::PipelineKind;
-use crate::aggregation::error::{AggError, go_on};
+use clew_query::{AggError, go_on_reducing};
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub(super) fn sequence(
             let clamp = |at: i64| usize::try_from(at.clamp(0, length)).unwrap_or(0);
             let (mut index, mut pace) = (0_i64, Pace::of_blocks());
             let mut at_place = |place: &Place| {
-                go_on(&mut pace)?;
+                go_on_reducing(&mut pace)?;
                 if place.number.is_none() {
                     return Ok(None);
                 }

@@ -1,5 +1,6 @@
 //! Bounds and refusals.
 
+use clew_query::{AggError, AggErrorKind};
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroI64;
 

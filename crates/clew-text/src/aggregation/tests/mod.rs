@@ -7,6 +7,7 @@ pub(in crate::aggregation) mod model;
 mod property;
 mod shared;
 
+use clew_query::AggError;
 use std::net::Ipv6Addr;
 
 use tantivy::indexer::NoMergePolicy;

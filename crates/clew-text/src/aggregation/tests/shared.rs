@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::named;
 use crate::aggregation::*;
-use crate::query::{Bool, NoKnn, Query, QueryError};
+use crate::query::NoKnn;
 use crate::search::fixture::{Random, mapping, random_docs, snapshot};
 use crate::search::threads_of_tests::Three;
 use crate::search::{
     Order, ShardRequest, ShardResult, Snapshot, SortKey, Threads, TrackTotal, search,
 };
+use clew_query::{Bool, Query, QueryError};
 
 fn request() -> Vec<NamedAgg> {
     let field = |path: &str| Source::field(path);

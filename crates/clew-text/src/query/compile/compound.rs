@@ -3,12 +3,12 @@
 use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, Occur, Query as TantivyQuery};
 
 use super::{Compiler, Node, rescored};
-use crate::query::error::QueryError;
 use crate::query::leaf::Demoted;
-use crate::query::minimum::MinimumShouldMatch;
 use crate::query::steady::Steady;
-use crate::query::tree::{Bool, Boosting, Query};
 use crate::ranked::{Filter, Ranked, Shape};
+use clew_query::MinimumShouldMatch;
+use clew_query::QueryError;
+use clew_query::{Bool, Boosting, Query};
 
 impl Compiler<'_> {
     pub(super) fn bool(&mut self, clauses: &Bool, factor: f32) -> Result<Node, QueryError> {

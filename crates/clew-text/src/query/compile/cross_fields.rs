@@ -11,9 +11,9 @@ use super::scored::Blend;
 use super::text::{TOO_MANY_WAYS, combined, leniently, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{Place, places};
 use super::{Compiler, Node};
-use crate::query::error::QueryError;
 use crate::query::literal::text_of;
-use crate::query::tree::{FieldBoost, Match, MultiMatch};
+use clew_query::QueryError;
+use clew_query::{FieldBoost, Match, MultiMatch};
 use clew_schema::similarity::Similarity;
 use clew_schema::{FieldKind, MappedField};
 

@@ -9,13 +9,13 @@ use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
 use super::{Compiler, Node};
 use crate::query::constant::HasColumn;
-use crate::query::error::QueryError;
-use crate::query::feature::{FeatureCurve, RankFeature, SparseVector};
 use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
-use crate::query::function_score::{BoostMode, ScoreMode};
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
+use clew_query::QueryError;
+use clew_query::{BoostMode, ScoreMode};
+use clew_query::{FeatureCurve, RankFeature, SparseVector};
 use clew_schema::{FieldKind, FloatKind, MappedField};
 use clew_schema::{feature_code, feature_weight};
 

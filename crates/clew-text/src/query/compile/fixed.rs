@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
-use crate::query::error::QueryError;
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
-use crate::query::tree::{Pattern, Query, Range, Term};
+use clew_query::QueryError;
+use clew_query::{Pattern, Query, Range, Term};
 use clew_schema::FieldKind;
 
 /// The field of a query that has just one.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::query::literal::text_of;
-use crate::query::tree::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
+use clew_query::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
 use clew_schema::{Mapping, PATHS_AND_VALUES};
 
 /// The query on the field that has the leaf's terms; `None` when the query is on no such leaf.

@@ -4,14 +4,12 @@ use serde_json::Value;
 
 use super::{Compiler, Node};
 use crate::query::constant::HasColumn;
-use crate::query::error::QueryError;
 use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
-use crate::query::function_score::{
-    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode,
-};
 use crate::query::literal::text_of;
-use crate::query::tree::DistanceFeature;
+use clew_query::DistanceFeature;
+use clew_query::QueryError;
+use clew_query::{BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode};
 use clew_schema::Rounding;
 use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
 use clew_schema::{FieldKind, MappedField};

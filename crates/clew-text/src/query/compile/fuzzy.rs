@@ -12,10 +12,10 @@ use super::text::{EXPANSIONS_MAX, must_be_indexed};
 use super::{Compiler, Node};
 use crate::query::automaton::Nearby;
 use crate::query::constant::{Borrowed, knows};
-use crate::query::error::{QueryError, unless_stopped};
 use crate::query::near::Near;
-use crate::query::tree::Fuzziness;
 use crate::ranked::{Around, FoundWord, NearWord, NearWords, SearchedField};
+use clew_query::Fuzziness;
+use clew_query::{QueryError, unless_stopped};
 use clew_schema::{FieldKind, MappedField};
 
 /// A word of one segment that is near.

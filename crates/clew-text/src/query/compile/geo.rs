@@ -1,9 +1,9 @@
 //! Geographical queries under a mapping.
 
 use super::{Compiler, Node};
-use crate::query::error::QueryError;
-use crate::query::geo::GeoQuery;
 use crate::query::points::PointsInArea;
+use clew_query::GeoQuery;
+use clew_query::QueryError;
 use clew_schema::FieldKind;
 
 impl Compiler<'_> {

@@ -12,16 +12,14 @@ use super::token_graph::{Place, is_graph, places};
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
-use crate::query::error::{QueryError, unless_stopped};
 use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
-use crate::query::interval::{
-    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals,
-};
 use crate::query::regexp::Regexp;
-use crate::query::regexp_options::RegexpOptions;
 use clew_analysis::Token;
+use clew_query::RegexpOptions;
+use clew_query::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
+use clew_query::{QueryError, unless_stopped};
 use clew_schema::{FieldKind, MappedField, TextStyle};
 
 /// Words that a pattern may stand for.

@@ -41,11 +41,11 @@ use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQu
 use tantivy::schema::Field;
 
 use super::constant::{ConstantQuery, DocumentSet, Everything};
-use super::error::{QueryError, unless_stopped};
-use super::tree::Query;
 use crate::query::resolver::KnnResolver;
 use crate::ranked::Ranked;
 use crate::search::Snapshot;
+use clew_query::Query;
+use clew_query::{QueryError, unless_stopped};
 use clew_schema::MappedField;
 
 /// How deep queries may be nested.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Compiler, Node};
-use crate::query::error::QueryError;
 use crate::query::join::ToParent;
-use crate::query::tree::{JoinScore, NestedQuery};
 use crate::search::{Scope, SegmentBits};
+use clew_query::QueryError;
+use clew_query::{JoinScore, NestedQuery};
 
 impl Compiler<'_> {
     pub(super) fn nested(&mut self, nested: &NestedQuery, factor: f32) -> Result<Node, QueryError> {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::{Compiler, Node};
-use crate::percolate::{PercolateQuery, Waiting, candidates};
-use crate::query::error::{QueryError, unless_stopped};
+use crate::percolate::{Waiting, candidates};
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
+use clew_query::PercolateQuery;
+use clew_query::{QueryError, unless_stopped};
 
 impl Compiler<'_> {
     /// The documents whose queries match, with the best score that a query gives.

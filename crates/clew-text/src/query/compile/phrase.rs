@@ -12,15 +12,15 @@ use super::text::{EXPANSIONS_MAX, TOO_MANY_WAYS, must_be_indexed, query_analyzer
 use super::token_graph::{is_graph, ways};
 use super::{Compiler, Node};
 use crate::query::constant::{knows, prefix_end};
-use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
 use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
-use crate::query::tree::{Match, MatchPhrase};
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
 use crate::search::Snapshot;
 use clew_analysis::Token;
+use clew_query::QueryError;
+use clew_query::{Match, MatchPhrase};
 use clew_schema::similarity::Similarity;
 use clew_schema::{FieldKind, MappedField};
 

@@ -7,8 +7,8 @@ use tantivy::Term as IndexTerm;
 use super::terms::keyword_text;
 use super::text::{query_analyzer, tokens_of};
 use crate::query::literal::text_of;
-use crate::query::tree::{Bool, Operator, Query};
 use crate::search::Snapshot;
+use clew_query::{Bool, Operator, Query};
 use clew_schema::{FieldKind, KeywordStyle};
 
 /// Terms that are looked up; telling must stay cheap beside what it is told for.

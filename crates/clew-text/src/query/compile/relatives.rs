@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tantivy::query::EnableScoring;
 
 use super::{Compiler, Node};
-use crate::query::error::QueryError;
 use crate::query::leaf::ScoredDocs;
-use crate::query::related::{Related, RelatedQuery};
 use crate::query::relatives::{Relation, score_of};
-use crate::query::tree::{Bool, JoinScore, Query, Term};
+use clew_query::QueryError;
+use clew_query::{Bool, JoinScore, Query, Term};
+use clew_query::{Related, RelatedQuery};
 use clew_schema::JoinRelations;
 
 impl Compiler<'_> {

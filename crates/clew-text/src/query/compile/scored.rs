@@ -8,10 +8,10 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::{Compiler, Node};
 use crate::query::constant::AnyTerm;
-use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::weighed::WeighedTerm;
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
+use clew_query::QueryError;
 use clew_schema::similarity::{Similarity, TermStatistics, Weigher};
 use clew_schema::{FieldKind, MappedField, TextStyle};
 

@@ -6,13 +6,13 @@ use clew_vector::Element;
 
 use super::compound::all;
 use super::{Compiler, Node, Plan, rescored};
-use crate::query::error::QueryError;
 use crate::query::function::query::{FunctionQuery, Joining};
-use crate::query::function_score::{BoostMode, ScoreMode};
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
-use crate::query::script::{VectorMeasure, VectorScore};
 use crate::search::matching_plan_of_rows;
+use clew_query::QueryError;
+use clew_query::{BoostMode, ScoreMode};
+use clew_query::{VectorMeasure, VectorScore};
 use clew_schema::FieldKind;
 
 impl Compiler<'_> {

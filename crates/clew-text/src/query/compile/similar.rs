@@ -9,10 +9,10 @@ use tantivy::schema::Field;
 use super::compound::any;
 use super::text::{must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
-use crate::query::error::QueryError;
 use crate::query::literal::text_of;
-use crate::query::similar::{LikeDocument, LikeItem, MoreLikeThis, texts_at};
 use crate::search::Snapshot;
+use clew_query::QueryError;
+use clew_query::{LikeDocument, LikeItem, MoreLikeThis, texts_at};
 use clew_schema::{FieldKind, MappedField, Mapping};
 
 /// A word, in how many documents it is, and how much it says.

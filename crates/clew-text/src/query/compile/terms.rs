@@ -10,11 +10,11 @@ use super::text::must_be_indexed;
 use super::{Compiler, Node};
 use crate::query::automaton::Wildcard;
 use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
-use crate::query::error::QueryError;
 use crate::query::literal::{self, text_of};
 use crate::query::regexp::Regexp;
-use crate::query::tree::{Pattern, Term};
 use clew_analysis::normalize;
+use clew_query::QueryError;
+use clew_query::{Pattern, Term};
 use clew_schema::{FieldKind, KeywordStyle, MappedField, TextStyle};
 
 /// Values of a terms query.

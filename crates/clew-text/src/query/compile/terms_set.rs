@@ -3,8 +3,8 @@
 use super::compound::{all, any};
 use super::{Compiler, Node};
 use crate::query::constant::Covered;
-use crate::query::error::QueryError;
-use crate::query::tree::{Term, TermsSet};
+use clew_query::QueryError;
+use clew_query::{Term, TermsSet};
 use clew_schema::FieldKind;
 
 impl Compiler<'_> {

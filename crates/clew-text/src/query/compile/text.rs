@@ -6,13 +6,13 @@ use super::compound::{all, any, dis_max, required};
 use super::phrase::in_a_row;
 use super::token_graph::{Place, places};
 use super::{Compiler, Node};
-use crate::query::error::QueryError;
 use crate::query::literal::text_of;
-use crate::query::minimum::MinimumShouldMatch;
-use crate::query::tree::{
+use clew_analysis::{Token, is_analyzer, query_tokens};
+use clew_query::MinimumShouldMatch;
+use clew_query::QueryError;
+use clew_query::{
     FieldBoost, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
 };
-use clew_analysis::{Token, is_analyzer, query_tokens};
 use clew_schema::{FieldKind, FloatKind, MappedField};
 
 /// The error of a text whose synonyms make more ways than a query may have clauses.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use tantivy::DocId;
 
 use super::{Compiler, Node, Plan};
-use crate::query::error::QueryError;
-use crate::query::knn::KnnQuery;
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
 use crate::search::{SegmentBits, matching_plan_of_rows};
+use clew_query::KnnQuery;
+use clew_query::QueryError;
 use clew_schema::FieldKind;
 
 /// Most nested objects that are asked for at a time; more cannot be asked of a shard.

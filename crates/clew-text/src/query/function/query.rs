@@ -5,7 +5,7 @@ use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::value::{Function, OpenFunction};
-use crate::query::function_score::{BoostMode, ScoreMode};
+use clew_query::{BoostMode, ScoreMode};
 
 /// One function, where it counts and how much.
 #[derive(Debug)]

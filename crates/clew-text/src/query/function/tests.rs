@@ -2,14 +2,15 @@
 
 use serde_json::json;
 
-use crate::query::curve::{DecayShape, FieldModifier};
-use crate::query::function_score::{
-    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
-};
-use crate::query::tree::Query;
-use crate::query::{NoKnn, QueryError};
+use crate::query::NoKnn;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, count, search};
+use clew_query::Query;
+use clew_query::QueryError;
+use clew_query::{
+    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
+};
+use clew_query::{DecayShape, FieldModifier};
 
 fn function(kind: FunctionKind) -> ScoreFunction {
     ScoreFunction {

@@ -3,9 +3,9 @@
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
-use crate::query::curve::{DecayShape, FieldModifier};
-use crate::query::feature::FeatureCurve;
-use crate::query::function_score::ValueMode;
+use clew_query::FeatureCurve;
+use clew_query::ValueMode;
+use clew_query::{DecayShape, FieldModifier};
 use clew_schema::geo::GeoPoint;
 
 /// A column of numbers, by the name it has in every segment.

@@ -1,7 +1,7 @@
 //! Lists of intervals. Every list here is minimal: sorted by start, and so by end too, because no
 //! interval contains another one.
 
-use super::rule::IntervalRelation;
+use clew_query::IntervalRelation;
 
 /// Positions from `start` to `end`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

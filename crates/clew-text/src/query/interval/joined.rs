@@ -1,7 +1,7 @@
 //! Sources joined by an order and the gaps that may be between them.
 
-use super::rule::{IntervalMode, IntervalScoring};
 use super::source::{Source, TermSource};
+use clew_query::{IntervalMode, IntervalScoring};
 
 /// As a rule is joined where intervals score in this way.
 pub(crate) fn joined_for(

@@ -10,9 +10,6 @@
 pub(crate) mod algebra;
 pub(crate) mod joined;
 pub(crate) mod query;
-pub(crate) mod rule;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;
-
-pub use rule::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};

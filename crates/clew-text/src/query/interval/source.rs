@@ -6,10 +6,10 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
 use super::algebra::{self, Interval};
-use super::rule::IntervalRelation;
 use crate::query::constant::knows;
-use crate::query::error::go_on_in_set;
 use crate::query::phrase::MANY;
+use clew_query::IntervalRelation;
+use clew_query::go_on_in_set;
 
 /// Gives intervals; `L` is what a leaf is: terms, or their postings in a segment.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,10 @@
 //! Rules over random documents against loops over their words.
 
-use super::*;
-use crate::query::{NoKnn, Query, QueryError};
+use crate::query::NoKnn;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, matching, search};
+use clew_query::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
+use clew_query::{Query, QueryError};
 
 fn word(text: &str) -> IntervalRule {
     IntervalRule::Word(text.to_string())

@@ -13,8 +13,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::constant::knows;
-use super::error::go_on_in_set;
 use super::weighed::{Lengths, no_match};
+use clew_query::go_on_in_set;
 use clew_schema::similarity::Weigher;
 
 /// A place of the phrase and the words that it may hold.

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{Clause, Occurrence, Word};
 use crate::query::compile::{CLAUSES_MAX, query_analyzer};
-use crate::query::error::{QueryError, unless_stopped};
-use crate::query::tree::{
+use clew_analysis::{is_analyzer, tokens};
+use clew_query::{
     Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
 };
-use clew_analysis::{is_analyzer, tokens};
+use clew_query::{QueryError, unless_stopped};
 use clew_schema::{FieldKind, Mapping};
 
 struct Build<'a> {

@@ -5,7 +5,7 @@
 
 use super::lexer::Token;
 use super::{Clause, Occurrence, Word};
-use crate::query::tree::Operator;
+use clew_query::Operator;
 
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 20;

@@ -8,8 +8,8 @@ use clew_platform::Pace;
 
 use super::{Clause, Occurrence, Word};
 use crate::query::compile::DEPTH_MAX as NESTED_MAX;
-use crate::query::error::QueryError;
-use crate::query::tree::{Operator, SimpleFeatures};
+use clew_query::QueryError;
+use clew_query::{Operator, SimpleFeatures};
 
 /// How deep parentheses may be nested; deeper ones are read as if they were not there.
 const DEPTH_MAX: usize = 20;

@@ -17,8 +17,8 @@ use parse::ParseError;
 use tantivy_fst::Automaton;
 
 use super::automaton::Partial;
-use super::error::QueryError;
-use crate::query::regexp_options::RegexpOptions;
+use clew_query::QueryError;
+use clew_query::RegexpOptions;
 
 /// How large a request may let it grow.
 const STATES_LIMIT: usize = 100_000;

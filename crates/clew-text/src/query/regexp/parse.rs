@@ -1,7 +1,7 @@
 //! From text to an expression, by recursive descent.
 
 use super::expression::{Expression, Expressions, TooComplex, other_than};
-use crate::query::regexp_options::RegexpSyntax;
+use clew_query::RegexpSyntax;
 
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 100;

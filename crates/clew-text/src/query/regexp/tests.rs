@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::query::regexp_options::{RegexpOptions, RegexpSyntax};
+use clew_query::{RegexpOptions, RegexpSyntax};
 
 fn regexp(expression: &str) -> Result<Regexp, QueryError> {
     Regexp::new(expression, RegexpOptions::default())

@@ -13,7 +13,7 @@ use super::request::{DocVisitor, ShardRequest, ShardResult};
 use super::run::Run;
 use super::span::ColumnOf;
 use super::total::{Relation, Total, TrackTotal};
-use crate::query::QueryError;
+use clew_query::QueryError;
 
 mod passing;
 mod shared;

@@ -6,12 +6,12 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader, TERMINATED};
 
 use super::Scan;
 use super::sink::Sink;
-use crate::query::QueryError;
 use crate::search::cursor::Slot;
 use crate::search::run::Counting;
 use crate::search::snapshot::Snapshot;
 use crate::search::sort::SortKey;
 use crate::search::span::{ColumnOf, RANGE};
+use clew_query::QueryError;
 
 /// Ranges that are read before the others.
 const FIRST_RANGES: usize = 4;

@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use super::sink::Sink;
 use super::wish::Wish;
 use super::{Begin, Found, Scan, Scoring};
-use crate::query::QueryError;
 use crate::search::cursor::Slot;
 use crate::search::request::DocVisitor;
 use crate::search::run::Run;
 use crate::search::threads::{Threads, share};
+use clew_query::QueryError;
 
 /// What the threads of a scan know of each other.
 #[derive(Default)]

@@ -2,11 +2,11 @@
 
 use tantivy::{DocId, SegmentReader};
 
-use crate::query::QueryError;
 use crate::search::grouped::GroupedTop;
 use crate::search::snapshot::Snapshot;
 use crate::search::sorted::SortedTop;
 use crate::search::top::TopScores;
+use clew_query::QueryError;
 
 pub(super) enum Sink<'a> {
     Nothing,

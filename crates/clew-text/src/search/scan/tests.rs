@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::query::{Match, Query, Range};
 use crate::search::fixture::{Random, random_docs, run, snapshot};
 use crate::search::sort::compare_rows;
 use crate::search::{Missing, Order, ShardHit, ShardRequest, Snapshot, SortKey, TrackTotal};
+use clew_query::{Match, Query, Range};
 
 #[test]
 fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {

@@ -2,7 +2,6 @@
 
 use super::Scoring;
 use super::sink::Sink;
-use crate::query::QueryError;
 use crate::search::bits::SegmentBits;
 use crate::search::grouped::{GroupedTop, Wanted};
 use crate::search::matching::unscored;
@@ -14,6 +13,7 @@ use crate::search::sort::{Order, SortKey, SortValue};
 use crate::search::sorted::{Kept, SortedTop};
 use crate::search::top::TopScores;
 use crate::search::total::TrackTotal;
+use clew_query::QueryError;
 
 /// What is wanted of a scan.
 #[derive(Clone, Copy)]

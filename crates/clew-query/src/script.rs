@@ -1,7 +1,7 @@
 //! Exact scores by the distance of a vector: what a protocol asks for. There are no scripts here;
 //! these are the few that everybody writes, understood.
 
-use super::tree::Query;
+use crate::tree::Query;
 
 /// A query's documents, scored by how near a vector of theirs is.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub enum VectorMeasure {
 
 impl VectorMeasure {
     /// Measures two vectors of the same length.
-    pub(crate) fn between(self, a: &[f32], b: &[f32]) -> f32 {
+    pub fn between(self, a: &[f32], b: &[f32]) -> f32 {
         let pairs = || a.iter().zip(b).map(|(a, b)| (f64::from(*a), f64::from(*b)));
         let dot = |pairs: &mut dyn Iterator<Item = (f64, f64)>| -> f64 {
             pairs.map(|(a, b)| a * b).sum()
@@ -101,7 +101,9 @@ pub enum ScoreFormula {
 }
 
 impl ScoreFormula {
-    pub(crate) fn apply(self, measure: f32) -> f32 {
+    /// The score that a measure becomes.
+    #[inline]
+    pub fn apply(self, measure: f32) -> f32 {
         match self {
             ScoreFormula::Plus(number) => measure + number,
             ScoreFormula::HalfOfOneMore => f32::midpoint(1.0, measure),

@@ -38,7 +38,7 @@ pub enum FeatureCurve {
 
 impl FeatureCurve {
     /// The same curve over one divided by the values.
-    pub(crate) fn inverted(self) -> Self {
+    pub fn inverted(self) -> Self {
         match self {
             FeatureCurve::Saturation { pivot } => FeatureCurve::Saturation {
                 pivot: pivot.map(|pivot| 1.0 / pivot),
@@ -52,7 +52,8 @@ impl FeatureCurve {
     }
 
     /// The score of a value, before boosts; a saturation without a pivot has it at 1.
-    pub(crate) fn at(self, value: f64) -> f64 {
+    #[inline]
+    pub fn at(self, value: f64) -> f64 {
         match self {
             FeatureCurve::Saturation { pivot } => value / (value + f64::from(pivot.unwrap_or(1.0))),
             FeatureCurve::Log { scaling_factor } => (f64::from(scaling_factor) + value).ln(),

@@ -1,6 +1,6 @@
 //! What a protocol asks for: a rule over the words of a field.
 
-use crate::query::tree::Fuzziness;
+use crate::tree::Fuzziness;
 
 /// A query on intervals of one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ pub enum IntervalRelation {
 
 impl IntervalRelation {
     /// Whether a document without an interval of the filter cannot match.
-    pub(crate) fn needs_filter(self) -> bool {
+    pub fn needs_filter(self) -> bool {
         !matches!(
             self,
             IntervalRelation::NotContaining

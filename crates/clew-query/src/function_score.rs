@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::curve::{DecayShape, FieldModifier};
-use super::tree::Query;
+use crate::curve::{DecayShape, FieldModifier};
+use crate::tree::Query;
 
 /// A query whose score is changed by functions.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +98,7 @@ pub enum ValueMode {
 impl ValueMode {
     /// The value that counts; `None` when there is none.
     #[allow(clippy::cast_precision_loss, reason = "a document has few values")]
-    pub(crate) fn pick(self, values: impl Iterator<Item = f64>) -> Option<f64> {
+    pub fn pick(self, values: impl Iterator<Item = f64>) -> Option<f64> {
         let mut count = 0_u32;
         let mut sum = 0.0;
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -154,7 +154,9 @@ pub enum BoostMode {
 }
 
 impl BoostMode {
-    pub(crate) fn join(self, score: f64, value: f64) -> f64 {
+    /// The query's score and the value of its functions, joined.
+    #[inline]
+    pub fn join(self, score: f64, value: f64) -> f64 {
         match self {
             BoostMode::Multiply => score * value,
             BoostMode::Replace => value,

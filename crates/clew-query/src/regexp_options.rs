@@ -14,11 +14,16 @@ impl Default for RegexpSyntax {
 }
 
 impl RegexpSyntax {
-    pub(crate) const INTERSECTION: u32 = 1;
-    pub(crate) const COMPLEMENT: u32 = 1 << 1;
-    pub(crate) const EMPTY: u32 = 1 << 2;
-    pub(crate) const ANY_TEXT: u32 = 1 << 3;
-    pub(crate) const INTERVAL: u32 = 1 << 4;
+    /// `a&b`: both.
+    pub const INTERSECTION: u32 = 1;
+    /// `~a`: anything else.
+    pub const COMPLEMENT: u32 = 1 << 1;
+    /// `#`: no text at all.
+    pub const EMPTY: u32 = 1 << 2;
+    /// `@`: any text.
+    pub const ANY_TEXT: u32 = 1 << 3;
+    /// `<1-100>`: numbers in a range.
+    pub const INTERVAL: u32 = 1 << 4;
 
     /// From names joined by `|`.
     ///
@@ -41,7 +46,8 @@ impl RegexpSyntax {
         Ok(RegexpSyntax(syntax))
     }
 
-    pub(crate) fn has(self, sign: u32) -> bool {
+    /// Whether a sign means something.
+    pub fn has(self, sign: u32) -> bool {
         self.0 & sign != 0
     }
 }

@@ -1,6 +1,6 @@
 //! The nearest-neighbour clause.
 
-use super::tree::Query;
+use crate::tree::Query;
 
 /// The documents nearest to a vector.
 #[derive(Clone, Debug, PartialEq)]

@@ -66,14 +66,14 @@ pub enum QueryError {
 
 impl QueryError {
     /// A value that does not fit its field.
-    pub(crate) fn create(reason: impl Into<String>) -> Self {
+    pub fn create(reason: impl Into<String>) -> Self {
         QueryError::Create {
             reason: reason.into(),
         }
     }
 
     /// A query that the mapping has nothing for.
-    pub(crate) fn unmapped(reason: impl Into<String>) -> Self {
+    pub fn unmapped(reason: impl Into<String>) -> Self {
         QueryError::Unmapped {
             reason: reason.into(),
         }
@@ -96,7 +96,7 @@ impl QueryError {
 }
 
 /// An error once the request that this thread works for has been stopped.
-pub(crate) fn unless_stopped() -> Result<(), QueryError> {
+pub fn unless_stopped() -> Result<(), QueryError> {
     if clew_platform::stopped() {
         return Err(QueryError::Stopped);
     }
@@ -104,7 +104,8 @@ pub(crate) fn unless_stopped() -> Result<(), QueryError> {
 }
 
 /// Counts a step where tantivy asks; an error once the request is over.
-pub(crate) fn go_on_in_set(pace: &mut clew_platform::Pace) -> tantivy::Result<()> {
+#[inline]
+pub fn go_on_in_set(pace: &mut clew_platform::Pace) -> tantivy::Result<()> {
     match pace.is_over() {
         true => unless_stopped_in_set(),
         false => Ok(()),
@@ -112,7 +113,7 @@ pub(crate) fn go_on_in_set(pace: &mut clew_platform::Pace) -> tantivy::Result<()
 }
 
 /// The same where tantivy asks.
-pub(crate) fn unless_stopped_in_set() -> tantivy::Result<()> {
+pub fn unless_stopped_in_set() -> tantivy::Result<()> {
     if clew_platform::stopped() {
         let reason = QueryError::Stopped.to_string();
         return Err(tantivy::TantivyError::InternalError(reason));

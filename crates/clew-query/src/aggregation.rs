@@ -87,7 +87,7 @@ pub enum AggError {
     },
     /// A query inside an aggregation was refused or failed.
     #[error(transparent)]
-    Query(Box<crate::query::QueryError>),
+    Query(Box<crate::error::QueryError>),
     /// A column cannot be read.
     #[error("cannot read the column of field [{field}]")]
     Column {
@@ -103,9 +103,9 @@ const TIME_TO_REDUCE: Duration = Duration::from_millis(50);
 
 /// Counts a step of putting together what was counted; an error once nobody wants it any more, or its time is long up.
 #[inline]
-pub(crate) fn go_on(pace: &mut Pace) -> Result<(), AggError> {
+pub fn go_on_reducing(pace: &mut Pace) -> Result<(), AggError> {
     if pace.is_over() && clew_platform::overdue(TIME_TO_REDUCE) {
-        return Err(AggError::Query(Box::new(crate::query::QueryError::Stopped)));
+        return Err(AggError::Query(Box::new(crate::error::QueryError::Stopped)));
     }
     Ok(())
 }
@@ -126,19 +126,22 @@ impl AggError {
         }
     }
 
-    pub(crate) fn validation(reason: impl Into<String>) -> Self {
+    /// Aggregations that cannot be put together.
+    pub fn validation(reason: impl Into<String>) -> Self {
         AggError::Validation {
             reason: reason.into(),
         }
     }
 
-    pub(crate) fn aggregation(reason: impl Into<String>) -> Self {
+    /// What was found cannot be used.
+    pub fn aggregation(reason: impl Into<String>) -> Self {
         AggError::Execution {
             reason: reason.into(),
         }
     }
 
-    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+    /// A setting is wrong.
+    pub fn invalid(reason: impl Into<String>) -> Self {
         AggError::Invalid {
             reason: reason.into(),
         }

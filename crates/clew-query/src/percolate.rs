@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::query::{PercolateNamed, Query};
+use crate::{named::PercolateNamed, tree::Query};
 
 /// Reads a query from the text that a document has of it; the error is told to the client.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::QueryError;
+use crate::error::QueryError;
 
 /// A document by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub struct DocumentName {
 
 impl DocumentName {
     /// What a query is told that is compiled before the document was read.
-    pub(crate) fn not_read(&self) -> QueryError {
+    pub fn not_read(&self) -> QueryError {
         QueryError::illegal(format!(
             "document [{}] is named by a query here where documents are not looked up",
             self.id

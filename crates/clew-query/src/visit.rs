@@ -2,8 +2,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::related::Related;
-use super::tree::Query;
+use crate::related::Related;
+use crate::tree::Query;
 
 /// Adds the queries directly inside one to a list; with `mut` they can be changed.
 macro_rules! add_children {
@@ -103,8 +103,16 @@ impl Query {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::{Bool, Boosting, FunctionKind, FunctionScore, ScoreFunction};
-    use crate::query::{BoostMode, JoinScore, KnnQuery, NestedQuery, RelatedQuery, ScoreMode};
+    use crate::{
+        function_score::{BoostMode, ScoreMode},
+        knn::KnnQuery,
+        related::RelatedQuery,
+        tree::{JoinScore, NestedQuery},
+    };
+    use crate::{
+        function_score::{FunctionKind, FunctionScore, ScoreFunction},
+        tree::{Bool, Boosting},
+    };
 
     fn neighbours(filter: Query) -> Query {
         Query::Knn(KnnQuery {

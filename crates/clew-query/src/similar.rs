@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::minimum::MinimumShouldMatch;
-use super::named::LikeNamed;
+use crate::minimum::MinimumShouldMatch;
+use crate::named::LikeNamed;
 
 /// Documents with the words that say most about some texts.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +85,8 @@ impl Default for WordChoice {
 }
 
 impl WordChoice {
-    pub(crate) fn takes(&self, word: &str) -> bool {
+    /// Whether a word is long and short enough, and none to be passed over.
+    pub fn takes(&self, word: &str) -> bool {
         let length = word.chars().count();
         length >= self.word_length_min
             && (self.word_length_max == 0 || length <= self.word_length_max)
@@ -94,7 +95,7 @@ impl WordChoice {
 }
 
 /// The texts at a path of a document, in arrays too.
-pub(crate) fn texts_at<'a>(document: &'a Value, path: &str, found: &mut Vec<&'a Value>) {
+pub fn texts_at<'a>(document: &'a Value, path: &str, found: &mut Vec<&'a Value>) {
     match document {
         Value::Array(values) => {
             for value in values {

@@ -13,7 +13,8 @@ pub enum DecayShape {
 
 impl DecayShape {
     /// The value at a distance, where it is `decay` at `scale`.
-    pub(crate) fn at(self, distance: f64, scale: f64, decay: f64) -> f64 {
+    #[inline]
+    pub fn at(self, distance: f64, scale: f64, decay: f64) -> f64 {
         match self {
             DecayShape::Gauss => (decay.ln() * (distance / scale).powi(2)).exp(),
             DecayShape::Exp => (decay.ln() * distance / scale).exp(),
@@ -69,7 +70,9 @@ impl FieldModifier {
         })
     }
 
-    pub(crate) fn apply(self, value: f64) -> f64 {
+    /// What a value of a field becomes.
+    #[inline]
+    pub fn apply(self, value: f64) -> f64 {
         match self {
             FieldModifier::None => value,
             FieldModifier::Log => value.log10(),

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use super::feature::{RankFeature, SparseVector};
-use super::geo::GeoQuery;
-use super::interval::Intervals;
-use super::knn::KnnQuery;
-use super::minimum::MinimumShouldMatch;
-use super::named::TermsOf;
-use super::related::RelatedQuery;
-use super::script::VectorScore;
-use super::similar::MoreLikeThis;
+use crate::feature::{RankFeature, SparseVector};
+use crate::function_score::FunctionScore;
+use crate::geo::GeoQuery;
+use crate::interval::Intervals;
+use crate::knn::KnnQuery;
+use crate::minimum::MinimumShouldMatch;
+use crate::named::TermsOf;
 use crate::percolate::PercolateQuery;
-use crate::query::function_score::FunctionScore;
-use crate::query::regexp_options::{RegexpOptions, RegexpSyntax};
+use crate::regexp_options::{RegexpOptions, RegexpSyntax};
+use crate::related::RelatedQuery;
+use crate::script::VectorScore;
+use crate::similar::MoreLikeThis;
 use clew_schema::RangeRelation;
 
 /// What is wanted of a document, and how well it scores.
@@ -236,7 +236,7 @@ impl Fuzziness {
     }
 
     /// Edits allowed for a term of so many characters.
-    pub(crate) fn edits(&self, characters: usize) -> u8 {
+    pub fn edits(&self, characters: usize) -> u8 {
         match self.distance {
             FuzzyDistance::Fixed(edits) => edits,
             FuzzyDistance::Auto(_, high) if characters >= high => 2,
@@ -466,7 +466,7 @@ impl Pattern {
     }
 
     /// As a regular expression.
-    pub(crate) fn regexp_options(&self) -> RegexpOptions {
+    pub fn regexp_options(&self) -> RegexpOptions {
         RegexpOptions {
             syntax: self.syntax,
             ignore_case: self.case_insensitive,
@@ -523,16 +523,26 @@ impl Default for SimpleFeatures {
 }
 
 impl SimpleFeatures {
-    pub(crate) const AND: u32 = 1;
-    pub(crate) const NOT: u32 = 1 << 1;
-    pub(crate) const OR: u32 = 1 << 2;
-    pub(crate) const PREFIX: u32 = 1 << 3;
-    pub(crate) const PHRASE: u32 = 1 << 4;
-    pub(crate) const PRECEDENCE: u32 = 1 << 5;
-    pub(crate) const ESCAPE: u32 = 1 << 6;
-    pub(crate) const WHITESPACE: u32 = 1 << 7;
-    pub(crate) const FUZZY: u32 = 1 << 8;
-    pub(crate) const NEAR: u32 = 1 << 9;
+    /// `+`: both sides.
+    pub const AND: u32 = 1;
+    /// `-`: not what follows.
+    pub const NOT: u32 = 1 << 1;
+    /// `|`: either side.
+    pub const OR: u32 = 1 << 2;
+    /// `*` behind a word: what begins with it.
+    pub const PREFIX: u32 = 1 << 3;
+    /// `"`: words in a row.
+    pub const PHRASE: u32 = 1 << 4;
+    /// `(` and `)`.
+    pub const PRECEDENCE: u32 = 1 << 5;
+    /// `\`: the next sign means itself.
+    pub const ESCAPE: u32 = 1 << 6;
+    /// White space parts words.
+    pub const WHITESPACE: u32 = 1 << 7;
+    /// `~` behind a word: what is written nearly so.
+    pub const FUZZY: u32 = 1 << 8;
+    /// `~` behind a phrase: with so many moves.
+    pub const NEAR: u32 = 1 << 9;
 
     /// From names joined by `|`.
     ///
@@ -560,7 +570,8 @@ impl SimpleFeatures {
         Ok(SimpleFeatures(features))
     }
 
-    pub(crate) fn has(self, feature: u32) -> bool {
+    /// Whether a sign means something.
+    pub fn has(self, feature: u32) -> bool {
         self.0 & feature != 0
     }
 }

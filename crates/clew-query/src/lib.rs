@@ -1,0 +1,47 @@
+//! What can be asked of documents: the query tree that every protocol builds.
+//!
+//! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`Query::for_each_mut`] and its like visit and
+//! rewrite the tree. What it means under a mapping is said where it is compiled, in `clew-search`.
+//!
+//! Deliberately absent: any protocol's JSON, segments, and running anything.
+
+mod aggregation;
+mod curve;
+mod error;
+mod feature;
+mod function_score;
+mod geo;
+mod interval;
+mod knn;
+mod minimum;
+mod named;
+mod percolate;
+mod regexp_options;
+mod related;
+mod script;
+mod similar;
+mod tree;
+mod visit;
+
+pub use aggregation::{AggError, AggErrorKind, go_on_reducing};
+pub use curve::{DecayShape, FieldModifier};
+pub use error::{QueryError, go_on_in_set, unless_stopped, unless_stopped_in_set};
+pub use feature::{FeatureCurve, RankFeature, SparseVector};
+pub use function_score::{
+    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
+};
+pub use geo::GeoQuery;
+pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
+pub use knn::KnnQuery;
+pub use minimum::MinimumShouldMatch;
+pub use named::{DocumentName, LikeNamed, PercolateNamed, TermsOf};
+pub use percolate::{NoQuery, PercolateQuery, QueryReader};
+pub use regexp_options::{RegexpOptions, RegexpSyntax};
+pub use related::{Related, RelatedQuery};
+pub use script::{ScoreFormula, VectorMeasure, VectorScore};
+pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice, texts_at};
+pub use tree::{
+    Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
+    MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
+    Range, SimpleFeatures, Term, TermsSet,
+};
