@@ -14,7 +14,7 @@ use clew_engine::{
 use clew_platform::{RealClock, RealDisk};
 use clew_query::{Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, Operator, Pattern, Query};
 use clew_schema::Mapping;
-use clew_text::{NoKnn, ShardRequest, TrackTotal};
+use clew_search::{NoKnn, ShardRequest, TrackTotal};
 use serde_json::json;
 
 use crate::queries::{Class, Shape};
@@ -84,7 +84,7 @@ impl Clew {
         );
         // The engine reads them in the background after the first search.
         let first = Query::Match(Match::new("body", "the"));
-        clew_text::search(snapshot, ShardRequest::new(&first), &NoKnn)?;
+        clew_search::search(snapshot, ShardRequest::new(&first), &NoKnn)?;
         snapshot.read_impacts();
         Ok(Clew {
             pinned,
@@ -181,7 +181,7 @@ impl Contender for Clew {
             },
             ..ShardRequest::new(&self.queries[at])
         };
-        let result = clew_text::search(shard.snapshot()?, request, &NoKnn)?;
+        let result = clew_search::search(shard.snapshot()?, request, &NoKnn)?;
         Ok(Found {
             scores: result.hits.iter().filter_map(|hit| hit.score).collect(),
             count: result.total.value,

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use clew_query::{Match, Query, Range};
-use clew_text::{
-    AggCollector, AggContext, AggLimits, AggSpec, DateHistogramSpec, DateInterval, DocVisitor,
-    NamedAgg, NoKnn, Order, ShardRequest, Snapshot, SortKey, Source, TermsSpec, Threads,
-    TrackTotal,
+use clew_aggregation::{
+    AggCollector, AggContext, AggLimits, AggSpec, DateHistogramSpec, DateInterval, NamedAgg,
+    Source, TermsSpec,
 };
+use clew_query::{Match, Query, Range};
+use clew_search::{DocVisitor, NoKnn, Order, ShardRequest, Snapshot, SortKey, Threads, TrackTotal};
 use rustix::time::ClockId;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ impl Search {
                 threads,
                 ..ShardRequest::new(query)
             };
-            let result = clew_text::search(snapshot, request, &NoKnn)?;
+            let result = clew_search::search(snapshot, request, &NoKnn)?;
             write!(found, "{result:?}")?;
             if let Some(visitor) = visitor {
                 write!(found, "{:?}", visitor.finish()?.into_result()?)?;

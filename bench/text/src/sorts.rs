@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clew_query::{Match, Query};
-use clew_text::{NoKnn, Order, ShardRequest, SortKey, TrackTotal};
+use clew_search::{NoKnn, Order, ShardRequest, SortKey, TrackTotal};
 use rustix::time::ClockId;
 
 use crate::clew::{Clew, Columns};
@@ -44,7 +44,7 @@ pub(crate) fn measure(docs: &Path, segments: usize, folder: &Path) -> anyhow::Re
                         ..ShardRequest::new(query)
                     };
                     let before = nanoseconds(ClockId::ThreadCPUTime);
-                    let result = clew_text::search(snapshot, request, &NoKnn)?;
+                    let result = clew_search::search(snapshot, request, &NoKnn)?;
                     times.push(nanoseconds(ClockId::ThreadCPUTime) - before);
                     found = result.hits.iter().map(|hit| hit.doc).collect();
                 }

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, Clock, Work, Workers};
-use clew_text::{Threads, share};
+use clew_search::{Threads, share};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 

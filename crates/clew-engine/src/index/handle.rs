@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_schema::{Mapping, NewFields, Parsed};
-use clew_text::FilterCacheFigures;
+use clew_search::FilterCacheFigures;
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 

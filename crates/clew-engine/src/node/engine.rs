@@ -12,7 +12,7 @@ use clew_platform::{
     Clock, Disk, DiskSpace, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes,
 };
 use clew_query::QueryReader;
-use clew_text::Threads;
+use clew_search::Threads;
 use parking_lot::{Mutex, RwLock};
 
 use crate::base::disk::{DiskGuard, DiskLimits};
@@ -233,7 +233,7 @@ impl Engine {
             clock.clone(),
         );
         let guard = DiskGuard::new(disk.clone(), data.clone(), options.disk);
-        clew_text::size_caches(options.memory_bytes);
+        clew_search::size_caches(options.memory_bytes);
         let memory = MemoryAccount::new(options.memory);
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::default()),
@@ -253,7 +253,7 @@ impl Engine {
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch(), clock.identity()),
             planner: OnceLock::new(),
-            buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
+            buckets_max: AtomicUsize::new(clew_aggregation::AggLimits::default().buckets_max),
             closed: AtomicBool::new(false),
             memory,
             relieving: Mutex::default(),

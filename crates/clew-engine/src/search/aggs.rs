@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use clew_aggregation::{
+    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Intermediate, NamedResult,
+    Stopwatch,
+};
 use clew_platform::{Clock, Reservation};
 use clew_query::QueryError;
-use clew_text::{
-    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Intermediate, MergedHit,
-    NamedResult, Stopwatch,
-};
+use clew_search::MergedHit;
 use parking_lot::Mutex;
 
 use super::inner;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use clew_platform::Reservation;
-use clew_text::{Combine, Explained, ShardHit, SortValue, explain};
+use clew_search::{Combine, Explained, ShardHit, SortValue, explain};
 use parking_lot::Mutex;
 
 use crate::base::error::EngineError;

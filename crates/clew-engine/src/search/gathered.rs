@@ -1,8 +1,9 @@
 //! What the shards found, taken apart for what is made of it.
 
+use clew_aggregation::Intermediate;
 use clew_platform::Reservation;
 use clew_query::QueryError;
-use clew_text::{Intermediate, ShardHit, ShardResult};
+use clew_search::{ShardHit, ShardResult};
 
 use super::ShardAnswer;
 use super::profile::{knn_profile, shard_profile};

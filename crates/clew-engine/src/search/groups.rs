@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clew_platform::{Reservation, stopped};
 use clew_query::{Bool, Query, Term};
-use clew_text::{SortValue, TrackTotal};
+use clew_search::{SortValue, TrackTotal};
 use parking_lot::Mutex;
 use serde_json::Value;
 

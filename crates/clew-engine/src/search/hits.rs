@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use clew_query::{Query, QueryError};
-use clew_text::{MergedHit, Percolations, SegmentBits};
+use clew_search::{MergedHit, Percolations, SegmentBits};
 use tantivy::DocId;
 
 use super::inner;
@@ -109,6 +109,6 @@ impl Inner {
         };
         let now_ms = self.clock.since_epoch().as_millis();
         let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
-        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
+        clew_search::matching(&target.view.snapshot, query, &knn, now_ms)
     }
 }

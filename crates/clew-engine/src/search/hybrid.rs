@@ -2,7 +2,7 @@
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
 use clew_query::Query;
-use clew_text::{
+use clew_search::{
     Explained, KnnResolver, MergedHit, Order, ShardHit, ShardRequest, ShardResult, SortKey,
     SortValue, TrackTotal, explain, rescore,
 };
@@ -19,7 +19,7 @@ pub(super) struct Part<'a> {
     pub(super) request: &'a SearchRequest,
     pub(super) knn: &'a dyn KnnResolver,
     pub(super) now_ms: i64,
-    pub(super) only: Option<&'a [clew_text::SegmentBits]>,
+    pub(super) only: Option<&'a [clew_search::SegmentBits]>,
 }
 
 impl Part<'_> {
@@ -30,7 +30,7 @@ impl Part<'_> {
         request: ShardRequest<'_>,
     ) -> Result<(ShardResult, Vec<Vec<ShardHit>>), EngineError> {
         let snapshot = &self.target.view.snapshot;
-        let mut found = clew_text::search(snapshot, request, self.knn)?;
+        let mut found = clew_search::search(snapshot, request, self.knn)?;
         let control = &self.request.control;
         if let Some(hybrid) = &control.hybrid {
             let parts = if self.request.size > 0 {
@@ -62,7 +62,7 @@ fn best_of_each(part: &Part<'_>, hybrid: &Hybrid) -> Result<Vec<Vec<ShardHit>>, 
             now_ms: part.now_ms,
             ..ShardRequest::new(boosted.as_ref().unwrap_or(query))
         };
-        let mut found = clew_text::search(snapshot, request, part.knn)?;
+        let mut found = clew_search::search(snapshot, request, part.knn)?;
         for round in &part.request.control.rescore {
             rescore(snapshot, &mut found, round, part.knn, part.now_ms)?;
         }

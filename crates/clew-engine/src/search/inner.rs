@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use clew_platform::Reservation;
 use clew_schema::Mapping;
-use clew_text::{
+use clew_search::{
     CompileContext, InnerRequest, Kin, Scope, ShardHit, ShardRequest, TrackTotal, inner_hits,
     kin_of,
 };
@@ -139,7 +139,7 @@ impl Inside<'_> {
                 now_ms: self.now_ms,
                 ..ShardRequest::new(&wish.query)
             };
-            let found = clew_text::search(snapshot, request, &knn)?;
+            let found = clew_search::search(snapshot, request, &knn)?;
             let hits = found.hits.get(wish.from..).unwrap_or_default();
             results.push(InnerResult {
                 total: found.total.value,

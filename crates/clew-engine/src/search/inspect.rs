@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use clew_query::{Query, QueryError};
-use clew_text::{
+use clew_search::{
     CompileContext, Completed, CompletionWish, Explained, FieldFigures, SimilarTerm, Snapshot,
     Spelling, TermFigures,
 };
@@ -28,7 +28,7 @@ impl PinnedShard {
                 now_ms,
                 knn: &knn,
             };
-            clew_text::compile(query, &context).map(drop)
+            clew_search::compile(query, &context).map(drop)
         })
     }
 
@@ -45,7 +45,7 @@ impl PinnedShard {
         let knn = self.resolver();
         // Every clause is run by itself, and again with those around it.
         let knn = RememberedKnn::new(&knn);
-        self.sound(|snapshot| clew_text::explain(snapshot, query, &knn, now_ms, place))
+        self.sound(|snapshot| clew_search::explain(snapshot, query, &knn, now_ms, place))
     }
 
     /// Texts that begin with what was typed, in no order.
@@ -57,7 +57,7 @@ impl PinnedShard {
             let bytes = self.source(place, false).ok()?;
             serde_json::from_slice(&bytes).ok()
         };
-        self.sound(|snapshot| clew_text::complete(snapshot, wish, &source))
+        self.sound(|snapshot| clew_search::complete(snapshot, wish, &source))
     }
 
     /// Terms of a field that are written like a word.
@@ -70,7 +70,7 @@ impl PinnedShard {
         word: &str,
         spelling: Spelling,
     ) -> Result<Vec<SimilarTerm>, EngineError> {
-        self.sound(|snapshot| clew_text::similar_terms(snapshot, field, word, spelling))
+        self.sound(|snapshot| clew_search::similar_terms(snapshot, field, word, spelling))
     }
 
     /// How many documents have a term in a field.
@@ -78,7 +78,7 @@ impl PinnedShard {
     /// # Errors
     /// When reading fails.
     pub fn term_docs(&self, field: &str, term: &str) -> Result<u64, EngineError> {
-        self.sound(|snapshot| clew_text::term_docs(snapshot, field, term))
+        self.sound(|snapshot| clew_search::term_docs(snapshot, field, term))
     }
 
     /// What is known of a field's terms.
@@ -86,7 +86,7 @@ impl PinnedShard {
     /// # Errors
     /// When reading fails.
     pub fn field_figures(&self, field: &str) -> Result<FieldFigures, EngineError> {
-        self.sound(|snapshot| clew_text::field_figures(snapshot, field))
+        self.sound(|snapshot| clew_search::field_figures(snapshot, field))
     }
 
     /// How often a term is in a field.
@@ -94,7 +94,7 @@ impl PinnedShard {
     /// # Errors
     /// When reading fails.
     pub fn term_figures(&self, field: &str, term: &str) -> Result<TermFigures, EngineError> {
-        self.sound(|snapshot| clew_text::term_figures(snapshot, field, term))
+        self.sound(|snapshot| clew_search::term_figures(snapshot, field, term))
     }
 
     /// Documents that are not deleted.

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use clew_platform::stopped;
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
-use clew_text::{KnnResolver, SegmentBits, SegmentHits};
+use clew_search::{KnnResolver, SegmentBits, SegmentHits};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use clew_aggregation::{AggCollector, AggSearcher, Intermediate};
 use clew_platform::{CancellationToken, MemoryPurpose, Reservation};
 use clew_query::{Bool, Query, QueryError};
-use clew_text::{
-    AggCollector, AggSearcher, DocVisitor, Intermediate, KnnResolver, ShardHit, ShardRequest,
-    ShardResult, merge_hits,
-};
+use clew_search::{DocVisitor, KnnResolver, ShardHit, ShardRequest, ShardResult, merge_hits};
 use parking_lot::Mutex;
 
 use crate::base::blocks::BlockLevel;
@@ -135,7 +133,7 @@ fn is_small(request: &SearchRequest) -> bool {
         return false;
     };
     let snapshot = shard.snapshot().ok();
-    let reads = || clew_text::postings_max(snapshot?, &request.query);
+    let reads = || clew_search::postings_max(snapshot?, &request.query);
     plain && reads().is_some_and(|postings| postings <= SMALL_POSTINGS_MAX)
 }
 
@@ -393,7 +391,7 @@ impl Inner {
         drop(collected);
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
-            total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
+            total: (request.track_total != clew_search::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
             hits,
             timed_out: merged.timed_out || aggs.is_none() || !is_whole,

@@ -2,7 +2,7 @@
 //! have hits, and only when a request has names at all.
 
 use clew_query::{Query, QueryError};
-use clew_text::{MergedHit, SegmentBits};
+use clew_search::{MergedHit, SegmentBits};
 
 use crate::search::request::SearchRequest;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 use clew_schema::Mapping;
-use clew_text::{SegmentBits, Snapshot};
+use clew_search::{SegmentBits, Snapshot};
 
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;

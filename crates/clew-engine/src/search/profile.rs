@@ -1,6 +1,6 @@
 //! How a search went in each shard, for those who ask.
 
-use clew_text::Intermediate;
+use clew_aggregation::Intermediate;
 
 use super::ShardAnswer;
 use crate::search::knn::SegmentProfile;

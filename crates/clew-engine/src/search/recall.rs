@@ -13,7 +13,7 @@ use std::time::Duration;
 use clew_platform::Clock;
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
-use clew_text::KnnResolver;
+use clew_search::KnnResolver;
 use clew_vector::RecallEstimate;
 
 use crate::base::error::EngineError;

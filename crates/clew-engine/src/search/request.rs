@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use clew_aggregation::{AggProfile, NamedAgg, NamedResult};
 use clew_platform::Reservation;
 use clew_query::Query;
-use clew_text::{
-    AggProfile, Explained, Kin, NamedAgg, NamedResult, Percolated, Rescore, SortKey, SortValue,
-    Total, TrackTotal,
-};
+use clew_search::{Explained, Kin, Percolated, Rescore, SortKey, SortValue, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};
 
 use crate::base::error::EngineError;

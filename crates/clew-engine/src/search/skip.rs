@@ -28,7 +28,7 @@ pub(super) fn skip(
             can_match = true;
             for range in &ranges {
                 let snapshot = &target.view.snapshot;
-                can_match &= clew_text::count(snapshot, range, &clew_text::NoKnn, now_ms)? > 0;
+                can_match &= clew_search::count(snapshot, range, &clew_search::NoKnn, now_ms)? > 0;
             }
         }
         if can_match {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
 use clew_query::{NoQuery, QueryReader};
 use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, ParsedDocument};
-use clew_text::stored_query;
+use clew_search::stored_query;
 use tantivy::schema::{Field, OwnedValue};
 
 use super::document::{Row, SegmentDocument};

@@ -41,7 +41,7 @@ use arc_swap::ArcSwap;
 use clew_log::{Glsn, Log, StreamId};
 use clew_platform::{Clock, Disk};
 use clew_query::QueryReader;
-use clew_text::Snapshot;
+use clew_search::Snapshot;
 use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocId;
 use tokio::sync::watch;

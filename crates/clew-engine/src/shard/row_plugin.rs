@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clew_schema::{CheckedBytes, Packed};
-use clew_text::Blocks;
+use clew_search::Blocks;
 use tantivy::directory::TerminatingWrite;
 use tantivy::index::{Segment, SegmentComponent};
 use tantivy::indexer::doc_id_mapping::{DocIdMapping, MappingType};

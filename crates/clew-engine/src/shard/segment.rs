@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_schema::{FieldId, FieldKind, Mapping, Sources, StoredVector, restore_vectors};
-use clew_text::Blocks;
+use clew_search::Blocks;
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
 use tantivy::schema::IndexRecordOption;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clew_log::{Glsn, Log, StreamId};
 use clew_platform::{Clock, MemoryAccount, MemoryPurpose, Reservation};
 use clew_schema::Mapping;
-use clew_text::{SegmentBuilder, Snapshot};
+use clew_search::{SegmentBuilder, Snapshot};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};

@@ -4,11 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use clew_aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
 use clew_query::{Bool, JoinScore, MatchPhrase, NestedQuery, Pattern, Query, Range, RegexpSyntax};
 use clew_schema::Mapping;
-use clew_text::{AggSpec, NamedAgg, Order, SortKey, Source, TermsSpec};
+use clew_search::{Order, SortKey};
 use serde_json::{Value, json};
 
 use crate::harness::*;

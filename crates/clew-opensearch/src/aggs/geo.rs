@@ -1,7 +1,7 @@
 //! Aggregations over places.
 
+use clew_aggregation::{AggSpec, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
 use clew_schema::geo::{DistanceUnit, GeoPoint};
-use clew_text::{AggSpec, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
 
 use super::body::Body;
 use super::error::AggDslError;

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroI64;
 
-use clew_text::{CalendarUnit, DateInterval};
+use clew_aggregation::{CalendarUnit, DateInterval};
 
 use super::error::AggDslError;
 

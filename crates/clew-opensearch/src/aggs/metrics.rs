@@ -1,6 +1,7 @@
 //! Metrics that have settings of their own.
 
-use clew_text::{AggSpec, Method, Mode, PercentilesSpec, Source};
+use clew_aggregation::{AggSpec, Method, PercentilesSpec, Source};
+use clew_search::Mode;
 use serde_json::Value;
 
 use super::body::Body;

@@ -1,6 +1,6 @@
 //! From a request's `aggs` to the typed tree.
 
-use clew_text::{
+use clew_aggregation::{
     AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, Generation, HistogramSpec,
     IncludeExclude, NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
 };

@@ -1,6 +1,6 @@
 //! Aggregations over the results of others.
 
-use clew_text::{
+use clew_aggregation::{
     CalendarUnit, DateInterval, Direction, Expression, GapPolicy, MovingFunction, PipelineKind,
     PipelineSpec, Summary,
 };

@@ -2,7 +2,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use clew_text::{
+use clew_aggregation::{
     AggResult, EndKind, Grid, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
     TopHitsResult,
 };

@@ -1,10 +1,10 @@
 //! Buckets as JSON.
 
-use clew_platform::Pace;
-use clew_text::{
+use clew_aggregation::{
     Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult,
     ValueFormat,
 };
+use clew_platform::Pace;
 use serde_json::{Map, Value, json};
 
 use super::render::add_all;

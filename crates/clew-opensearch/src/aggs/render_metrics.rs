@@ -1,7 +1,7 @@
 //! Metrics and what pipelines computed, as JSON.
 
+use clew_aggregation::{ExtendedStats, MatrixResult, Metric, PercentilesResult, Stats};
 use clew_schema::geo::GeoPoint;
-use clew_text::{ExtendedStats, MatrixResult, Metric, PercentilesResult, Stats};
 use serde_json::{Map, Value, json};
 
 pub(super) fn metric_body(body: &mut Map<String, Value>, metric: &Metric) {

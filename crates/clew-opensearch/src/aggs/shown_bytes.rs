@@ -1,6 +1,6 @@
 //! What results of aggregations take while they are shown: as a tree of JSON, which is several times their text.
 
-use clew_text::{AggResult, Bucket, NamedResult, RangeBucket};
+use clew_aggregation::{AggResult, Bucket, NamedResult, RangeBucket};
 
 /// An object with some members: the least that a map of them takes, with their names.
 const OBJECT_BYTES: usize = 1024;

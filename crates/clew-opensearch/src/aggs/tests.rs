@@ -1,11 +1,11 @@
 use std::num::NonZeroI64;
 
-use clew_schema::DateFormat;
-use clew_text::{
+use clew_aggregation::{
     AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateInterval, Direction, EndKind,
     ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey,
     RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
 };
+use clew_schema::DateFormat;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Sort clauses.
 
 use clew_schema::geo::GeoPoint;
-use clew_text::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
+use clew_search::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
 use serde_json::Value;
 
 use super::DslError;

@@ -9,7 +9,7 @@ use clew_query::{
     Bool, Boosting, FieldBoost, Fuzziness, KnnQuery, Match, MatchPhrase, MinimumShouldMatch,
     MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
 };
-use clew_text::{Missing, Mode, Order, SortKey, SortValue};
+use clew_search::{Missing, Mode, Order, SortKey, SortValue};
 use serde_json::{Value, json};
 
 use super::{DslErrorKind, parse_query, parse_sort};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clew_engine::{Index, SearchRequest};
 use clew_schema::Mapping;
 use clew_schema::glob::matches as glob;
-use clew_text::TrackTotal;
+use clew_search::TrackTotal;
 use serde_json::{Map, Value, json};
 
 use crate::dsl;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
 use clew_schema::glob::matches as glob;
-use clew_text::FilterCacheFigures;
+use clew_search::FilterCacheFigures;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clew_engine::Pinned;
 use clew_platform::Reservation;
-use clew_text::{SortValue, Total};
+use clew_search::{SortValue, Total};
 use parking_lot::Mutex;
 
 use super::Parts;

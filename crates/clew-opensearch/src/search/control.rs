@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{Index, SearchControl, Slice};
-use clew_text::{Combine, Rescore};
+use clew_search::{Combine, Rescore};
 use serde_json::Value;
 
 use super::members::flag;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clew_engine::Hit;
 use clew_platform::CancellationToken;
 use clew_query::Query;
-use clew_text::{HighlightError, HighlightField, HighlightOptions, Highlighter};
+use clew_search::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 use serde_json::{Map, Value};
 
 use super::lookup::{Queries, Visit};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clew_engine::{Hit, Index, InnerHits, InnerResult, NestedStep, Within};
 use clew_query::Query;
-use clew_text::{Kin, Relation, Total};
+use clew_search::{Kin, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::collapse::CollapseSpec;

@@ -1,6 +1,6 @@
 //! The values of the members of a search's body, each read as what its member takes.
 
-use clew_text::TrackTotal;
+use clew_search::TrackTotal;
 use serde_json::Value;
 
 use crate::http::error::ApiError;

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use clew_engine::{
     EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
 };
-use clew_text::TrackTotal;
+use clew_search::TrackTotal;
 use request::Spec;
 use serde_json::{Value, json};
 

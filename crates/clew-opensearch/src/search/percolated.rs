@@ -3,7 +3,7 @@
 
 use clew_engine::Hit;
 use clew_query::Query;
-use clew_text::Percolated;
+use clew_search::Percolated;
 use serde_json::{Map, Value, json};
 
 use super::highlight::{Highlight, refusal};

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
+use clew_aggregation::AggProfile;
 use clew_engine::{KnnProfile, SearchResponse, ShardProfile};
-use clew_text::AggProfile;
 use serde_json::{Map, Value, json};
 
 /// Everything under `profile`.

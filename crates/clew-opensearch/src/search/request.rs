@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clew_aggregation::NamedAgg;
 use clew_engine::{Index, SearchControl, SearchRequest};
 use clew_query::Query;
 use clew_schema::FieldKind;
-use clew_text::{NamedAgg, SortKey, SortValue, TrackTotal};
+use clew_search::{SortKey, SortValue, TrackTotal};
 use serde_json::{Value, json};
 
 use super::collapse::{self, CollapseSpec};

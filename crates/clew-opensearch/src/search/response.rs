@@ -5,7 +5,7 @@ use std::time::Instant;
 use clew_engine::{EngineError, Hit, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_query::QueryError;
-use clew_text::{Explained, Relation, SortValue, Total};
+use clew_search::{Explained, Relation, SortValue, Total};
 use serde_json::{Map, Value, json};
 
 use super::highlight::Highlights;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use clew_engine::{SearchRequest, SearchResponse};
-use clew_text::{Order, SortKey, TrackTotal};
+use clew_search::{Order, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
 use super::contexts::{ContextId, Kind, Scroll, memory_of, watch};

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use clew_engine::Index;
 use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding};
-use clew_text::{SortKey, SortValue};
+use clew_search::{SortKey, SortValue};
 use serde_json::Value;
 
 use super::members::token;

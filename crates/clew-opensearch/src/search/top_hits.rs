@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use clew_aggregation::{Attached, NamedAgg, TopHitsResult};
 use clew_engine::Hit;
 use clew_query::Query;
-use clew_text::{Attached, NamedAgg, Relation, TopHitsResult, Total};
+use clew_search::{Relation, Total};
 use serde_json::Value;
 
 use super::inner::InnerSpec;

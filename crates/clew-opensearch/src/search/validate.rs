@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind, Pinned, ResolveOptions, Resolved};
 use clew_query::{Bool, Query};
-use clew_text::describe;
+use clew_search::describe;
 use serde_json::{Value, json};
 
 use crate::dsl;

@@ -141,7 +141,7 @@ fn buckets_max(both: &Both) -> Result<usize, ApiError> {
     let name = "search.max_buckets";
     let given = both.transient.get(name).or(both.persistent.get(name));
     let Some(text) = given else {
-        return Ok(clew_text::AggLimits::default().buckets_max);
+        return Ok(clew_aggregation::AggLimits::default().buckets_max);
     };
     text.trim_matches('"').parse().map_err(|_| {
         ApiError::illegal_argument(format!(

@@ -3,7 +3,7 @@
 //! says nothing about which of them are alike.
 
 use clew_schema::Mapping;
-use clew_text::Blocks;
+use clew_search::Blocks;
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption, Type};
 use tantivy::{DocId, InvertedIndexReader, SegmentReader};

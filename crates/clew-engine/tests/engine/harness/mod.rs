@@ -11,7 +11,7 @@ use clew_engine::{
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
 use clew_schema::Mapping;
-use clew_text::TrackTotal;
+use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 pub(crate) const DIMENSION: usize = 8;

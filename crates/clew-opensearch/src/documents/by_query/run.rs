@@ -10,7 +10,7 @@ use clew_engine::{
     SearchRequest, WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
-use clew_text::{Order, SortKey, SortValue, TrackTotal};
+use clew_search::{Order, SortKey, SortValue, TrackTotal};
 use serde_json::{Value, json};
 
 use super::spec::{Job, Routing, Target, Verb};

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use clew_engine::{Change, ChangeLimits, ChangePage, EngineError, Index};
 use clew_log::Glsn;
 use clew_query::{Query, QueryError};
-use clew_text::DocumentMatcher;
+use clew_search::DocumentMatcher;
 use tokio::sync::mpsc::{self, Sender};
 
 use super::{readable, write_change};

@@ -7,7 +7,7 @@ use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_platform::stopped;
 use clew_query::{Fuzziness, FuzzyDistance, QueryError};
 use clew_schema::ContextWish;
-use clew_text::{Completed, CompletionWish};
+use clew_search::{Completed, CompletionWish};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use clew_analysis::{Token, tokens};
 use clew_engine::Pinned;
 use clew_schema::FieldKind;
-use clew_text::{SimilarTerm, Spelling};
+use clew_search::{SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};

@@ -1,0 +1,303 @@
+//! What aggregations that make buckets ask for.
+
+use std::num::NonZeroI64;
+
+use super::grid::Grid;
+use super::heuristic::Heuristic;
+use super::spec::{Scalar, Source};
+use crate::result::EndKind;
+use clew_query::Query;
+use clew_schema::geo::GeoPoint;
+
+/// A bucket per distinct value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermsSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps; 1.5 times `size` and 10 more unless said otherwise.
+    pub shard_size: Option<u32>,
+    /// Buckets with fewer documents are left out; 0 also lists values that no document matched.
+    pub min_doc_count: u64,
+    /// First criterion first; empty means most documents first. Ties are broken by key.
+    pub order: Vec<OrderBy>,
+    /// Which values count at all.
+    pub filter: TermFilter,
+    /// Whether each bucket says how wrong its count may be.
+    pub show_error: bool,
+}
+
+impl TermsSpec {
+    /// The ten most frequent values of a field.
+    pub fn of(field: impl Into<String>) -> Self {
+        TermsSpec {
+            source: Source::field(field),
+            size: 10,
+            shard_size: None,
+            min_doc_count: 1,
+            order: Vec::new(),
+            filter: TermFilter::default(),
+            show_error: false,
+        }
+    }
+}
+
+/// Which terms count. A term must be included and must not be excluded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TermFilter {
+    /// Only these; `None` means all.
+    pub include: Option<IncludeExclude>,
+    /// Never these.
+    pub exclude: Option<IncludeExclude>,
+}
+
+/// A set of terms.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IncludeExclude {
+    /// Exactly these.
+    Values(Vec<Scalar>),
+    /// Those that a regular expression matches as a whole.
+    Pattern(String),
+    /// One of several parts that the terms are divided into by their hashes.
+    Partition {
+        /// Which part.
+        part: u32,
+        /// How many there are.
+        count: u32,
+    },
+}
+
+/// A sort criterion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderBy {
+    /// What is compared.
+    pub key: OrderKey,
+    /// Which end comes first.
+    pub direction: Direction,
+}
+
+/// What buckets are compared by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OrderKey {
+    /// The number of documents.
+    Count,
+    /// The key.
+    Key,
+    /// A metric inside the bucket: its name, and a property after a dot where it has several.
+    Metric(String),
+}
+
+/// Which end of an order comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Smallest first.
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// Units of a calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CalendarUnit {
+    /// Seconds.
+    Second,
+    /// Minutes.
+    Minute,
+    /// Hours.
+    Hour,
+    /// Days, from one local midnight to the next.
+    Day,
+    /// Weeks from Monday.
+    Week,
+    /// Months.
+    Month,
+    /// Quarters of a year.
+    Quarter,
+    /// Years.
+    Year,
+}
+
+/// How long an interval of time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateInterval {
+    /// Always the same number of milliseconds of local time.
+    Fixed {
+        /// The length; positive.
+        step_ms: NonZeroI64,
+    },
+    /// As the calendar has it.
+    Calendar(CalendarUnit),
+}
+
+/// Both ends of a range of keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// Lower end.
+    pub min: Option<Scalar>,
+    /// Upper end.
+    pub max: Option<Scalar>,
+}
+
+/// A bucket per interval of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DateHistogramSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How long a bucket is.
+    pub interval: DateInterval,
+    /// An IANA name or a fixed offset; UTC without it.
+    pub time_zone: Option<String>,
+    /// Moves each bucket's start.
+    pub offset_ms: i64,
+    /// Buckets with fewer documents are left out; 0 fills the gaps.
+    pub min_doc_count: u64,
+    /// Buckets to show even without documents, as far as these.
+    pub extended_bounds: Option<Bounds>,
+    /// No buckets beyond these.
+    pub hard_bounds: Option<Bounds>,
+    /// First criterion first; empty means by key.
+    pub order: Vec<OrderBy>,
+    /// Whether buckets are shown by name.
+    pub keyed: bool,
+}
+
+impl DateHistogramSpec {
+    /// A histogram of a field in UTC, gaps filled.
+    pub fn of(field: impl Into<String>, interval: DateInterval) -> Self {
+        DateHistogramSpec {
+            source: Source::field(field),
+            interval,
+            time_zone: None,
+            offset_ms: 0,
+            min_doc_count: 0,
+            extended_bounds: None,
+            hard_bounds: None,
+            order: Vec::new(),
+            keyed: false,
+        }
+    }
+}
+
+/// A bucket per interval of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistogramSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How long a bucket is.
+    pub interval: f64,
+    /// Moves each bucket's start.
+    pub offset: f64,
+    /// Buckets with fewer documents are left out; 0 fills the gaps.
+    pub min_doc_count: u64,
+    /// Buckets to show even without documents, as far as these.
+    pub extended_bounds: Option<Bounds>,
+    /// No buckets beyond these.
+    pub hard_bounds: Option<Bounds>,
+    /// First criterion first; empty means by key.
+    pub order: Vec<OrderBy>,
+    /// Whether buckets are shown by name.
+    pub keyed: bool,
+}
+
+impl HistogramSpec {
+    /// A histogram of a field, gaps filled.
+    pub fn of(field: impl Into<String>, interval: f64) -> Self {
+        HistogramSpec {
+            source: Source::field(field),
+            interval,
+            offset: 0.0,
+            min_doc_count: 0,
+            extended_bounds: None,
+            hard_bounds: None,
+            order: Vec::new(),
+            keyed: false,
+        }
+    }
+}
+
+/// A bucket per given range; ranges may overlap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RangeSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// The ranges; results come sorted by their ends.
+    pub ranges: Vec<RangeItem>,
+    /// Whether buckets are shown by name.
+    pub keyed: bool,
+    /// What the ends are, and how they are read and printed.
+    pub kind: EndKind,
+    /// Time zone of dates given as text and printed; UTC without it.
+    pub time_zone: Option<String>,
+    /// Where distances are measured from, and how long one of their units is in metres.
+    pub origin: Option<(GeoPoint, f64)>,
+}
+
+/// One range: from its lower end, up to but without its upper end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RangeItem {
+    /// Its name, made of its ends if not given.
+    pub key: Option<String>,
+    /// Lower end, inclusive.
+    pub from: Option<Scalar>,
+    /// Upper end, exclusive.
+    pub to: Option<Scalar>,
+    /// A network of addresses instead of ends.
+    pub mask: Option<String>,
+}
+
+/// Buckets of time whose length the data chooses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AutoDateSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// At most so many buckets.
+    pub buckets: u32,
+    /// An IANA name or a fixed offset; UTC without it.
+    pub time_zone: Option<String>,
+    /// No shorter than one of these.
+    pub minimum: Option<CalendarUnit>,
+}
+
+/// Values that are more frequent here than elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignificantSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
+    /// Buckets with fewer documents are left out.
+    pub min_doc_count: u64,
+    /// Which values count at all.
+    pub filter: TermFilter,
+    /// How significant a difference is.
+    pub heuristic: Heuristic,
+    /// What is compared with; all documents without it.
+    pub background: Option<Query>,
+    /// How words are taken from texts; the values of a column without it.
+    pub words: Option<WordsSpec>,
+}
+
+/// How words are taken from texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WordsSpec {
+    /// Whether rows of words that were there before do not count again.
+    pub drops_copies: bool,
+    /// Paths in the source that have the text; the field's own where there are none.
+    pub paths: Vec<String>,
+}
+
+/// Cells of a grid, most documents first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridSpec {
+    /// Where the points come from.
+    pub source: Source,
+    /// Which cells.
+    pub grid: Grid,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
+}

@@ -1,0 +1,92 @@
+//! Documents by their numbers in several fields.
+
+use super::{Block, Collect, Segment};
+use crate::column::{Repeats, Rows, ValueColumn};
+use crate::limits::{Account, grow};
+use crate::matrix::MatrixMoments;
+use crate::partial::Partial;
+use crate::plan::ValuePlan;
+use clew_query::AggError;
+use clew_search::Mode;
+
+pub(crate) struct Matrix {
+    columns: Vec<ValueColumn>,
+    mode: Mode,
+    rows: Rows,
+    moments: Vec<MatrixMoments>,
+}
+
+impl Matrix {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        fields: &[ValuePlan],
+        mode: Mode,
+    ) -> Result<Self, AggError> {
+        let columns = fields
+            .iter()
+            .map(|field| ValueColumn::open(segment.reader, field));
+        Ok(Matrix {
+            columns: columns.collect::<Result<_, _>>()?,
+            mode,
+            rows: Rows::default(),
+            moments: Vec::new(),
+        })
+    }
+}
+
+impl Collect for Matrix {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.columns.iter().any(ValueColumn::is_empty) {
+            return Ok(());
+        }
+        let width = self.columns.len();
+        let mut numbers = vec![f64::NAN; block.docs.len() * width];
+        let mut values = Vec::new();
+        for (at, column) in self.columns.iter().enumerate() {
+            column.read(block.docs, Repeats::Kept, &mut self.rows);
+            let mut start = 0;
+            while let Some(entry) = self.rows.entries.get(start).copied() {
+                let same = |other: &&u32| **other == entry;
+                let count = self.rows.entries[start..].iter().take_while(same).count();
+                let raws = &self.rows.values[start..start + count];
+                values.clear();
+                values.extend(raws.iter().map(|raw| column.number(*raw)));
+                numbers[entry as usize * width + at] = one_of(&mut values, self.mode);
+                start += count;
+            }
+        }
+        for (document, parent) in numbers.chunks(width).zip(block.parents) {
+            // Only documents that have all fields can say how these vary together.
+            if document.iter().all(|number| number.is_finite()) {
+                grow(&mut self.moments, *parent, account)?;
+                self.moments[*parent as usize].add(document);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
+        Ok(Partial::Matrix(self.moments))
+    }
+}
+
+/// The number that stands for a document's values, of which there is one at least.
+#[allow(clippy::cast_precision_loss, reason = "a document has few values")]
+fn one_of(values: &mut [f64], mode: Mode) -> f64 {
+    let sum = || values.iter().sum::<f64>();
+    match mode {
+        Mode::Sum => sum(),
+        Mode::Avg => sum() / values.len() as f64,
+        Mode::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+        Mode::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Mode::Median => {
+            values.sort_by(f64::total_cmp);
+            let middle = values.len() / 2;
+            if values.len() % 2 == 1 {
+                values[middle]
+            } else {
+                f64::midpoint(values[middle - 1], values[middle])
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Distributions of values per bucket, and means of weighted values.
+
+use super::{Block, Collect, Segment};
+use crate::column::{Repeats, Rows, ValueColumn};
+use crate::limits::{Account, grow};
+use crate::moments::Weighted;
+use crate::partial::{Partial, QuantileStates};
+use crate::plan::{Op, Plan, ValuePlan};
+use crate::quantile::QuantileState;
+use crate::spec::Method;
+use clew_query::AggError;
+
+/// The distribution of values.
+pub(crate) struct Quantiles {
+    column: ValueColumn,
+    rows: Rows,
+    states: Vec<QuantileState>,
+    method: Method,
+}
+
+impl Quantiles {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+        let method = match &plan.op {
+            Op::Quantiles(quantiles) => quantiles.method,
+            _ => Method::default(),
+        };
+        Ok(Quantiles {
+            column: ValueColumn::open(segment.reader, &plan.values)?,
+            rows: Rows::default(),
+            states: Vec::new(),
+            method,
+        })
+    }
+}
+
+impl Collect for Quantiles {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.column.is_empty() {
+            return Ok(());
+        }
+        self.column.read(block.docs, Repeats::Kept, &mut self.rows);
+        for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
+            let parent = block.parents[*entry as usize];
+            grow(&mut self.states, parent, account)?;
+            let value = self.column.number(*raw);
+            let state = &mut self.states[parent as usize];
+            let before = state.heap_bytes();
+            state.add(value, self.method)?;
+            let more = state.heap_bytes().saturating_sub(before);
+            if more > 0 {
+                account.charge(more)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
+        Ok(Partial::Quantiles(QuantileStates {
+            states: self.states,
+            method: self.method,
+        }))
+    }
+}
+
+/// Sums of values times weights, and of weights.
+pub(crate) struct WeightedAvg {
+    values: ValueColumn,
+    weights: ValueColumn,
+    value_rows: Rows,
+    weight_rows: Rows,
+    sums: Vec<Weighted>,
+}
+
+impl WeightedAvg {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        weight: &ValuePlan,
+    ) -> Result<Self, AggError> {
+        Ok(WeightedAvg {
+            values: ValueColumn::open(segment.reader, &plan.values)?,
+            weights: ValueColumn::open(segment.reader, weight)?,
+            value_rows: Rows::default(),
+            weight_rows: Rows::default(),
+            sums: Vec::new(),
+        })
+    }
+}
+
+impl Collect for WeightedAvg {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.values.is_empty() || self.weights.is_empty() {
+            return Ok(());
+        }
+        let (values, weights) = (&mut self.value_rows, &mut self.weight_rows);
+        self.values.read(block.docs, Repeats::Kept, values);
+        self.weights.read(block.docs, Repeats::Kept, weights);
+        let mut at = 0;
+        for (entry, raw) in values.entries.iter().zip(&values.values) {
+            while weights.entries.get(at).is_some_and(|other| other < entry) {
+                at += 1;
+            }
+            if weights.entries.get(at) != Some(entry) {
+                continue;
+            }
+            if weights.entries.get(at + 1) == Some(entry) {
+                return Err(AggError::invalid(
+                    "Encountered more than one weight for a single document. Use a script to \
+                     combine multiple weights-per-doc into a single value.",
+                ));
+            }
+            let parent = block.parents[*entry as usize];
+            grow(&mut self.sums, parent, account)?;
+            let weight = self.weights.number(weights.values[at]);
+            self.sums[parent as usize].add(self.values.number(*raw), weight);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
+        Ok(Partial::Weighted(self.sums))
+    }
+}

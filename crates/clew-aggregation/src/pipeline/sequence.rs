@@ -1,0 +1,165 @@
+//! Pipelines to which the order of buckets matters: differences, running sums, moving windows.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use clew_platform::Pace;
+
+use super::PipelineKind;
+use clew_query::{AggError, go_on_reducing};
+
+/// A bucket as a sequence sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) number: Option<f64>,
+    /// Its key as a number: where it is on the axis.
+    pub(super) key: f64,
+}
+
+/// What is added to a bucket.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Made {
+    pub(super) value: f64,
+    pub(super) normalized: Option<f64>,
+}
+
+impl Made {
+    fn of(value: f64) -> Option<Self> {
+        Some(Made {
+            value,
+            normalized: None,
+        })
+    }
+}
+
+/// What each bucket gets, if anything.
+///
+/// # Errors
+/// Once nobody wants it any more.
+pub(super) fn sequence(
+    kind: &PipelineKind,
+    places: &[Place],
+) -> Result<Vec<Option<Made>>, AggError> {
+    Ok(match kind {
+        PipelineKind::Derivative { unit_ms } => derivative(places, *unit_ms),
+        PipelineKind::CumulativeSum => {
+            let mut sum = 0.0;
+            let mut add = |place: &Place| {
+                sum += place.number.unwrap_or(0.0);
+                Made::of(sum)
+            };
+            places.iter().map(&mut add).collect()
+        }
+        PipelineKind::SerialDiff { lag } => (0..places.len())
+            .map(|at| {
+                let before = at.checked_sub(*lag).and_then(|at| places[at].number)?;
+                Made::of(places[at].number? - before)
+            })
+            .collect(),
+        PipelineKind::MovingFn {
+            window,
+            shift,
+            function,
+        } => {
+            let values: Vec<f64> = places.iter().filter_map(|place| place.number).collect();
+            let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
+            let window = i64::try_from(*window).unwrap_or(i64::MAX);
+            let clamp = |at: i64| usize::try_from(at.clamp(0, length)).unwrap_or(0);
+            let (mut index, mut pace) = (0_i64, Pace::of_blocks());
+            let mut at_place = |place: &Place| {
+                go_on_reducing(&mut pace)?;
+                if place.number.is_none() {
+                    return Ok(None);
+                }
+                let end = index.saturating_add(*shift);
+                let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
+                index += 1;
+                Ok(Made::of(function.value(&values[from..to.max(from)])))
+            };
+            let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
+            made?
+        }
+        PipelineKind::Summary(_)
+        | PipelineKind::Script(_)
+        | PipelineKind::Selector(_)
+        | PipelineKind::Sort { .. } => vec![None; places.len()],
+    })
+}
+
+fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
+    let mut made = vec![None; places.len().min(1)];
+    made.extend(places.windows(2).map(|pair| {
+        let value = pair[1].number.unwrap_or(f64::NAN) - pair[0].number.unwrap_or(f64::NAN);
+        let units = unit_ms.map(|unit_ms| (pair[1].key - pair[0].key) / unit_ms);
+        Some(Made {
+            value,
+            normalized: units.map(|units| value / units),
+        })
+    }));
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moving::MovingFunction;
+
+    fn places(numbers: &[Option<f64>]) -> Vec<Place> {
+        let keys = (0_u32..).map(|at| f64::from(at) * 10.0);
+        let places = numbers.iter().zip(keys).map(|(number, key)| Place {
+            number: *number,
+            key,
+        });
+        places.collect()
+    }
+
+    fn check(kind: &PipelineKind, numbers: &[Option<f64>], expected: &[Option<f64>]) {
+        let made = sequence(kind, &places(numbers)).unwrap();
+        let values: Vec<_> = made
+            .iter()
+            .map(|made| made.map(|made| made.value))
+            .collect();
+        assert_eq!(format!("{values:?}"), format!("{expected:?}"), "{kind:?}");
+    }
+
+    #[test]
+    fn sequences_follow_the_order_of_buckets() {
+        let numbers = [Some(1.0), Some(4.0), None, Some(2.0)];
+        let nan = Some(f64::NAN);
+        let unit_ms = None;
+        check(
+            &PipelineKind::Derivative { unit_ms },
+            &numbers,
+            &[None, Some(3.0), nan, nan],
+        );
+        check(
+            &PipelineKind::CumulativeSum,
+            &numbers,
+            &[Some(1.0), Some(5.0), Some(5.0), Some(7.0)],
+        );
+        check(
+            &PipelineKind::SerialDiff { lag: 3 },
+            &numbers,
+            &[None, None, None, Some(1.0)],
+        );
+        let function = MovingFunction::parse("MovingFunctions.max(values)").unwrap();
+        check(
+            &PipelineKind::MovingFn {
+                window: 2,
+                shift: 0,
+                function,
+            },
+            &numbers,
+            &[nan, Some(1.0), None, Some(4.0)],
+        );
+    }
+
+    #[test]
+    fn derivatives_have_units() {
+        let made = sequence(
+            &PipelineKind::Derivative { unit_ms: Some(5.0) },
+            &places(&[Some(1.0), Some(7.0)]),
+        )
+        .unwrap();
+        assert_eq!(made[1].unwrap().normalized, Some(3.0));
+    }
+}

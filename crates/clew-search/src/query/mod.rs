@@ -1,0 +1,43 @@
+//! The query tree that every protocol builds, and its translation into tantivy's queries.
+//!
+//! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`compile`] gives these
+//! a meaning under one shard's mapping and statistics, so that scores equal OpenSearch's.
+//! Deliberately absent: any protocol's JSON, and running the query (that is `search`).
+
+mod automaton;
+mod compile;
+mod constant;
+mod function;
+mod interval;
+mod join;
+mod leaf;
+mod literal;
+mod near;
+mod phrase;
+mod points;
+mod query_string;
+mod regexp;
+pub(crate) mod relatives;
+mod resolver;
+mod source_phrase;
+mod steady;
+mod weighed;
+
+pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer};
+pub(crate) use literal::text_of;
+pub(crate) use query_string::tree as query_string_tree;
+
+pub(crate) use automaton::Wildcard;
+pub(crate) use compile::matches_max;
+pub use compile::{CompileContext, Plan, compile, plan, postings_max};
+
+pub use resolver::{KnnResolver, NoKnn, SegmentHits};
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use constant::DocumentSet;
+
+pub use regexp::Regexp;
+pub use relatives::JoinRelation;
+pub use source_phrase::texts_at;

@@ -1,0 +1,542 @@
+//! Sort keys over one segment's columns.
+//!
+//! Every value becomes a [`Slot`]: a pair of numbers whose natural order is the order of hits, so
+//! that documents compare without looking at types. Strings are compared by their place in the
+//! segment's dictionary and only turned back into text for those that survive.
+
+use std::cmp::Ordering;
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use tantivy::columnar::{Column, StrColumn, TermOrdHit};
+use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
+
+use super::ids::Ids;
+use super::nested_sort::Objects;
+use super::snapshot::Snapshot;
+use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
+use super::sort_number::SortNumber;
+use clew_query::QueryError;
+use clew_schema::geo::GeoPoint;
+use clew_schema::{FieldKind, FloatKind, IntegerKind};
+
+/// Before the values, among them, or after them; and where.
+pub type Slot = (u8, u128);
+
+const BEFORE: Slot = (0, 0);
+const AFTER: Slot = (2, 0);
+
+pub(super) enum Source {
+    Score,
+    Doc {
+        base: u64,
+    },
+    Whole(Column<i64>),
+    Unsigned(Column<u64>),
+    Float(Column<f64>, FloatKind),
+    /// Every document has this one.
+    Same(String),
+    Text(StrColumn),
+    /// Of the documents themselves.
+    Ids(Arc<Ids>),
+    Address(Column<Ipv6Addr>),
+    /// Points, and what their distances are from; no column where no document has any.
+    Distance(Option<Column<u64>>, GeoDistanceKey),
+    /// No document of this segment has a value.
+    Absent,
+}
+
+/// One key over one segment.
+pub struct KeyCursor {
+    pub(super) source: Source,
+    pub(super) order: Order,
+    pub(super) mode: Mode,
+    missing: Missing,
+    /// The nested objects whose values count instead of the document's own.
+    pub(super) objects: Option<Objects>,
+}
+
+impl KeyCursor {
+    pub(crate) fn open(
+        key: &SortKey,
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+        base: u64,
+    ) -> Result<Self, QueryError> {
+        let order = key.order();
+        let by_order = match order {
+            Order::Asc => Mode::Min,
+            Order::Desc => Mode::Max,
+        };
+        let (source, mode, missing) = match key {
+            SortKey::Score { .. } => (Source::Score, by_order, Missing::Last),
+            SortKey::Doc { .. } => (Source::Doc { base }, by_order, Missing::Last),
+            SortKey::GeoDistance(key) => {
+                let column = points(snapshot, reader, key)?;
+                let mode = key.mode.unwrap_or(by_order);
+                (Source::Distance(column, key.clone()), mode, Missing::Last)
+            }
+            SortKey::Field {
+                path,
+                missing,
+                mode,
+                unmapped_ok,
+                ..
+            } => {
+                let source = source(snapshot, reader, path, *unmapped_ok)?;
+                let numbers_only = matches!(mode, Some(Mode::Avg | Mode::Sum | Mode::Median));
+                if numbers_only && matches!(source, Source::Text(_) | Source::Address(_)) {
+                    return Err(QueryError::illegal(
+                        "we only support AVG, MEDIAN and SUM on number based fields",
+                    ));
+                }
+                let shown = match missing {
+                    Missing::Value(value) => fitted(snapshot, path, value),
+                    end => outermost(
+                        snapshot,
+                        path,
+                        (end == &Missing::First) == (order == Order::Asc),
+                    ),
+                };
+                let missing = shown.map_or_else(|| missing.clone(), Missing::Value);
+                (source, mode.unwrap_or(by_order), missing)
+            }
+        };
+        let folds = matches!(mode, Mode::Sum | Mode::Avg | Mode::Median);
+        if folds
+            && matches!(
+                source,
+                Source::Text(_) | Source::Ids(_) | Source::Address(_) | Source::Same(_)
+            )
+        {
+            return Err(QueryError::illegal(
+                "we only support AVG, MEDIAN and SUM on number based fields",
+            ));
+        }
+        Ok(KeyCursor {
+            source,
+            order,
+            mode,
+            missing,
+            objects: None,
+        })
+    }
+
+    /// The same over the values of a document's objects.
+    pub(super) fn about(self, objects: Objects) -> Self {
+        KeyCursor {
+            objects: Some(objects),
+            ..self
+        }
+    }
+
+    /// The same, where what has no value is not shown to have one.
+    pub(super) fn bare(self) -> Self {
+        KeyCursor {
+            missing: Missing::Last,
+            ..self
+        }
+    }
+
+    /// Whether slots of several segments can be compared.
+    pub(super) fn is_global(&self) -> bool {
+        !matches!(
+            self.source,
+            Source::Text(_) | Source::Ids(_) | Source::Absent
+        )
+    }
+
+    /// Where a document stands in the order of this key.
+    pub fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
+        let place = match &self.source {
+            Source::Score => Some(u128::from(score_place(score))),
+            Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
+            Source::Whole(column) => self
+                .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
+                .map(|value| u128::from(i64_to_u64(value))),
+            Source::Unsigned(column) => self
+                .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
+                .map(u128::from),
+            Source::Same(_) => Some(1),
+            Source::Float(column, _) => self
+                .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
+                .map(|value| u128::from(f64_to_u64(value))),
+            Source::Text(column) => self
+                .pick(
+                    self.rows(doc)
+                        .flat_map(|row| column.ords().values_for_doc(row)),
+                )
+                .map(|ord| 2 * u128::from(ord) + 1),
+            Source::Ids(ids) => ids.rank(doc).map(|rank| 2 * u128::from(rank) + 1),
+            Source::Address(column) => self
+                .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
+                .map(Ipv6Addr::to_bits),
+            Source::Distance(column, key) => {
+                let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
+                let far = self.pick_number(codes.map(|code| distance(key, GeoPoint::decode(code))));
+                Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
+            }
+            Source::Absent => None,
+        };
+        match place {
+            Some(place) => Ok(self.ordered(place)),
+            None => self.missing_slot(),
+        }
+    }
+
+    /// The rows whose values count.
+    #[inline]
+    fn rows(&self, doc: DocId) -> impl Iterator<Item = DocId> + '_ {
+        let own = self.objects.is_none().then_some(doc);
+        let objects = self.objects.iter().flat_map(move |objects| objects.of(doc));
+        own.into_iter().chain(objects)
+    }
+
+    /// Whether a document has more than one value.
+    pub(super) fn has_several(&self, doc: DocId) -> bool {
+        match &self.source {
+            Source::Whole(column) => column.values_for_doc(doc).nth(1).is_some(),
+            Source::Unsigned(column) => column.values_for_doc(doc).nth(1).is_some(),
+            Source::Float(column, _) => column.values_for_doc(doc).nth(1).is_some(),
+            Source::Text(column) => column.ords().values_for_doc(doc).nth(1).is_some(),
+            Source::Address(column) => column.values_for_doc(doc).nth(1).is_some(),
+            _ => false,
+        }
+    }
+
+    fn pick<V: Ord>(&self, values: impl Iterator<Item = V>) -> Option<V> {
+        match self.mode {
+            Mode::Max => values.max(),
+            // The others are refused where values are no numbers.
+            Mode::Min | Mode::Avg | Mode::Sum | Mode::Median => values.min(),
+        }
+    }
+
+    fn pick_number<V: SortNumber>(&self, values: impl Iterator<Item = V>) -> Option<V> {
+        match self.mode {
+            Mode::Min => values.min_by(V::order),
+            Mode::Max => values.max_by(V::order),
+            Mode::Sum => {
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
+                values.into_iter().reduce(V::plus)
+            }
+            Mode::Avg => {
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
+                (!values.is_empty()).then(|| V::mean(&values))
+            }
+            Mode::Median => {
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
+                let middle = values.len().checked_sub(1)? / 2;
+                let is_odd = values.len() % 2 == 1;
+                Some(V::mean(&values[middle..=middle + usize::from(!is_odd)]))
+            }
+        }
+    }
+
+    pub(super) fn ordered(&self, place: u128) -> Slot {
+        match self.order {
+            Order::Asc => (1, place),
+            Order::Desc => (1, !place),
+        }
+    }
+
+    pub(super) fn missing_slot(&self) -> Result<Slot, QueryError> {
+        match &self.missing {
+            Missing::First => Ok(BEFORE),
+            Missing::Last => Ok(AFTER),
+            Missing::Value(value) => self.place_of(value),
+        }
+    }
+
+    /// Where a value would be in this segment.
+    pub(super) fn slot_of(&self, value: &SortValue) -> Result<Slot, QueryError> {
+        match value {
+            SortValue::Null => self.missing_slot(),
+            value => self.place_of(value),
+        }
+    }
+
+    fn place_of(&self, value: &SortValue) -> Result<Slot, QueryError> {
+        let place = match (&self.source, value) {
+            (Source::Score, SortValue::Score(score)) => u128::from(score_place(*score)),
+            (Source::Score, SortValue::F64(score)) => u128::from(score_place(narrow(*score))),
+            (Source::Doc { .. }, SortValue::I64(place)) => {
+                u128::from(u64::try_from(*place).unwrap_or(0))
+            }
+            (Source::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (Source::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
+            (Source::Whole(_), SortValue::U64(number)) => {
+                u128::from(i64_to_u64(i64::try_from(*number).unwrap_or(i64::MAX)))
+            }
+            (Source::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
+            (Source::Unsigned(_), SortValue::I64(number)) => {
+                u128::from(u64::try_from(*number).unwrap_or(0))
+            }
+            (Source::Unsigned(_), SortValue::F64(number)) => u128::from(floor_unsigned(*number)),
+            (Source::Float(_, kind), SortValue::F64(number)) => {
+                u128::from(f64_to_u64(kind.nearest(*number)))
+            }
+            (Source::Float(..), SortValue::F32(number)) => {
+                u128::from(f64_to_u64(f64::from(*number)))
+            }
+            (Source::Float(..), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
+            (Source::Same(have), SortValue::Str(text)) => match text.cmp(have) {
+                Ordering::Less => 0,
+                Ordering::Equal => 1,
+                Ordering::Greater => 2,
+            },
+            (Source::Distance(..), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (Source::Distance(..), SortValue::I64(number)) => {
+                u128::from(f64_to_u64(float(*number)))
+            }
+            (Source::Text(column), SortValue::Str(text)) => {
+                match column.dictionary().term_ord_or_next(text)? {
+                    TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
+                    TermOrdHit::Next(ord) => 2 * u128::from(ord),
+                }
+            }
+            (Source::Ids(ids), SortValue::Str(text)) => {
+                let (before, is_there) = ids.before(text)?;
+                2 * u128::from(before) + u128::from(is_there)
+            }
+            (Source::Address(_), SortValue::Ip(address)) => address.to_bits(),
+            // No document here has a value: only the side matters, and all are equal.
+            (Source::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (Source::Absent, SortValue::U64(number)) => u128::from(*number),
+            (Source::Absent, SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (Source::Absent, SortValue::Ip(address)) => address.to_bits(),
+            (Source::Absent, _) => 0,
+            (_, value) => {
+                return Err(QueryError::illegal(format!(
+                    "[{value:?}] is not a sort value of this field"
+                )));
+            }
+        };
+        Ok(self.ordered(place))
+    }
+
+    /// The value a slot stands for.
+    pub fn value(&self, slot: Slot) -> Result<SortValue, QueryError> {
+        let (1, place) = slot else {
+            return Ok(SortValue::Null);
+        };
+        let place = match self.order {
+            Order::Asc => place,
+            Order::Desc => !place,
+        };
+        let small = u64::try_from(place).unwrap_or(u64::MAX);
+        Ok(match &self.source {
+            Source::Score => SortValue::Score(score_at(small)),
+            Source::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
+            Source::Whole(_) => SortValue::I64(u64_to_i64(small)),
+            Source::Unsigned(_) => SortValue::U64(small),
+            Source::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
+                SortValue::F32(narrow(u64_to_f64(small)))
+            }
+            Source::Float(..) | Source::Distance(..) => SortValue::F64(u64_to_f64(small)),
+            Source::Same(text) => SortValue::Str(text.clone()),
+            Source::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
+            Source::Text(column) if place % 2 == 1 => {
+                let mut text = String::new();
+                column.ord_to_str(small / 2, &mut text)?;
+                SortValue::Str(text)
+            }
+            Source::Ids(ids) if place % 2 == 1 => SortValue::Str(ids.id(small / 2)?),
+            Source::Text(_) | Source::Ids(_) | Source::Absent => match &self.missing {
+                Missing::Value(value) => value.clone(),
+                _ => SortValue::Null,
+            },
+        })
+    }
+}
+
+/// The least or the greatest number that a field can have, which a document without one is shown
+/// to have; `None` where its values are no numbers.
+fn outermost(snapshot: &Snapshot, path: &str, least: bool) -> Option<SortValue> {
+    let whole = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
+    match &snapshot.mapping.field(path)?.kind {
+        FieldKind::Integer(IntegerKind::Integer | IntegerKind::Short | IntegerKind::Byte)
+        | FieldKind::Boolean => Some(whole(i32::MIN.into(), i32::MAX.into())),
+        FieldKind::Integer(_) | FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            Some(whole(i64::MIN, i64::MAX))
+        }
+        FieldKind::Unsigned => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),
+        FieldKind::Float(_) => Some(SortValue::F64(if least {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        })),
+        _ => None,
+    }
+}
+
+/// A number in place of missing ones, where it lies outside what the field's sort values can be.
+fn fitted(snapshot: &Snapshot, path: &str, value: &SortValue) -> Option<SortValue> {
+    let (SortValue::I64(least), SortValue::I64(most)) = (
+        outermost(snapshot, path, true)?,
+        outermost(snapshot, path, false)?,
+    ) else {
+        return None;
+    };
+    let number = match value {
+        SortValue::I64(number) => *number,
+        SortValue::U64(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+        SortValue::F64(number) => floor(*number),
+        _ => return None,
+    };
+    (number < least || number > most).then(|| SortValue::I64(number.clamp(least, most)))
+}
+
+/// The column of points that distances are measured to.
+fn points(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    key: &GeoDistanceKey,
+) -> Result<Option<Column<u64>>, QueryError> {
+    match snapshot.mapping.field(&key.path) {
+        Some(mapped) if matches!(mapped.kind, FieldKind::GeoPoint) => {
+            Ok(reader.fast_fields().column_opt::<u64>(&mapped.column())?)
+        }
+        Some(mapped) => Err(QueryError::illegal(format!(
+            "Expected geo_point type on field [{}], but got [{}]",
+            key.path,
+            mapped.kind.type_name()
+        ))),
+        None if key.unmapped_ok => Ok(None),
+        None => Err(QueryError::illegal(format!(
+            "failed to find mapper for [{}] for geo distance based sort",
+            key.path
+        ))),
+    }
+}
+
+/// From the nearest origin, in the unit asked for.
+fn distance(key: &GeoDistanceKey, point: GeoPoint) -> f64 {
+    let metres = key.origins.iter().map(|origin| origin.metres_to(point));
+    key.unit.of_metres(metres.fold(f64::INFINITY, f64::min))
+}
+
+fn source(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    path: &str,
+    unmapped_ok: bool,
+) -> Result<Source, QueryError> {
+    let Some(mapped) = snapshot.mapping.field(path) else {
+        if path == "_id" {
+            return Ok(Source::Ids(snapshot.ids(reader)?));
+        }
+        if unmapped_ok {
+            return Ok(Source::Absent);
+        }
+        return Err(QueryError::illegal(format!(
+            "No mapping found for [{path}] in order to sort on"
+        )));
+    };
+    let columns = reader.fast_fields();
+    let name = mapped.column();
+    let known = snapshot.searchable(mapped).is_some();
+    let found = match &mapped.kind {
+        FieldKind::Text { .. } if mapped.has_fielddata() => columns.str(&name)?.map(Source::Text),
+        FieldKind::Text { .. } => {
+            return Err(QueryError::illegal(format!(
+                "Text fields are not optimised for operations that require per-document field \
+                 data like aggregations and sorting, so these operations are disabled by default. \
+                 Please use a keyword field instead. Field: [{path}]"
+            )));
+        }
+        FieldKind::GeoPoint => {
+            return Err(QueryError::illegal(
+                "can't sort on geo_point field without using specific sorting feature, like \
+                 geo_distance",
+            ));
+        }
+        FieldKind::Vector(_) => {
+            return Err(QueryError::illegal(format!(
+                "cannot sort on the knn_vector field [{path}]"
+            )));
+        }
+        FieldKind::Binary { .. }
+        | FieldKind::Percolator
+        | FieldKind::Range { .. }
+        | FieldKind::Completion(_) => {
+            return Err(QueryError::illegal(format!(
+                "Fielddata is not supported on field [{path}] of type [{}]",
+                mapped.kind.type_name()
+            )));
+        }
+        FieldKind::RankFeatures => {
+            return Err(QueryError::illegal(
+                "[rank_features] fields do not support sorting, scripting or aggregating",
+            ));
+        }
+        FieldKind::Constant { value } => value.clone().map(Source::Same),
+        _ if !known => None,
+        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),
+        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(Source::Text),
+        FieldKind::Integer(_)
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(Source::Whole),
+        FieldKind::Float(kind) => columns
+            .column_opt::<f64>(&name)?
+            .map(|column| Source::Float(column, *kind)),
+        FieldKind::Ip => columns.column_opt::<Ipv6Addr>(&name)?.map(Source::Address),
+    };
+    Ok(found.unwrap_or(Source::Absent))
+}
+
+/// Scores by their bits, which order like the floats they are once the sign is turned.
+fn score_place(score: f32) -> u32 {
+    let bits = score.to_bits();
+    if bits >> 31 == 1 {
+        !bits
+    } else {
+        bits | 1 << 31
+    }
+}
+
+fn score_at(place: u64) -> f32 {
+    let place = u32::try_from(place).unwrap_or(u32::MAX);
+    f32::from_bits(if place >> 31 == 1 {
+        place & !(1 << 31)
+    } else {
+        !place
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "scores are 32 bits wide: this was one before it was printed"
+)]
+fn narrow(score: f64) -> f32 {
+    score as f32
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, which keeps the order"
+)]
+fn floor(number: f64) -> i64 {
+    number.floor() as i64
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "compared with a column of floats, which has no more precision"
+)]
+fn float(number: i64) -> f64 {
+    number as f64
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates, which keeps the order"
+)]
+fn floor_unsigned(number: f64) -> u64 {
+    number.floor() as u64
+}

@@ -1,0 +1,120 @@
+//! Which documents match, and how many, without scores.
+
+use tantivy::SegmentReader;
+use tantivy::query::{EnableScoring, Weight};
+
+use super::bits::SegmentBits;
+use super::snapshot::Snapshot;
+use crate::query::{CompileContext, KnnResolver, Plan, plan, plan_nested};
+use clew_query::{Query, QueryError, unless_stopped};
+
+/// The documents of each segment that match and are not deleted.
+///
+/// # Errors
+/// When the query does not fit the mapping, or reading fails.
+pub fn matching(
+    snapshot: &Snapshot,
+    query: &Query,
+    knn: &dyn KnnResolver,
+    now_ms: i64,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let context = CompileContext {
+        snapshot,
+        now_ms,
+        knn,
+    };
+    matching_plan(snapshot, &plan(query, &context)?)
+}
+
+/// The rows that match in a scope: whole documents, or the nested objects of a path, where deleted
+/// ones and rows of other kinds may be among them.
+pub fn matching_within(
+    context: &CompileContext<'_>,
+    query: &Query,
+    scope: Option<&str>,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let plan = plan_nested(query, context, scope)?;
+    matching_plan_of_rows(context.snapshot, &plan, scope.is_some())
+}
+
+pub(crate) fn matching_plan(
+    snapshot: &Snapshot,
+    plan: &Plan,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    matching_plan_of_rows(snapshot, plan, false)
+}
+
+/// The same, among all rows when `with_objects`: nested objects and deleted documents too.
+pub(crate) fn matching_plan_of_rows(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    with_objects: bool,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let weight = unscored(snapshot, plan)?;
+    snapshot
+        .readers
+        .iter()
+        .map(|reader| segment_bits(&*weight, reader, with_objects))
+        .collect()
+}
+
+pub(crate) fn unscored(snapshot: &Snapshot, plan: &Plan) -> Result<Box<dyn Weight>, QueryError> {
+    Ok(plan
+        .query
+        .weight(EnableScoring::disabled_from_searcher(snapshot.stub()))?)
+}
+
+/// The documents of a segment that match, deleted ones included.
+pub(super) fn segment_answer(
+    weight: &dyn Weight,
+    reader: &SegmentReader,
+) -> Result<SegmentBits, QueryError> {
+    segment_bits(weight, reader, true)
+}
+
+fn segment_bits(
+    weight: &dyn Weight,
+    reader: &SegmentReader,
+    with_objects: bool,
+) -> Result<SegmentBits, QueryError> {
+    let mut bits = SegmentBits::empty(reader.max_doc());
+    let alive = reader.alive_bitset().filter(|_| !with_objects);
+    weight.for_each_no_score(reader, &mut |docs| {
+        for doc in docs {
+            if alive.is_none_or(|alive| alive.is_alive(*doc)) {
+                bits.insert(*doc);
+            }
+        }
+    })?;
+    // Sets that were left half done are good for nothing: filters are kept, and take documents away.
+    unless_stopped()?;
+    Ok(bits)
+}
+
+/// How many documents match and are not deleted.
+///
+/// # Errors
+/// When the query does not fit the mapping, or reading fails.
+pub fn count(
+    snapshot: &Snapshot,
+    query: &Query,
+    knn: &dyn KnnResolver,
+    now_ms: i64,
+) -> Result<u64, QueryError> {
+    let context = CompileContext {
+        snapshot,
+        now_ms,
+        knn,
+    };
+    let plan = plan(query, &context)?;
+    if let Some(exact) = plan.matches_exactly() {
+        return Ok(exact);
+    }
+    let weight = unscored(snapshot, &plan)?;
+    let mut sum = 0;
+    for reader in &snapshot.readers {
+        sum += u64::from(weight.count(reader)?);
+        unless_stopped()?;
+    }
+    Ok(sum)
+}

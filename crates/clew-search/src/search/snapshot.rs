@@ -1,0 +1,401 @@
+//! What a search sees of one shard: the mapping, the segments' readers, and BM25's statistics,
+//! which are counted once per segment and field and kept for as long as the segment lives.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use tantivy::index::SegmentId;
+use tantivy::postings::Postings;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
+
+use super::blocks::Blocks;
+use super::filter_cache::FilterCache;
+use super::ids::{Ids, KeptIds};
+use super::span::Spans;
+use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
+use clew_schema::similarity::{FieldStatistics, K1};
+use clew_schema::{FieldKind, MappedField, Mapping};
+
+type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
+
+/// One shard's searchable segments.
+pub struct Snapshot {
+    /// The mapping.
+    pub mapping: Arc<Mapping>,
+    /// The segments, in the order that ties are broken by.
+    pub readers: Vec<SegmentReader>,
+    /// For each segment with nested objects, which of its rows they are. May be shorter.
+    blocks: Vec<Option<Arc<Blocks>>>,
+    stub: Searcher,
+    /// Factor on the scores of terms.
+    term_factor: f32,
+    per_segment: Arc<Mutex<PerSegment>>,
+    per_field: Mutex<BTreeMap<Field, FieldStatistics>>,
+    /// Fields that were searched; `None` where ranking cannot read some segment by itself.
+    fields: RwLock<BTreeMap<Field, Option<Arc<SearchedField>>>>,
+    /// Segment by segment; `None` where the files cannot be read.
+    files: Vec<Option<Arc<SegmentFiles>>>,
+    filters: Arc<FilterCache>,
+    spans: Arc<Spans>,
+    ids: KeptIds,
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Snapshot")
+            .field("segments", &self.readers.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// A snapshot of these segments. `stub` is a searcher over no segments of the same index; the
+    /// readers must have been opened under its schema, which may lack the mapping's newest fields.
+    pub fn new(mapping: Arc<Mapping>, readers: Vec<SegmentReader>, stub: Searcher) -> Self {
+        let files = readers.iter().map(open_files).collect();
+        Snapshot {
+            mapping,
+            readers,
+            blocks: Vec::new(),
+            stub,
+            term_factor: 1.0,
+            per_segment: Arc::default(),
+            per_field: Mutex::default(),
+            fields: RwLock::default(),
+            files,
+            filters: Arc::default(),
+            spans: Arc::default(),
+            ids: KeptIds::default(),
+        }
+    }
+
+    /// The same with nested objects in its segments, in their order.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Vec<Option<Arc<Blocks>>>) -> Self {
+        Snapshot { blocks, ..self }
+    }
+
+    /// The same with BM25 as newer versions write it, without the factor of `k1 + 1`: so OpenSearch
+    /// scores documents that are in no index.
+    #[must_use]
+    pub(crate) fn with_plain_scores(self) -> Self {
+        Snapshot {
+            term_factor: 1.0 / (1.0 + K1),
+            ..self
+        }
+    }
+
+    /// Factor on the scores of terms.
+    pub(crate) fn term_factor(&self) -> f32 {
+        self.term_factor
+    }
+
+    /// Whether scores are those of documents that are in no index.
+    pub(crate) fn has_plain_scores(&self) -> bool {
+        self.term_factor < 1.0
+    }
+
+    /// Which rows of a segment are nested objects; `None` when there are none.
+    pub fn blocks(&self, segment: usize) -> Option<&Arc<Blocks>> {
+        self.blocks.get(segment)?.as_ref()
+    }
+
+    /// The same without segments: what sort keys are checked against.
+    pub fn without_segments(&self) -> Self {
+        Snapshot::new(self.mapping.clone(), Vec::new(), self.stub.clone())
+    }
+
+    /// The snapshot that follows this one; what was counted of segments in both is kept.
+    pub fn successor(
+        &self,
+        mapping: Arc<Mapping>,
+        readers: Vec<SegmentReader>,
+        stub: Searcher,
+    ) -> Self {
+        let living: BTreeSet<SegmentId> = readers.iter().map(SegmentReader::segment_id).collect();
+        let kept = self
+            .per_segment
+            .lock()
+            .iter()
+            .filter(|((segment, _), _)| living.contains(segment))
+            .map(|(key, statistics)| (*key, *statistics))
+            .collect();
+        let files = readers.iter().map(|reader| {
+            let id = reader.segment_id();
+            let known = self.readers.iter().position(|own| own.segment_id() == id);
+            let known = known.and_then(|at| self.files[at].clone());
+            known.or_else(|| open_files(reader))
+        });
+        let files = files.collect();
+        // Another mapping may give the same words of a filter another meaning.
+        let filters = if Arc::ptr_eq(&self.mapping, &mapping) {
+            self.filters.keep(&living);
+            self.filters.clone()
+        } else {
+            Arc::new(self.filters.emptied())
+        };
+        self.spans.keep(&living);
+        Snapshot {
+            spans: self.spans.clone(),
+            mapping,
+            readers,
+            blocks: Vec::new(),
+            stub,
+            term_factor: self.term_factor,
+            per_segment: Arc::new(Mutex::new(kept)),
+            per_field: Mutex::default(),
+            fields: RwLock::default(),
+            files,
+            filters,
+            ids: self.ids.kept(&living),
+        }
+    }
+
+    /// The ids of a segment's documents, in their order.
+    pub(crate) fn ids(&self, reader: &SegmentReader) -> tantivy::Result<Arc<Ids>> {
+        self.ids.of(reader)
+    }
+
+    /// The files that ranking reads by itself.
+    pub(crate) fn files(&self, segment: usize) -> Option<&SegmentFiles> {
+        self.files.get(segment)?.as_deref()
+    }
+
+    /// Between which values the documents lie that are sorted by them.
+    pub(super) fn spans(&self) -> &Spans {
+        &self.spans
+    }
+
+    /// The sets of documents that filters have left, kept for the next search.
+    pub fn filters(&self) -> &FilterCache {
+        &self.filters
+    }
+
+    /// A field as ranking reads it; `None` when some segment cannot be read so.
+    ///
+    /// # Errors
+    /// When a segment cannot be read.
+    pub(crate) fn searched(&self, field: Field) -> tantivy::Result<Option<Arc<SearchedField>>> {
+        if let Some(known) = self.fields.read().get(&field) {
+            return Ok(known.clone());
+        }
+        let files: Option<Vec<_>> = self.files.iter().map(Option::as_deref).collect();
+        let opened = match files {
+            Some(files) => {
+                let segments = self.readers.iter().zip(files);
+                Some(Arc::new(SearchedField::open(field, segments)?))
+            }
+            None => None,
+        };
+        let mut fields = self.fields.write();
+        Ok(fields.entry(field).or_insert(opened).clone())
+    }
+
+    /// A word as ranking reads it; `None` when some segment cannot be read so.
+    ///
+    /// # Errors
+    /// When a segment cannot be read.
+    pub(crate) fn ranked_word(
+        &self,
+        mapped: &MappedField,
+        (field, found): (Field, FoundWord),
+        weight: Weight,
+    ) -> tantivy::Result<Option<WordIn>> {
+        let Some(searched) = self.searched(field)? else {
+            return Ok(None);
+        };
+        Ok(Some(WordIn {
+            field: searched.measured(self.statistics(mapped)?),
+            found,
+            weight,
+        }))
+    }
+
+    /// Whether [`Snapshot::read_impacts`] would make searches faster; says so once for a field.
+    pub fn wants_impacts(&self) -> bool {
+        let fields = self.fields.read();
+        let wanting = fields
+            .values()
+            .flatten()
+            .filter(|field| field.take_wants_impacts());
+        wanting.count() > 0
+    }
+
+    /// Reads how much the frequent words of the fields that were searched add to the score of each document, for the
+    /// searches from now on. It takes about 0.2 s of CPU for a million short documents, and memory: a byte for each
+    /// document and frequent word, 32 MiB for a field of a segment and 256 MiB for the process at most.
+    pub fn read_impacts(&self) {
+        let fields: Vec<_> = self.fields.read().values().flatten().cloned().collect();
+        fields.iter().for_each(|field| field.read_impacts());
+    }
+
+    /// The memory that these take.
+    pub fn impacts_bytes(&self) -> usize {
+        self.files
+            .iter()
+            .flatten()
+            .map(|files| files.impacts_bytes())
+            .sum()
+    }
+
+    /// The searcher over no segments, which tantivy wants for its schema.
+    pub(crate) fn stub(&self) -> &Searcher {
+        &self.stub
+    }
+
+    /// Documents that are not deleted.
+    pub fn live_docs(&self) -> u64 {
+        self.readers.iter().map(|r| u64::from(r.num_docs())).sum()
+    }
+
+    /// Documents that are deleted but still in the segments.
+    pub(crate) fn dead_docs(&self) -> u64 {
+        let dead = |r: &SegmentReader| u64::from(r.num_deleted_docs());
+        self.readers.iter().map(dead).sum()
+    }
+
+    /// The field's tantivy field, when the segments were opened under a schema that has it.
+    pub(crate) fn searchable(&self, field: &MappedField) -> Option<Field> {
+        field
+            .field
+            .filter(|field| (field.field_id() as usize) < self.stub.schema().num_fields())
+    }
+
+    /// Where the postings of a term lie.
+    ///
+    /// # Errors
+    /// When a term dictionary cannot be read.
+    pub(crate) fn find(&self, term: &Term) -> tantivy::Result<FoundWord> {
+        if let Some(field) = self.searched(term.field())? {
+            return Ok(field.find(term.serialized_value_bytes()));
+        }
+        let mut infos = Vec::with_capacity(self.readers.len());
+        for reader in &self.readers {
+            infos.push(reader.inverted_index(term.field())?.get_term_info(term)?);
+        }
+        Ok(FoundWord::new(infos))
+    }
+
+    /// How often a term is in its field in all documents together, deleted ones included. Reads the
+    /// postings of the term.
+    ///
+    /// # Errors
+    /// When postings cannot be read.
+    pub(crate) fn occurrences(&self, field: Field, found: &FoundWord) -> tantivy::Result<u64> {
+        let mut sum = 0;
+        for (segment, reader) in self.readers.iter().enumerate() {
+            let Some(info) = found.in_segment(segment) else {
+                continue;
+            };
+            let inverted = reader.inverted_index(field)?;
+            let option = IndexRecordOption::WithFreqs;
+            let mut postings = inverted.read_postings_from_terminfo(info, option)?;
+            while postings.doc() != TERMINATED {
+                sum += u64::from(postings.term_freq());
+                postings.advance();
+            }
+        }
+        Ok(sum)
+    }
+
+    /// In how many documents a term is, deleted ones included.
+    ///
+    /// # Errors
+    /// When a term dictionary cannot be read.
+    pub fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        if let Some(field) = self.searched(term.field())? {
+            return Ok(field.frequency(term.serialized_value_bytes()));
+        }
+        let mut sum = 0;
+        for reader in &self.readers {
+            sum += u64::from(reader.inverted_index(term.field())?.doc_freq(term)?);
+        }
+        Ok(sum)
+    }
+
+    /// The field's statistics.
+    ///
+    /// # Errors
+    /// When a segment cannot be read.
+    pub fn statistics(&self, mapped: &MappedField) -> tantivy::Result<FieldStatistics> {
+        let Some(field) = self.searchable(mapped) else {
+            return Ok(FieldStatistics::default());
+        };
+        if let Some(known) = self.per_field.lock().get(&field) {
+            return Ok(*known);
+        }
+        let mut sum = FieldStatistics::default();
+        for reader in &self.readers {
+            let key = (reader.segment_id(), field);
+            let known = self.per_segment.lock().get(&key).copied();
+            let counted = match known {
+                Some(known) => known,
+                None => {
+                    let counted = count(reader, mapped, field)?;
+                    self.per_segment.lock().insert(key, counted);
+                    counted
+                }
+            };
+            sum.docs += counted.docs;
+            sum.tokens += counted.tokens;
+        }
+        self.per_field.lock().insert(field, sum);
+        Ok(sum)
+    }
+}
+
+fn open_files(reader: &SegmentReader) -> Option<Arc<SegmentFiles>> {
+    SegmentFiles::open(reader).ok().map(Arc::new)
+}
+
+fn count(
+    reader: &SegmentReader,
+    mapped: &MappedField,
+    field: Field,
+) -> tantivy::Result<FieldStatistics> {
+    let inverted = reader.inverted_index(field)?;
+    let tokens = if matches!(mapped.kind, FieldKind::Boolean) {
+        // A value counts once in a document, however often it is there.
+        let mut sum = 0;
+        let mut terms = inverted.terms().stream()?;
+        while terms.advance() {
+            sum += u64::from(terms.value().doc_freq);
+        }
+        sum
+    } else {
+        inverted.total_num_tokens()
+    };
+    let docs = if matches!(mapped.kind, FieldKind::Text { .. }) {
+        match reader.fieldnorms_readers().get_field(field)? {
+            Some(norms) => (0..reader.max_doc())
+                .filter(|doc| norms.fieldnorm_id(*doc) > 0)
+                .count() as u64,
+            None => 0,
+        }
+    } else {
+        docs_with_column(reader, &mapped.column())?
+    };
+    Ok(FieldStatistics { docs, tokens })
+}
+
+fn docs_with_column(reader: &SegmentReader, column: &str) -> tantivy::Result<u64> {
+    use tantivy::columnar::ColumnIndex;
+    let mut docs = 0;
+    for handle in reader.fast_fields().dynamic_column_handles(column)? {
+        let open = handle.open()?;
+        let with_value = match open.column_index() {
+            ColumnIndex::Empty { .. } => 0,
+            ColumnIndex::Full => u64::from(reader.max_doc()),
+            ColumnIndex::Optional(index) => u64::from(index.num_non_nulls()),
+            many @ ColumnIndex::Multivalued(_) => (0..reader.max_doc())
+                .filter(|doc| many.has_value(*doc))
+                .count() as u64,
+        };
+        docs = docs.max(with_value);
+    }
+    Ok(docs)
+}
