@@ -11,9 +11,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 CRATES = ROOT / "crates"
 
 # Crates whose front page lists their rooms lowest first.
-IN_ORDER = ["clew-engine", "clew-opensearch"]
+IN_ORDER = ["clew-schema", "clew-query", "clew-search", "clew-engine", "clew-opensearch"]
 # What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less.
-WORDS_LEFT = {"clew-schema": 16, "clew-text": 3, "clew-engine": 11}
+WORDS_LEFT = {"clew-schema": 16, "clew-search": 3, "clew-engine": 11}
 WORDS = re.compile(r'_exception\b|"index\.')
 
 
@@ -39,7 +39,7 @@ class ArchitectureTest(unittest.TestCase):
         for name in IN_ORDER:
             crate = Crate(CRATES / name / "src")
             rooms = crate.rooms()
-            self.assertGreater(len(rooms), 5)
+            self.assertGreater(len(rooms), 1)
             for module, target, path in crate.imports():
                 if module and target and module[0] in rooms and target[0] in rooms:
                     with self.subTest(crate=name, module="::".join(module), path="::".join(path)):

@@ -5,43 +5,23 @@
 //!
 //! Deliberately absent: any protocol's JSON, segments, and running anything.
 
-mod aggregation;
-mod curve;
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod error;
-mod feature;
-mod function_score;
-mod geo;
-mod interval;
-mod knn;
-mod minimum;
-mod named;
-mod percolate;
-mod regexp_options;
-mod related;
-mod script;
-mod similar;
-mod tree;
-mod visit;
 
-pub use aggregation::{AggError, AggErrorKind, go_on_reducing};
-pub use curve::{DecayShape, FieldModifier};
-pub use error::{QueryError, go_on_in_set, unless_stopped, unless_stopped_in_set};
-pub use feature::{FeatureCurve, RankFeature, SparseVector};
-pub use function_score::{
-    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
+mod query;
+
+pub use error::{
+    AggError, AggErrorKind, QueryError, go_on_in_set, go_on_reducing, unless_stopped,
+    unless_stopped_in_set,
 };
-pub use geo::GeoQuery;
-pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
-pub use knn::KnnQuery;
-pub use minimum::MinimumShouldMatch;
-pub use named::{DocumentName, LikeNamed, PercolateNamed, TermsOf};
-pub use percolate::{NoQuery, PercolateQuery, QueryReader};
-pub use regexp_options::{RegexpOptions, RegexpSyntax};
-pub use related::{Related, RelatedQuery};
-pub use script::{ScoreFormula, VectorMeasure, VectorScore};
-pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice, texts_at};
-pub use tree::{
-    Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
-    MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
-    Range, SimpleFeatures, Term, TermsSet,
+pub use query::{
+    Bool, BoostMode, Boosting, Decay, DecayShape, DistanceFeature, DocumentName, FeatureCurve,
+    FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery,
+    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
+    LikeDocument, LikeItem, LikeNamed, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis,
+    MultiMatch, MultiMatchKind, NestedQuery, NoQuery, Operator, Pattern, PercolateNamed,
+    PercolateQuery, Query, QueryReader, QueryString, Range, RankFeature, RegexpOptions,
+    RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode, SimpleFeatures,
+    SparseVector, Term, TermsOf, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
+    texts_at,
 };

@@ -6,32 +6,43 @@
 //!
 //! Deliberately absent: shards, the log, files, and any protocol's JSON.
 
+// Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod cache_room;
-mod highlight;
+
 mod indexing;
-mod percolate;
-mod query;
+
+mod segments;
+
 mod ranked;
+
+mod snapshot;
+
+mod query;
+
 mod search;
+
+mod highlight;
+
 mod suggest;
 
 pub use cache_room::size_caches;
 pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 pub use indexing::SegmentBuilder;
-pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
 pub use query::{
-    CompileContext, JoinRelation, KnnResolver, NoKnn, Plan, Regexp, SegmentHits, compile, plan,
-    postings_max, texts_at,
+    CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs, NoKnn, Percolated,
+    Percolations, Plan, Regexp, SegmentHits, compile, plan, postings_max, stored_query, texts_at,
 };
+pub use query::{count, matching, matching_within};
 pub use search::{
-    Blocks, Combine, DocVisitor, Explained, FieldFigures, FilterCache, FilterCacheFigures,
-    GeoDistanceKey, InnerFound, InnerRequest, KeyCursor, Kin, MergedHit, MergedHits, Missing, Mode,
-    NestedSort, Order, Relation, Rescore, Scope, SegmentBits, ShardHit, ShardRequest, ShardResult,
-    SimilarTerm, Slot, Snapshot, SortKey, SortObjects, SortValue, Spelling, TermFigures, Threads,
-    Total, TrackTotal, compare_rows, count, describe, explain, field_figures, inner_hits, kin_of,
-    matching, matching_within, merge_hits, rescore, search, share, similar_terms, term_docs,
-    term_figures,
+    Combine, DocVisitor, Explained, FieldFigures, GeoDistanceKey, InnerFound, InnerRequest,
+    KeyCursor, Kin, MergedHit, MergedHits, Missing, Mode, NestedSort, Order, Relation, Rescore,
+    ShardHit, ShardRequest, ShardResult, SimilarTerm, Slot, SortKey, SortObjects, SortValue,
+    Spelling, TermFigures, Threads, Total, TrackTotal, compare_rows, describe, explain,
+    field_figures, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms,
+    term_docs, term_figures,
 };
+pub use segments::{Blocks, FilterCache, FilterCacheFigures, Scope, SegmentBits};
+pub use snapshot::Snapshot;
 pub use suggest::{Completed, CompletionWish, complete};
 
 #[cfg(any(test, feature = "fixture"))]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::{Fuzziness, QueryError, unless_stopped};
 use clew_schema::FieldKind;
 use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR};

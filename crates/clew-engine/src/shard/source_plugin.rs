@@ -1,4 +1,4 @@
-//! Has the sources of a segment's documents written and merged beside tantivy's files; the format is `clew-text`'s.
+//! Has the sources of a segment's documents written and merged beside tantivy's files; the format is `clew-schema`'s.
 
 use std::any::Any;
 

@@ -2,27 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 use super::convert::Scalar;
 use crate::mapping::template;
 use crate::mapping::{
-    DOC_COUNT, FieldKind, FloatKind, IntegerKind, MappedField, Mapping, NewField,
+    DOC_COUNT, FieldKind, FloatKind, IntegerKind, MappedField, Mapping, NewField, NewFields,
 };
 
 /// Longest text that the keyword beside a dynamic text field takes.
 const IGNORE_ABOVE: u32 = 256;
-
-/// The fields that a document brings.
-#[derive(Clone, Debug, Default)]
-pub struct NewFields {
-    /// Those whose type follows from their value.
-    pub fields: Vec<NewField>,
-    /// Paths and parameters of those that dynamic templates make.
-    pub from_templates: Vec<(String, Map<String, Value>)>,
-    /// Paths and values of those that have the same in every document, and none so far.
-    pub constants: Vec<(String, String)>,
-}
 
 /// Gathers the fields that a document needs; the first value of a path decides.
 #[derive(Default)]

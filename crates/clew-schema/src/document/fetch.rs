@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Number, Value, json};
 use tantivy::schema::OwnedValue;
 
-use super::DateFormat;
 use super::convert::{Scalar, convert};
+use crate::date::DateFormat;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping};
 

@@ -6,7 +6,6 @@
 mod collect;
 mod composed;
 mod convert;
-mod date;
 mod decimal;
 mod doc_count;
 mod dynamic;
@@ -29,15 +28,13 @@ use std::borrow::Cow;
 
 use tantivy::schema::{Field, OwnedValue};
 
-pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
-pub use dynamic::NewFields;
 pub use error::DocumentError;
 pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;
 pub use ranges::{EndReader, GivenEnds, RangeRelation, Span, wanted_span};
 pub use restore::{StoredVector, restore_vectors};
 
-use crate::mapping::{FieldId, FieldKind, Mapping};
+use crate::mapping::{FieldId, FieldKind, Mapping, NewFields};
 use collect::{Cuts, Values};
 use json::JsonReader;
 use walk::{Failure, Walk};

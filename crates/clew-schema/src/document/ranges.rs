@@ -6,9 +6,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use serde_json::Value;
 use tantivy::{f64_to_u64, i64_to_u64};
 
-use super::DateFormat;
 use super::convert::Misfit;
-use super::date::Rounding;
+use crate::date::DateFormat;
+use crate::date::Rounding;
 use crate::mapping::{FieldKind, MappedField, RangeKind};
 
 /// Bytes of one end.

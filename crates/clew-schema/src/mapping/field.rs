@@ -10,7 +10,7 @@ use super::join::JoinRelations;
 use super::parameters::show;
 use super::schema::{MappingError, NewField};
 use crate::completion::CompletionMapping;
-use crate::document::DateFormat;
+use crate::date::DateFormat;
 use clew_analysis::Analysis;
 
 /// A field's number inside its index: dense from 0 in order of creation, never reused, so that

@@ -9,7 +9,7 @@ use super::field::{
 };
 use super::parameters::{boolean, show};
 use super::schema::MappingError;
-use crate::document::DATE_FORMAT_DEFAULT;
+use crate::date::DATE_FORMAT_DEFAULT;
 
 /// The kind that a type's name stands for, with the parameters that are part of it.
 #[allow(clippy::too_many_lines, reason = "one arm for each type of field")]

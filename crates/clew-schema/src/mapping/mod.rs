@@ -24,7 +24,7 @@ pub use field::{
     MappedField, RangeKind, TextStyle, VectorMapping,
 };
 pub use join::JoinRelations;
-pub use schema::{Mapping, MappingError, MappingLimits, NewField};
+pub use schema::{Mapping, MappingError, MappingLimits, NewField, NewFields};
 
 pub(crate) use nested::Nested;
 pub use read::{PATHS_AND_VALUES, words_path};

@@ -10,10 +10,10 @@ use super::compression::COMPRESSION;
 use super::field::{DOC_COUNT, Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::join::parent_path;
 use super::parameters::{boolean, read_field, show};
-use super::schema::{Definition, Mapping, MappingError, NewField};
+use super::schema::{Definition, Mapping, MappingError, NewField, NewFields};
 use super::template;
 use super::typing;
-use crate::document::{DateFormat, NewFields};
+use crate::date::DateFormat;
 use crate::similarity::CLASSIC_REFUSED;
 use clew_analysis::shown_name;
 

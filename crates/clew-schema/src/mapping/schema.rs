@@ -19,7 +19,7 @@ use super::nested::Nested;
 use super::parameters::show;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
-use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
+use crate::date::{DATE_FORMAT_DEFAULT, DateFormat};
 use crate::similarity::{Similarities, Similarity};
 use clew_analysis::{Analysis, analyzers_with, counting_each};
 
@@ -481,6 +481,17 @@ impl Mapping {
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
+}
+
+/// The fields that a document brings.
+#[derive(Clone, Debug, Default)]
+pub struct NewFields {
+    /// Those whose type follows from their value.
+    pub fields: Vec<NewField>,
+    /// Paths and parameters of those that dynamic templates make.
+    pub from_templates: Vec<(String, Map<String, Value>)>,
+    /// Paths and values of those that have the same in every document, and none so far.
+    pub constants: Vec<(String, String)>,
 }
 
 /// A field to be added.

@@ -13,7 +13,7 @@ use super::parameters::{boolean, read_field, show};
 use super::read::{dynamic, hidden_fields};
 use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
-use crate::document::DATE_FORMAT_DEFAULT;
+use crate::date::DATE_FORMAT_DEFAULT;
 use crate::similarity::Similarities;
 use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 

@@ -405,7 +405,7 @@ impl DocumentSet for AnySpan {
 
 /// Documents given per segment.
 #[derive(Debug)]
-pub(crate) struct Given(pub(crate) Vec<(tantivy::index::SegmentId, crate::search::SegmentBits)>);
+pub(crate) struct Given(pub(crate) Vec<(tantivy::index::SegmentId, crate::segments::SegmentBits)>);
 
 impl DocumentSet for Given {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {

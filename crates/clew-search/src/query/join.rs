@@ -8,7 +8,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
-use crate::search::{Blocks, Scope};
+use crate::segments::{Blocks, Scope};
 use clew_query::JoinScore;
 
 /// The documents, or the nested objects further out, that contain objects which match.

@@ -12,7 +12,9 @@ mod interval;
 mod join;
 mod leaf;
 mod literal;
+mod matching;
 mod near;
+mod percolate;
 mod phrase;
 mod points;
 mod query_string;
@@ -38,6 +40,9 @@ mod tests;
 
 pub(crate) use constant::DocumentSet;
 
+pub use matching::{count, matching, matching_within};
+pub(crate) use matching::{matching_plan, matching_plan_of_rows, segment_answer, unscored};
+pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
 pub use regexp::Regexp;
 pub use relatives::JoinRelation;
 pub use source_phrase::texts_at;

@@ -13,7 +13,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::join::Joined;
 use crate::query::resolver::SegmentHits;
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::JoinScore;
 use clew_query::QueryError;
 use clew_schema::{MappedField, Mapping};

@@ -2,7 +2,7 @@
 
 use tantivy::DocId;
 
-use crate::search::SegmentBits;
+use crate::segments::SegmentBits;
 use clew_query::KnnQuery;
 use clew_query::QueryError;
 use clew_schema::FieldId;

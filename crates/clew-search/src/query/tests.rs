@@ -9,12 +9,13 @@ use clew_query::{
 use serde_json::{Value, json};
 
 use super::*;
+use crate::query::matching;
 use crate::search::fixture::{Doc, shard};
-use crate::search::{Snapshot, matching};
+use crate::snapshot::Snapshot;
 
 fn found(snapshot: &Snapshot, query: &Query) -> Result<Vec<(usize, u32)>, QueryError> {
     let bits = matching(snapshot, query, &NoKnn, 1_600_000_000_000)?;
-    let counted = crate::search::count(snapshot, query, &NoKnn, 1_600_000_000_000)?;
+    let counted = crate::query::count(snapshot, query, &NoKnn, 1_600_000_000_000)?;
     let docs: Vec<(usize, u32)> = bits
         .iter()
         .enumerate()

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tantivy::DocId;
 use tantivy::fastfield::AliveBitSet;
 
-use crate::search::{SegmentBits, TopScores};
+use crate::segments::{SegmentBits, TopScores};
 
 /// More than a sum loses when it is rounded to single precision.
 const ROUNDING: f64 = 1e-6;

@@ -102,7 +102,8 @@ impl NearBefore {
 mod tests {
     use super::*;
     use crate::search::fixture::{Random, random_docs, run, snapshot};
-    use crate::search::{ShardRequest, ShardResult, Snapshot, TrackTotal};
+    use crate::search::{ShardRequest, ShardResult, TrackTotal};
+    use crate::snapshot::Snapshot;
     use clew_query::{Fuzziness, FuzzyDistance, Query};
 
     fn search(snapshot: &Snapshot, query: &Query) -> ShardResult {

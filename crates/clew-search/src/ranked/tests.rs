@@ -9,7 +9,9 @@ use super::bm25::rounded;
 use super::{Admission, Hits};
 use crate::query::{CompileContext, NoKnn, plan};
 use crate::search::fixture::{Doc, Random, random_docs, run, snapshot};
-use crate::search::{Relation, ShardHit, ShardRequest, Snapshot, TopScores, TrackTotal};
+use crate::search::{Relation, ShardHit, ShardRequest, TrackTotal};
+use crate::segments::TopScores;
+use crate::snapshot::Snapshot;
 use clew_query::{
     Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, Operator, Pattern, Query, Range,
 };

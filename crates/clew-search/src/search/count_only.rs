@@ -5,11 +5,11 @@ use tantivy::SegmentReader;
 use tantivy::query::Weight;
 
 use super::helpers::helpers;
-use super::matching::unscored;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, counting};
 use super::threads::share;
 use super::total::Total;
+use crate::query::unscored;
 use clew_query::QueryError;
 
 pub(super) fn count_only(

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
-use super::ids::Ids;
 use super::nested_sort::Objects;
-use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
+use crate::segments::Ids;
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, FloatKind, IntegerKind};

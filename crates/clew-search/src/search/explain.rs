@@ -6,8 +6,8 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
-use super::snapshot::Snapshot;
 use crate::query::{CompileContext, KnnResolver, plan};
+use crate::snapshot::Snapshot;
 use clew_analysis::tokens;
 use clew_query::{Match, Query, QueryError};
 use clew_schema::FieldKind;

@@ -3,7 +3,7 @@
 use tantivy::Term;
 use tantivy::schema::IndexRecordOption;
 
-use super::snapshot::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 
 /// What is known of a term, deleted documents included.

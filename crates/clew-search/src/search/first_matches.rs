@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 use clew_platform::{Pace, stopped};
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
-use super::bits::SegmentBits;
-use super::matching::unscored;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Counting, Run, below, counting};
-use super::top::TopScores;
 use crate::query::DocumentSet;
+use crate::query::unscored;
 use crate::ranked::Lists;
+use crate::segments::SegmentBits;
+use crate::segments::TopScores;
 use clew_query::QueryError;
 
 /// Documents that are merged from the beginnings of their lists, rather than marked one by one.

@@ -9,9 +9,10 @@ use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
 
-use super::{ShardRequest, ShardResult, Snapshot, Threads, search};
+use super::{ShardRequest, ShardResult, Threads, search};
 use crate::indexing::SegmentBuilder;
 use crate::query::NoKnn;
+use crate::snapshot::Snapshot;
 use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
 
 /// A document as the tests know it.

@@ -10,10 +10,10 @@ use tantivy::{DocId, SegmentReader};
 use super::cursor::{KeyCursor, Slot};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
 use crate::search::nested_sort::SortOrder;
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 

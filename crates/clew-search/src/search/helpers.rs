@@ -2,9 +2,9 @@
 
 use super::request::ShardRequest;
 use super::run::Run;
-use super::snapshot::Snapshot;
 use super::threads::Threads;
 use crate::query::matches_max;
+use crate::snapshot::Snapshot;
 
 /// The threads that may help to look at all matches.
 pub(super) fn helpers<'a>(run: &Run<'_>, request: &ShardRequest<'a>) -> Option<&'a dyn Threads> {

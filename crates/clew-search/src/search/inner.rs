@@ -3,15 +3,16 @@
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{DocId, TERMINATED};
 
-use super::blocks::Scope;
 use super::hit::ShardHit;
 use super::nested_sort::{SortObjects, SortOrder};
 use super::run::by_score;
-use super::snapshot::Snapshot;
 use super::sort::SortKey;
 use super::sorted::{Kept, SortedTop};
-use super::top::TopScores;
 use crate::query::{CompileContext, plan_nested};
+use crate::search::top::hits_of;
+use crate::segments::Scope;
+use crate::segments::TopScores;
+use crate::snapshot::Snapshot;
 use clew_query::{Query, QueryError, unless_stopped};
 
 /// Which objects of a hit are wanted.
@@ -128,7 +129,7 @@ fn inside(
         doc = scorer.advance();
     }
     found.hits = match top {
-        Top::Score(top) => top.into_hits(!request.sort.is_empty()),
+        Top::Score(top) => hits_of(top, !request.sort.is_empty()),
         Top::Sorted(mut top) => {
             top.end()?;
             top.into_hits()

@@ -4,20 +4,15 @@
 //! Deliberately absent: shards (the caller runs one search per shard and merges), starting threads (the caller
 //! lends them), and fetching what a document holds.
 
-mod bits;
-mod blocks;
 mod count_only;
 mod cursor;
 mod explain;
 mod figures;
-mod filter_cache;
 mod first_matches;
 mod grouped;
 mod helpers;
 mod hit;
-mod ids;
 mod inner;
-mod matching;
 mod merge;
 mod nested_sort;
 mod ranking;
@@ -27,7 +22,6 @@ mod rescore;
 mod run;
 mod scan;
 mod similar;
-mod snapshot;
 mod sort;
 mod sort_number;
 mod sorted;
@@ -36,16 +30,10 @@ mod threads;
 mod top;
 mod total;
 
-pub use bits::SegmentBits;
-pub use blocks::{Blocks, Scope};
-
 pub use explain::{Explained, describe, explain};
 pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
-pub use filter_cache::{FilterCache, FilterCacheFigures};
 pub use hit::{MergedHit, ShardHit};
 pub use inner::{InnerFound, InnerRequest, inner_hits};
-pub(crate) use matching::matching_plan_of_rows;
-pub use matching::{count, matching};
 pub use merge::{MergedHits, merge_hits};
 
 pub use relatives::{Kin, kin_of};
@@ -53,11 +41,9 @@ pub use request::{DocVisitor, ShardRequest, ShardResult};
 pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
-pub use snapshot::Snapshot;
 
 pub use sort::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
 pub use threads::{Threads, share};
-pub(crate) use top::TopScores;
 pub use total::{Relation, Total, TrackTotal};
 
 #[cfg(any(test, feature = "fixture"))]
@@ -72,6 +58,5 @@ pub mod fixture;
 mod tests;
 
 pub use cursor::{KeyCursor, Slot};
-pub use matching::matching_within;
 pub use nested_sort::SortObjects;
 pub use sort::compare_rows;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
-use super::bits::SegmentBits;
-use super::blocks::{Blocks, Scope};
 use super::cursor::KeyCursor;
-use super::matching::matching_within;
-use super::snapshot::Snapshot;
 use super::sort::{NestedSort, SortKey};
 use crate::query::CompileContext;
+use crate::query::matching_within;
+use crate::segments::SegmentBits;
+use crate::segments::{Blocks, Scope};
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 
 /// The rows that count in a shard.

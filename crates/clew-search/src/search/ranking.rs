@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use super::bits::SegmentBits;
 use super::helpers::helpers_with;
-use super::matching::segment_answer;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, below, counting};
 use super::threads::{Threads, share};
-use super::top::TopScores;
+use crate::query::segment_answer;
 use crate::query::{CompileContext, plan};
 use crate::ranked::{Admission, Beside, Filter, Hits, Ranked};
+use crate::segments::SegmentBits;
+use crate::segments::TopScores;
 use clew_query::QueryError;
 
 /// What filters leave, segment by segment.
@@ -144,7 +144,7 @@ fn answer(
         }
         let weight = match &weight {
             Some(weight) => weight,
-            None => weight.insert(super::matching::unscored(
+            None => weight.insert(crate::query::unscored(
                 snapshot,
                 &plan(&filter.query, context)?,
             )?),

@@ -2,8 +2,8 @@
 
 use tantivy::{DocId, SegmentReader};
 
-use super::snapshot::Snapshot;
 use crate::query::relatives::JoinRelation;
+use crate::snapshot::Snapshot;
 use clew_query::{Bool, Query, QueryError};
 use clew_schema::MappedField;
 

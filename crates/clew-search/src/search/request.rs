@@ -2,11 +2,11 @@
 
 use tantivy::{DocId, SegmentReader};
 
-use super::bits::SegmentBits;
 use super::hit::ShardHit;
 use super::sort::{SortKey, SortValue};
 use super::threads::Threads;
 use super::total::{Total, TrackTotal};
+use crate::segments::SegmentBits;
 use clew_query::{Query, QueryError};
 
 /// Sees every matching document, in blocks, in one pass with the search.

@@ -8,8 +8,8 @@ use tantivy::{DocId, DocSet, SegmentReader};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
 use super::request::ShardResult;
-use super::snapshot::Snapshot;
 use crate::query::{CompileContext, KnnResolver, plan};
+use crate::snapshot::Snapshot;
 use clew_query::{Query, QueryError};
 
 /// How two scores become one.

@@ -6,19 +6,20 @@ use clew_platform::{CancellationToken, Pace, Stop, stopped};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
-use super::bits::SegmentBits;
 use super::count_only::count_only;
 use super::first_matches::first_matches;
-use super::matching::matching_plan;
 use super::nested_sort::{SortObjects, SortOrder};
 use super::ranking::ranked;
 use super::request::{ShardRequest, ShardResult};
 use super::scan::scan;
-use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
-use super::top::TopScores;
 use super::total::{Relation, Total, TrackTotal};
+use crate::query::matching_plan;
 use crate::query::{CompileContext, KnnResolver, Plan, plan};
+use crate::search::top::hits_of;
+use crate::segments::SegmentBits;
+use crate::segments::TopScores;
+use crate::snapshot::Snapshot;
 use clew_query::{Bool, Query, QueryError};
 
 /// What all ways need.
@@ -166,7 +167,7 @@ impl Counting {
         top: TopScores,
         (seen, timed_out): (u64, bool),
     ) -> ShardResult {
-        let hits = top.into_hits(!request.sort.is_empty());
+        let hits = hits_of(top, !request.sort.is_empty());
         let counted = || Total::of(seen, !timed_out, request.track_total);
         ShardResult {
             total: self.known.unwrap_or_else(counted),

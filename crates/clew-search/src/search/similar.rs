@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clew_platform::Pace;
 use tantivy::Term;
 
-use super::snapshot::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::{QueryError, unless_stopped};
 
 /// How alike terms must be.

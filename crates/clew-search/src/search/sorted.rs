@@ -7,10 +7,10 @@ use tantivy::{DocId, SegmentReader};
 use super::cursor::{KeyCursor, Slot};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
-use super::span::{ColumnOf, RANGE};
 use crate::search::nested_sort::SortOrder;
+use crate::segments::{ColumnOf, RANGE};
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 
 /// What is kept of a document; the greatest comes last in the order of hits.

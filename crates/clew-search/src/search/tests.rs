@@ -11,7 +11,10 @@ use tantivy::{DocId, SegmentReader};
 
 use super::fixture::{Doc, Random, random_docs, run, shard, snapshot};
 use super::*;
+use crate::query::matching;
 use crate::query::{KnnResolver, NoKnn, SegmentHits};
+use crate::segments::SegmentBits;
+use crate::snapshot::Snapshot;
 use clew_query::{
     Bool, FieldBoost, KnnQuery, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query,
     QueryError, Term,

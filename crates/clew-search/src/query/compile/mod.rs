@@ -43,7 +43,7 @@ use tantivy::schema::Field;
 use super::constant::{ConstantQuery, DocumentSet, Everything};
 use crate::query::resolver::KnnResolver;
 use crate::ranked::Ranked;
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::Query;
 use clew_query::{QueryError, unless_stopped};
 use clew_schema::MappedField;

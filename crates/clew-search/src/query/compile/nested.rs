@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Compiler, Node};
 use crate::query::join::ToParent;
-use crate::search::{Scope, SegmentBits};
+use crate::segments::{Scope, SegmentBits};
 use clew_query::QueryError;
 use clew_query::{JoinScore, NestedQuery};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Compiler, Node};
-use crate::percolate::{Waiting, candidates};
 use crate::query::leaf::ScoredDocs;
+use crate::query::percolate::{Waiting, candidates};
 use crate::query::resolver::SegmentHits;
 use clew_query::PercolateQuery;
 use clew_query::{QueryError, unless_stopped};

@@ -17,7 +17,7 @@ use crate::query::literal::text_of;
 use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_analysis::Token;
 use clew_query::QueryError;
 use clew_query::{Match, MatchPhrase};

@@ -7,7 +7,7 @@ use tantivy::Term as IndexTerm;
 use super::terms::keyword_text;
 use super::text::{query_analyzer, tokens_of};
 use crate::query::literal::text_of;
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::{Bool, Operator, Query};
 use clew_schema::{FieldKind, KeywordStyle};
 

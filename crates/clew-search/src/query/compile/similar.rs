@@ -10,7 +10,7 @@ use super::compound::any;
 use super::text::{must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 use clew_query::{LikeDocument, LikeItem, MoreLikeThis, texts_at};
 use clew_schema::{FieldKind, MappedField, Mapping};

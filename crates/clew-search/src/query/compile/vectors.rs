@@ -7,8 +7,9 @@ use tantivy::DocId;
 
 use super::{Compiler, Node, Plan};
 use crate::query::leaf::ScoredDocs;
+use crate::query::matching_plan_of_rows;
 use crate::query::resolver::SegmentHits;
-use crate::search::{SegmentBits, matching_plan_of_rows};
+use crate::segments::SegmentBits;
 use clew_query::KnnQuery;
 use clew_query::QueryError;
 use clew_schema::FieldKind;

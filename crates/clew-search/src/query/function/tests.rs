@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use crate::query::NoKnn;
+use crate::query::count;
 use crate::search::fixture::{Doc, shard};
-use crate::search::{ShardRequest, TrackTotal, count, search};
+use crate::search::{ShardRequest, TrackTotal, search};
 use clew_query::Query;
 use clew_query::QueryError;
 use clew_query::{

@@ -1,8 +1,9 @@
 //! Rules over random documents against loops over their words.
 
 use crate::query::NoKnn;
+use crate::query::matching;
 use crate::search::fixture::{Doc, shard};
-use crate::search::{ShardRequest, TrackTotal, matching, search};
+use crate::search::{ShardRequest, TrackTotal, search};
 use clew_query::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 use clew_query::{Query, QueryError};
 

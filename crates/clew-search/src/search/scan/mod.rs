@@ -11,8 +11,9 @@ use wish::Wish;
 use super::helpers::helpers;
 use super::request::{DocVisitor, ShardRequest, ShardResult};
 use super::run::Run;
-use super::span::ColumnOf;
 use super::total::{Relation, Total, TrackTotal};
+use crate::search::top::hits_of;
+use crate::segments::ColumnOf;
 use clew_query::QueryError;
 
 mod passing;
@@ -272,7 +273,7 @@ impl Found<'_> {
             max_score: self.max_score.filter(|_| best_shown && wish.limit > 0),
             hits: match self.sink {
                 Sink::Nothing => Vec::new(),
-                Sink::Score(top) => top.into_hits(!wish.sort.is_empty()),
+                Sink::Score(top) => hits_of(top, !wish.sort.is_empty()),
                 Sink::Sorted(top) => top.into_hits(),
                 Sink::Grouped(top) => top.into_hits(),
             },

@@ -8,9 +8,9 @@ use super::Scan;
 use super::sink::Sink;
 use crate::search::cursor::Slot;
 use crate::search::run::Counting;
-use crate::search::snapshot::Snapshot;
 use crate::search::sort::SortKey;
-use crate::search::span::{ColumnOf, RANGE};
+use crate::segments::{ColumnOf, RANGE};
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 
 /// Ranges that are read before the others.

@@ -3,9 +3,9 @@
 use tantivy::{DocId, SegmentReader};
 
 use crate::search::grouped::GroupedTop;
-use crate::search::snapshot::Snapshot;
 use crate::search::sorted::SortedTop;
-use crate::search::top::TopScores;
+use crate::segments::TopScores;
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 
 pub(super) enum Sink<'a> {

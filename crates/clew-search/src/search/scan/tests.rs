@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::search::fixture::{Random, random_docs, run, snapshot};
 use crate::search::sort::compare_rows;
-use crate::search::{Missing, Order, ShardHit, ShardRequest, Snapshot, SortKey, TrackTotal};
+use crate::search::{Missing, Order, ShardHit, ShardRequest, SortKey, TrackTotal};
+use crate::snapshot::Snapshot;
 use clew_query::{Match, Query, Range};
 
 #[test]

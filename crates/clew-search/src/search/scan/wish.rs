@@ -2,17 +2,17 @@
 
 use super::Scoring;
 use super::sink::Sink;
-use crate::search::bits::SegmentBits;
+use crate::query::unscored;
 use crate::search::grouped::{GroupedTop, Wanted};
-use crate::search::matching::unscored;
 use crate::search::nested_sort::SortOrder;
 use crate::search::request::ShardRequest;
 use crate::search::run::{Counting, Run, below, by_score, counting};
-use crate::search::snapshot::Snapshot;
 use crate::search::sort::{Order, SortKey, SortValue};
 use crate::search::sorted::{Kept, SortedTop};
-use crate::search::top::TopScores;
 use crate::search::total::TrackTotal;
+use crate::segments::SegmentBits;
+use crate::segments::TopScores;
+use crate::snapshot::Snapshot;
 use clew_query::QueryError;
 
 /// What is wanted of a scan.

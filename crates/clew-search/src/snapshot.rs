@@ -11,11 +11,11 @@ use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
-use super::blocks::Blocks;
-use super::filter_cache::FilterCache;
-use super::ids::{Ids, KeptIds};
-use super::span::Spans;
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
+use crate::segments::Blocks;
+use crate::segments::FilterCache;
+use crate::segments::Spans;
+use crate::segments::{Ids, KeptIds};
 use clew_schema::similarity::{FieldStatistics, K1};
 use clew_schema::{FieldKind, MappedField, Mapping};
 
@@ -166,7 +166,7 @@ impl Snapshot {
     }
 
     /// Between which values the documents lie that are sorted by them.
-    pub(super) fn spans(&self) -> &Spans {
+    pub(crate) fn spans(&self) -> &Spans {
         &self.spans
     }
 

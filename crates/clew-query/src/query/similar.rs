@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::minimum::MinimumShouldMatch;
-use crate::named::LikeNamed;
+use super::minimum::MinimumShouldMatch;
+use super::named::LikeNamed;
 
 /// Documents with the words that say most about some texts.
 #[derive(Clone, Debug, PartialEq)]

@@ -75,7 +75,7 @@ impl FilterCache {
     }
 
     /// Whether the filter is in use; it is from its second use on.
-    pub(super) fn is_in_use(&self, name: &Arc<str>) -> bool {
+    pub(crate) fn is_in_use(&self, name: &Arc<str>) -> bool {
         let mut state = self.0.lock();
         if state.seen.iter().any(|seen| seen == name) {
             return true;
@@ -88,7 +88,7 @@ impl FilterCache {
         false
     }
 
-    pub(super) fn get(&self, segment: SegmentId, name: &Arc<str>) -> Option<Arc<SegmentBits>> {
+    pub(crate) fn get(&self, segment: SegmentId, name: &Arc<str>) -> Option<Arc<SegmentBits>> {
         let mut state = self.0.lock();
         state.clock += 1;
         let now = state.clock;
@@ -104,7 +104,7 @@ impl FilterCache {
         found
     }
 
-    pub(super) fn put(&self, segment: SegmentId, name: Arc<str>, bits: Arc<SegmentBits>) {
+    pub(crate) fn put(&self, segment: SegmentId, name: Arc<str>, bits: Arc<SegmentBits>) {
         let size = bytes_of(&name, &bits);
         let bytes_max = cache_bytes(BYTES_MAX) as u64;
         if size > bytes_max {
@@ -132,13 +132,13 @@ impl FilterCache {
     }
 
     /// Forgets what was left of segments that are no more.
-    pub(super) fn keep(&self, living: &BTreeSet<SegmentId>) {
+    pub(crate) fn keep(&self, living: &BTreeSet<SegmentId>) {
         let mut state = self.0.lock();
         state.drop_where(|(segment, _), _| !living.contains(segment));
     }
 
     /// An empty cache that goes on counting.
-    pub(super) fn emptied(&self) -> Self {
+    pub(crate) fn emptied(&self) -> Self {
         let figures = self.0.lock().figures;
         FilterCache(Mutex::new(State {
             figures: FilterCacheFigures {

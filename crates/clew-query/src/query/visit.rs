@@ -2,8 +2,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use crate::related::Related;
-use crate::tree::Query;
+use super::related::Related;
+use super::tree::Query;
 
 /// Adds the queries directly inside one to a list; with `mut` they can be changed.
 macro_rules! add_children {
@@ -103,15 +103,9 @@ impl Query {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        function_score::{BoostMode, ScoreMode},
-        knn::KnnQuery,
-        related::RelatedQuery,
-        tree::{JoinScore, NestedQuery},
-    };
-    use crate::{
-        function_score::{FunctionKind, FunctionScore, ScoreFunction},
-        tree::{Bool, Boosting},
+    use crate::query::{
+        Bool, BoostMode, Boosting, FunctionKind, FunctionScore, JoinScore, KnnQuery, NestedQuery,
+        RelatedQuery, ScoreFunction, ScoreMode,
     };
 
     fn neighbours(filter: Query) -> Query {

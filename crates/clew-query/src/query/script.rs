@@ -1,7 +1,7 @@
 //! Exact scores by the distance of a vector: what a protocol asks for. There are no scripts here;
 //! these are the few that everybody writes, understood.
 
-use crate::tree::Query;
+use super::tree::Query;
 
 /// A query's documents, scored by how near a vector of theirs is.
 #[derive(Clone, Debug, PartialEq)]

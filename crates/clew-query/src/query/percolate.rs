@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{named::PercolateNamed, tree::Query};
+use super::named::PercolateNamed;
+use super::tree::Query;
 
 /// Reads a query from the text that a document has of it; the error is told to the client.
 #[derive(Clone, Copy)]

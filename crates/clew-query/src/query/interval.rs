@@ -1,6 +1,6 @@
 //! What a protocol asks for: a rule over the words of a field.
 
-use crate::tree::Fuzziness;
+use super::tree::Fuzziness;
 
 /// A query on intervals of one field.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
 
-use super::bits::SegmentBits;
-use super::snapshot::Snapshot;
-use crate::query::{CompileContext, KnnResolver, Plan, plan, plan_nested};
+use super::{CompileContext, KnnResolver, Plan, plan, plan_nested};
+use crate::segments::SegmentBits;
+use crate::snapshot::Snapshot;
 use clew_query::{Query, QueryError, unless_stopped};
 
 /// The documents of each segment that match and are not deleted.
@@ -65,7 +65,7 @@ pub(crate) fn unscored(snapshot: &Snapshot, plan: &Plan) -> Result<Box<dyn Weigh
 }
 
 /// The documents of a segment that match, deleted ones included.
-pub(super) fn segment_answer(
+pub(crate) fn segment_answer(
     weight: &dyn Weight,
     reader: &SegmentReader,
 ) -> Result<SegmentBits, QueryError> {

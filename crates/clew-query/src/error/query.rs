@@ -55,7 +55,7 @@ pub enum QueryError {
     Stopped,
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
-    Aggregation(crate::aggregation::AggError),
+    Aggregation(super::aggregation::AggError),
     /// The segments could not be read.
     #[error(transparent)]
     Index(#[from] tantivy::TantivyError),
@@ -133,11 +133,11 @@ impl From<clew_schema::DateError> for QueryError {
     }
 }
 
-impl From<crate::aggregation::AggError> for QueryError {
+impl From<super::aggregation::AggError> for QueryError {
     /// What a query inside an aggregation says is said as if it stood alone.
-    fn from(error: crate::aggregation::AggError) -> Self {
+    fn from(error: super::aggregation::AggError) -> Self {
         match error {
-            crate::aggregation::AggError::Query(error) => *error,
+            super::aggregation::AggError::Query(error) => *error,
             error => QueryError::Aggregation(error),
         }
     }

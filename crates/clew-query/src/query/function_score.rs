@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::curve::{DecayShape, FieldModifier};
-use crate::tree::Query;
+use super::curve::{DecayShape, FieldModifier};
+use super::tree::Query;
 
 /// A query whose score is changed by functions.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,10 @@ use tantivy::{DocId, SegmentReader};
 
 use super::matcher::{DocumentMatcher, Matched};
 use super::needs::Needs;
+use crate::query::matching_within;
 use crate::query::{CompileContext, NoKnn, field_of};
-use crate::search::{SegmentBits, Snapshot, matching_within};
+use crate::segments::SegmentBits;
+use crate::snapshot::Snapshot;
 use clew_query::{NoQuery, PercolateQuery, QueryReader};
 use clew_query::{Query, QueryError};
 use clew_schema::{FieldId, FieldKind, MappedField, Mapping, words_path};

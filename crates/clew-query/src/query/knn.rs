@@ -1,6 +1,6 @@
 //! The nearest-neighbour clause.
 
-use crate::tree::Query;
+use super::tree::Query;
 
 /// The documents nearest to a vector.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::query::EnableScoring;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
@@ -10,8 +11,9 @@ use tantivy_common::{BitSet, OwnedBytes};
 use super::needs::term_key;
 use crate::indexing::SegmentBuilder;
 use crate::query::{CompileContext, NoKnn, plan};
-use crate::search::{Blocks, ShardRequest, Snapshot, TrackTotal, search};
-use clew_query::{Query, QueryError};
+use crate::segments::Blocks;
+use crate::snapshot::Snapshot;
+use clew_query::{Query, QueryError, unless_stopped};
 use clew_schema::{FieldKind, Mapping};
 use clew_schema::{Parsed, ParsedDocument};
 
@@ -88,21 +90,24 @@ impl DocumentMatcher {
     /// # Errors
     /// When the query does not fit the mapping.
     pub fn matches(&self, query: &Query, now_ms: i64) -> Result<Vec<Matched>, QueryError> {
-        let request = ShardRequest {
-            limit: self.rows.len(),
-            track_total: TrackTotal::No,
+        let context = CompileContext {
+            snapshot: &self.snapshot,
             now_ms,
-            ..ShardRequest::new(query)
+            knn: &NoKnn,
         };
-        let found = search(&self.snapshot, request, &NoKnn)?;
-        let mut matched = Vec::with_capacity(found.hits.len());
-        for hit in found.hits {
-            if let Ok(slot) = self.rows.binary_search(&hit.doc) {
-                let score = hit.score.unwrap_or(1.0);
-                matched.push(Matched { slot, score });
-            }
+        let plan = plan(query, &context)?;
+        let scoring = EnableScoring::enabled_from_searcher(self.snapshot.stub());
+        let weight = plan.query.weight(scoring)?;
+        let mut matched = Vec::new();
+        for reader in &self.snapshot.readers {
+            // Rows ascend, and with them the slots.
+            weight.for_each(reader, &mut |row, score| {
+                if let Ok(slot) = self.rows.binary_search(&row) {
+                    matched.push(Matched { slot, score });
+                }
+            })?;
         }
-        matched.sort_unstable_by_key(|matched| matched.slot);
+        unless_stopped()?;
         Ok(matched)
     }
 

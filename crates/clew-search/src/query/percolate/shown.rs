@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tantivy::DocId;
 
 use super::stored::Waiting;
-use crate::search::Snapshot;
+use crate::snapshot::Snapshot;
 use clew_query::{Query, QueryError};
 
 /// What one percolation found through one hit.

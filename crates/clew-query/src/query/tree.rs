@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use crate::feature::{RankFeature, SparseVector};
-use crate::function_score::FunctionScore;
-use crate::geo::GeoQuery;
-use crate::interval::Intervals;
-use crate::knn::KnnQuery;
-use crate::minimum::MinimumShouldMatch;
-use crate::named::TermsOf;
-use crate::percolate::PercolateQuery;
-use crate::regexp_options::{RegexpOptions, RegexpSyntax};
-use crate::related::RelatedQuery;
-use crate::script::VectorScore;
-use crate::similar::MoreLikeThis;
+use super::feature::{RankFeature, SparseVector};
+use super::function_score::FunctionScore;
+use super::geo::GeoQuery;
+use super::interval::Intervals;
+use super::knn::KnnQuery;
+use super::minimum::MinimumShouldMatch;
+use super::named::TermsOf;
+use super::percolate::PercolateQuery;
+use super::regexp_options::{RegexpOptions, RegexpSyntax};
+use super::related::RelatedQuery;
+use super::script::VectorScore;
+use super::similar::MoreLikeThis;
 use clew_schema::RangeRelation;
 
 /// What is wanted of a document, and how well it scores.

@@ -87,7 +87,7 @@ pub enum AggError {
     },
     /// A query inside an aggregation was refused or failed.
     #[error(transparent)]
-    Query(Box<crate::error::QueryError>),
+    Query(Box<super::QueryError>),
     /// A column cannot be read.
     #[error("cannot read the column of field [{field}]")]
     Column {
@@ -105,7 +105,7 @@ const TIME_TO_REDUCE: Duration = Duration::from_millis(50);
 #[inline]
 pub fn go_on_reducing(pace: &mut Pace) -> Result<(), AggError> {
     if pace.is_over() && clew_platform::overdue(TIME_TO_REDUCE) {
-        return Err(AggError::Query(Box::new(crate::error::QueryError::Stopped)));
+        return Err(AggError::Query(Box::new(super::QueryError::Stopped)));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Queries on documents that belong to others through a `join` field.
 
-use crate::tree::{JoinScore, Query};
+use super::tree::{JoinScore, Query};
 
 /// Documents that belong to others through a `join` field.
 #[derive(Clone, Debug, PartialEq)]

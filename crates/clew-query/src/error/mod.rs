@@ -1,0 +1,7 @@
+//! Why a query or an aggregation was refused or failed. Each may be inside the other.
+
+mod aggregation;
+mod query;
+
+pub use aggregation::{AggError, AggErrorKind, go_on_reducing};
+pub use query::{QueryError, go_on_in_set, unless_stopped, unless_stopped_in_set};

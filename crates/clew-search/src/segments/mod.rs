@@ -1,0 +1,15 @@
+//! What is known of the segments of a shard, and sets of their documents: below every search.
+
+mod bits;
+mod blocks;
+mod filter_cache;
+mod ids;
+mod span;
+mod top;
+
+pub use bits::SegmentBits;
+pub use blocks::{Blocks, Scope};
+pub use filter_cache::{FilterCache, FilterCacheFigures};
+pub(crate) use ids::{Ids, KeptIds};
+pub(crate) use span::{ColumnOf, RANGE, Span, Spans};
+pub(crate) use top::TopScores;
