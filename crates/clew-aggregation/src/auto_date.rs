@@ -1,6 +1,7 @@
 //! Histograms of time whose interval the data chooses: documents are counted in short intervals,
 //! and when all shards are merged, each parent's intervals are joined until they are few enough.
 
+use clew_query::AggError;
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
@@ -15,7 +16,6 @@ use super::plan::{DatePlan, Op, Plan, ValueKind, ValuePlan};
 use super::plan_fields::{date_format, plan_values};
 use super::rounding::Rounding;
 use super::zone::parse_zone;
-use clew_query::AggError;
 
 /// A unit of time, its letter, its least length, and how many of it an interval may have.
 struct Unit {

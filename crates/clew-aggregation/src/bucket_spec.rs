@@ -2,12 +2,13 @@
 
 use std::num::NonZeroI64;
 
+use clew_query::Query;
+use clew_schema::geo::GeoPoint;
+
 use super::grid::Grid;
 use super::heuristic::Heuristic;
 use super::spec::{Scalar, Source};
 use crate::result::EndKind;
-use clew_query::Query;
-use clew_schema::geo::GeoPoint;
 
 /// A bucket per distinct value.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,10 +4,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use clew_query::AggError;
+
 use super::key::{Key, KeyTable};
 use super::partial::{Buckets, Partial};
 use super::plan::Plan;
-use clew_query::AggError;
 
 /// Values that lie together.
 #[derive(Clone, Debug)]

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use clew_platform::{MemoryAccount, MemoryExceeded, Reservation, stopped};
+use clew_query::AggError;
+use clew_schema::{MappedField, Mapping};
+use clew_search::{MergedHit, SegmentBits, Snapshot};
 use tantivy::{DocId, SegmentReader};
 
 use super::auto_date;
@@ -23,9 +26,6 @@ use super::shard::cut_terms;
 use super::significance;
 use super::spec::{Attached, NamedAgg};
 use super::unify::unify;
-use clew_query::AggError;
-use clew_schema::{MappedField, Mapping};
-use clew_search::{MergedHit, SegmentBits, Snapshot};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;
@@ -56,21 +56,6 @@ pub struct AggContext<'a> {
 }
 
 /// Collects over the segments of one shard, one after the other.
-///
-/// ```no_run
-/// # fn run(
-/// #     specs: &[clew_aggregation::NamedAgg],
-/// #     context: clew_aggregation::AggContext<'_>,
-/// #     searcher: &tantivy::Searcher,
-/// # ) -> Result<Vec<clew_aggregation::NamedResult>, clew_aggregation::AggError> {
-/// let mut collector = clew_aggregation::AggCollector::new(specs, context)?;
-/// for (ord, reader) in searcher.segment_readers().iter().enumerate() {
-///     collector.segment(ord, reader)?;
-///     collector.collect(&[0, 1, 2])?;
-/// }
-/// collector.finish()?.into_result()
-/// # }
-/// ```
 pub struct AggCollector {
     plans: Arc<Vec<Plan>>,
     pipelines: Vec<PipelinePlan>,

@@ -4,6 +4,8 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use clew_query::AggError;
+use clew_search::Regexp;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnType, MonotonicallyMappableToU64};
 use tantivy::{DocId, SegmentReader};
@@ -12,8 +14,6 @@ use super::key::Key;
 use super::limits::Account;
 use super::partition::part_of;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
-use clew_query::AggError;
-use clew_search::Regexp;
 
 const NANOS_PER_MS: i64 = 1_000_000;
 /// How many keys are read before what they take is booked.

@@ -1,10 +1,11 @@
 //! The buckets of histograms between and beyond those that have documents.
 
+use clew_query::AggError;
+
 use super::collect::step_of_number;
 use super::plan::{DatePlan, Ends, NumberPlan};
 use super::reduce::Budget;
 use super::rounding::Rounding;
-use clew_query::AggError;
 
 /// A bucket to be made; one without a number has no documents.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! How values are printed beside their number: dates and booleans have a text of their own.
 
+use clew_query::AggError;
+use clew_schema::DateFormat;
 use jiff::tz::TimeZone;
 
 use super::decimal::DecimalFormat;
 use super::key::Key;
-use clew_query::AggError;
-use clew_schema::DateFormat;
 
 /// How values are printed beside their number.
 #[derive(Clone, Debug, Default)]

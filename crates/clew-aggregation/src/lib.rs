@@ -1,10 +1,25 @@
 //! Buckets and metrics over the documents that a query matches.
 //!
 //! One tree of collectors runs over each segment's columns; what it counted is kept in flat arrays
-//! indexed by bucket number (a [`Partial`](partial::Partial) per aggregation), so that any depth of
+//! indexed by bucket number (a `Partial` per aggregation), so that any depth of
 //! nesting costs no allocation per bucket. Segments of a shard are merged exactly; then the shard
 //! keeps only its best terms, as its clients' error bounds expect; then shards are merged and
 //! turned into results.
+//!
+//! ```no_run
+//! # fn run(
+//! #     specs: &[clew_aggregation::NamedAgg],
+//! #     context: clew_aggregation::AggContext<'_>,
+//! #     searcher: &tantivy::Searcher,
+//! # ) -> Result<Vec<clew_aggregation::NamedResult>, clew_query::AggError> {
+//! let mut collector = clew_aggregation::AggCollector::new(specs, context)?;
+//! for (ord, reader) in searcher.segment_readers().iter().enumerate() {
+//!     collector.segment(ord, reader)?;
+//!     collector.collect(&[0, 1, 2])?;
+//! }
+//! collector.finish()?.into_result()
+//! # }
+//! ```
 //!
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use clew_query::AggError;
+use clew_schema::DOC_COUNT;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
 use super::key::Key;
-use clew_query::AggError;
-use clew_schema::DOC_COUNT;
 
 /// Bounds of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

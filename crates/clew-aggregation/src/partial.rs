@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use clew_platform::Pace;
+use clew_query::{AggError, go_on_reducing};
+use clew_search::{MergedHit, SortKey, compare_rows};
 
 use super::key::{Key, KeyTable, number_of};
 use super::matrix::MatrixMoments;
@@ -13,8 +15,6 @@ use super::quantile::QuantileState;
 use super::significance::Background;
 use super::sketch::Sketch;
 use super::spec::Method;
-use clew_query::{AggError, go_on_reducing};
-use clew_search::{MergedHit, SortKey, compare_rows};
 
 /// A bucket that was not kept.
 pub(crate) const DROPPED: u32 = u32::MAX;

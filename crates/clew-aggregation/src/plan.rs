@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use clew_query::AggError;
+use clew_search::{Mode, Regexp};
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
@@ -30,9 +32,6 @@ use super::sample::SamplePlan;
 use super::significance::SignificantPlan;
 use super::spec::{AggSpec, NamedAgg, SampleSpec, Scalar, Source};
 use super::zone::parse_zone;
-use clew_query::AggError;
-use clew_search::Mode;
-use clew_search::Regexp;
 
 /// How deep aggregations may be nested.
 const DEPTH_MAX: usize = 32;

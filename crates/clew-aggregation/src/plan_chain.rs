@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use clew_query::AggError;
 use jiff::tz::TimeZone;
 
 use super::bucket_spec::{DateInterval, Direction, GridSpec};
@@ -19,7 +20,6 @@ use super::spec::{
     CompositeKind, CompositeSource, CompositeSpec, MissingOrder, MultiTermsSpec, Scalar,
 };
 use super::zone::parse_zone;
-use clew_query::AggError;
 
 /// One source of a combination.
 #[derive(Clone, Debug)]

@@ -2,6 +2,9 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use clew_query::{AggError, RegexpOptions};
+use clew_schema::{DateFormat, FieldKind, Rounding, geo::GeoPoint};
+use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
 use super::bucket_spec::{IncludeExclude, TermFilter};
@@ -10,12 +13,6 @@ use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
 use super::spec::{Scalar, Source};
-use clew_query::AggError;
-use clew_query::RegexpOptions;
-use clew_schema::FieldKind;
-use clew_schema::geo::GeoPoint;
-use clew_schema::{DateFormat, Rounding};
-use clew_search::Regexp;
 
 /// The name of the index, as every document has it.
 const INDEX_FIELD: &str = "_index";

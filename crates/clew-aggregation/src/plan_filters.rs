@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use clew_query::{AggError, Query};
+use clew_search::{CompileContext, KnnResolver, SegmentBits, Snapshot, matching_within};
+
 use super::collector::AggContext;
 use super::spec::{AggSpec, FilterShape, FiltersSpec, NamedAgg};
-use clew_query::AggError;
-use clew_query::Query;
-use clew_search::{CompileContext, KnnResolver};
-use clew_search::{SegmentBits, Snapshot, matching_within};
 
 /// What finds the documents that a query matches.
 #[derive(Clone, Copy)]

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
+use clew_query::AggError;
+use clew_search::{Blocks, CompileContext, Order, Snapshot, SortKey, SortObjects};
 use tantivy::SegmentReader;
 use tantivy::index::SegmentId;
 
 use super::collector::AggContext;
 use super::plan::{Op, Plan};
 use super::spec::{Attached, TopHitsSpec};
-use clew_query::AggError;
-use clew_search::CompileContext;
-use clew_search::{Blocks, Order, Snapshot, SortKey, SortObjects};
 
 /// Most documents a bucket of top hits may have, those skipped included.
 const TOP_HITS_MAX: usize = 100;

@@ -2,12 +2,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use clew_query::AggError;
+use clew_search::Mode;
+
 use super::collector::AggContext;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
 use super::spec::{AggSpec, Method, PercentilesSpec, Source};
-use clew_query::AggError;
-use clew_search::Mode;
 
 /// Fields that are compared with each other; each two of them are.
 const MATRIX_FIELDS_MAX: usize = 100;

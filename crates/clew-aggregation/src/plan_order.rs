@@ -1,9 +1,10 @@
 //! Orders by a metric: the path in the request, resolved to a sub-aggregation and a number of it.
 
+use clew_query::AggError;
+
 use super::bucket_spec::{Direction, OrderBy, OrderKey};
 use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, Property};
 use super::spec::FilterShape;
-use clew_query::AggError;
 
 /// What each criterion compares.
 ///

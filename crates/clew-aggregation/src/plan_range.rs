@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
+use clew_query::AggError;
+use clew_schema::geo::GeoPoint;
+
 use super::bucket_spec::{RangeItem, RangeSpec};
 use super::collector::AggContext;
 use super::format::ValueFormat;
@@ -12,8 +15,6 @@ use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_valu
 use super::result::{EndKind, RangeEnd};
 use super::spec::Scalar;
 use super::zone::parse_zone;
-use clew_query::AggError;
-use clew_schema::geo::GeoPoint;
 
 /// Ranges in the order of their ends.
 #[derive(Clone, Debug)]

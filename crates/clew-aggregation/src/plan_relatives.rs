@@ -9,16 +9,13 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
+use clew_query::{AggError, Query, QueryError};
+use clew_search::{CompileContext, JoinRelation, NoKnn, SegmentBits, Snapshot, matching_within};
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
 use super::collector::AggContext;
 use super::spec::Generation;
-use clew_query::AggError;
-use clew_query::{Query, QueryError};
-use clew_search::JoinRelation;
-use clew_search::{CompileContext, NoKnn};
-use clew_search::{SegmentBits, Snapshot, matching_within};
 
 /// A change from documents to their relatives.
 #[derive(Clone, Debug)]

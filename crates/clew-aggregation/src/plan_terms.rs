@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use clew_query::AggError;
+use clew_schema::FieldKind;
+
 use super::bucket_spec::{Direction, SignificantSpec, TermsSpec};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
@@ -11,8 +14,6 @@ use super::plan_filters::documents_of;
 use super::plan_order::{order_or_count, plan_order};
 use super::significance::SignificantPlan;
 use super::spec::{RareTermsSpec, Source};
-use clew_query::AggError;
-use clew_schema::FieldKind;
 
 /// The plan of `terms`.
 ///

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use clew_query::AggError;
+
 use super::collect::{Block, Collect};
 use super::grid::Grid;
 use super::limits::Account;
@@ -14,7 +16,6 @@ use super::plan::{MomentKind, Op, Plan, TermsShape, ValueKind};
 use super::plan_join::Way;
 use super::plan_metrics::Wanted;
 use super::spec::{FilterShape, Generation, Method};
-use clew_query::AggError;
 
 /// What one aggregation cost a shard; what is inside it is counted too.
 #[derive(Clone, Debug, PartialEq)]

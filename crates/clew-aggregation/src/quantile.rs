@@ -1,9 +1,10 @@
 //! A bucket's distribution, by whichever method the request chose.
 
+use clew_query::AggError;
+
 use super::digest::TDigest;
 use super::hdr::Hdr;
 use super::spec::Method;
-use clew_query::AggError;
 
 /// A bucket's distribution; empty until the first value.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,9 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::spec::{AggSpec, NamedAgg};
 use clew_query::Query;
+
+use super::spec::{AggSpec, NamedAgg};
 
 impl NamedAgg {
     /// Visits every query of this aggregation and of those inside it; each may be replaced.

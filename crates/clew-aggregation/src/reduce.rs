@@ -2,6 +2,8 @@
 //! the request's limit as it is made.
 
 use clew_platform::{MemoryExceeded, Pace};
+use clew_query::{AggError, go_on_reducing};
+use clew_search::MergedHit;
 
 use super::bucket_spec::Direction;
 use super::fill::{self, Row};
@@ -18,8 +20,6 @@ use super::result::{
     AggResult, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind, TermsResult,
 };
 use super::spec::Attached;
-use clew_query::{AggError, go_on_reducing};
-use clew_search::MergedHit;
 
 /// All results of a request.
 ///

@@ -1,6 +1,8 @@
 //! Results whose buckets the request names or all values together make: ranges, filters,
 //! combinations, and intervals that the data chose.
 
+use clew_query::AggError;
+
 use super::key::Key;
 use super::partial::Buckets;
 use super::plan::Op;
@@ -13,7 +15,6 @@ use super::result::{
     AggResult, Bucket, BucketExtra, CompositeResult, HistogramResult, RangeBucket, SingleKind,
 };
 use super::spec::{FilterShape, Generation};
-use clew_query::AggError;
 
 /// The others, whose buckets the request or the segments' data as a whole make.
 #[allow(

@@ -1,6 +1,7 @@
 //! Counts relatives once all documents were seen: the families that buckets noted are looked up in
 //! every segment, and what is inside the aggregation runs over the documents found there.
 
+use clew_query::AggError;
 use tantivy::DocId;
 
 use super::collect::{Segment, Subs};
@@ -10,7 +11,6 @@ use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan};
 use super::plan_join::wants_scores;
 use super::plan_relatives::{Family, FamilySegment};
-use clew_query::AggError;
 
 /// Documents handed on at a time.
 const BLOCK_DOCS: usize = 2_048;

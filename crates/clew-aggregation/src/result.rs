@@ -1,11 +1,12 @@
 //! Finished results, typed; protocols decide how to write them.
 
+use clew_schema::geo::GeoPoint;
+use clew_search::MergedHit;
+
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
 use super::spec::Attached;
-use clew_schema::geo::GeoPoint;
-use clew_search::MergedHit;
 
 /// One aggregation's result with its name.
 #[derive(Clone, Debug)]

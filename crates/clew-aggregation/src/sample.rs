@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use clew_query::AggError;
 use tantivy::{DocId, SegmentReader};
 
 use super::collect::{Block, Collect, Counted, Everything, Segment};
@@ -12,7 +13,6 @@ use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
 use super::profile::opened;
-use clew_query::AggError;
 
 /// How a sample is taken.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use clew_platform::Pace;
+use clew_query::{AggError, go_on_reducing};
+use clew_search::SegmentBits;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
@@ -13,8 +15,6 @@ use super::heuristic::Heuristic;
 use super::key::Key;
 use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan, TermsShape};
-use clew_query::{AggError, go_on_reducing};
-use clew_search::SegmentBits;
 
 /// The background of significant terms.
 #[derive(Clone, Debug)]

@@ -4,14 +4,15 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use clew_query::Query;
+use clew_search::{Mode, SortKey};
+
 use super::grid::Grid;
 use super::pipeline_spec::PipelineSpec;
 use crate::bucket_spec::{
     AutoDateSpec, DateHistogramSpec, DateInterval, Direction, GridSpec, HistogramSpec, OrderBy,
     RangeSpec, SignificantSpec, TermFilter, TermsSpec,
 };
-use clew_query::Query;
-use clew_search::{Mode, SortKey};
 
 /// A value written in a request, before the field's type is known.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,12 @@
 //! Shards of several indexes may have a field in different types, or not at all. Here their counts
 //! are brought to one type before they are merged.
 
+use clew_query::AggError;
+
 use super::key::{Key, KeyTable};
 use super::partial::Partial;
 use super::plan::{Op, Plan, ValueKind, ValuePlan};
 use super::plan_chain::Link;
-use clew_query::AggError;
 
 /// Makes two shards' results of one request mean the same.
 ///

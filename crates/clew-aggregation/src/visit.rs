@@ -1,10 +1,10 @@
 //! A collector as what reads the matches of a search.
 
+use clew_query::QueryError;
+use clew_search::DocVisitor;
 use tantivy::{DocId, SegmentReader};
 
 use super::collector::AggCollector;
-use clew_query::QueryError;
-use clew_search::DocVisitor;
 
 impl DocVisitor for AggCollector {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {

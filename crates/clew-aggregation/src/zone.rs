@@ -1,8 +1,7 @@
 //! Time zones as requests write them.
 
-use jiff::tz::{Offset, TimeZone};
-
 use clew_query::AggError;
+use jiff::tz::{Offset, TimeZone};
 
 /// The zone of an IANA name, `Z`, or an offset such as `+02:00`, `-0530` or `+2`.
 ///

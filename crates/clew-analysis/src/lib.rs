@@ -4,6 +4,12 @@
 //!
 //! `custom` puts analyzers together from parts, as the settings of an index say.
 //!
+//! ```
+//! let words = clew_analysis::tokens("english", "The dogs are barking");
+//! let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+//! assert_eq!(words, ["dog", "bark"]);
+//! ```
+//!
 //! Deliberately absent: files of words or rules, plugins.
 
 mod custom;

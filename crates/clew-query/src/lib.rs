@@ -3,6 +3,23 @@
 //! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`Query::for_each_mut`] and its like visit and
 //! rewrite the tree. What it means under a mapping is said where it is compiled, in `clew-search`.
 //!
+//! ```
+//! use clew_query::{Bool, Query, QueryError};
+//!
+//! let mut query = Query::Bool(Bool {
+//!     must: vec![Query::term("title", "tale"), Query::term("year", 1859)],
+//!     ..Bool::default()
+//! });
+//! query.for_each_mut::<QueryError>(&mut |one| {
+//!     if let Query::Term(term) = one {
+//!         term.boost = 2.0;
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(query.all().len(), 3);
+//! # Ok::<(), QueryError>(())
+//! ```
+//!
 //! Deliberately absent: any protocol's JSON, segments, and running anything.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

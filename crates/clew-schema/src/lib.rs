@@ -3,6 +3,19 @@
 //! A [`Mapping`] says what fields there are and owns the tantivy schema, which only grows; `document` turns JSON into
 //! what is indexed under it, `sources` keeps what documents were, [`similarity`] says how words are weighed.
 //!
+//! ```
+//! use clew_schema::{Mapping, Parsed};
+//!
+//! let mut mapping = Mapping::new();
+//! let document = br#"{"title": "A tale of two cities", "year": 1859}"#;
+//! if let Parsed::NeedsMapping(fields) = mapping.parse_document(document)? {
+//!     mapping.grow(fields)?;
+//! }
+//! assert!(matches!(mapping.parse_document(document)?, Parsed::Document(_)));
+//! assert_eq!(mapping.field("year").unwrap().kind.type_name(), "long");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Deliberately absent: segments, queries, shards.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

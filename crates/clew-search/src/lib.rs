@@ -4,6 +4,20 @@
 //! [`search()`] runs it over a [`Snapshot`] of segments; `ranked` answers words and phrases from the postings directly.
 //! [`SegmentBuilder`] makes segments; highlights, suggestions and percolation look at what was found or stored.
 //!
+//! ```
+//! use clew_query::Query;
+//! use clew_schema::{FieldKind, Mapping, NewField};
+//! use clew_search::DocumentMatcher;
+//!
+//! let mut mapping = Mapping::new();
+//! let title = FieldKind::text("standard");
+//! mapping.add([NewField { path: "title".into(), kind: title, indexed: true, multi_field: false }])?;
+//! let documents = [br#"{"title": "A tale of two cities"}"#.to_vec()];
+//! let matcher = DocumentMatcher::build(&mapping, &documents)?;
+//! assert_eq!(matcher.matches(&Query::term("title", "tale"), 0)?.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Deliberately absent: shards, the log, files, and any protocol's JSON.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
@@ -30,9 +44,9 @@ pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighte
 pub use indexing::SegmentBuilder;
 pub use query::{
     CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs, NoKnn, Percolated,
-    Percolations, Plan, Regexp, SegmentHits, compile, plan, postings_max, stored_query, texts_at,
+    Percolations, Plan, Regexp, SegmentHits, compile, count, matching, matching_within, plan,
+    postings_max, stored_query, texts_at,
 };
-pub use query::{count, matching, matching_within};
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, GeoDistanceKey, InnerFound, InnerRequest,
     KeyCursor, Kin, MergedHit, MergedHits, Missing, Mode, NestedSort, Order, Relation, Rescore,

@@ -5,6 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use clew_schema::{
+    FieldKind, MappedField, Mapping,
+    similarity::{FieldStatistics, K1},
+};
 use parking_lot::{Mutex, RwLock};
 use tantivy::index::SegmentId;
 use tantivy::postings::Postings;
@@ -16,8 +20,6 @@ use crate::segments::Blocks;
 use crate::segments::FilterCache;
 use crate::segments::Spans;
 use crate::segments::{Ids, KeptIds};
-use clew_schema::similarity::{FieldStatistics, K1};
-use clew_schema::{FieldKind, MappedField, Mapping};
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 

@@ -1,14 +1,13 @@
 //! Inputs that begin with what somebody has typed.
 
 use clew_platform::Pace;
+use clew_query::{Fuzziness, QueryError, unless_stopped};
+use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR, FieldKind};
 use serde_json::Value;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
 use crate::snapshot::Snapshot;
-use clew_query::{Fuzziness, QueryError, unless_stopped};
-use clew_schema::FieldKind;
-use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR};
 
 /// Inputs that one search in a shard looks at.
 const LOOKED_AT_MAX: usize = 100_000;

@@ -2,6 +2,10 @@
 //! source: a number stands for all sources so far, and with the next source's value finds the next
 //! number, so that no combination is ever built per document.
 
+use clew_query::AggError;
+use clew_schema::geo::GeoPoint;
+use tantivy::columnar::MonotonicallyMappableToU64;
+
 use super::histogram::{start_of_step, step_of_number};
 use super::slots::count_up;
 use super::{Block, Collect, Segment, Subs};
@@ -13,9 +17,6 @@ use crate::partial::{Buckets, Partial};
 use crate::plan::Plan;
 use crate::plan_chain::{Link, Step};
 use crate::rounding::Rounding;
-use clew_query::AggError;
-use clew_schema::geo::GeoPoint;
-use tantivy::columnar::MonotonicallyMappableToU64;
 
 /// A source's value as a number, or nothing.
 type Code = Option<u64>;

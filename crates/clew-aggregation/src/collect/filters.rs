@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use clew_query::AggError;
+use clew_search::SegmentBits;
+
 use super::range::Places;
 use super::{Block, Collect, Segment};
 use crate::limits::Account;
@@ -9,8 +12,6 @@ use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::plan_filters::FiltersPlan;
 use crate::spec::FilterShape;
-use clew_query::AggError;
-use clew_search::SegmentBits;
 
 pub(crate) struct Filters {
     sets: Vec<Arc<Vec<SegmentBits>>>,

@@ -1,13 +1,14 @@
 //! Metrics of points: the box around them, and their middle.
 
+use clew_query::AggError;
+use clew_schema::geo::GeoPoint;
+
 use super::{Block, Collect, Segment};
 use crate::column::{Repeats, Rows, ValueColumn};
 use crate::limits::{Account, grow};
 use crate::moments::Points;
 use crate::partial::Partial;
 use crate::plan::Plan;
-use clew_query::AggError;
-use clew_schema::geo::GeoPoint;
 
 pub(crate) struct GeoMetric {
     column: ValueColumn,

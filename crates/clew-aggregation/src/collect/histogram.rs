@@ -1,5 +1,6 @@
 //! Buckets of equal steps: of numbers, and of time.
 
+use clew_query::AggError;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use super::slots::{Slots, count_up};
@@ -10,7 +11,6 @@ use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::plan::{DatePlan, Ends, NumberPlan, Plan};
 use crate::rounding::{Arithmetic, Rounding, Starts};
-use clew_query::AggError;
 
 /// What both histograms share: how buckets are numbered and counted.
 struct Steps {

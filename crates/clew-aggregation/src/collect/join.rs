@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clew_query::AggError;
+use clew_search::{Blocks, Scope};
 use tantivy::DocId;
 
 use super::slots::{Slots, count_up};
@@ -11,8 +13,6 @@ use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::plan::Plan;
 use crate::plan_join::{JoinPlan, Way};
-use clew_query::AggError;
-use clew_search::{Blocks, Scope};
 
 /// Counts what is inside or around documents, one bucket for each parent.
 pub(crate) struct Join {

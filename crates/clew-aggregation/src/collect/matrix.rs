@@ -1,13 +1,14 @@
 //! Documents by their numbers in several fields.
 
+use clew_query::AggError;
+use clew_search::Mode;
+
 use super::{Block, Collect, Segment};
 use crate::column::{Repeats, Rows, ValueColumn};
 use crate::limits::{Account, grow};
 use crate::matrix::MatrixMoments;
 use crate::partial::Partial;
 use crate::plan::ValuePlan;
-use clew_query::AggError;
-use clew_search::Mode;
 
 pub(crate) struct Matrix {
     columns: Vec<ValueColumn>,

@@ -1,5 +1,7 @@
 //! Numbers per bucket.
 
+use clew_query::AggError;
+
 use super::{Block, Collect, Segment};
 use crate::column::{Repeats, Rows, ValueColumn};
 use crate::limits::{Account, grow};
@@ -7,7 +9,6 @@ use crate::moments::{ExtendedMoments, Moments};
 use crate::partial::{Partial, Sketches};
 use crate::plan::{Plan, ValueKind};
 use crate::sketch::{Sketch, hash_key};
-use clew_query::AggError;
 
 /// Reads a block and calls `add` with each value's bucket.
 fn each_value(

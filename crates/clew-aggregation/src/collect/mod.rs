@@ -20,13 +20,13 @@ pub(crate) use filters::{Counted, Everything};
 pub(crate) use histogram::{start_of_step, step_of_number};
 pub(crate) use words::WordsPlan;
 
+use clew_query::AggError;
 use tantivy::{DocId, SegmentReader};
 
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
 use super::profile::opened;
-use clew_query::AggError;
 
 /// One segment of a shard.
 #[derive(Clone, Copy)]

@@ -1,5 +1,7 @@
 //! Distributions of values per bucket, and means of weighted values.
 
+use clew_query::AggError;
+
 use super::{Block, Collect, Segment};
 use crate::column::{Repeats, Rows, ValueColumn};
 use crate::limits::{Account, grow};
@@ -8,7 +10,6 @@ use crate::partial::{Partial, QuantileStates};
 use crate::plan::{Op, Plan, ValuePlan};
 use crate::quantile::QuantileState;
 use crate::spec::Method;
-use clew_query::AggError;
 
 /// The distribution of values.
 pub(crate) struct Quantiles {

@@ -1,5 +1,8 @@
 //! Buckets that are given beforehand: ranges of numbers, and the documents without a value.
 
+use clew_query::AggError;
+use clew_schema::geo::GeoPoint;
+
 use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Counted, Level, Segment, Subs};
 use crate::column::{Repeats, Rows, ValueColumn};
@@ -8,8 +11,6 @@ use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::plan::Plan;
 use crate::plan_range::{RangeEnds, RangePlan};
-use clew_query::AggError;
-use clew_schema::geo::GeoPoint;
 
 /// Counts documents per bucket; keys are places in a list.
 pub(super) struct Places {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use clew_query::AggError;
 use tantivy::DocId;
 
 use super::slots::Slots;
@@ -12,7 +13,6 @@ use crate::limits::{Account, grow};
 use crate::partial::{Buckets, Partial};
 use crate::plan::Plan;
 use crate::plan_relatives::{Family, RelativesPlan};
-use clew_query::AggError;
 
 pub(crate) struct Relatives {
     family: Option<Arc<Family>>,

@@ -1,12 +1,12 @@
 //! Numbers the buckets of one segment: by an array where keys are few and close together, by a
 //! hash table elsewhere.
 
+use clew_query::AggError;
 use tantivy::DocId;
 
 use super::Level;
 use crate::key::{Entry, KeyTable, number_of};
 use crate::limits::{Account, grow};
-use clew_query::AggError;
 
 /// Widest range of keys that gets an array when there is one parent.
 const ROOT_WIDTH_MAX: u64 = 1 << 20;

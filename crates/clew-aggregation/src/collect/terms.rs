@@ -1,6 +1,8 @@
 //! A bucket per distinct value. Terms are counted by their place in the segment's dictionary; their
 //! text is read once, at the end, and only of those that were seen.
 
+use clew_query::AggError;
+
 use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Level, Segment, Subs};
 use crate::column::{Mask, Repeats, Rows, ValueColumn};
@@ -8,7 +10,6 @@ use crate::key::{Key, KeyTable};
 use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::plan::{Plan, TermsPlan, TermsShape};
-use clew_query::AggError;
 
 /// Above this many distinct terms, an array of counters per segment is not worth its memory.
 const DIRECT_WIDTH_MAX: u64 = 1 << 22;

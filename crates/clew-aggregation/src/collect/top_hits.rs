@@ -2,14 +2,14 @@
 
 use std::collections::BinaryHeap;
 
+use clew_query::AggError;
+use clew_search::{KeyCursor, MergedHit, ShardHit, Slot};
 use tantivy::{DocId, SegmentReader};
 
 use super::{Block, Collect};
 use crate::limits::{Account, grow};
 use crate::partial::{Partial, TopList, TopLists};
 use crate::plan_join::TopHitsPlan;
-use clew_query::AggError;
-use clew_search::{KeyCursor, MergedHit, ShardHit, Slot};
 
 /// What is kept of a document; the greatest is the last.
 type Row = (Vec<Slot>, DocId, u32);

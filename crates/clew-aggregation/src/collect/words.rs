@@ -5,6 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use clew_analysis::for_each_token;
+use clew_query::AggError;
+use clew_schema::{SourceCursor, Sources};
 use serde_json::Value;
 use tantivy::DocId;
 use tantivy::schema::Field;
@@ -16,9 +19,6 @@ use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::partition::part_of;
 use crate::plan::{Plan, TermSet, TermSets};
-use clew_analysis::for_each_token;
-use clew_query::AggError;
-use clew_schema::{SourceCursor, Sources};
 
 /// Words in a row that, seen again, are a copy.
 const COPY_WORDS: usize = 6;

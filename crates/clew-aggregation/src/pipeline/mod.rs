@@ -8,10 +8,11 @@ mod summary;
 
 pub(crate) use run::apply;
 
+use clew_query::AggError;
+
 use super::format::ValueFormat;
 use super::pipeline_spec::{PipelineKind, PipelineSpec};
 use super::spec::{AggSpec, NamedAgg};
-use clew_query::AggError;
 
 /// A pipeline aggregation, checked.
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 //! Paths to the numbers of a bucket: `name>name.value`, with `_count` and `_key` as names.
 
+use clew_query::AggError;
+
 use crate::key::Key;
 use crate::pipeline_spec::GapPolicy;
 use crate::result::{AggResult, NamedResult};
 use crate::result_access::BucketView;
-use clew_query::AggError;
 
 /// The steps of a path. The last one may name a number after a dot, or a bucket in brackets.
 pub(super) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {

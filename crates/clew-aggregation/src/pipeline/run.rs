@@ -4,6 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
+use clew_query::{AggError, go_on_reducing};
 
 use super::path::{bucket_number, key_number, sibling, steps};
 use super::sequence::{Place, sequence};
@@ -14,7 +15,6 @@ use crate::pipeline_spec::GapPolicy;
 use crate::plan::Plan;
 use crate::result::{AggResult, Metric, NamedResult};
 use crate::result_access::BucketView;
-use clew_query::{AggError, go_on_reducing};
 
 /// Computes the pipelines of one level and of all below it.
 ///

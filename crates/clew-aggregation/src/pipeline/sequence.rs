@@ -3,9 +3,9 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
+use clew_query::{AggError, go_on_reducing};
 
 use super::PipelineKind;
-use clew_query::{AggError, go_on_reducing};
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]

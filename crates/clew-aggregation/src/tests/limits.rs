@@ -1,10 +1,10 @@
 //! Bounds and refusals.
 
-use clew_query::{AggError, AggErrorKind};
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroI64;
 
 use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
+use clew_query::{AggError, AggErrorKind};
 
 use super::*;
 

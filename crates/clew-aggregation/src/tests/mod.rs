@@ -7,14 +7,14 @@ pub(crate) mod model;
 mod property;
 mod shared;
 
-use clew_query::AggError;
 use std::net::Ipv6Addr;
 
+use clew_query::AggError;
+use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
 use tantivy::indexer::NoMergePolicy;
 use tantivy::{DocId, Index, IndexWriter, SegmentReader, TantivyDocument};
 
 use super::*;
-use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
 
 /// A document of the tests.
 #[derive(Clone, Debug, Default)]

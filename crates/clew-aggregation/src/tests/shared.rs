@@ -3,15 +3,15 @@
 use std::num::NonZeroI64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clew_query::{Bool, Query, QueryError};
+use clew_search::{
+    NoKnn, Order, ShardRequest, ShardResult, Snapshot, SortKey, Threads, TrackTotal,
+    fixture::{Random, Three, mapping, random_docs, snapshot},
+    search,
+};
+
 use super::named;
 use crate::*;
-use clew_query::{Bool, Query, QueryError};
-use clew_search::NoKnn;
-use clew_search::fixture::Three;
-use clew_search::fixture::{Random, mapping, random_docs, snapshot};
-use clew_search::{
-    Order, ShardRequest, ShardResult, Snapshot, SortKey, Threads, TrackTotal, search,
-};
 
 fn request() -> Vec<NamedAgg> {
     let field = |path: &str| Source::field(path);

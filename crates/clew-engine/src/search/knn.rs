@@ -10,7 +10,6 @@ use clew_search::{KnnResolver, SegmentBits, SegmentHits};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };
-
 use tantivy::DocId;
 
 use crate::shard::{SegmentView, VectorFile, View};

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_engine::{Index, SearchRequest};
-use clew_schema::Mapping;
-use clew_schema::glob::matches as glob;
+use clew_schema::{Mapping, glob::matches as glob};
 use clew_search::TrackTotal;
 use serde_json::{Map, Value, json};
 

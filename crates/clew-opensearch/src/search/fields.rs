@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
 use clew_engine::{Hit, Index};
-use clew_schema::geo::GeoPoint;
-use clew_schema::glob::matches as glob;
-use clew_schema::{DateFormat, FieldKind, MappedField, Mapping};
+use clew_schema::{
+    DateFormat, FieldKind, MappedField, Mapping, geo::GeoPoint, glob::matches as glob,
+};
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;

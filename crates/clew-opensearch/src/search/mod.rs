@@ -34,7 +34,6 @@ use clew_engine::{
     EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
 };
 use clew_search::TrackTotal;
-use request::Spec;
 use serde_json::{Value, json};
 
 use crate::aggs::shown_bytes;
@@ -43,6 +42,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
+use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
 pub(crate) use fields::FieldList;

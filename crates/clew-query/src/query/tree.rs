@@ -1,5 +1,6 @@
 //! The query tree. It is owned and plain, so that a protocol can build it, compare it and keep it.
 
+use clew_schema::RangeRelation;
 use serde_json::Value;
 
 use super::feature::{RankFeature, SparseVector};
@@ -14,7 +15,6 @@ use super::regexp_options::{RegexpOptions, RegexpSyntax};
 use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
-use clew_schema::RangeRelation;
 
 /// What is wanted of a document, and how well it scores.
 #[derive(Clone, Debug, PartialEq)]

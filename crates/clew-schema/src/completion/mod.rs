@@ -7,9 +7,8 @@
 mod contexts;
 mod entry;
 
-use serde_json::{Map, Value};
-
 use clew_analysis::tokens;
+use serde_json::{Map, Value};
 
 pub use contexts::{CompletionContext, ContextKind, ContextWish};
 pub use entry::CompletionEntry;

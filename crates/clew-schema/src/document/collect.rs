@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use clew_analysis::for_each_token;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
 use crate::mapping::{FieldId, FieldKind, MappedField, Mapping};
-use clew_analysis::for_each_token;
 
 /// The values of one document.
 pub(super) struct Values<'m> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 
 use base64::Engine;
+use clew_analysis::{for_each_token, normalize};
 use tantivy::schema::OwnedValue;
 
 use super::features;
@@ -12,7 +13,6 @@ use super::whole::Whole;
 use crate::completion;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
-use clew_analysis::{for_each_token, normalize};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
 pub(super) const TERM_BYTES_MAX: usize = 32_766;

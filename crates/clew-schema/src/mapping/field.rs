@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_analysis::Analysis;
 use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 use tantivy::schema::Field;
@@ -11,7 +12,6 @@ use super::parameters::show;
 use super::schema::{MappingError, NewField};
 use crate::completion::CompletionMapping;
 use crate::date::DateFormat;
-use clew_analysis::Analysis;
 
 /// A field's number inside its index: dense from 0 in order of creation, never reused, so that
 /// files can name a field by it for ever.

@@ -24,9 +24,9 @@ pub use field::{
     MappedField, RangeKind, TextStyle, VectorMapping,
 };
 pub use join::JoinRelations;
+pub use read::{PATHS_AND_VALUES, words_path};
 pub use schema::{Mapping, MappingError, MappingLimits, NewField, NewFields};
 
 pub(crate) use nested::Nested;
-pub use read::{PATHS_AND_VALUES, words_path};
 pub(crate) use read::{is_metadata, name_problem};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

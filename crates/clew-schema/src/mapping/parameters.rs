@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_analysis::Analysis;
 use serde_json::{Map, Value};
 
 use super::field::{
@@ -12,7 +13,6 @@ use super::kinds::{check_required, kind_of, no_handler};
 use super::schema::{Definition, MappingError, NewField};
 use super::typing;
 use super::vector::read_vector;
-use clew_analysis::Analysis;
 
 /// Parameters that every field takes and that change nothing here.
 const SHOWN: [&str; 2] = ["meta", "boost"];

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use clew_analysis::shown_name;
 use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,6 @@ use super::template;
 use super::typing;
 use crate::date::DateFormat;
 use crate::similarity::CLASSIC_REFUSED;
-use clew_analysis::shown_name;
 
 /// Names that a document's own fields cannot have.
 const METADATA: [&str; 9] = [

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use clew_analysis::{Analysis, analyzers_with, counting_each};
 use serde_json::{Map, Value};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STRING, Schema,
@@ -21,7 +22,6 @@ use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::date::{DATE_FORMAT_DEFAULT, DateFormat};
 use crate::similarity::{Similarities, Similarity};
-use clew_analysis::{Analysis, analyzers_with, counting_each};
 
 /// Why a mapping was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

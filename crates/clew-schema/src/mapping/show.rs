@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 use serde_json::{Map, Value, json};
 
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind};
@@ -15,7 +16,6 @@ use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSett
 use super::tree::{Node, ObjectNode};
 use crate::date::DATE_FORMAT_DEFAULT;
 use crate::similarity::Similarities;
-use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 
 /// Objects inside objects that an encoded mapping may have: more than any limit that was sensible
 /// when it was made, few enough to walk.

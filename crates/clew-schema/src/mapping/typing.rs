@@ -1,12 +1,12 @@
 //! Fields for words that are still being typed: beside the words themselves, pairs and triples of
 //! neighbours, and the beginnings of all of these.
 
+use clew_analysis::with_filters;
 use serde_json::{Map, Value, json};
 
 use super::field::{FieldKind, FieldSettings, TextStyle};
 use super::parameters::show;
 use super::schema::{Definition, MappingError};
-use clew_analysis::with_filters;
 
 /// The parameter that says how many neighbours are looked at together.
 pub(super) const SIZE_PARAMETER: &str = "max_shingle_size";
@@ -110,8 +110,9 @@ fn shingles(min: u64, max: u64, words: bool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::mapping::{FieldKind, Mapping};
     use clew_analysis::tokens;
+
+    use crate::mapping::{FieldKind, Mapping};
 
     fn terms(mapping: &Mapping, path: &str, text: &str) -> Vec<String> {
         let field = mapping.field(path).unwrap();

@@ -12,14 +12,14 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use clew_platform::stopped;
-use fragments::Found;
-use serde_json::Value;
-use wanted::{FieldWanted, marks, wanted};
-
 use clew_analysis::{Token, tokens};
+use clew_platform::stopped;
 use clew_query::Query;
 use clew_schema::{FieldKind, MappedField, Mapping};
+use serde_json::Value;
+
+use fragments::Found;
+use wanted::{FieldWanted, marks, wanted};
 
 /// How fields are highlighted.
 #[derive(Clone, Debug, PartialEq)]

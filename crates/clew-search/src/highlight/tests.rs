@@ -1,7 +1,7 @@
+use clew_query::{Match, MatchPhrase, Pattern, QueryString};
 use serde_json::json;
 
 use super::*;
-use clew_query::{Match, MatchPhrase, Pattern, QueryString};
 
 fn mapping() -> Mapping {
     let mut mapping = Mapping::new();

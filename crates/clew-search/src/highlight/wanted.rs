@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use clew_platform::Pace;
-use serde_json::Value;
-
-use crate::query::{Regexp, Wildcard};
 use clew_analysis::{Token, tokens};
+use clew_platform::Pace;
 use clew_query::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query, QueryError,
 };
 use clew_schema::{FieldKind, KeywordStyle, Mapping};
+use serde_json::Value;
+
+use crate::query::{Regexp, Wildcard};
 
 /// Queries are this deep at most; a deeper one is not looked into.
 const DEPTH_MAX: usize = 30;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use clew_analysis::StandardTerms;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::document::{ReferenceValueLeaf, Value};
 use tantivy::schema::{FieldEntry, FieldType, IndexRecordOption};
@@ -9,7 +10,6 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, TokenizerManager};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::occurrences::{Full, Occurrences};
-use clew_analysis::StandardTerms;
 
 /// Positions between the values of a field, as tantivy counts them.
 const VALUE_GAP: u32 = 1;

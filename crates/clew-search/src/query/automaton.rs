@@ -3,9 +3,8 @@
 //! The dictionary feeds bytes; both automata work on characters, so a state carries the bytes of
 //! the character that is not complete yet.
 
-use tantivy_fst::Automaton;
-
 use clew_query::QueryError;
+use tantivy_fst::Automaton;
 
 /// Longest pattern, in tokens.
 const PATTERN_TOKENS_MAX: usize = 255;

@@ -8,6 +8,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use clew_platform::Pace;
+use clew_query::unless_stopped_in_set;
+use clew_schema::{RangeRelation, Span};
 use tantivy::postings::TermInfo;
 use tantivy::query::{
     AllScorer, BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
@@ -18,9 +20,6 @@ use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
 use tantivy_common::BitSet;
 
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
-use clew_query::unless_stopped_in_set;
-use clew_schema::RangeRelation;
-use clew_schema::Span;
 
 /// Documents of one segment.
 pub(crate) enum Found {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_query::JoinScore;
 use tantivy::index::SegmentId;
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
@@ -9,7 +10,6 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 use super::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
 use crate::segments::{Blocks, Scope};
-use clew_query::JoinScore;
 
 /// The documents, or the nested objects further out, that contain objects which match.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use clew_schema::similarity::FieldStatistics;
 use tantivy::index::SegmentId;
 use tantivy::query::{
     Bm25StatisticsProvider, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
@@ -14,7 +15,6 @@ use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
 use crate::query::resolver::SegmentHits;
-use clew_schema::similarity::FieldStatistics;
 
 /// The statistics of one field and of the terms of one leaf.
 #[derive(Clone, Debug)]

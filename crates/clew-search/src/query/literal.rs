@@ -2,11 +2,9 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use serde_json::Value;
-
 use clew_query::QueryError;
-use clew_schema::Whole;
-use clew_schema::{FloatKind, IntegerKind};
+use clew_schema::{FloatKind, IntegerKind, Whole};
+use serde_json::Value;
 
 /// A scalar as the text a person would write.
 pub(crate) fn text_of(value: &Value) -> String {

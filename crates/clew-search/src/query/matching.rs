@@ -1,12 +1,12 @@
 //! Which documents match, and how many, without scores.
 
+use clew_query::{Query, QueryError, unless_stopped};
 use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
 
 use super::{CompileContext, KnnResolver, Plan, plan, plan_nested};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
-use clew_query::{Query, QueryError, unless_stopped};
 
 /// The documents of each segment that match and are not deleted.
 ///

@@ -1,7 +1,7 @@
-//! The query tree that every protocol builds, and its translation into tantivy's queries.
+//! What the query tree means: its translation into tantivy's queries.
 //!
-//! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`compile`] gives these
-//! a meaning under one shard's mapping and statistics, so that scores equal OpenSearch's.
+//! [`compile()`] gives field paths and JSON scalars a meaning under one shard's mapping and statistics, so that scores
+//! equal OpenSearch's. Queries that documents have (`percolate`) are compiled and tried here too.
 //! Deliberately absent: any protocol's JSON, and running the query (that is `search`).
 
 mod automaton;
@@ -25,24 +25,20 @@ mod source_phrase;
 mod steady;
 mod weighed;
 
-pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer};
-pub(crate) use literal::text_of;
-pub(crate) use query_string::tree as query_string_tree;
-
-pub(crate) use automaton::Wildcard;
-pub(crate) use compile::matches_max;
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
-
-pub use resolver::{KnnResolver, NoKnn, SegmentHits};
-
-#[cfg(test)]
-mod tests;
-
-pub(crate) use constant::DocumentSet;
-
 pub use matching::{count, matching, matching_within};
-pub(crate) use matching::{matching_plan, matching_plan_of_rows, segment_answer, unscored};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
 pub use regexp::Regexp;
 pub use relatives::JoinRelation;
+pub use resolver::{KnnResolver, NoKnn, SegmentHits};
 pub use source_phrase::texts_at;
+
+pub(crate) use automaton::Wildcard;
+pub(crate) use compile::{dictionary_terms, field_of, matches_max, plan_nested, query_analyzer};
+pub(crate) use constant::DocumentSet;
+pub(crate) use literal::text_of;
+pub(crate) use matching::{matching_plan, matching_plan_of_rows, segment_answer, unscored};
+pub(crate) use query_string::tree as query_string_tree;
+
+#[cfg(test)]
+mod tests;

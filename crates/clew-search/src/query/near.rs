@@ -3,9 +3,8 @@
 //! characters that may still follow are looked for.
 
 use clew_platform::Pace;
-use tantivy_fst::raw::{Fst, Node, Transition};
-
 use clew_query::Fuzziness;
+use tantivy_fst::raw::{Fst, Node, Transition};
 
 /// Longest word, so that its places and the one behind it fit.
 const WORD_MAX: usize = 62;
@@ -302,12 +301,12 @@ impl<'f> Walk<'_, 'f> {
 
 #[cfg(test)]
 mod tests {
+    use clew_query::FuzzyDistance;
     use proptest::prelude::*;
     use tantivy_fst::Map;
 
     use super::*;
     use crate::query::automaton::Nearby;
-    use clew_query::FuzzyDistance;
 
     fn check(words: &[String], word: &str, fuzziness: &Fuzziness) {
         let mut sorted = words.to_vec();

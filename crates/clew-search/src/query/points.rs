@@ -1,10 +1,10 @@
 //! Documents whose points lie to an area as wanted, found in a column.
 
+use clew_schema::geo::{GeoArea, GeoPoint, GeoRelation};
 use tantivy::SegmentReader;
 use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found};
-use clew_schema::geo::{GeoArea, GeoPoint, GeoRelation};
 
 /// Documents by the points in a column.
 #[derive(Debug)]

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use clew_query::{JoinScore, QueryError};
+use clew_schema::{MappedField, Mapping};
 use tantivy::columnar::StrColumn;
 use tantivy::query::Weight;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -14,9 +16,6 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::join::Joined;
 use crate::query::resolver::SegmentHits;
 use crate::snapshot::Snapshot;
-use clew_query::JoinScore;
-use clew_query::QueryError;
-use clew_schema::{MappedField, Mapping};
 
 /// From this share of a dictionary on it is read through instead of being asked term by term.
 const READ_THROUGH_SHARE: u64 = 64;

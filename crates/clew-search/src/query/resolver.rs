@@ -1,11 +1,10 @@
 //! What answers nearest-neighbour clauses. The vectors are not tantivy's, so the caller brings it.
 
+use clew_query::{KnnQuery, QueryError};
+use clew_schema::FieldId;
 use tantivy::DocId;
 
 use crate::segments::SegmentBits;
-use clew_query::KnnQuery;
-use clew_query::QueryError;
-use clew_schema::FieldId;
 
 /// Documents of one segment, ascending, with their scores.
 pub type SegmentHits = Vec<(DocId, f32)>;

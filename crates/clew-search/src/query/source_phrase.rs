@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use clew_analysis::for_each_token;
+use clew_query::unless_stopped_in_set;
+use clew_schema::{FieldKind, MappedField, Mapping, Sources};
 use serde_json::Value as Json;
 use tantivy::schema::Field;
 use tantivy::{SegmentReader, Term as IndexTerm};
@@ -10,10 +13,6 @@ use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found, add_postings, knows};
 use super::phrase::{PhrasePlace, frequency};
-use clew_analysis::for_each_token;
-use clew_query::unless_stopped_in_set;
-use clew_schema::Sources;
-use clew_schema::{FieldKind, MappedField, Mapping};
 
 /// Words at places relative to each other.
 #[derive(Debug)]

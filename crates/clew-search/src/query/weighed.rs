@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_schema::similarity::Weigher;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
@@ -9,7 +10,6 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::constant::knows;
-use clew_schema::similarity::Weigher;
 
 /// Documents with any of some terms of a field; how often they are there is counted together.
 #[derive(Clone, Debug)]

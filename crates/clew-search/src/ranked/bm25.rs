@@ -1,9 +1,8 @@
 //! BM25 as tantivy computes it, in pieces: a word's weight, the part that depends on a document's length, and
 //! bounds on both.
 
-use tantivy::fieldnorm::FieldNormReader;
-
 use clew_schema::similarity::{B, FieldStatistics, K1};
+use tantivy::fieldnorm::FieldNormReader;
 
 /// What a length of zero contributes.
 const SHORTEST: f32 = K1 * (1.0 - B);

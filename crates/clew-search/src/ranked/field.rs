@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use clew_schema::similarity::FieldStatistics;
 use parking_lot::Mutex;
 use tantivy::SegmentReader;
 use tantivy::directory::OwnedBytes;
@@ -22,7 +23,6 @@ use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
 use super::recent::Recent;
 use crate::cache_room::cache_bytes;
-use clew_schema::similarity::FieldStatistics;
 
 /// Bytes that are kept for each of two generations of words.
 const KNOWN_BYTES_MAX: usize = 1 << 24;

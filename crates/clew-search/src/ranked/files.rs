@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clew_kernels::prefetch_span;
+use clew_schema::CheckedBytes;
 use parking_lot::{Mutex, RwLock};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
@@ -19,7 +20,6 @@ use super::dictionary::Dictionary;
 use super::impacts::{DOCS_MIN, FrequentWords};
 use super::list::BLOCK;
 use super::lists::Lists;
-use clew_schema::CheckedBytes;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;

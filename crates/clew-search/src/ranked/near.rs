@@ -100,11 +100,12 @@ impl NearBefore {
 
 #[cfg(test)]
 mod tests {
+    use clew_query::{Fuzziness, FuzzyDistance, Query};
+
     use super::*;
     use crate::search::fixture::{Random, random_docs, run, snapshot};
     use crate::search::{ShardRequest, ShardResult, TrackTotal};
     use crate::snapshot::Snapshot;
-    use clew_query::{Fuzziness, FuzzyDistance, Query};
 
     fn search(snapshot: &Snapshot, query: &Query) -> ShardResult {
         let request = ShardRequest {

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use clew_query::{
+    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, Operator, Pattern, Query, Range,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -12,9 +15,6 @@ use crate::search::fixture::{Doc, Random, random_docs, run, snapshot};
 use crate::search::{Relation, ShardHit, ShardRequest, TrackTotal};
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::{
-    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, Operator, Pattern, Query, Range,
-};
 
 /// Every match with its score, from a search that cannot prune.
 fn scanned(snapshot: &Snapshot, query: &Query) -> BTreeMap<(usize, u32), f32> {

@@ -1,6 +1,7 @@
 //! The number of matches and nothing else.
 
 use clew_platform::stopped;
+use clew_query::QueryError;
 use tantivy::SegmentReader;
 use tantivy::query::Weight;
 
@@ -10,7 +11,6 @@ use super::run::{Run, counting};
 use super::threads::share;
 use super::total::Total;
 use crate::query::unscored;
-use clew_query::QueryError;
 
 pub(super) fn count_only(
     run: &Run<'_>,

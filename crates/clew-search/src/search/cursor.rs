@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use clew_query::QueryError;
+use clew_schema::{FieldKind, FloatKind, IntegerKind, geo::GeoPoint};
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
@@ -16,9 +18,6 @@ use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
 use crate::segments::Ids;
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
-use clew_schema::geo::GeoPoint;
-use clew_schema::{FieldKind, FloatKind, IntegerKind};
 
 /// Before the values, among them, or after them; and where.
 pub type Slot = (u8, u128);

@@ -1,6 +1,9 @@
 //! Where a document's score comes from, as a tree: the query's clauses that match, and for terms
 //! the figures of BM25.
 
+use clew_analysis::tokens;
+use clew_query::{Match, Query, QueryError};
+use clew_schema::FieldKind;
 use serde_json::Value;
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
@@ -8,9 +11,6 @@ use tantivy::{DocId, SegmentReader};
 use super::rescore::score_of;
 use crate::query::{CompileContext, KnnResolver, plan};
 use crate::snapshot::Snapshot;
-use clew_analysis::tokens;
-use clew_query::{Match, Query, QueryError};
-use clew_schema::FieldKind;
 
 /// A number and what it is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -272,8 +272,9 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clew_query::{Bool, Range};
+
+    use super::*;
 
     #[test]
     fn queries_are_described_as_lucene_would_write_them() {

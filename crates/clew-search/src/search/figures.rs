@@ -1,10 +1,10 @@
 //! What an index knows of a field and of its terms.
 
+use clew_query::QueryError;
 use tantivy::Term;
 use tantivy::schema::IndexRecordOption;
 
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
 
 /// What is known of a term, deleted documents included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use clew_platform::{Pace, stopped};
+use clew_query::QueryError;
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
 use super::request::{ShardRequest, ShardResult};
@@ -15,7 +16,6 @@ use crate::query::unscored;
 use crate::ranked::Lists;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
-use clew_query::QueryError;
 
 /// Documents that are merged from the beginnings of their lists, rather than marked one by one.
 const MERGED_MAX: usize = 256;

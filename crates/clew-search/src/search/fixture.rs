@@ -4,6 +4,7 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
 use clew_vector::{ColumnOptions, HnswOptions, Space};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyDocument};
@@ -13,7 +14,6 @@ use super::{ShardRequest, ShardResult, Threads, search};
 use crate::indexing::SegmentBuilder;
 use crate::query::NoKnn;
 use crate::snapshot::Snapshot;
-use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
 
 /// A document as the tests know it.
 #[derive(Clone, Debug, Default)]

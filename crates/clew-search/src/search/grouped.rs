@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use clew_query::QueryError;
+use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 use tantivy::{DocId, SegmentReader};
 
 use super::cursor::{KeyCursor, Slot};
@@ -14,8 +16,6 @@ use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
 use crate::search::nested_sort::SortOrder;
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
-use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 
 /// A document in the order of hits: its slots and its number, then what else is known of it.
 type Row = (Vec<Slot>, DocId, u32);
@@ -224,11 +224,12 @@ fn check_field(path: &str, mapping: &Mapping) -> Result<(), QueryError> {
 
 #[cfg(test)]
 mod tests {
+    use clew_query::Query;
+
     use super::super::{ShardRequest, TrackTotal, search};
     use super::*;
     use crate::query::NoKnn;
     use crate::search::fixture::shard;
-    use clew_query::Query;
 
     /// What a loop over the documents finds: numbers with their first prices.
     fn model(docs: &[Vec<crate::search::fixture::Doc>]) -> Vec<(Option<i64>, Option<f64>)> {

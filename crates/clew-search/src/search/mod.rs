@@ -30,19 +30,21 @@ mod threads;
 mod top;
 mod total;
 
+pub use cursor::{KeyCursor, Slot};
 pub use explain::{Explained, describe, explain};
 pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
 pub use hit::{MergedHit, ShardHit};
 pub use inner::{InnerFound, InnerRequest, inner_hits};
 pub use merge::{MergedHits, merge_hits};
-
+pub use nested_sort::SortObjects;
 pub use relatives::{Kin, kin_of};
 pub use request::{DocVisitor, ShardRequest, ShardResult};
 pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
-
-pub use sort::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
+pub use sort::{
+    GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue, compare_rows,
+};
 pub use threads::{Threads, share};
 pub use total::{Relation, Total, TrackTotal};
 
@@ -56,7 +58,3 @@ pub use total::{Relation, Total, TrackTotal};
 pub mod fixture;
 #[cfg(test)]
 mod tests;
-
-pub use cursor::{KeyCursor, Slot};
-pub use nested_sort::SortObjects;
-pub use sort::compare_rows;

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use clew_query::QueryError;
+
 use super::helpers::helpers_with;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, below, counting};
@@ -12,7 +14,6 @@ use crate::query::{CompileContext, plan};
 use crate::ranked::{Admission, Beside, Filter, Hits, Ranked};
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
-use clew_query::QueryError;
 
 /// What filters leave, segment by segment.
 type Left = Vec<Vec<Arc<SegmentBits>>>;

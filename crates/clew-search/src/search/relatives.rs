@@ -1,11 +1,11 @@
 //! The relatives of one document, as a filter.
 
+use clew_query::{Bool, Query, QueryError};
+use clew_schema::MappedField;
 use tantivy::{DocId, SegmentReader};
 
 use crate::query::relatives::JoinRelation;
 use crate::snapshot::Snapshot;
-use clew_query::{Bool, Query, QueryError};
-use clew_schema::MappedField;
 
 /// Relatives by a `join` field.
 #[derive(Clone, Debug, PartialEq, Eq)]

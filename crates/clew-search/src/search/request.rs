@@ -1,5 +1,6 @@
 //! What a search asks of a shard, and what it answers.
 
+use clew_query::{Query, QueryError};
 use tantivy::{DocId, SegmentReader};
 
 use super::hit::ShardHit;
@@ -7,7 +8,6 @@ use super::sort::{SortKey, SortValue};
 use super::threads::Threads;
 use super::total::{Total, TrackTotal};
 use crate::segments::SegmentBits;
-use clew_query::{Query, QueryError};
 
 /// Sees every matching document, in blocks, in one pass with the search.
 pub trait DocVisitor {

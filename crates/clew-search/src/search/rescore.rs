@@ -2,6 +2,7 @@
 //! ones, for the hits at the top only.
 
 use clew_platform::Pace;
+use clew_query::{Query, QueryError};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, DocSet, SegmentReader};
 
@@ -10,7 +11,6 @@ use super::merge::compare_hits;
 use super::request::ShardResult;
 use crate::query::{CompileContext, KnnResolver, plan};
 use crate::snapshot::Snapshot;
-use clew_query::{Query, QueryError};
 
 /// How two scores become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

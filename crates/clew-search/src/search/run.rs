@@ -3,6 +3,7 @@
 //! the best by score, pruned; or a full scan, for sorting and for visitors.
 
 use clew_platform::{CancellationToken, Pace, Stop, stopped};
+use clew_query::{Bool, Query, QueryError};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
@@ -20,7 +21,6 @@ use crate::search::top::hits_of;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::{Bool, Query, QueryError};
 
 /// What all ways need.
 pub(super) struct Run<'a> {

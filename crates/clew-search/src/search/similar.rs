@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use clew_platform::Pace;
+use clew_query::{QueryError, unless_stopped};
 use tantivy::Term;
 
 use crate::snapshot::Snapshot;
-use clew_query::{QueryError, unless_stopped};
 
 /// How alike terms must be.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 use std::collections::BinaryHeap;
 
+use clew_query::QueryError;
 use tantivy::{DocId, SegmentReader};
 
 use super::cursor::{KeyCursor, Slot};
@@ -11,7 +12,6 @@ use super::sort::{Order, SortKey, SortValue};
 use crate::search::nested_sort::SortOrder;
 use crate::segments::{ColumnOf, RANGE};
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, RealClock};
+use clew_query::{
+    Bool, FieldBoost, KnnQuery, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query,
+    QueryError, Term,
+};
 use serde_json::json;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{DocId, SegmentReader};
@@ -15,10 +19,6 @@ use crate::query::matching;
 use crate::query::{KnnResolver, NoKnn, SegmentHits};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
-use clew_query::{
-    Bool, FieldBoost, KnnQuery, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query,
-    QueryError, Term,
-};
 
 fn body(doc: &Doc) -> Option<&Vec<String>> {
     Some(&doc.body).filter(|words| !words.is_empty())

@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use clew_schema::Mapping;
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED};
-
-use clew_schema::Mapping;
 
 /// The ids that were read, for as long as their segments live.
 #[derive(Default)]

@@ -5,11 +5,11 @@ mod scanner;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use scanner::{Cut, Scanner};
+use clew_analysis::Token;
 
 use super::HighlightOptions;
 use super::wanted::Mark;
-use clew_analysis::Token;
+use scanner::{Cut, Scanner};
 
 /// How long a piece usually is; what pieces tell is judged around that.
 const PIECE_CHARS: f64 = 87.0;

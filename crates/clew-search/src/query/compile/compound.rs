@@ -1,14 +1,12 @@
 //! Queries made of queries.
 
+use clew_query::{Bool, Boosting, MinimumShouldMatch, Query, QueryError};
 use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, Occur, Query as TantivyQuery};
 
 use super::{Compiler, Node, rescored};
 use crate::query::leaf::Demoted;
 use crate::query::steady::Steady;
 use crate::ranked::{Filter, Ranked, Shape};
-use clew_query::MinimumShouldMatch;
-use clew_query::QueryError;
-use clew_query::{Bool, Boosting, Query};
 
 impl Compiler<'_> {
     pub(super) fn bool(&mut self, clauses: &Bool, factor: f32) -> Result<Node, QueryError> {

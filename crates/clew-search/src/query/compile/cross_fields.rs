@@ -3,6 +3,8 @@
 //! Fields that are analyzed alike are one group. In a group a word is as frequent as in the field
 //! that has it most often, so that it does not score more where it happens to be rare.
 
+use clew_query::{FieldBoost, Match, MultiMatch, QueryError};
+use clew_schema::{FieldKind, MappedField, similarity::Similarity};
 use tantivy::Term as IndexTerm;
 
 use super::compound::{any, dis_max};
@@ -12,10 +14,6 @@ use super::text::{TOO_MANY_WAYS, combined, leniently, must_be_indexed, query_ana
 use super::token_graph::{Place, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
-use clew_query::QueryError;
-use clew_query::{FieldBoost, Match, MultiMatch};
-use clew_schema::similarity::Similarity;
-use clew_schema::{FieldKind, MappedField};
 
 /// One field of a group.
 struct Member<'a> {

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use clew_query::{BoostMode, FeatureCurve, QueryError, RankFeature, ScoreMode, SparseVector};
+use clew_schema::{FieldKind, FloatKind, MappedField, feature_code, feature_weight};
 use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
@@ -13,11 +15,6 @@ use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
-use clew_query::QueryError;
-use clew_query::{BoostMode, ScoreMode};
-use clew_query::{FeatureCurve, RankFeature, SparseVector};
-use clew_schema::{FieldKind, FloatKind, MappedField};
-use clew_schema::{feature_code, feature_weight};
 
 /// Features that one query may ask for.
 const TOKENS_MAX: usize = 65_536;

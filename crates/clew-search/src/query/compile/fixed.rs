@@ -2,15 +2,14 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use clew_query::{Pattern, Query, QueryError, Range, Term};
+use clew_schema::FieldKind;
 use serde_json::Value;
 
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
-use clew_query::QueryError;
-use clew_query::{Pattern, Query, Range, Term};
-use clew_schema::FieldKind;
 
 /// The field of a query that has just one.
 pub(crate) fn field_of(query: &Query) -> Option<&str> {

@@ -1,11 +1,11 @@
 //! Queries on leaves of a `flat_object`: each becomes one on the field beside it, whose terms are
 //! `path=value`.
 
+use clew_query::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
+use clew_schema::{Mapping, PATHS_AND_VALUES};
 use serde_json::Value;
 
 use crate::query::literal::text_of;
-use clew_query::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
-use clew_schema::{Mapping, PATHS_AND_VALUES};
 
 /// The query on the field that has the leaf's terms; `None` when the query is on no such leaf.
 pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {

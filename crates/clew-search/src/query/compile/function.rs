@@ -1,5 +1,13 @@
 //! Functions under a mapping: which column they read, and what their origins mean.
 
+use clew_query::{
+    BoostMode, Decay, DistanceFeature, FunctionKind, FunctionScore, QueryError, ScoreFunction,
+    ScoreMode,
+};
+use clew_schema::{
+    FieldKind, MappedField, Rounding,
+    geo::{DistanceUnit, GeoPoint, parse_distance},
+};
 use serde_json::Value;
 
 use super::{Compiler, Node};
@@ -7,12 +15,6 @@ use crate::query::constant::HasColumn;
 use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
 use crate::query::literal::text_of;
-use clew_query::DistanceFeature;
-use clew_query::QueryError;
-use clew_query::{BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode};
-use clew_schema::Rounding;
-use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
-use clew_schema::{FieldKind, MappedField};
 
 /// Functions of one query.
 const FUNCTIONS_MAX: usize = 1024;

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use clew_query::{Fuzziness, QueryError, unless_stopped};
+use clew_schema::{FieldKind, MappedField};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
@@ -14,9 +16,6 @@ use crate::query::automaton::Nearby;
 use crate::query::constant::{Borrowed, knows};
 use crate::query::near::Near;
 use crate::ranked::{Around, FoundWord, NearWord, NearWords, SearchedField};
-use clew_query::Fuzziness;
-use clew_query::{QueryError, unless_stopped};
-use clew_schema::{FieldKind, MappedField};
 
 /// A word of one segment that is near.
 struct Candidate {

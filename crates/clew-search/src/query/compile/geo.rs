@@ -1,10 +1,10 @@
 //! Geographical queries under a mapping.
 
+use clew_query::{GeoQuery, QueryError};
+use clew_schema::FieldKind;
+
 use super::{Compiler, Node};
 use crate::query::points::PointsInArea;
-use clew_query::GeoQuery;
-use clew_query::QueryError;
-use clew_schema::FieldKind;
 
 impl Compiler<'_> {
     pub(super) fn geo(&self, query: &GeoQuery, factor: f32) -> Result<Node, QueryError> {

@@ -3,6 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use clew_analysis::Token;
+use clew_query::{
+    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, QueryError,
+    RegexpOptions, unless_stopped,
+};
+use clew_schema::{FieldKind, MappedField, TextStyle};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
@@ -16,11 +22,6 @@ use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
 use crate::query::regexp::Regexp;
-use clew_analysis::Token;
-use clew_query::RegexpOptions;
-use clew_query::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
-use clew_query::{QueryError, unless_stopped};
-use clew_schema::{FieldKind, MappedField, TextStyle};
 
 /// Words that a pattern may stand for.
 const EXPANSIONS_MAX: usize = 128;

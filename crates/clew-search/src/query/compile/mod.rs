@@ -37,6 +37,8 @@ pub(crate) use text::query_analyzer;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use clew_query::{Query, QueryError, unless_stopped};
+use clew_schema::MappedField;
 use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQuery};
 use tantivy::schema::Field;
 
@@ -44,9 +46,6 @@ use super::constant::{ConstantQuery, DocumentSet, Everything};
 use crate::query::resolver::KnnResolver;
 use crate::ranked::Ranked;
 use crate::snapshot::Snapshot;
-use clew_query::Query;
-use clew_query::{QueryError, unless_stopped};
-use clew_schema::MappedField;
 
 /// How deep queries may be nested.
 pub(crate) const DEPTH_MAX: usize = 30;

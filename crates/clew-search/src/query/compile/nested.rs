@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use clew_query::{JoinScore, NestedQuery, QueryError};
+
 use super::{Compiler, Node};
 use crate::query::join::ToParent;
 use crate::segments::{Scope, SegmentBits};
-use clew_query::QueryError;
-use clew_query::{JoinScore, NestedQuery};
 
 impl Compiler<'_> {
     pub(super) fn nested(&mut self, nested: &NestedQuery, factor: f32) -> Result<Node, QueryError> {

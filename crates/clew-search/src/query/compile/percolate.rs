@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use clew_query::{PercolateQuery, QueryError, unless_stopped};
+
 use super::{Compiler, Node};
 use crate::query::leaf::ScoredDocs;
 use crate::query::percolate::{Waiting, candidates};
 use crate::query::resolver::SegmentHits;
-use clew_query::PercolateQuery;
-use clew_query::{QueryError, unless_stopped};
 
 impl Compiler<'_> {
     /// The documents whose queries match, with the best score that a query gives.

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use clew_analysis::Token;
+use clew_query::{Match, MatchPhrase, QueryError};
+use clew_schema::{FieldKind, MappedField, similarity::Similarity};
 use tantivy::Term as IndexTerm;
 use tantivy::query::PhraseQuery;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -18,11 +21,6 @@ use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
 use crate::snapshot::Snapshot;
-use clew_analysis::Token;
-use clew_query::QueryError;
-use clew_query::{Match, MatchPhrase};
-use clew_schema::similarity::Similarity;
-use clew_schema::{FieldKind, MappedField};
 
 /// Words of a phrase. The list of each is open, some KB, in each segment that is searched, and all of them are moved for
 /// each document.

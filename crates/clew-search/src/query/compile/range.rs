@@ -3,6 +3,10 @@
 use std::net::Ipv6Addr;
 use std::ops::Bound;
 
+use clew_query::{QueryError, Range};
+use clew_schema::{
+    DateFormat, EndReader, FieldKind, GivenEnds, IntegerKind, MappedField, Rounding, wanted_span,
+};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
@@ -14,11 +18,6 @@ use super::text::must_be_indexed;
 use super::{Compiler, Node};
 use crate::query::constant::AnySpan;
 use crate::query::literal::{self, text_of};
-use clew_query::QueryError;
-use clew_query::Range;
-use clew_schema::{DateFormat, Rounding};
-use clew_schema::{EndReader, GivenEnds, wanted_span};
-use clew_schema::{FieldKind, IntegerKind, MappedField};
 
 /// The ends of a range, as they were given.
 struct Ends<'a> {

@@ -1,6 +1,8 @@
 //! How many postings a query reads and how many documents it matches at most, told before it runs where that is
 //! easy.
 
+use clew_query::{Bool, Operator, Query};
+use clew_schema::{FieldKind, KeywordStyle};
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
 
@@ -8,8 +10,6 @@ use super::terms::keyword_text;
 use super::text::{query_analyzer, tokens_of};
 use crate::query::literal::text_of;
 use crate::snapshot::Snapshot;
-use clew_query::{Bool, Operator, Query};
-use clew_schema::{FieldKind, KeywordStyle};
 
 /// Terms that are looked up; telling must stay cheap beside what it is told for.
 const TERMS_MAX: usize = 16;

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
+use clew_query::{Bool, JoinScore, Query, QueryError, Related, RelatedQuery, Term};
+use clew_schema::JoinRelations;
 use tantivy::query::EnableScoring;
 
 use super::{Compiler, Node};
 use crate::query::leaf::ScoredDocs;
 use crate::query::relatives::{JoinRelation, score_of};
-use clew_query::QueryError;
-use clew_query::{Bool, JoinScore, Query, Term};
-use clew_query::{Related, RelatedQuery};
-use clew_schema::JoinRelations;
 
 impl Compiler<'_> {
     pub(super) fn related(

@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use clew_query::QueryError;
+use clew_schema::{
+    FieldKind, MappedField, TextStyle,
+    similarity::{Similarity, TermStatistics, Weigher},
+};
 use tantivy::Term as IndexTerm;
 use tantivy::query::TermQuery;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -11,9 +16,6 @@ use crate::query::constant::AnyTerm;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::weighed::WeighedTerm;
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
-use clew_query::QueryError;
-use clew_schema::similarity::{Similarity, TermStatistics, Weigher};
-use clew_schema::{FieldKind, MappedField, TextStyle};
 
 /// What terms that score as one are taken to be like.
 #[derive(Clone, Copy)]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clew_query::{BoostMode, QueryError, ScoreMode, VectorMeasure, VectorScore};
+use clew_schema::FieldKind;
 use clew_vector::Element;
 
 use super::compound::all;
@@ -10,10 +12,6 @@ use crate::query::function::query::{FunctionQuery, Joining};
 use crate::query::leaf::ScoredDocs;
 use crate::query::matching_plan_of_rows;
 use crate::query::resolver::SegmentHits;
-use clew_query::QueryError;
-use clew_query::{BoostMode, ScoreMode};
-use clew_query::{VectorMeasure, VectorScore};
-use clew_schema::FieldKind;
 
 impl Compiler<'_> {
     pub(super) fn vector_score(

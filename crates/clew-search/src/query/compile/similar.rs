@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_platform::Pace;
+use clew_query::{LikeDocument, LikeItem, MoreLikeThis, QueryError, texts_at};
+use clew_schema::{FieldKind, MappedField, Mapping};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
@@ -11,9 +13,6 @@ use super::text::{must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
-use clew_query::{LikeDocument, LikeItem, MoreLikeThis, texts_at};
-use clew_schema::{FieldKind, MappedField, Mapping};
 
 /// A word, in how many documents it is, and how much it says.
 struct Weighted<'a> {

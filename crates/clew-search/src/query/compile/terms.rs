@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use clew_analysis::normalize;
+use clew_query::{Pattern, QueryError, Term};
+use clew_schema::{FieldKind, KeywordStyle, MappedField, TextStyle};
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -12,10 +15,6 @@ use crate::query::automaton::Wildcard;
 use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
 use crate::query::literal::{self, text_of};
 use crate::query::regexp::Regexp;
-use clew_analysis::normalize;
-use clew_query::QueryError;
-use clew_query::{Pattern, Term};
-use clew_schema::{FieldKind, KeywordStyle, MappedField, TextStyle};
 
 /// Values of a terms query.
 const TERMS_MAX: usize = 65_536;

@@ -1,11 +1,11 @@
 //! Documents with as many of some terms as they say themselves.
 
+use clew_query::{QueryError, Term, TermsSet};
+use clew_schema::FieldKind;
+
 use super::compound::{all, any};
 use super::{Compiler, Node};
 use crate::query::constant::Covered;
-use clew_query::QueryError;
-use clew_query::{Term, TermsSet};
-use clew_schema::FieldKind;
 
 impl Compiler<'_> {
     /// Documents with as many of the terms as a field of theirs says.

@@ -1,5 +1,11 @@
 //! Queries on analyzed text: words, phrases, and words in several fields.
 
+use clew_analysis::{Token, is_analyzer, query_tokens};
+use clew_query::{
+    FieldBoost, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, Operator,
+    Query, QueryError, Term,
+};
+use clew_schema::{FieldKind, FloatKind, MappedField};
 use tantivy::schema::Field;
 
 use super::compound::{all, any, dis_max, required};
@@ -7,13 +13,6 @@ use super::phrase::in_a_row;
 use super::token_graph::{Place, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
-use clew_analysis::{Token, is_analyzer, query_tokens};
-use clew_query::MinimumShouldMatch;
-use clew_query::QueryError;
-use clew_query::{
-    FieldBoost, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
-};
-use clew_schema::{FieldKind, FloatKind, MappedField};
 
 /// The error of a text whose synonyms make more ways than a query may have clauses.
 pub(super) const TOO_MANY_WAYS: QueryError = QueryError::TooManyClauses {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use clew_query::{KnnQuery, QueryError};
+use clew_schema::FieldKind;
 use tantivy::DocId;
 
 use super::{Compiler, Node, Plan};
@@ -10,9 +12,6 @@ use crate::query::leaf::ScoredDocs;
 use crate::query::matching_plan_of_rows;
 use crate::query::resolver::SegmentHits;
 use crate::segments::SegmentBits;
-use clew_query::KnnQuery;
-use clew_query::QueryError;
-use clew_schema::FieldKind;
 
 /// Most nested objects that are asked for at a time; more cannot be asked of a shard.
 const OBJECTS_MAX: usize = 10_000;

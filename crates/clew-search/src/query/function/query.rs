@@ -1,11 +1,11 @@
 //! Functions as a tantivy query around another one.
 
 use clew_platform::Pace;
+use clew_query::{BoostMode, ScoreMode};
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::value::{Function, OpenFunction};
-use clew_query::{BoostMode, ScoreMode};
 
 /// One function, where it counts and how much.
 #[derive(Debug)]

@@ -1,17 +1,15 @@
 //! Functions over random documents against loops over their values.
 
+use clew_query::{
+    BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, Query, QueryError,
+    ScoreFunction, ScoreMode, ValueMode,
+};
 use serde_json::json;
 
 use crate::query::NoKnn;
 use crate::query::count;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, search};
-use clew_query::Query;
-use clew_query::QueryError;
-use clew_query::{
-    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
-};
-use clew_query::{DecayShape, FieldModifier};
 
 fn function(kind: FunctionKind) -> ScoreFunction {
     ScoreFunction {

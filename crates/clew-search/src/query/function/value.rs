@@ -1,12 +1,9 @@
 //! What functions are of: the numbers of a document, read from one segment's columns.
 
+use clew_query::{DecayShape, FeatureCurve, FieldModifier, ValueMode};
+use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
-
-use clew_query::FeatureCurve;
-use clew_query::ValueMode;
-use clew_query::{DecayShape, FieldModifier};
-use clew_schema::geo::GeoPoint;
 
 /// A column of numbers, by the name it has in every segment.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,8 @@
 //! Sources joined by an order and the gaps that may be between them.
 
-use super::source::{Source, TermSource};
 use clew_query::{IntervalMode, IntervalScoring};
+
+use super::source::{Source, TermSource};
 
 /// As a rule is joined where intervals score in this way.
 pub(crate) fn joined_for(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_platform::Pace;
+use clew_schema::similarity::Weigher;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
@@ -10,7 +11,6 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 use super::algebra::Interval;
 use super::source::{SegmentSource, TermSource};
 use crate::query::weighed::{Lengths, no_match};
-use clew_schema::similarity::Weigher;
 
 /// What turns the intervals of a document into its score.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! A rule over terms, and the same rule over one segment's postings.
 
 use clew_platform::{Pace, stopped};
+use clew_query::{IntervalRelation, go_on_in_set};
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
@@ -8,8 +9,6 @@ use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 use super::algebra::{self, Interval};
 use crate::query::constant::knows;
 use crate::query::phrase::MANY;
-use clew_query::IntervalRelation;
-use clew_query::go_on_in_set;
 
 /// Gives intervals; `L` is what a leaf is: terms, or their postings in a segment.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,13 @@
 //! Rules over random documents against loops over their words.
 
+use clew_query::{
+    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query, QueryError,
+};
+
 use crate::query::NoKnn;
 use crate::query::matching;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, search};
-use clew_query::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
-use clew_query::{Query, QueryError};
 
 fn word(text: &str) -> IntervalRule {
     IntervalRule::Word(text.to_string())

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clew_query::{Query, QueryError, unless_stopped};
+use clew_schema::{FieldKind, Mapping, Parsed, ParsedDocument};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::query::EnableScoring;
 use tantivy::schema::{Field, OwnedValue};
@@ -13,9 +15,6 @@ use crate::indexing::SegmentBuilder;
 use crate::query::{CompileContext, NoKnn, plan};
 use crate::segments::Blocks;
 use crate::snapshot::Snapshot;
-use clew_query::{Query, QueryError, unless_stopped};
-use clew_schema::{FieldKind, Mapping};
-use clew_schema::{Parsed, ParsedDocument};
 
 /// Documents against which queries are tried.
 pub struct DocumentMatcher {

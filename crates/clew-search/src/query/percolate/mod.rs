@@ -10,12 +10,13 @@ mod matcher;
 mod needs;
 mod shown;
 mod stored;
-#[cfg(test)]
-mod tests;
 
 pub use matcher::{DocumentMatcher, Matched};
 pub use needs::Needs;
-
 pub use shown::{Percolated, Percolations};
 pub use stored::stored_query;
+
 pub(crate) use stored::{Waiting, candidates};
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::query::{dictionary_terms, query_analyzer, query_string_tree, text_of};
 use clew_analysis::tokens;
 use clew_query::{Bool, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query};
 use clew_schema::{FieldKind, MappedField, Mapping};
 
 use super::matcher::has_words;
+use crate::query::{dictionary_terms, query_analyzer, query_string_tree, text_of};
 
 /// More words than this are not worth looking for.
 const WORDS_MAX: usize = 4096;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use clew_query::{Query, QueryError};
 use tantivy::DocId;
 
 use super::stored::Waiting;
 use crate::snapshot::Snapshot;
-use clew_query::{Query, QueryError};
 
 /// What one percolation found through one hit.
 #[derive(Clone, Debug, PartialEq)]

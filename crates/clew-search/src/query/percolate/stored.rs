@@ -1,5 +1,7 @@
 //! Stored queries in segments: their text in a column, their words in a hidden field beside it.
 
+use clew_query::{NoQuery, PercolateQuery, Query, QueryError, QueryReader};
+use clew_schema::{FieldId, FieldKind, MappedField, Mapping, words_path};
 use tantivy::columnar::BytesColumn;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::{DocId, SegmentReader};
@@ -10,9 +12,6 @@ use crate::query::matching_within;
 use crate::query::{CompileContext, NoKnn, field_of};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
-use clew_query::{NoQuery, PercolateQuery, QueryReader};
-use clew_query::{Query, QueryError};
-use clew_schema::{FieldId, FieldKind, MappedField, Mapping, words_path};
 
 /// Words that are looked up together.
 const WORDS_AT_ONCE: usize = 4096;

@@ -1,8 +1,8 @@
+use clew_query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Query, Range};
+use clew_schema::Mapping;
 use serde_json::json;
 
 use super::*;
-use clew_query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Query, Range};
-use clew_schema::Mapping;
 
 fn mapping() -> Mapping {
     Mapping::from_opensearch(&json!({"properties": {

@@ -6,7 +6,8 @@ mod moves;
 use std::sync::Arc;
 
 use clew_platform::{Pace, stopped};
-use moves::Place;
+use clew_query::go_on_in_set;
+use clew_schema::similarity::Weigher;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -14,8 +15,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::constant::knows;
 use super::weighed::{Lengths, no_match};
-use clew_query::go_on_in_set;
-use clew_schema::similarity::Weigher;
+use moves::Place;
 
 /// A place of the phrase and the words that it may hold.
 #[derive(Clone, Debug)]

@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 
+use clew_analysis::{is_analyzer, tokens};
+use clew_query::{
+    Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryError, QueryString,
+    Range, unless_stopped,
+};
+use clew_schema::{FieldKind, Mapping};
 use serde_json::Value;
 
 use super::{Clause, Occurrence, Word};
 use crate::query::compile::{CLAUSES_MAX, query_analyzer};
-use clew_analysis::{is_analyzer, tokens};
-use clew_query::{
-    Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
-};
-use clew_query::{QueryError, unless_stopped};
-use clew_schema::{FieldKind, Mapping};
 
 struct Build<'a> {
     options: &'a QueryString,

@@ -9,8 +9,7 @@ mod lexer;
 mod parser;
 mod simple;
 
-use clew_query::{FieldBoost, Query, QueryString};
-use clew_query::{QueryError, unless_stopped};
+use clew_query::{FieldBoost, Query, QueryError, QueryString, unless_stopped};
 use clew_schema::Mapping;
 
 /// The query tree for a query string; `fields` are those of clauses that name none.

@@ -3,9 +3,10 @@
 //! AND, OR and NOT are not operators with precedence: as in Lucene's classic language they mark
 //! the clauses beside them as required, optional or forbidden.
 
+use clew_query::Operator;
+
 use super::lexer::Token;
 use super::{Clause, Occurrence, Word};
-use clew_query::Operator;
 
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 20;

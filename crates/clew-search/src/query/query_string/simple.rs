@@ -5,11 +5,10 @@
 //! switched off is a character like any other.
 
 use clew_platform::Pace;
+use clew_query::{Operator, QueryError, SimpleFeatures};
 
 use super::{Clause, Occurrence, Word};
 use crate::query::compile::DEPTH_MAX as NESTED_MAX;
-use clew_query::QueryError;
-use clew_query::{Operator, SimpleFeatures};
 
 /// How deep parentheses may be nested; deeper ones are read as if they were not there.
 const DEPTH_MAX: usize = 20;

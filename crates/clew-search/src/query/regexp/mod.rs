@@ -11,14 +11,13 @@ mod parse;
 
 use std::collections::HashMap;
 
-use expression::{Expression, Expressions};
+use clew_query::{QueryError, RegexpOptions};
 use foldhash::fast::FixedState;
-use parse::ParseError;
 use tantivy_fst::Automaton;
 
 use super::automaton::Partial;
-use clew_query::QueryError;
-use clew_query::RegexpOptions;
+use expression::{Expression, Expressions};
+use parse::ParseError;
 
 /// How large a request may let it grow.
 const STATES_LIMIT: usize = 100_000;

@@ -1,7 +1,8 @@
 //! From text to an expression, by recursive descent.
 
-use super::expression::{Expression, Expressions, TooComplex, other_than};
 use clew_query::RegexpSyntax;
+
+use super::expression::{Expression, Expressions, TooComplex, other_than};
 
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 100;

@@ -1,7 +1,7 @@
+use clew_query::{RegexpOptions, RegexpSyntax};
 use proptest::prelude::*;
 
 use super::*;
-use clew_query::{RegexpOptions, RegexpSyntax};
 
 fn regexp(expression: &str) -> Result<Regexp, QueryError> {
     Regexp::new(expression, RegexpOptions::default())

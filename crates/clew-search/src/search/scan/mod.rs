@@ -1,12 +1,9 @@
 //! The full scan: every match is seen once, by the visitor, the counter and the sort heap.
 
 use clew_platform::{Pace, stopped};
-use passing::Begin;
-use shared::Together;
-use sink::Sink;
+use clew_query::QueryError;
 use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
-use wish::Wish;
 
 use super::helpers::helpers;
 use super::request::{DocVisitor, ShardRequest, ShardResult};
@@ -14,7 +11,10 @@ use super::run::Run;
 use super::total::{Relation, Total, TrackTotal};
 use crate::search::top::hits_of;
 use crate::segments::ColumnOf;
-use clew_query::QueryError;
+use passing::Begin;
+use shared::Together;
+use sink::Sink;
+use wish::Wish;
 
 mod passing;
 mod shared;

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use clew_query::QueryError;
 use parking_lot::Mutex;
 
 use super::sink::Sink;
@@ -12,7 +13,6 @@ use crate::search::cursor::Slot;
 use crate::search::request::DocVisitor;
 use crate::search::run::Run;
 use crate::search::threads::{Threads, share};
-use clew_query::QueryError;
 
 /// What the threads of a scan know of each other.
 #[derive(Default)]

@@ -1,12 +1,12 @@
 //! Where the hits of a scan are kept.
 
+use clew_query::QueryError;
 use tantivy::{DocId, SegmentReader};
 
 use crate::search::grouped::GroupedTop;
 use crate::search::sorted::SortedTop;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
 
 pub(super) enum Sink<'a> {
     Nothing,

@@ -1,12 +1,12 @@
 //! Sorted searches that pass over what comes too late, against those that see every match.
 
+use clew_query::{Match, Query, Range};
 use serde_json::json;
 
 use crate::search::fixture::{Random, random_docs, run, snapshot};
 use crate::search::sort::compare_rows;
 use crate::search::{Missing, Order, ShardHit, ShardRequest, SortKey, TrackTotal};
 use crate::snapshot::Snapshot;
-use clew_query::{Match, Query, Range};
 
 #[test]
 fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {

@@ -1,5 +1,7 @@
 //! What a scan is to find, the same for every thread that takes part.
 
+use clew_query::QueryError;
+
 use super::Scoring;
 use super::sink::Sink;
 use crate::query::unscored;
@@ -13,7 +15,6 @@ use crate::search::total::TrackTotal;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::QueryError;
 
 /// What is wanted of a scan.
 #[derive(Clone, Copy)]
