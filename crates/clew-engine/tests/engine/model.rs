@@ -70,39 +70,39 @@ impl Expected {
     /// Writes some documents with numbers from this one on; whether all of it was acknowledged.
     pub(crate) fn write_some(&mut self, node: &Node, random: &mut Random, number: u64) -> bool {
         let count = random.below(6) + 1;
-        let mut versions: BTreeMap<u64, u64> = BTreeMap::new();
-        let (mut operations, mut states) = (Vec::<WriteOperation>::new(), Vec::new());
+        let (mut operations, mut written) = (Vec::<WriteOperation>::new(), Vec::new());
         for n in number..number + count {
             let id = random.below(IDS);
             let key = id.to_string();
-            let acknowledged = self.acknowledged.get(&id).copied().flatten();
-            let version = versions
-                .entry(id)
-                .or_insert(acknowledged.map_or(0, |state| state.0));
-            *version += 1;
-            let written = Some((*version, n));
-            let (operation, state) = match random.below(5) {
-                0 => {
-                    *version = 0;
-                    (delete(&key), None)
-                }
+            let (operation, left) = match random.below(5) {
+                0 => (delete(&key), None),
                 1 => {
                     // A field that the mapping lacks makes it grow.
                     let mut document = document(n);
                     document[format!("new{}", n % 7)] = json!(n);
-                    (index(&key, &document), written)
+                    (index(&key, &document), Some(n))
                 }
-                2 => (update(&key, &document(n)), written),
-                _ => (index(&key, &document(n)), written),
+                2 => (update(&key, &document(n)), Some(n)),
+                _ => (index(&key, &document(n)), Some(n)),
             };
             operations.push(operation);
-            states.push((id, state));
+            written.push((id, left));
         }
         let results = node.write(operations);
         let mut all = true;
-        for (at, (id, state)) in states.into_iter().enumerate() {
+        // The least version that a document can have: what was not acknowledged may be missing, and counts for nothing.
+        let mut versions: BTreeMap<u64, u64> = BTreeMap::new();
+        for (at, (id, left)) in written.into_iter().enumerate() {
             let acknowledged = results.as_ref().is_ok_and(|results| results[at].is_ok());
             all &= acknowledged;
+            let before = self.acknowledged.get(&id).copied().flatten();
+            let version = versions
+                .entry(id)
+                .or_insert(before.map_or(0, |state| state.0));
+            let state = left.map(|n| (*version + 1, n));
+            if acknowledged || state.is_none() {
+                *version = state.map_or(0, |state| state.0);
+            }
             if acknowledged {
                 self.acknowledged.insert(id, state);
                 self.tried.remove(&id);
