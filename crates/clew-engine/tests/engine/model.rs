@@ -96,6 +96,9 @@ impl Expected {
             let acknowledged = results.as_ref().is_ok_and(|results| results[at].is_ok());
             all &= acknowledged;
             let before = self.acknowledged.get(&id).copied().flatten();
+            // What was deleted, if only perhaps, begins with its first version again.
+            let tried = self.tried.get(&id);
+            let before = before.filter(|_| tried.is_none_or(|states| !states.contains(&None)));
             let version = versions
                 .entry(id)
                 .or_insert(before.map_or(0, |state| state.0));
