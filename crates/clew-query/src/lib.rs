@@ -40,5 +40,4 @@ pub use query::{
     PercolateQuery, Query, QueryReader, QueryString, Range, RankFeature, RegexpOptions,
     RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode, SimpleFeatures,
     SparseVector, Term, TermsOf, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
-    texts_at,
 };

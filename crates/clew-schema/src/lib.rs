@@ -52,7 +52,6 @@ pub use mapping::{
     KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, NewField, NewFields,
     PATHS_AND_VALUES, RangeKind, TextStyle, VectorMapping, words_path,
 };
-pub use similarity::{FieldStatistics, Similarities, SimilarityError};
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,
 };

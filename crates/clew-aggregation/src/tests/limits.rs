@@ -165,19 +165,7 @@ fn what_results_take_is_booked_while_they_are_made() {
     let index = build_segment(&mapping, &docs);
     let searcher = index.reader().unwrap().searcher();
     let counted = || {
-        let context = AggContext {
-            memory: None,
-            index: "test",
-            stopwatch: None,
-            mapping: &mapping,
-            now_ms: 0,
-            limits: AggLimits::default(),
-            snapshot: None,
-            scope: None,
-            shard: 0,
-            searcher: None,
-        };
-        let mut collector = AggCollector::new(&request, context).unwrap();
+        let mut collector = AggCollector::new(&request, context(&mapping)).unwrap();
         collector.segment(0, searcher.segment_reader(0)).unwrap();
         collector.collect(&(0..3_000).collect::<Vec<_>>()).unwrap();
         collector.finish().unwrap()
@@ -211,18 +199,6 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
     let with = mapping();
     let without = Mapping::new();
     let request = [named("t", AggSpec::Terms(TermsSpec::of("tag")), Vec::new())];
-    let context = |mapping| AggContext {
-        memory: None,
-        index: "test",
-        stopwatch: None,
-        mapping,
-        now_ms: 0,
-        limits: AggLimits::default(),
-        snapshot: None,
-        scope: None,
-        shard: 0,
-        searcher: None,
-    };
     let doc = Doc {
         tags: vec!["a"],
         ..Doc::default()

@@ -95,6 +95,22 @@ pub(super) fn build_segment<'a>(
     index
 }
 
+/// What aggregations are planned against where nothing is said but the mapping.
+pub(crate) fn context(mapping: &Mapping) -> AggContext<'_> {
+    AggContext {
+        memory: None,
+        index: "test",
+        stopwatch: None,
+        mapping,
+        now_ms: 0,
+        limits: AggLimits::default(),
+        snapshot: None,
+        scope: None,
+        shard: 0,
+        searcher: None,
+    }
+}
+
 /// Runs aggregations over shards, in blocks of an odd size, and merges.
 pub(super) fn try_run(shards: &Shards, specs: &[NamedAgg]) -> Result<Vec<NamedResult>, AggError> {
     try_run_within(shards, specs, AggLimits::default())
@@ -107,16 +123,8 @@ pub(super) fn try_run_within(
 ) -> Result<Vec<NamedResult>, AggError> {
     let mapping = mapping();
     let context = AggContext {
-        memory: None,
-        index: "test",
-        stopwatch: None,
-        mapping: &mapping,
-        now_ms: 0,
         limits,
-        snapshot: None,
-        scope: None,
-        shard: 0,
-        searcher: None,
+        ..context(&mapping)
     };
     let mut all: Option<Intermediate> = None;
     for segments in shards {

@@ -10,7 +10,7 @@ use clew_search::{
     search,
 };
 
-use super::named;
+use super::{context, named};
 use crate::*;
 
 fn request() -> Vec<NamedAgg> {
@@ -60,16 +60,9 @@ fn run(
 ) -> Result<(ShardResult, Intermediate), QueryError> {
     let mapping = mapping();
     let context = AggContext {
-        memory: None,
-        mapping: &mapping,
-        index: "test",
-        now_ms: 0,
         limits,
         snapshot: Some(snapshot),
-        scope: None,
-        shard: 0,
-        stopwatch: None,
-        searcher: None,
+        ..context(&mapping)
     };
     let mut visitor = AggCollector::new(&request(), context)?;
     let request = ShardRequest {

@@ -208,7 +208,7 @@ impl FileHandle for CheckedFile {
         Ok(self.file.slice(range))
     }
 
-    /// Unchecked: for [`clew_aggregation::CheckedBytes`], which asks for the checks of what it reads. tantivy itself, as it is
+    /// Unchecked: for [`clew_schema::CheckedBytes`], which asks for the checks of what it reads. tantivy itself, as it is
     /// built here, never reads so.
     fn read_bytes_async<'a, 'f>(
         &'a self,

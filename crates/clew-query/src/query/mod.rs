@@ -30,7 +30,7 @@ pub use percolate::{NoQuery, PercolateQuery, QueryReader};
 pub use regexp_options::{RegexpOptions, RegexpSyntax};
 pub use related::{Related, RelatedQuery};
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
-pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice, texts_at};
+pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
     MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,

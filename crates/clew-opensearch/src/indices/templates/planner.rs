@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use clew_analysis::Analysis;
 use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
-use clew_schema::{Mapping, Similarities, SimilarityError};
+use clew_schema::Mapping;
+use clew_schema::similarity::{Similarities, SimilarityError};
 use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
