@@ -28,14 +28,15 @@ mod cluster;
 
 mod live;
 
-mod sql;
-
-mod ism;
-
 mod routes;
+
+pub mod sql;
+
+pub mod ism;
 
 mod server;
 
+pub use routes::Wing;
 pub use server::start::router;
 pub use state::api::{HttpFigures, RestOptions};
 pub use state::disk_settings::{

@@ -15,7 +15,7 @@ use clap::Args;
 use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
 use clew_log_grpc::{Admission, ServerOptions};
-use clew_opensearch::{HttpFigures, RestOptions};
+use clew_opensearch::{HttpFigures, RestOptions, Wing, ism, sql};
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
 use prometheus::Registry;
 use tokio::net::TcpListener;
@@ -276,6 +276,9 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
+/// The parts of the REST API that are put together here.
+static WINGS: &[Wing] = &[ism::WING, sql::WING];
+
 fn router(
     engine: &Engine,
     registry: &Registry,
@@ -285,7 +288,7 @@ fn router(
         engine: engine.clone(),
         registry: registry.clone(),
     };
-    let (api, background) = clew_opensearch::router(engine.clone(), rest);
+    let (api, background) = clew_opensearch::router(engine.clone(), rest, WINGS);
     let app = Router::new()
         .route("/_health", get(health))
         .route("/_metrics", get(metrics_page))

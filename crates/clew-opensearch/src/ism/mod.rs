@@ -20,6 +20,7 @@ mod attach;
 mod explain;
 mod job;
 mod machine;
+mod routes;
 mod settings;
 mod store;
 
@@ -29,5 +30,6 @@ mod tests;
 pub(crate) use attach::{add, change_policy, remove, retry};
 pub(crate) use explain::explain;
 pub(crate) use job::run;
+pub use routes::WING;
 pub(crate) use settings::check as check_settings;
 pub(crate) use store::{delete, get, list, put};

@@ -19,7 +19,7 @@ use crate::http::reply::Reply;
 use crate::http::request_memory::RequestMemory;
 use crate::indices::{aliases, index_admin, snapshots, templates};
 use crate::ism;
-use crate::server::start::start;
+use crate::server::start::{Server, start};
 use crate::state::api::{Api, RestOptions};
 use crate::state::call::Call;
 
@@ -43,12 +43,13 @@ impl Node {
             ..EngineOptions::new("/data")
         };
         let engine = Engine::open(options, Arc::new(disk.clone()), clock.clone())?;
-        let api = start(
+        let Server { api, .. } = start(
             engine,
             RestOptions {
                 data: "/data".into(),
                 ..RestOptions::default()
             },
+            &[],
         );
         api.parts.set(Work::spawned_by(|work| work()));
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -8,7 +8,9 @@ pub(super) const GROUPS: &[Group] = &[
         class: "bulk",
         params: WRITE,
         endpoints: &[
-            endpoint!("POST PUT", ["/_bulk", "/{index}/_bulk"], bulk::bulk).takes("Lines"),
+            endpoint!("POST PUT", ["/_bulk", "/{index}/_bulk"], bulk::bulk)
+                .ends_itself("indices:data/write/bulk")
+                .takes("Lines"),
         ],
     },
     Group {
@@ -34,16 +36,24 @@ pub(super) const GROUPS: &[Group] = &[
             endpoint!("GET", ["/{index}/_doc/{id}"], document::get),
             endpoint!("HEAD", ["/{index}/_doc/{id}"], document::get),
             endpoint!("GET HEAD", ["/{index}/_source/{id}"], document::source),
-            endpoint!("GET POST", ["/_mget", "/{index}/_mget"], mget::mget).takes("MultiGet"),
+            endpoint!("GET POST", ["/_mget", "/{index}/_mget"], mget::mget)
+                .takes_long("indices:data/read/mget")
+                .takes("MultiGet"),
         ],
     },
     Group {
         class: "write",
         params: BY_QUERY,
         endpoints: &[
-            endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete).takes("ByQuery"),
-            endpoint!("POST", ["/{index}/_update_by_query"], by_query::update).takes("ByQuery"),
-            endpoint!("POST", ["/_reindex"], by_query::reindex).takes("Reindex"),
+            endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete)
+                .ends_itself("indices:data/write/delete/byquery")
+                .takes("ByQuery"),
+            endpoint!("POST", ["/{index}/_update_by_query"], by_query::update)
+                .ends_itself("indices:data/write/update/byquery")
+                .takes("ByQuery"),
+            endpoint!("POST", ["/_reindex"], by_query::reindex)
+                .ends_itself("indices:data/write/reindex")
+                .takes("Reindex"),
         ],
     },
 ];

@@ -1,10 +1,14 @@
 //! A line of the table of routes: what a request must look like, and who answers it.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::state::api::Api;
 use crate::state::call::Call;
+use crate::state::cluster_settings::SettingCheck;
+use crate::state::tasks::{Action, Answers};
 
 /// An endpoint's answer, on its way.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
@@ -15,10 +19,11 @@ pub(crate) struct Group {
     pub(crate) class: &'static str,
     /// The URI parameters they take, beside the common ones.
     pub(crate) params: &'static [&'static str],
+    /// The endpoints.
     pub(crate) endpoints: &'static [Endpoint],
 }
 
-/// One endpoint under all its paths.
+/// One endpoint under all its paths, made by `endpoint!`.
 pub(crate) struct Endpoint {
     /// Separated by spaces.
     pub(crate) methods: &'static str,
@@ -28,13 +33,30 @@ pub(crate) struct Endpoint {
     pub(crate) name: &'static str,
     /// The schema of its body in the description of the API, where it takes one.
     pub(crate) body: Option<&'static str>,
+    /// What a request is called while it is answered, where that may take long.
+    pub(crate) action: Option<Action>,
+    /// Answers.
     pub(crate) handler: fn(Call) -> Answer,
 }
 
 impl Endpoint {
-    /// The same endpoint, with a body of this schema (`openapi/schemas.json`).
-    pub(super) const fn takes(mut self, schema: &'static str) -> Self {
+    /// The same endpoint, with a body of this schema (`openapi/schemas.json`, or [`Wing::schemas`]).
+    pub(crate) const fn takes(mut self, schema: &'static str) -> Self {
         self.body = Some(schema);
+        self
+    }
+
+    /// The same endpoint, whose answer may take long: it is a task of this name, and one that is cancelled is
+    /// answered with an error at once.
+    pub(crate) const fn takes_long(mut self, action: &'static str) -> Self {
+        self.action = Some(Action::new(action, Answers::Refusal));
+        self
+    }
+
+    /// The same endpoint, whose answer may take long: it is a task of this name, which answers itself when it is
+    /// cancelled, with what it did until then.
+    pub(crate) const fn ends_itself(mut self, action: &'static str) -> Self {
+        self.action = Some(Action::new(action, Answers::Endpoint));
         self
     }
 }
@@ -43,13 +65,29 @@ impl Endpoint {
 /// async function that answers. `.takes("Count")` names the schema of the body.
 macro_rules! endpoint {
     ($methods:literal, [$($path:literal),+ $(,)?], $handler:path $(,)?) => {
-        $crate::routes::endpoint::Endpoint {
+        $crate::routes::Endpoint {
             methods: $methods,
             paths: &[$($path),+],
             name: stringify!($handler),
             body: None,
+            action: None,
             handler: |call| Box::pin($handler(call)),
         }
     };
 }
-pub(super) use endpoint;
+pub(crate) use endpoint;
+
+/// A part of the API that stands by itself, put together with the others at the start.
+pub struct Wing {
+    /// Its endpoints.
+    pub(crate) groups: &'static [Group],
+    /// The schemas of their bodies in the description of the API: the text of a JSON object, by name.
+    pub(crate) schemas: &'static str,
+    /// Refuses settings of the cluster that mean something to it.
+    pub(crate) check_settings: Option<SettingCheck>,
+    /// What it does beside requests, until the server stops.
+    pub(crate) background: Option<fn(Arc<Api>) -> Background>,
+}
+
+/// Work that goes on beside requests.
+pub(crate) type Background = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -17,18 +17,21 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_validate/query", "/{index}/_validate/query"],
                 validate::validate
             )
+            .takes_long("indices:admin/validate/query")
             .takes("Count"),
             endpoint!(
                 "GET POST",
                 ["/{index}/_explain/{id}"],
                 validate::explain_hit
             )
+            .takes_long("indices:data/read/explain")
             .takes("Count"),
             endpoint!(
                 "GET POST",
                 ["/_analyze", "/{index}/_analyze"],
                 analyze::analyze
             )
+            .takes_long("indices:admin/analyze")
             .takes("Analyze"),
         ],
     },
@@ -41,12 +44,14 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/{index}/_termvectors", "/{index}/_termvectors/{id}"],
                 term_vectors::one
             )
+            .takes_long("indices:data/read/tv")
             .takes("TermVectors"),
             endpoint!(
                 "GET POST",
                 ["/_mtermvectors", "/{index}/_mtermvectors"],
                 term_vectors::many
             )
+            .takes_long("indices:data/read/mtv")
             .takes("MultiTermVectors"),
         ],
     },
@@ -59,6 +64,7 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_search/template", "/{index}/_search/template"],
                 search::search_template
             )
+            .takes_long("indices:data/read/search/template")
             .takes("SearchTemplate"),
             endpoint!(
                 "GET POST",
@@ -71,6 +77,7 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_msearch/template", "/{index}/_msearch/template"],
                 search::msearch_template
             )
+            .takes_long("indices:data/read/msearch/template")
             .takes("Lines"),
         ],
     },

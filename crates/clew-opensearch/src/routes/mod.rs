@@ -3,6 +3,7 @@
 //! its file of plain data; the router and the description of the API are made from all of them.
 
 mod endpoint;
+pub(crate) mod openapi;
 mod params;
 mod table;
 
@@ -13,26 +14,19 @@ mod copies;
 mod documents;
 mod indices;
 mod inspection;
-mod ism;
 mod maintenance;
 mod pipelines;
 mod search;
 mod snapshots;
-mod sql;
 mod templates;
 
-pub(crate) use endpoint::{Answer, Endpoint, Group};
+pub use endpoint::Wing;
+pub(crate) use endpoint::{Answer, Endpoint, Group, endpoint};
 pub(crate) use params::COMMON_PARAMS;
-pub(crate) use table::{Found, find};
+pub(crate) use table::{FoundRoute, RouteTable};
 
-/// The functions that answer, of every endpoint.
-#[cfg(test)]
-pub(crate) fn functions() -> impl Iterator<Item = &'static str> {
-    areas().flat_map(|group| group.endpoints.iter().map(|endpoint| endpoint.name))
-}
-
-/// The groups of every area.
-pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
+/// The groups of every area of this crate.
+pub(crate) fn own_groups() -> impl Iterator<Item = &'static Group> {
     [
         aliases::GROUPS,
         cat::GROUPS,
@@ -41,15 +35,17 @@ pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
         documents::GROUPS,
         indices::GROUPS,
         inspection::GROUPS,
-        ism::GROUPS,
         maintenance::GROUPS,
         pipelines::GROUPS,
         search::GROUPS,
         snapshots::GROUPS,
-        sql::GROUPS,
         templates::GROUPS,
     ]
     .into_iter()
     .flatten()
 }
-pub(crate) mod openapi;
+
+/// The groups of this crate and of `wings`.
+pub(crate) fn groups_of(wings: &'static [Wing]) -> impl Iterator<Item = &'static Group> {
+    own_groups().chain(wings.iter().flat_map(|wing| wing.groups))
+}

@@ -53,6 +53,7 @@ pub(super) const GROUPS: &[Group] = &[
             ],
             ingest::simulate
         )
+        .takes_long("cluster:admin/ingest/pipeline/simulate")
         .takes("IngestSimulate")],
     },
 ];

@@ -21,14 +21,19 @@ pub(super) const GROUPS: &[Group] = &[
         class: "search",
         params: SEARCH,
         endpoints: &[
-            endpoint!("GET POST", ["/_search", "/{index}/_search"], search::search).takes("Search"),
+            endpoint!("GET POST", ["/_search", "/{index}/_search"], search::search)
+                .takes_long("indices:data/read/search")
+                .takes("Search"),
             endpoint!(
                 "GET POST",
                 ["/_msearch", "/{index}/_msearch"],
                 search::msearch
             )
+            .takes_long("indices:data/read/msearch")
             .takes("Lines"),
-            endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count).takes("Count"),
+            endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count)
+                .takes_long("indices:data/read/search")
+                .takes("Count"),
         ],
     },
     Group {
@@ -38,7 +43,8 @@ pub(super) const GROUPS: &[Group] = &[
             "GET POST",
             ["/_rank_eval", "/{index}/_rank_eval"],
             search::rank_eval
-        )],
+        )
+        .takes_long("indices:data/read/rank_eval")],
     },
     Group {
         class: "search",
@@ -49,6 +55,7 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_search/scroll", "/_search/scroll/{scroll_id}"],
                 search::next_page
             )
+            .takes_long("indices:data/read/scroll")
             .takes("Scroll"),
             endpoint!(
                 "DELETE",
@@ -89,7 +96,8 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "recall",
         params: recall::PARAMS,
-        endpoints: &[endpoint!("GET", ["/{index}/_recall"], recall::measure)],
+        endpoints: &[endpoint!("GET", ["/{index}/_recall"], recall::measure)
+            .takes_long("indices:data/read/recall")],
     },
 ];
 

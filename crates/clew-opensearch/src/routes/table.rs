@@ -1,15 +1,12 @@
 //! Finds the endpoint of a request. A literal segment wins over a `{name}`.
 
-use std::sync::LazyLock;
-
 use axum::http::Method;
 
-use super::areas;
 use super::endpoint::{Answer, Endpoint, Group};
 use crate::state::call::Call;
 use crate::state::tasks::Action;
 
-/// A line of the table.
+/// One path of an endpoint.
 pub(crate) struct Route {
     methods: Vec<&'static str>,
     segments: Vec<Segment>,
@@ -25,9 +22,9 @@ enum Segment {
     Value(&'static str),
 }
 
-/// The line that a request belongs to, and the values of its pattern.
-pub(crate) struct Found {
-    pub(crate) route: &'static Route,
+/// The route that a request belongs to, and the values of its pattern.
+pub(crate) struct FoundRoute<'a> {
+    pub(crate) route: &'a Route,
     pub(crate) path_values: Vec<(&'static str, String)>,
 }
 
@@ -40,35 +37,50 @@ enum Names {
     Any,
 }
 
-static TABLE: LazyLock<Vec<Route>> = LazyLock::new(table);
+/// Every path that is served. Short patterns come first, and of those with as many segments the ones with more literals.
+pub(crate) struct RouteTable(Vec<Route>);
 
-/// Finds the line of a request.
-///
-/// # Errors
-/// The methods that the path allows; none when there is no such path.
-pub(crate) fn find(method: &Method, path: &[String]) -> Result<Found, Vec<&'static str>> {
-    let begin = TABLE.partition_point(|route| route.segments.len() < path.len());
-    let behind = &TABLE[begin..];
-    let count = behind.partition_point(|route| route.segments.len() == path.len());
-    for names in [Names::Plausible, Names::Any] {
-        let mut allowed = Vec::new();
-        for route in &behind[..count] {
-            if !route.fits(path, names) {
-                continue;
-            }
-            if route.methods.contains(&method.as_str()) {
-                let path_values = route.values(path);
-                return Ok(Found { route, path_values });
-            }
-            allowed.extend(route.methods.iter().copied());
-        }
-        if !allowed.is_empty() {
-            allowed.sort_unstable();
-            allowed.dedup();
-            return Err(allowed);
-        }
+impl RouteTable {
+    pub(crate) fn new(groups: &[&'static Group]) -> Self {
+        let mut routes: Vec<Route> = groups.iter().flat_map(|group| routes_of(group)).collect();
+        routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
+        RouteTable(routes)
     }
-    Err(Vec::new())
+
+    /// Finds the route of a request.
+    ///
+    /// # Errors
+    /// The methods that the path allows; none when there is no such path.
+    pub(crate) fn find(
+        &self,
+        method: &Method,
+        path: &[String],
+    ) -> Result<FoundRoute<'_>, Vec<&'static str>> {
+        let begin = self
+            .0
+            .partition_point(|route| route.segments.len() < path.len());
+        let behind = &self.0[begin..];
+        let count = behind.partition_point(|route| route.segments.len() == path.len());
+        for names in [Names::Plausible, Names::Any] {
+            let mut allowed = Vec::new();
+            for route in &behind[..count] {
+                if !route.fits(path, names) {
+                    continue;
+                }
+                if route.methods.contains(&method.as_str()) {
+                    let path_values = route.values(path);
+                    return Ok(FoundRoute { route, path_values });
+                }
+                allowed.extend(route.methods.iter().copied());
+            }
+            if !allowed.is_empty() {
+                allowed.sort_unstable();
+                allowed.dedup();
+                return Err(allowed);
+            }
+        }
+        Err(Vec::new())
+    }
 }
 
 impl Route {
@@ -102,13 +114,6 @@ impl Route {
     }
 }
 
-/// Short patterns come first, and of those with as many segments the ones with more literals.
-fn table() -> Vec<Route> {
-    let mut routes: Vec<Route> = areas().flat_map(routes_of).collect();
-    routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
-    routes
-}
-
 fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
     let of_endpoint = move |endpoint: &'static Endpoint| {
         endpoint.paths.iter().map(move |path| Route {
@@ -116,7 +121,7 @@ fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
             segments: path_segments(path).collect(),
             class: group.class,
             params: group.params,
-            action: Action::of_endpoint(endpoint.name),
+            action: endpoint.action,
             handler: endpoint.handler,
         })
     };
@@ -144,7 +149,8 @@ mod tests {
             .filter(|part| !part.is_empty())
             .map(String::from)
             .collect();
-        match super::find(&method, &path) {
+        let groups: Vec<_> = crate::routes::own_groups().collect();
+        match RouteTable::new(&groups).find(&method, &path) {
             Ok(found) => Ok((
                 found.route.class,
                 found

@@ -22,7 +22,8 @@ use crate::http::params::{Params, Plus, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::http::{body, reply_filter};
-use crate::routes::{self, Answer, COMMON_PARAMS, Found};
+use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, RouteTable};
+use crate::server::start::Server;
 use crate::state::api::Api;
 use crate::state::call::Call;
 use crate::state::tasks::Asked;
@@ -31,7 +32,8 @@ const JSON_TYPE: &str = "application/json; charset=UTF-8";
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 
 /// Answers one request.
-pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> Response {
+pub(crate) async fn dispatch(State(server): State<Server>, request: Request) -> Response {
+    let api = &server.api;
     let started = Instant::now();
     let (head, body) = request.into_parts();
     let mut endpoint = "none";
@@ -41,12 +43,12 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
         // the connection closes never sees the answer.
         let body = body::read(&head.headers, body, &api.body_limits).await;
         params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
-        let found = route(&head.method, &head.uri)?;
+        let found = route(&server.routes, &head.method, &head.uri)?;
         endpoint = found.route.class;
-        run(&api, found, &head, params.clone(), body).await
+        run(api, found, &head, params.clone(), body).await
     }
     .await;
-    let reply = outcome.and_then(|reply| admit(&api, reply, &params));
+    let reply = outcome.and_then(|reply| admit(api, reply, &params));
     let reply = reply.unwrap_or_else(|error| Reply::error(&error));
     let status = reply.status;
     let response = finish(reply, &head.method, &head.headers, &params).await;
@@ -54,14 +56,18 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
     response
 }
 
-fn route(method: &Method, uri: &Uri) -> Result<Found, ApiError> {
+fn route<'a>(
+    routes: &'a RouteTable,
+    method: &Method,
+    uri: &Uri,
+) -> Result<FoundRoute<'a>, ApiError> {
     let path = uri.path();
     let mut segments = Vec::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         segments.push(decode(segment, Plus::IsPlus)?);
     }
     let shown = uri.path_and_query().map_or(path, |both| both.as_str());
-    routes::find(method, &segments).map_err(|allowed| {
+    routes.find(method, &segments).map_err(|allowed| {
         if allowed.is_empty() {
             ApiError::no_handler(shown, method.as_str())
         } else {
@@ -72,7 +78,7 @@ fn route(method: &Method, uri: &Uri) -> Result<Found, ApiError> {
 
 async fn run(
     api: &Arc<Api>,
-    found: Found,
+    found: FoundRoute<'_>,
     head: &Parts,
     params: Arc<Params>,
     body: Result<Bytes, ApiError>,

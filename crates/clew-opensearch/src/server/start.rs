@@ -4,41 +4,59 @@ use std::sync::Arc;
 
 use axum::Router;
 use clew_engine::Engine;
+use futures_util::future::join_all;
 
 use crate::indices::filling;
 use crate::indices::filling::Filling;
 use crate::indices::templates::Planner;
-use crate::ism;
+use crate::routes::openapi::Described;
+use crate::routes::{RouteTable, Wing, groups_of};
 use crate::server::dispatch::dispatch;
 use crate::state::api::{Api, RestOptions};
-use crate::state::cluster_settings::SettingCheck;
 
-/// Settings of the cluster that mean something to a room.
-const SETTING_CHECKS: &[SettingCheck] = &[ism::check_settings];
+/// What requests are answered by and with.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) api: Arc<Api>,
+    pub(crate) routes: Arc<RouteTable>,
+}
 
-/// What requests are answered with; indexes that were left unfinished are removed.
-pub(crate) fn start(engine: Engine, options: RestOptions) -> Arc<Api> {
+/// Opens the API for requests; indexes that were left unfinished are removed.
+pub(crate) fn start(engine: Engine, options: RestOptions, wings: &'static [Wing]) -> Server {
     engine.set_planner(Arc::new(Planner));
-    let api = Api::new(engine, options, SETTING_CHECKS);
+    let checks = wings.iter().filter_map(|wing| wing.check_settings);
+    let api = Api::new(engine, options, checks.collect());
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
-    Arc::new(api)
+    api.parts.get::<Described>().set_wings(wings);
+    let groups: Vec<_> = groups_of(wings).collect();
+    Server {
+        api: Arc::new(api),
+        routes: Arc::new(RouteTable::new(&groups)),
+    }
 }
 
 /// The REST API as one fallback service, so that it can be merged with routers of fixed paths
 /// without any conflict of patterns; and the work that goes on beside requests, which whoever serves
-/// the router runs as well. It ends when the server stops.
+/// the router runs as well. It ends when the server stops. The parts of the API that are crates of their
+/// own are handed in as `wings`.
 pub fn router(
     engine: Engine,
     options: RestOptions,
+    wings: &'static [Wing],
 ) -> (Router, impl Future<Output = ()> + Send + 'static) {
-    let api = start(engine, options);
-    let (watched, policies) = (api.clone(), ism::run(api.clone()));
+    let server = start(engine, options, wings);
+    let api = server.api.clone();
+    let running = wings.iter().filter_map(|wing| wing.background);
+    let running: Vec<_> = running.map(|run| run(api.clone())).collect();
     let background = async move {
         let ending = async {
-            watched.stopped().await;
-            watched.tasks.stop();
+            api.stopped().await;
+            api.tasks.stop();
         };
-        tokio::join!(policies, ending);
+        tokio::join!(join_all(running), ending);
     };
-    (Router::new().fallback(dispatch).with_state(api), background)
+    (
+        Router::new().fallback(dispatch).with_state(server),
+        background,
+    )
 }

@@ -33,6 +33,7 @@ mod error;
 mod explain;
 mod format;
 mod request;
+mod routes;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,7 @@ use format::Format;
 use plan::{Plan, Statement};
 use push::{Pushed, Read};
 use request::Request;
+pub use routes::WING;
 use rows::{Columns, Table};
 use scan::{ROWS_MAX, Source};
 use serde_json::{Value, json};

@@ -2,6 +2,7 @@
 //! then read them back: persistent ones with the definitions, transient ones while the process lives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(crate) struct ClusterSettings {
     times: KeptTimes,
     /// How full the disk may get where nobody says otherwise.
     disk: DiskLimits,
-    checks: &'static [SettingCheck],
+    checks: Arc<[SettingCheck]>,
 }
 
 /// What was given, by how long it lasts.
@@ -57,12 +58,16 @@ pub(crate) async fn change(
     let settings = &call.api.cluster_settings;
     let mut next = settings.both();
     apply(&mut next.transient, &transient);
-    let (checking, disk, checks) = (call.api.engine.clone(), settings.disk, settings.checks);
+    let (checking, disk, checks) = (
+        call.api.engine.clone(),
+        settings.disk,
+        settings.checks.clone(),
+    );
     let glsn = call
         .changing(move |all| {
             next.persistent = persisted(all);
             apply(&mut next.persistent, &persistent);
-            check(&next, &disk, checks)?;
+            check(&next, &disk, &checks)?;
             memory_limits(&checking, &next)?;
             let change = |(name, text): (String, Option<String>)| match text {
                 Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
@@ -158,7 +163,7 @@ fn memory_limits(engine: &Engine, both: &Both) -> Result<MemoryLimits, ApiError>
 
 impl ClusterSettings {
     /// Those that were kept when the process last ended.
-    pub(crate) fn load(engine: &Engine, checks: &'static [SettingCheck]) -> Self {
+    pub(crate) fn load(engine: &Engine, checks: Vec<SettingCheck>) -> Self {
         let both = Both {
             persistent: engine.with_definitions(persisted),
             transient: Kept::new(),
@@ -181,7 +186,7 @@ impl ClusterSettings {
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
             kept: Mutex::new(both),
             disk,
-            checks,
+            checks: checks.into(),
         }
     }
 

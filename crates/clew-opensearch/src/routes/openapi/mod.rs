@@ -3,13 +3,13 @@
 //! served, nor miss one; the schemas of bodies and parameters are data beside this file.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::routes::{COMMON_PARAMS, Endpoint, Group, areas};
+use crate::routes::{COMMON_PARAMS, Endpoint, Group, Wing, groups_of};
 use crate::state::call::Call;
 
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -17,20 +17,46 @@ const PARAMETERS: &str = include_str!("parameters.json");
 /// The name under which bodies of lines are told.
 const LINES: &str = "Lines";
 
-/// `GET /_openapi.json`.
-pub(crate) async fn describe(_call: Call) -> Result<Reply, ApiError> {
-    static DESCRIPTION: LazyLock<Vec<u8>> = LazyLock::new(|| description().to_string().into());
-    Ok(Reply::raw_json(DESCRIPTION.clone()))
+/// What is described, and its description once somebody asked for it.
+#[derive(Default)]
+pub(crate) struct Described {
+    wings: OnceLock<&'static [Wing]>,
+    description: OnceLock<Vec<u8>>,
 }
 
-/// The whole document.
-fn description() -> Value {
+impl Described {
+    /// Takes what is served beside the own endpoints.
+    pub(crate) fn set_wings(&self, wings: &'static [Wing]) {
+        self.wings.get_or_init(|| wings);
+    }
+}
+
+/// `GET /_openapi.json`.
+pub(crate) async fn describe(call: Call) -> Result<Reply, ApiError> {
+    let described = call.api.parts.get::<Described>();
+    let wings = described.wings.get().copied().unwrap_or_default();
+    let text = described
+        .description
+        .get_or_init(|| description(wings).to_string().into());
+    Ok(Reply::raw_json(text.clone()))
+}
+
+/// The whole document, of this crate's endpoints and those of `wings`.
+///
+/// # Panics
+/// When the schemas of a wing are not a JSON object; a test of whoever puts it together calls this.
+pub(crate) fn description(wings: &'static [Wing]) -> Value {
     let known: Map<String, Value> =
         serde_json::from_str(PARAMETERS).expect("the file is compiled in and tested");
-    let schemas: Value = serde_json::from_str(SCHEMAS).expect("the file is compiled in and tested");
+    let mut schemas = Map::new();
+    for text in std::iter::once(SCHEMAS).chain(wings.iter().map(|wing| wing.schemas)) {
+        let more: Map<String, Value> =
+            serde_json::from_str(text).expect("the file is compiled in and tested");
+        schemas.extend(more);
+    }
     let mut paths = Map::new();
     let mut parameters = Map::new();
-    for group in areas() {
+    for group in groups_of(wings) {
         for endpoint in group.endpoints {
             for path in endpoint.paths {
                 let place = paths.entry(*path).or_insert_with(|| json!({}));
@@ -112,6 +138,9 @@ fn parameter(known: &Map<String, Value>, place: &str, name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ism, sql};
+
+    static WINGS: &[Wing] = &[ism::WING, sql::WING];
 
     /// Every `$ref` anywhere in a value.
     fn references(value: &Value, found: &mut BTreeSet<String>) {
@@ -129,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_reference_has_its_target_and_every_schema_is_used() {
-        let document = description();
+        let document = description(WINGS);
         let mut found = BTreeSet::new();
         references(&document, &mut found);
         for target in &found {
@@ -150,9 +179,9 @@ mod tests {
 
     #[test]
     fn every_route_is_described_under_a_name_of_its_own() {
-        let document = description();
+        let document = description(WINGS);
         let mut ids = BTreeSet::new();
-        for group in areas() {
+        for group in groups_of(WINGS) {
             for endpoint in group.endpoints {
                 for path in endpoint.paths {
                     for method in endpoint.methods.split(' ') {

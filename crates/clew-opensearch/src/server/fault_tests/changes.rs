@@ -198,8 +198,8 @@ fn a_failed_sync_leaves_all_of_a_change_or_nothing_and_it_can_be_asked_for_again
             node.done("DELETE /_scripts/probe", Value::Null);
             // As the node does itself now and then.
             crate::indices::filling::remove_unfinished(
-                &node.api.engine,
-                &node.api.parts.get::<Filling>(),
+                &node.server.api.engine,
+                &node.server.api.parts.get::<Filling>(),
             );
             scene.check(&node, &ends, (status, &format!("sync {step} failed")));
             drop(node);

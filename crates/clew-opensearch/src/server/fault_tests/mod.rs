@@ -15,16 +15,19 @@ use clew_platform::{Clock, Disk, FixedClock, RealClock, SimDisk};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
+use crate::routes::Wing;
 use crate::server::dispatch::dispatch;
-use crate::server::start::start;
-use crate::state::api::{Api, RestOptions};
+use crate::server::start::{Server, start};
+use crate::state::api::RestOptions;
 
 /// Within this time a node has mended what can be mended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+static WINGS: &[Wing] = &[crate::ism::WING, crate::sql::WING];
+
 /// A node that is asked over its REST API.
 struct Node {
-    api: Arc<Api>,
+    server: Server,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -43,12 +46,12 @@ impl Node {
             repository_roots: vec!["/repo".into()],
             ..RestOptions::default()
         };
-        let api = start(engine, options);
+        let server = start(engine, options, WINGS);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
-        Ok(Node { api, runtime })
+        Ok(Node { server, runtime })
     }
 
     /// The status and the body: JSON, or lines of text. `request` is the method and the path.
@@ -66,7 +69,7 @@ impl Node {
             .body(Body::from(body))
             .unwrap();
         self.runtime.block_on(async {
-            let response = dispatch(State(self.api.clone()), request).await;
+            let response = dispatch(State(self.server.clone()), request).await;
             let status = response.status().as_u16();
             let body = response.into_body().collect().await.unwrap().to_bytes();
             let text = String::from_utf8_lossy(&body).into_owned();

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
-pub(crate) use requests::{Action, Asked, cancelled_error};
+pub(crate) use requests::{Action, Answers, Asked, cancelled_error};
 use requests::{Answering, Requests};
 
 /// Finished tasks that are remembered.

@@ -1,9 +1,17 @@
 //! Index state management.
 
-use super::endpoint::{Group, endpoint};
 use crate::ism;
+use crate::routes::{Group, Wing, endpoint};
 
-pub(super) const GROUPS: &[Group] = &[
+/// Index state management, as a part of the API.
+pub const WING: Wing = Wing {
+    groups: GROUPS,
+    schemas: include_str!("schemas.json"),
+    check_settings: Some(super::check_settings),
+    background: Some(|api| Box::pin(super::run(api))),
+};
+
+const GROUPS: &[Group] = &[
     Group {
         class: "ism",
         params: POLICIES,
