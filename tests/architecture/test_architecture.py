@@ -15,6 +15,9 @@ IN_ORDER = ["clew-schema", "clew-query", "clew-search", "clew-engine", "clew-ope
 # What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less.
 WORDS_LEFT = {"clew-schema": 16, "clew-search": 3, "clew-engine": 11}
 WORDS = re.compile(r'_exception\b|"index\.')
+# What a protocol never names: it asks the engine for documents by their ids, and for hits.
+PROTOCOLS = ["clew-opensearch", "clew-log-grpc"]
+INSIDES = re.compile(r"\btantivy\b|\bDocId\b|\bSegment(?:Bits|Reader|View)\b|\.snapshot\(\)|clew_search::Snapshot")
 
 
 def order_of_crates():
@@ -51,6 +54,17 @@ class ArchitectureTest(unittest.TestCase):
             found = {"::".join(module): len(WORDS.findall(" ".join(all))) for module, all in texts.items()}
             found = {module: count for module, count in found.items() if count}
             self.assertEqual(sum(found.values()), left, found)
+
+    def test_protocols_see_no_segments(self):
+        for name in PROTOCOLS:
+            code = Crate(CRATES / name / "src").code
+            found = {"::".join(module): INSIDES.findall(text) for module, text in code.items()}
+            self.assertEqual({module: names for module, names in found.items() if names}, {})
+            manifest = tomllib.loads((CRATES / name / "Cargo.toml").read_text())
+            self.assertNotIn("tantivy", manifest["dependencies"])
+        # It would be seen.
+        code = " ".join(Crate(CRATES / "clew-engine" / "src").code.values())
+        self.assertGreater(len(INSIDES.findall(code)), 20)
 
     def test_the_reader_sees_imports(self):
         crate = Crate(CRATES / "clew-engine" / "src")

@@ -52,7 +52,9 @@ pub use node::snapshot::{
     documents_file_name, index_state, is_repository, verify_repository,
 };
 pub use node::verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
+pub use search::completions::{Completion, Completions};
 pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
+pub use search::inspect::Explanation;
 pub use search::pinned::{Pinned, PinnedShard, Slice};
 pub use search::recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,

@@ -15,6 +15,17 @@ use crate::base::error::EngineError;
 use crate::search::knn::{RememberedKnn, ViewKnn};
 use crate::search::pinned::PinnedShard;
 
+/// What a query has to do with a document.
+#[derive(Debug)]
+pub enum Explanation {
+    /// There is no document of that id.
+    NoDocument,
+    /// The query does not find it.
+    NoMatch,
+    /// Where its score comes from.
+    Match(Explained),
+}
+
 impl PinnedShard {
     /// Checks whether a query can be run here. Costs what its nearest-neighbour clauses cost.
     ///
@@ -32,7 +43,7 @@ impl PinnedShard {
         })
     }
 
-    /// Explains the score of the document at a place; `None` when the query does not find it.
+    /// Explains the score of a document.
     ///
     /// # Errors
     /// When the query does not fit the mapping, or reading fails.
@@ -40,19 +51,24 @@ impl PinnedShard {
         &self,
         query: &Query,
         now_ms: i64,
-        place: (usize, tantivy::DocId),
-    ) -> Result<Option<Explained>, EngineError> {
+        id: &str,
+    ) -> Result<Explanation, EngineError> {
+        let Some(place) = self.find(id)? else {
+            return Ok(Explanation::NoDocument);
+        };
         let knn = self.resolver();
         // Every clause is run by itself, and again with those around it.
         let knn = RememberedKnn::new(&knn);
-        self.sound(|snapshot| clew_search::explain(snapshot, query, &knn, now_ms, place))
+        let explained =
+            self.sound(|snapshot| clew_search::explain(snapshot, query, &knn, now_ms, place))?;
+        Ok(explained.map_or(Explanation::NoMatch, Explanation::Match))
     }
 
     /// Texts that begin with what was typed, in no order.
     ///
     /// # Errors
     /// When the field is none for this, contexts are missing, or reading fails.
-    pub fn complete(&self, wish: &CompletionWish) -> Result<Vec<Completed>, EngineError> {
+    pub(crate) fn complete(&self, wish: &CompletionWish) -> Result<Vec<Completed>, EngineError> {
         let source = |place| -> Option<Value> {
             let bytes = self.source(place, false).ok()?;
             serde_json::from_slice(&bytes).ok()

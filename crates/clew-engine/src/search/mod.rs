@@ -467,6 +467,7 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
         _ => Ok(()),
     }
 }
+pub(crate) mod completions;
 pub(crate) mod fetch;
 pub(crate) mod fusion;
 pub(crate) mod get;

@@ -52,7 +52,7 @@ impl PinnedShard {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, EngineError> {
+    pub(crate) fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, EngineError> {
         let row = self.view.segments[segment].row(doc);
         row.map(|row| row.id)
             .map_err(|source| self.shard.tantivy_error(source))
@@ -62,7 +62,7 @@ impl PinnedShard {
     ///
     /// # Errors
     /// When the stored sources cannot be read.
-    pub fn source(
+    pub(crate) fn source(
         &self,
         (segment, doc): (usize, tantivy::DocId),
         vectors: bool,
@@ -77,7 +77,7 @@ impl PinnedShard {
     ///
     /// # Errors
     /// When the shard has failed, or the id postings cannot be read.
-    pub fn find(&self, id: &str) -> Result<Option<(usize, tantivy::DocId)>, EngineError> {
+    pub(crate) fn find(&self, id: &str) -> Result<Option<(usize, tantivy::DocId)>, EngineError> {
         self.shard.check_readable()?;
         for (place, segment) in self.view.segments.iter().enumerate() {
             let found = segment

@@ -1,7 +1,7 @@
 //! `_validate/query` and `_explain`: whether a query is one, and why a document matches it.
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ErrorKind, Pinned, ResolveOptions, Resolved};
+use clew_engine::{EngineError, ErrorKind, Explanation, Pinned, ResolveOptions, Resolved};
 use clew_query::{Bool, Query};
 use clew_search::describe;
 use serde_json::{Value, json};
@@ -147,40 +147,33 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
     let pinned = call.api.engine.pin(&indices)?;
     let key = call.params.get("routing").unwrap_or(&id).to_string();
     let (asked, name) = (id.clone(), index.name().to_string());
-    let index_of_shard = index.clone();
+    let (index_of_shard, words) = (index.clone(), describe(&query));
     let found = call
-        .blocking(move |_| {
-            let shard = pinned.shard_of(&index_of_shard, &key);
-            let place = match shard {
-                Some(shard) => shard.find(&asked)?,
-                None => None,
-            };
-            match (shard, place) {
-                (Some(shard), Some(place)) => {
-                    let explained = shard.explain(&query, now_ms(), place)?;
-                    Ok(Some((explained, describe(&query))))
-                }
-                _ => Ok(None),
-            }
+        .blocking(move |_| match pinned.shard_of(&index_of_shard, &key) {
+            Some(shard) => shard.explain(&query, now_ms(), &asked),
+            None => Ok(Explanation::NoDocument),
         })
         .await?;
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object()
         .string_field("_index", &name)
         .string_field("_id", &id);
-    let Some((explanation, words)) = found else {
-        json.boolean_field("matched", false).end_object();
-        return Ok(Reply::written(json).with_status(StatusCode::NOT_FOUND));
+    let (is_match, explanation) = match &found {
+        Explanation::NoDocument => {
+            json.boolean_field("matched", false).end_object();
+            return Ok(Reply::written(json).with_status(StatusCode::NOT_FOUND));
+        }
+        Explanation::Match(explanation) => (true, explained(explanation)),
+        Explanation::NoMatch => {
+            let description = format!("{words} doesn't match id {id}");
+            (
+                false,
+                json!({"value": 0.0, "description": description, "details": []}),
+            )
+        }
     };
-    json.boolean_field("matched", explanation.is_some());
-    json.key("explanation").value(&match &explanation {
-        Some(explanation) => explained(explanation),
-        None => json!({
-            "value": 0.0,
-            "description": format!("{words} doesn't match id {id}"),
-            "details": [],
-        }),
-    });
+    json.boolean_field("matched", is_match);
+    json.key("explanation").value(&explanation);
     if let Some(filter) = SourceFilter::from_params(&call.params)? {
         write_source(&call, &index, &id, &filter, &mut json).await?;
     }

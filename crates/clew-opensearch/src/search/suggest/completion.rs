@@ -1,13 +1,12 @@
 //! The `completion` suggester: texts that begin with what was typed, the heaviest first.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::HashSet;
 
-use clew_engine::{EngineError, Pinned, PinnedShard};
+use clew_engine::{Completion, Completions, EngineError, Pinned};
 use clew_platform::stopped;
 use clew_query::{Fuzziness, FuzzyDistance, QueryError};
 use clew_schema::ContextWish;
-use clew_search::{Completed, CompletionWish};
+use clew_search::CompletionWish;
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};
@@ -24,37 +23,6 @@ struct Asked {
     skip_duplicates: bool,
 }
 
-/// What was found, the better the greater.
-struct Candidate<'a> {
-    /// Of what is alike the first found is the best.
-    number: usize,
-    shard: &'a PinnedShard,
-    one: Completed,
-}
-
-impl Ord for Candidate<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (one, than) = (&self.one, &other.one);
-        let score = one.score.total_cmp(&than.score);
-        let text = || (&than.normal, &than.input).cmp(&(&one.normal, &one.input));
-        score.then_with(text).then(other.number.cmp(&self.number))
-    }
-}
-
-impl PartialOrd for Candidate<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate<'_> {}
-
 /// Proposes texts for what was typed.
 pub(super) fn suggest(
     pinned: &Pinned,
@@ -63,36 +31,27 @@ pub(super) fn suggest(
     memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
     let asked = read(typed, body)?;
-    let mut found: BinaryHeap<Candidate<'_>> = BinaryHeap::new();
+    let mut found = Completions::default();
     for shard in pinned.shards() {
         let failed =
             |error: EngineError| ApiError::from(error).all_shards_failed(shard.index().name(), "");
-        let completed = shard.complete(&asked.wish).map_err(failed)?;
-        let numbered = (found.len()..).zip(completed);
-        found.extend(numbered.map(|(number, one)| Candidate { number, shard, one }));
+        found.add(shard, &asked.wish).map_err(failed)?;
     }
     let mut options: Vec<Value> = Vec::new();
-    let mut seen: HashSet<(*const PinnedShard, (usize, u32))> = HashSet::new();
     let mut texts: HashSet<String> = HashSet::new();
-    // Mostly few of very many are wanted, so the others need no order.
-    while let Some(Candidate { shard, one, .. }) = found.pop() {
-        if options.len() >= asked.size {
+    while options.len() < asked.size {
+        let is_new = |one: &Completion<'_>| !asked.skip_duplicates || !texts.contains(one.input());
+        let Some(one) = found.next_where(is_new) else {
             break;
-        }
-        let document = (std::ptr::from_ref(shard), one.place);
-        // A document is proposed once, by the heaviest of its texts.
-        if seen.contains(&document) || (asked.skip_duplicates && texts.contains(&one.input)) {
-            continue;
-        }
+        };
         // Each option reads a document.
         if stopped() {
             return Err(failed_of_stop());
         }
-        seen.insert(document);
         if asked.skip_duplicates {
-            texts.insert(one.input.clone());
+            texts.insert(one.input().to_string());
         }
-        options.push(option(shard, &one, (filter, memory))?);
+        options.push(option(&one, (filter, memory))?);
     }
     let length = typed.encode_utf16().count();
     Ok(Value::Array(vec![entry(typed, 0..length, options)]))
@@ -104,19 +63,18 @@ fn failed_of_stop() -> ApiError {
 }
 
 fn option(
-    shard: &PinnedShard,
-    one: &Completed,
+    one: &Completion<'_>,
     (filter, memory): (&SourceFilter, &RequestMemory),
 ) -> Result<Value, ApiError> {
     memory.take(OPTION_BYTES)?;
     let mut option = json!({
-        "text": one.input,
-        "_index": shard.index().name(),
-        "_id": shard.id(one.place)?,
-        "_score": one.score,
+        "text": one.input(),
+        "_index": one.index(),
+        "_id": one.id()?,
+        "_score": one.score(),
     });
     if *filter != SourceFilter::None {
-        let source = shard.source(one.place, true)?;
+        let source = one.source()?;
         // As it is read, and once more in the answer.
         memory.take(json_bytes(&source) + 2 * source.len())?;
         let mut json = crate::http::json_writer::JsonWriter::with_capacity(source.len());
@@ -124,7 +82,7 @@ fn option(
         let shown = serde_json::from_slice(&json.into_bytes());
         option["_source"] = shown.map_err(|error| ApiError::internal(error.to_string()))?;
     }
-    if let Some(Value::Object(contexts)) = &one.contexts {
+    if let Some(Value::Object(contexts)) = one.contexts() {
         let listed = contexts.iter().map(|(name, value)| {
             let values = match value {
                 Value::Array(items) => items.clone(),
