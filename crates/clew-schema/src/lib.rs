@@ -45,7 +45,7 @@ pub use completion::{
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,
-    StoredVector, Whole, feature_code, feature_weight, restore_vectors, wanted_span,
+    StoredVector, Whole, feature_code, feature_weight, restore_vectors, values_at, wanted_span,
 };
 pub use mapping::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, JoinRelations,

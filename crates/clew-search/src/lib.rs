@@ -40,7 +40,7 @@ mod highlight;
 mod suggest;
 
 pub use cache_room::size_caches;
-pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter};
+pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts};
 pub use indexing::SegmentBuilder;
 pub use query::{
     CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs, NoKnn, Percolated,

@@ -10,6 +10,7 @@ use clew_engine::{Engine, EngineError, Index, Pinned};
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldKind, MappedField};
+use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -291,7 +292,7 @@ fn vectors(
             Some((parent, _)) if field.multi_field => parent,
             _ => field.path.as_str(),
         };
-        let terms = terms_of(field, &values(source, path), (asked, memory))?;
+        let terms = terms_of(field, &plain_texts(source, path), (asked, memory))?;
         if terms.is_empty() {
             continue;
         }
@@ -373,33 +374,6 @@ fn text_bytes(value: &Value) -> usize {
         Value::Array(items) => items.iter().map(text_bytes).sum(),
         Value::Object(members) => members.values().map(text_bytes).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
-fn values(source: &Value, path: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    collect(source, path, &mut found);
-    found
-}
-
-fn collect(value: &Value, path: &str, found: &mut Vec<String>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| collect(item, path, found)),
-        Value::Object(members) => {
-            if let Some(member) = members.get(path) {
-                collect(member, "", found);
-                return;
-            }
-            for (at, _) in path.match_indices('.') {
-                if let Some(member) = members.get(&path[..at]) {
-                    collect(member, &path[at + 1..], found);
-                }
-            }
-        }
-        Value::String(text) if path.is_empty() => found.push(text.clone()),
-        Value::Number(number) if path.is_empty() => found.push(number.to_string()),
-        Value::Bool(flag) if path.is_empty() => found.push(flag.to_string()),
-        _ => {}
     }
 }
 

@@ -41,8 +41,8 @@ enum Names {
 pub(crate) struct RouteTable(Vec<Route>);
 
 impl RouteTable {
-    pub(crate) fn new(groups: &[&'static Group]) -> Self {
-        let mut routes: Vec<Route> = groups.iter().flat_map(|group| routes_of(group)).collect();
+    pub(crate) fn new(groups: impl Iterator<Item = &'static Group>) -> Self {
+        let mut routes: Vec<Route> = groups.flat_map(routes_of).collect();
         routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
         RouteTable(routes)
     }
@@ -141,6 +141,7 @@ fn path_segments(path: &'static str) -> impl Iterator<Item = Segment> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routes::own_groups;
 
     fn find(method: &str, path: &str) -> Result<(&'static str, Vec<String>), String> {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
@@ -149,8 +150,7 @@ mod tests {
             .filter(|part| !part.is_empty())
             .map(String::from)
             .collect();
-        let groups: Vec<_> = crate::routes::own_groups().collect();
-        match RouteTable::new(&groups).find(&method, &path) {
+        match RouteTable::new(own_groups()).find(&method, &path) {
             Ok(found) => Ok((
                 found.route.class,
                 found

@@ -10,6 +10,7 @@ use clew_engine::Index;
 use clew_query::{
     DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
 };
+use clew_schema::values_at;
 use serde_json::Value;
 
 use crate::dsl;
@@ -154,6 +155,7 @@ fn values_of(terms: &TermsOf, documents: &Documents) -> Result<Query, ApiError> 
     if let Some(found) = found(&terms.document, documents) {
         values_at(&found.source, &terms.path, &mut values);
     }
+    let mut values: Vec<Value> = values.into_iter().cloned().collect();
     if terms.is_packed {
         values = dsl::bitmap_numbers(&values)?;
     }
@@ -214,30 +216,6 @@ fn fill_percolate(percolate: &mut PercolateQuery, documents: &Documents) -> Resu
     }
     percolate.documents = Arc::new(vec![found.source.to_string().into_bytes()]);
     Ok(())
-}
-
-/// The values at a path, in arrays too.
-fn values_at(document: &Value, path: &str, found: &mut Vec<Value>) {
-    match document {
-        Value::Array(values) => {
-            for value in values {
-                values_at(value, path, found);
-            }
-        }
-        Value::Object(object) => {
-            if let Some(value) = object.get(path) {
-                values_at(value, "", found);
-            }
-            for (at, _) in path.match_indices('.') {
-                if let Some(inner) = object.get(&path[..at]) {
-                    values_at(inner, &path[at + 1..], found);
-                }
-            }
-        }
-        Value::Null => {}
-        scalar if path.is_empty() => found.push(scalar.clone()),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

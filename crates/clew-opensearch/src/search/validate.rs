@@ -147,11 +147,14 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
     let pinned = call.api.engine.pin(&indices)?;
     let key = call.params.get("routing").unwrap_or(&id).to_string();
     let (asked, name) = (id.clone(), index.name().to_string());
-    let (index_of_shard, words) = (index.clone(), describe(&query));
-    let found = call
-        .blocking(move |_| match pinned.shard_of(&index_of_shard, &key) {
-            Some(shard) => shard.explain(&query, now_ms(), &asked),
-            None => Ok(Explanation::NoDocument),
+    let index_of_shard = index.clone();
+    let (found, query) = call
+        .blocking(move |_| {
+            let found = match pinned.shard_of(&index_of_shard, &key) {
+                Some(shard) => shard.explain(&query, now_ms(), &asked)?,
+                None => Explanation::NoDocument,
+            };
+            Ok((found, query))
         })
         .await?;
     let mut json = JsonWriter::with_capacity(512);
@@ -165,11 +168,9 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
         }
         Explanation::Match(explanation) => (true, explained(explanation)),
         Explanation::NoMatch => {
-            let description = format!("{words} doesn't match id {id}");
-            (
-                false,
-                json!({"value": 0.0, "description": description, "details": []}),
-            )
+            let words = format!("{} doesn't match id {id}", describe(&query));
+            let details = json!({"value": 0.0, "description": words, "details": []});
+            (false, details)
         }
     };
     json.boolean_field("matched", is_match);

@@ -32,7 +32,7 @@ const JSON_TYPE: &str = "application/json; charset=UTF-8";
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 
 /// Answers one request.
-pub(crate) async fn dispatch(State(server): State<Server>, request: Request) -> Response {
+pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request) -> Response {
     let api = &server.api;
     let started = Instant::now();
     let (head, body) = request.into_parts();

@@ -15,11 +15,14 @@ use crate::server::dispatch::dispatch;
 use crate::state::api::{Api, RestOptions};
 
 /// What requests are answered by and with.
-#[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) api: Arc<Api>,
-    pub(crate) routes: Arc<RouteTable>,
+    pub(crate) routes: RouteTable,
 }
+
+/// The parts that the tests of this crate put together.
+#[cfg(test)]
+pub(crate) static WINGS: &[Wing] = &[crate::ism::WING, crate::sql::WING];
 
 /// Opens the API for requests; indexes that were left unfinished are removed.
 pub(crate) fn start(engine: Engine, options: RestOptions, wings: &'static [Wing]) -> Server {
@@ -28,23 +31,22 @@ pub(crate) fn start(engine: Engine, options: RestOptions, wings: &'static [Wing]
     let api = Api::new(engine, options, checks.collect());
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
     api.parts.get::<Described>().set_wings(wings);
-    let groups: Vec<_> = groups_of(wings).collect();
     Server {
         api: Arc::new(api),
-        routes: Arc::new(RouteTable::new(&groups)),
+        routes: RouteTable::new(groups_of(wings)),
     }
 }
 
 /// The REST API as one fallback service, so that it can be merged with routers of fixed paths
 /// without any conflict of patterns; and the work that goes on beside requests, which whoever serves
-/// the router runs as well. It ends when the server stops. The parts of the API that are crates of their
-/// own are handed in as `wings`.
+/// the router runs as well. It ends when the server stops. The parts of the API that stand by
+/// themselves are handed in as `wings`.
 pub fn router(
     engine: Engine,
     options: RestOptions,
     wings: &'static [Wing],
 ) -> (Router, impl Future<Output = ()> + Send + 'static) {
-    let server = start(engine, options, wings);
+    let server = Arc::new(start(engine, options, wings));
     let api = server.api.clone();
     let running = wings.iter().filter_map(|wing| wing.background);
     let running: Vec<_> = running.map(|run| run(api.clone())).collect();

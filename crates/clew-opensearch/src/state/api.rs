@@ -96,7 +96,7 @@ impl Api {
     pub(crate) fn new(
         engine: Engine,
         options: RestOptions,
-        setting_checks: Vec<SettingCheck>,
+        setting_checks: Arc<[SettingCheck]>,
     ) -> Self {
         let metrics = RestMetrics::new(options.registry.as_ref());
         let node_id = stable_id(&[&options.cluster_name, &options.node_name]);

@@ -163,7 +163,7 @@ fn memory_limits(engine: &Engine, both: &Both) -> Result<MemoryLimits, ApiError>
 
 impl ClusterSettings {
     /// Those that were kept when the process last ended.
-    pub(crate) fn load(engine: &Engine, checks: Vec<SettingCheck>) -> Self {
+    pub(crate) fn load(engine: &Engine, checks: Arc<[SettingCheck]>) -> Self {
         let both = Both {
             persistent: engine.with_definitions(persisted),
             transient: Kept::new(),
@@ -186,7 +186,7 @@ impl ClusterSettings {
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
             kept: Mutex::new(both),
             disk,
-            checks: checks.into(),
+            checks,
         }
     }
 

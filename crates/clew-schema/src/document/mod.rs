@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: `_id`, routing and versions, which belong to the engine.
 
+mod at_path;
 mod collect;
 mod composed;
 mod convert;
@@ -28,6 +29,7 @@ use std::borrow::Cow;
 
 use tantivy::schema::{Field, OwnedValue};
 
+pub use at_path::values_at;
 pub use error::DocumentError;
 pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;

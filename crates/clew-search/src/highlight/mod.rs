@@ -157,7 +157,7 @@ impl<'a> Highlighter<'a> {
         let mut shown = Vec::new();
         for prepared in &self.fields {
             let field = &self.mapping.fields()[prepared.field];
-            let texts = texts(source, self.source_path(field));
+            let texts = plain_texts(source, self.source_path(field));
             let pieces = prepared.pieces(field, &texts, self.analyzed_max)?;
             if stopped() {
                 return Err(HighlightError::Stopped);
@@ -258,8 +258,8 @@ fn is_named(pattern: &str, field: &MappedField) -> bool {
     text && clew_schema::glob::matches(pattern, &field.path)
 }
 
-/// The plain values at a path.
-fn texts(source: &Value, path: &str) -> Vec<String> {
+/// The scalars at a dotted path of a document as texts, through arrays; a name with the dots in it stands for itself alone.
+pub fn plain_texts(source: &Value, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     collect(source, path, &mut found);
     found

@@ -44,8 +44,8 @@ pub(crate) async fn describe(call: Call) -> Result<Reply, ApiError> {
 /// The whole document, of this crate's endpoints and those of `wings`.
 ///
 /// # Panics
-/// When the schemas of a wing are not a JSON object; a test of whoever puts it together calls this.
-pub(crate) fn description(wings: &'static [Wing]) -> Value {
+/// When the schemas of a wing are not a JSON object; a test calls this with all there are.
+fn description(wings: &'static [Wing]) -> Value {
     let known: Map<String, Value> =
         serde_json::from_str(PARAMETERS).expect("the file is compiled in and tested");
     let mut schemas = Map::new();
@@ -138,9 +138,7 @@ fn parameter(known: &Map<String, Value>, place: &str, name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ism, sql};
-
-    static WINGS: &[Wing] = &[ism::WING, sql::WING];
+    use crate::server::start::WINGS;
 
     /// Every `$ref` anywhere in a value.
     fn references(value: &Value, found: &mut BTreeSet<String>) {

@@ -38,14 +38,8 @@ fn damaged() -> (SimDisk, Node, [String; 2]) {
     }
     node.done("POST /docs/_flush", Value::Null);
     node.done("PUT /docs/_settings", json!({"index.blocks.write": false}));
-    let uuid = node
-        .server
-        .api
-        .engine
-        .index("docs")
-        .unwrap()
-        .uuid()
-        .to_string();
+    let engine = &node.server.api.engine;
+    let uuid = engine.index("docs").unwrap().uuid().to_string();
     drop(node);
     let victim = segment_file(&disk, &uuid, (1, ".store"));
     disk.open(&victim).unwrap().set_len(3).unwrap();

@@ -15,19 +15,16 @@ use clew_platform::{Clock, Disk, FixedClock, RealClock, SimDisk};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-use crate::routes::Wing;
 use crate::server::dispatch::dispatch;
-use crate::server::start::{Server, start};
+use crate::server::start::{Server, WINGS, start};
 use crate::state::api::RestOptions;
 
 /// Within this time a node has mended what can be mended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-static WINGS: &[Wing] = &[crate::ism::WING, crate::sql::WING];
-
 /// A node that is asked over its REST API.
 struct Node {
-    server: Server,
+    server: Arc<Server>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -46,7 +43,7 @@ impl Node {
             repository_roots: vec!["/repo".into()],
             ..RestOptions::default()
         };
-        let server = start(engine, options, WINGS);
+        let server = Arc::new(start(engine, options, WINGS));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clew_platform::Pace;
 use clew_query::{LikeDocument, LikeItem, MoreLikeThis, QueryError};
-use clew_schema::{FieldKind, MappedField, Mapping};
-use serde_json::Value;
+use clew_schema::{FieldKind, MappedField, Mapping, values_at};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
@@ -268,7 +267,7 @@ fn words<'i>(
             LikeItem::Document(like) => {
                 let mut texts = Vec::new();
                 for path in mapping.source_paths(mapped) {
-                    texts_at(&like.document, &path, &mut texts);
+                    values_at(&like.document, &path, &mut texts);
                 }
                 let analyzer = like.analyzers.get(&mapped.path).map(String::as_str);
                 let analyzer = document_analyzer(mapped, analyzer);
@@ -287,52 +286,5 @@ fn document_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'
         (Some(name), _) => mapped.analysis.resolved(name),
         (None, FieldKind::Text { analyzer, .. }) => analyzer,
         _ => "keyword",
-    }
-}
-
-/// The texts at a path of a document, in arrays too.
-fn texts_at<'a>(document: &'a Value, path: &str, found: &mut Vec<&'a Value>) {
-    match document {
-        Value::Array(values) => {
-            for value in values {
-                texts_at(value, path, found);
-            }
-        }
-        Value::Object(object) => {
-            if let Some(value) = object.get(path) {
-                texts_at(value, "", found);
-            }
-            for (at, _) in path.match_indices('.') {
-                if let Some(inner) = object.get(&path[..at]) {
-                    texts_at(inner, &path[at + 1..], found);
-                }
-            }
-        }
-        Value::Null => {}
-        scalar if path.is_empty() => found.push(scalar),
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn texts_are_found_through_arrays_and_dots() {
-        let document = json!({
-            "a": { "b": ["x", { "c": "no" }], "b.c": "y" },
-            "a.b": "z",
-        });
-        let find = |path: &str| {
-            let mut found = Vec::new();
-            texts_at(&document, path, &mut found);
-            found.into_iter().cloned().collect::<Vec<_>>()
-        };
-        assert_eq!(find("a.b"), [json!("z"), json!("x")]);
-        assert_eq!(find("a.b.c"), [json!("y"), json!("no")]);
-        assert!(find("q").is_empty());
     }
 }
