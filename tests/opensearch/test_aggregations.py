@@ -270,6 +270,37 @@ class Aggregations(ClewTest):
         self.assertAlmostEqual(result["middle"]["location"]["lon"], 4.06, places=4)
         self.assertEqual(result["middle"]["count"], 3)
 
+    def test_shards_that_match_nothing_are_asked_about_what_others_have(self):
+        """An aggregation that tells of more than the matches answers the same, whatever shards could be passed over."""
+        properties = {"n": {"type": "integer"}, "tag": {"type": "keyword"}}
+        body = {"mappings": {"properties": properties}, "settings": {"number_of_shards": 1}}
+        for index, tag, first in [("old", "a", 0), ("new", "b", 100)]:
+            self.client.indices.create(index=index, body=body)
+            documents = {
+                str(n): {"n": first + n, "tag": [tag] if n % 2 else [tag, "both"]} for n in range(8)
+            }
+            self.index_all(index, documents)
+        absent = {"terms": {"field": "tag", "min_doc_count": 0}}
+        significant = {"significant_terms": {"field": "tag", "min_doc_count": 1}}
+        every = {"filter": {"match_all": {}}}
+        cases = [
+            (absent, 0),
+            ({**every, "aggs": {"inside": absent}}, 0),
+            (significant, 0),
+            ({**every, "aggs": {"inside": significant}}, 0),
+            ({"terms": {"field": "tag"}}, 1),
+        ]
+        for aggregation, passed_over in cases:
+            query = {"range": {"n": {"gte": 100}}}
+            search = {"size": 0, "query": query, "aggs": {"x": aggregation}}
+            whole = self.client.search(index="old,new", body=search)
+            some = self.client.search(
+                index="old,new", body=search, params={"pre_filter_shard_size": 1}
+            )
+            with self.subTest(aggregation=aggregation):
+                self.assertEqual(some["aggregations"], whole["aggregations"])
+                self.assertEqual(some["_shards"]["skipped"], passed_over)
+
     def test_wrong_pipelines_are_refused(self):
         script = {"buckets_path": {}, "script": "int x = 3"}
         inner = {"s": {"bucket_script": script}}

@@ -67,6 +67,13 @@ pub struct NamedAgg {
     pub meta: Option<serde_json::Value>,
 }
 
+impl NamedAgg {
+    /// Whether it, or one inside it, tells of documents that do not match, so that no shard may be left out.
+    pub fn needs_every_shard(&self) -> bool {
+        self.spec.tells_of_others() || self.subs.iter().any(NamedAgg::needs_every_shard)
+    }
+}
+
 /// What is computed.
 #[allow(
     clippy::large_enum_variant,
@@ -429,12 +436,43 @@ impl AggSpec {
         }
     }
 
-    /// Whether it tells of documents that do not match, so that no shard may be left out.
-    pub fn needs_every_shard(&self) -> bool {
+    /// Whether its answer tells of documents that the search does not match: of values that none of the matches has,
+    /// or of how frequent a value is in all documents.
+    fn tells_of_others(&self) -> bool {
         match self {
-            AggSpec::Global => true,
+            AggSpec::Global | AggSpec::SignificantTerms(_) => true,
             AggSpec::Terms(terms) => terms.min_doc_count == 0,
-            _ => false,
+            AggSpec::DateHistogram(_)
+            | AggSpec::Histogram(_)
+            | AggSpec::Range(_)
+            | AggSpec::Missing(_)
+            | AggSpec::Min(_)
+            | AggSpec::Max(_)
+            | AggSpec::Avg(_)
+            | AggSpec::Sum(_)
+            | AggSpec::ValueCount(_)
+            | AggSpec::Stats(_)
+            | AggSpec::ExtendedStats { .. }
+            | AggSpec::Nested { .. }
+            | AggSpec::ReverseNested { .. }
+            | AggSpec::Relatives { .. }
+            | AggSpec::TopHits(_)
+            | AggSpec::Cardinality { .. }
+            | AggSpec::Percentiles(_)
+            | AggSpec::MedianDeviation { .. }
+            | AggSpec::WeightedAvg { .. }
+            | AggSpec::Filters(_)
+            | AggSpec::Composite(_)
+            | AggSpec::MultiTerms(_)
+            | AggSpec::RareTerms(_)
+            | AggSpec::GeoBounds { .. }
+            | AggSpec::GeoCentroid(_)
+            | AggSpec::GeoGrid(_)
+            | AggSpec::VariableWidth { .. }
+            | AggSpec::AutoDateHistogram(_)
+            | AggSpec::Sample(_)
+            | AggSpec::Matrix { .. }
+            | AggSpec::Pipeline(_) => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Which shards a search passes over: those without a document in a range that every match is in.
 
+use clew_aggregation::NamedAgg;
 use clew_query::Query;
 
 use crate::base::error::EngineError;
@@ -15,7 +16,7 @@ pub(super) fn skip(
 ) -> Result<(Vec<PinnedShard>, u32), EngineError> {
     let above = request.control.skip_above;
     let ranges = required_ranges(&request.query);
-    let sees_all = request.aggs.iter().any(|agg| agg.spec.needs_every_shard());
+    let sees_all = request.aggs.iter().any(NamedAgg::needs_every_shard);
     if above.is_none_or(|above| targets.len() as u64 <= above) || ranges.is_empty() || sees_all {
         return Ok((targets, 0));
     }
