@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clew_platform::{MemoryAccount, MemoryExceeded, Reservation, stopped};
 use clew_query::AggError;
 use clew_schema::{MappedField, Mapping};
-use clew_search::{MergedHit, SegmentBits, Snapshot};
+use clew_search::{SegmentBits, Snapshot};
 use tantivy::{DocId, SegmentReader};
 
 use super::auto_date;
@@ -20,11 +20,11 @@ use super::plan_join::wants_scores;
 use super::profile::{AggProfile, Stopwatch, count_buckets, profiles};
 use super::reduce::reduce;
 use super::relatives;
-use super::result::NamedResult;
+use super::result::{AggResults, NamedResult};
 use super::sample::Samples;
 use super::shard::cut_terms;
 use super::significance;
-use super::spec::{Attached, NamedAgg};
+use super::spec::NamedAgg;
 use super::unify::unify;
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
@@ -348,27 +348,26 @@ impl Intermediate {
         size_of_all(&self.partials)
     }
 
-    /// The results, in the order of the request.
+    /// The results, in the order of the request, without the documents of top hits.
     ///
     /// # Errors
-    /// [`AggError::TooManyBuckets`].
+    /// As [`Intermediate::into_results`].
     pub fn into_result(self) -> Result<Vec<NamedResult>, AggError> {
-        self.into_result_with(&|_| None, &|_| Ok(()))
+        self.into_results(&|_| Ok(())).map(|all| all.results)
     }
 
-    /// The same; `attach` is asked for something to go with each document among the top hits, and `book` to book so many
-    /// bytes of results, which are there beside what was counted.
+    /// The results and the documents of top hits; `book` is asked to book so many bytes of results, which are there
+    /// beside what was counted.
     ///
     /// # Errors
-    /// As [`Intermediate::into_result`]; [`AggError::Memory`] once `book` refuses.
-    pub fn into_result_with(
+    /// [`AggError::TooManyBuckets`]; [`AggError::Memory`] once `book` refuses.
+    pub fn into_results(
         self,
-        attach: &dyn Fn(&MergedHit) -> Option<Attached>,
         book: &dyn Fn(usize) -> Result<(), MemoryExceeded>,
-    ) -> Result<Vec<NamedResult>, AggError> {
+    ) -> Result<AggResults, AggError> {
         let partials = auto_date::settle(&self.plans, self.partials)?;
-        let mut results = reduce(&self.plans, &partials, self.limits, attach, book)?;
-        pipeline::apply(&self.plans, &self.pipelines, &mut results)?;
-        Ok(results)
+        let mut all = reduce(&self.plans, &partials, self.limits, book)?;
+        pipeline::apply(&self.plans, &self.pipelines, &mut all.results)?;
+        Ok(all)
     }
 }

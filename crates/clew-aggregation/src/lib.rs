@@ -100,13 +100,14 @@ pub use pipeline_spec::{GapPolicy, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
 pub use profile::{AggProfile, Stopwatch};
 pub use result::{
-    AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
-    MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult,
-    RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
+    AggResult, AggResults, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats,
+    HistogramResult, MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind,
+    PercentilesResult, RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult,
+    TopHitsResult,
 };
 pub use spec::{
-    AggSpec, Attached, CompositeKind, CompositeSource, CompositeSpec, FilterShape, FiltersSpec,
-    Generation, Method, MissingOrder, MultiTermsSpec, NamedAgg, PercentilesSpec, RareTermsSpec,
-    SampleSpec, Scalar, Source, TopHitsSpec,
+    AggSpec, CompositeKind, CompositeSource, CompositeSpec, FilterShape, FiltersSpec, Generation,
+    Method, MissingOrder, MultiTermsSpec, NamedAgg, PercentilesSpec, RareTermsSpec, SampleSpec,
+    Scalar, Source, TopHitsSpec,
 };
 pub use zone::parse_zone;

@@ -10,7 +10,7 @@ use tantivy::index::SegmentId;
 
 use super::collector::AggContext;
 use super::plan::{Op, Plan};
-use super::spec::{Attached, TopHitsSpec};
+use super::spec::TopHitsSpec;
 
 /// Most documents a bucket of top hits may have, those skipped included.
 const TOP_HITS_MAX: usize = 100;
@@ -122,7 +122,6 @@ pub(crate) struct TopHitsPlan {
     pub(crate) is_sorted: bool,
     pub(crate) with_scores: bool,
     pub(crate) shard: usize,
-    pub(crate) attached: Option<Attached>,
     /// What sort keys are opened under; it has no segments.
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     pub(crate) segments: Segments,
@@ -165,7 +164,6 @@ impl TopHitsPlan {
             keys: Arc::new(keys),
             objects: Arc::new(objects),
             shard: context.shard,
-            attached: spec.attached.clone(),
             snapshot: context
                 .snapshot
                 .map(|snapshot| Arc::new(snapshot.without_segments())),

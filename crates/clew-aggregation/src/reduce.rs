@@ -17,9 +17,9 @@ use super::reduce_given::given_result;
 use super::reduce_join::top_hits_result;
 use super::reduce_metrics::metric_result;
 use super::result::{
-    AggResult, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind, TermsResult,
+    AggResult, AggResults, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind,
+    TermsResult,
 };
-use super::spec::Attached;
 
 /// All results of a request.
 ///
@@ -29,9 +29,8 @@ pub(crate) fn reduce(
     plans: &[Plan],
     partials: &[Partial],
     limits: AggLimits,
-    attach: &dyn Fn(&MergedHit) -> Option<Attached>,
     book: &dyn Fn(usize) -> Result<(), MemoryExceeded>,
-) -> Result<Vec<NamedResult>, AggError> {
+) -> Result<AggResults, AggError> {
     let nodes: Vec<Node<'_>> = plans
         .iter()
         .zip(partials)
@@ -41,11 +40,15 @@ pub(crate) fn reduce(
         count: 0,
         pace: Pace::default(),
         max: limits.buckets_max,
-        attach,
+        hits: Vec::new(),
         book,
         unbooked_bytes: 0,
     };
-    results_of(&nodes, Some(0), &mut budget)
+    let results = results_of(&nodes, Some(0), &mut budget)?;
+    Ok(AggResults {
+        results,
+        hits: budget.hits,
+    })
 }
 
 /// What results take is booked in steps of so many bytes.
@@ -56,8 +59,8 @@ pub(crate) struct Budget<'a> {
     count: usize,
     pace: Pace,
     max: usize,
-    /// Gives what goes with a document.
-    pub(super) attach: &'a dyn Fn(&MergedHit) -> Option<Attached>,
+    /// The documents of the top hits made so far.
+    pub(super) hits: Vec<MergedHit>,
     /// Books what results take.
     book: &'a dyn Fn(usize) -> Result<(), MemoryExceeded>,
     unbooked_bytes: usize,

@@ -1,12 +1,22 @@
 //! Finished results, typed; protocols decide how to write them.
 
+use std::ops::Range;
+
 use clew_schema::geo::GeoPoint;
 use clew_search::MergedHit;
 
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
-use super::spec::Attached;
+
+/// What a request's aggregations found.
+#[derive(Clone, Debug, Default)]
+pub struct AggResults {
+    /// The results, in the order of the request.
+    pub results: Vec<NamedResult>,
+    /// The documents of all top hits; every result of them names its own by their places.
+    pub hits: Vec<MergedHit>,
+}
 
 /// One aggregation's result with its name.
 #[derive(Clone, Debug)]
@@ -264,21 +274,8 @@ pub struct TopHitsResult {
     pub total: u64,
     /// The best score, when the order is by score alone.
     pub max_score: Option<f32>,
-    /// The first of them.
-    pub hits: Vec<TopHit>,
-    /// Whether the request named an order.
-    pub is_sorted: bool,
-    /// What the request handed through.
-    pub attached: Option<Attached>,
-}
-
-/// A document among the first.
-#[derive(Clone, Debug)]
-pub struct TopHit {
-    /// Where it is.
-    pub hit: MergedHit,
-    /// What was attached to it.
-    pub document: Option<Attached>,
+    /// The places of the first of them in [`AggResults::hits`].
+    pub hits: Range<usize>,
 }
 
 /// A number; `None` of nothing.

@@ -1,9 +1,6 @@
 //! What is asked for: a tree of named aggregations, as any protocol may build it. Nothing here is
 //! checked against a mapping yet; `plan` does that.
 
-use std::any::Any;
-use std::sync::Arc;
-
 use clew_query::Query;
 use clew_search::{Mode, SortKey};
 
@@ -379,20 +376,6 @@ pub struct TopHitsSpec {
     pub sort: Vec<SortKey>,
     /// Scores also when the order is not by score.
     pub track_scores: bool,
-    /// Everything the request said, for whoever shows the documents.
-    pub body: serde_json::Value,
-    /// What was made of that; handed back with the result, untouched.
-    pub attached: Option<Attached>,
-}
-
-/// Something that is handed through without being looked at.
-#[derive(Clone, Debug)]
-pub struct Attached(pub Arc<dyn Any + Send + Sync>);
-
-impl PartialEq for Attached {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
 }
 
 impl AggSpec {

@@ -175,7 +175,7 @@ fn what_results_take_is_booked_while_they_are_made() {
         booked.set(booked.get() + bytes);
         Ok(())
     };
-    counted().into_result_with(&|_| None, &book).unwrap();
+    counted().into_results(&book).unwrap();
     let results = 3_000 * (size_of::<Bucket>() + size_of::<NamedResult>());
     assert!(
         booked.get().abs_diff(results) < 100_000,
@@ -189,7 +189,7 @@ fn what_results_take_is_booked_while_they_are_made() {
     });
     let memory = RefCell::new(account.open(MemoryPurpose::Searches));
     let error = counted()
-        .into_result_with(&|_| None, &|bytes| memory.borrow_mut().grow(bytes))
+        .into_results(&|bytes| memory.borrow_mut().grow(bytes))
         .unwrap_err();
     assert_eq!(error.kind(), AggErrorKind::TooLarge);
 }

@@ -1,12 +1,10 @@
 //! The aggregations of a search: what they are collected in on a shard, and their results.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clew_aggregation::{
-    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Intermediate, NamedResult,
-    Stopwatch,
+    AggCollector, AggContext, AggLimits, AggSearcher, Intermediate, NamedResult, Stopwatch,
 };
 use clew_platform::{Clock, Reservation};
 use clew_query::QueryError;
@@ -47,16 +45,17 @@ impl Inner {
         }
     }
 
-    /// The results of aggregations; documents that are top hits are read.
+    /// The results of aggregations, and the documents that their top hits name, each read.
     pub(super) fn agg_results(
         &self,
         partial: Intermediate,
         request: &SearchRequest,
         targets: &[PinnedShard],
         (now_ms, memory): (i64, &Mutex<Reservation>),
-    ) -> Result<Vec<NamedResult>, EngineError> {
-        let failed: RefCell<Option<EngineError>> = RefCell::default();
-        let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
+    ) -> Result<(Vec<NamedResult>, Vec<Hit>), EngineError> {
+        let book = |bytes| memory.lock().grow(bytes);
+        let all = partial.into_results(&book).map_err(QueryError::from)?;
+        let read = |merged: MergedHit| -> Result<Hit, EngineError> {
             unless_stopped()?;
             let target = &targets[merged.shard];
             let lookup = Lookup {
@@ -74,21 +73,8 @@ impl Inner {
             let [hit] = hits;
             Ok(hit)
         };
-        let attach = |merged: &MergedHit| match read(merged) {
-            Ok(hit) => Some(Attached(Arc::new(hit))),
-            Err(error) => {
-                failed.borrow_mut().get_or_insert(error);
-                None
-            }
-        };
-        let book = |bytes| memory.lock().grow(bytes);
-        let results = partial
-            .into_result_with(&attach, &book)
-            .map_err(QueryError::from)?;
-        match failed.into_inner() {
-            None => Ok(results),
-            Some(error) => Err(error),
-        }
+        let hits = all.hits.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok((all.results, hits))
     }
 }
 

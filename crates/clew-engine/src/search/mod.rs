@@ -370,7 +370,7 @@ impl Inner {
         }
         let memory = Mutex::new(self.memory.open(MemoryPurpose::Searches));
         let aggs = match aggs {
-            None => Some(Vec::new()),
+            None => Some((Vec::new(), Vec::new())),
             Some(partial) => unless_late(&times.to_find, || {
                 self.agg_results(partial, request, targets, (now_ms, &memory))
             })?,
@@ -389,13 +389,16 @@ impl Inner {
             hybrid::explain_hits(asked, &ranking, &answered, now_ms, &mut hits)?;
         }
         drop(collected);
+        let are_late = aggs.is_none();
+        let (aggs, top_hits) = aggs.unwrap_or_default();
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_search::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
             hits,
-            timed_out: merged.timed_out || aggs.is_none() || !is_whole,
-            aggs: aggs.unwrap_or_default(),
+            timed_out: merged.timed_out || are_late || !is_whole,
+            aggs,
+            top_hits,
             shards: ShardCounts {
                 total,
                 successful: total - failed,

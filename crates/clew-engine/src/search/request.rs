@@ -248,6 +248,8 @@ pub struct SearchResponse {
     pub hits: Vec<Hit>,
     /// The aggregations' results, in the request's order.
     pub aggs: Vec<NamedResult>,
+    /// The documents of all `top_hits` among them, which name theirs by their places here.
+    pub top_hits: Vec<Hit>,
     /// How many shards took part.
     pub shards: ShardCounts,
     /// Why each shard that failed did.

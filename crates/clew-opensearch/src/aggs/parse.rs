@@ -1,5 +1,7 @@
 //! From a request's `aggs` to the typed tree.
 
+use std::collections::BTreeMap;
+
 use clew_aggregation::{
     AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, Generation, HistogramSpec,
     IncludeExclude, NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
@@ -9,6 +11,7 @@ use serde_json::{Map, Value};
 use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::{calendar_interval, fixed_interval, legacy_interval, offset_ms};
+use super::path::AggPath;
 use super::{buckets, geo, metrics, pipelines};
 
 /// Up to this many distinct values are counted exactly, unless the request says otherwise.
@@ -18,16 +21,34 @@ const PRECISION_THRESHOLD_MAX: u64 = 40_000;
 /// How deep `aggs` may be nested in each other.
 const DEPTH_MAX: usize = 32;
 
+/// How the documents of each `top_hits` of a request are shown, as it was written, by the path there.
+pub(crate) type TopHitsBodies = BTreeMap<String, Map<String, Value>>;
+
+/// Aggregations, and what their request says beside them.
+#[derive(Clone, Debug, Default)]
+pub struct ParsedAggs {
+    /// The tree.
+    pub aggs: Vec<NamedAgg>,
+    /// How documents among the results are shown, which is understood by whoever shows them.
+    pub(crate) top_hits: TopHitsBodies,
+}
+
 /// Understands the value of `aggs` (or `aggregations`): an object of named aggregations.
 ///
 /// # Errors
 /// [`AggDslError`] in OpenSearch's words, for the first thing that is wrong.
-pub fn parse_aggs(value: &Value) -> Result<Vec<NamedAgg>, AggDslError> {
-    parse_level(value, 0)
+pub fn parse_aggs(value: &Value) -> Result<ParsedAggs, AggDslError> {
+    let mut top_hits = TopHitsBodies::new();
+    let aggs = parse_level(value, None, &mut top_hits)?;
+    Ok(ParsedAggs { aggs, top_hits })
 }
 
-fn parse_level(value: &Value, depth: usize) -> Result<Vec<NamedAgg>, AggDslError> {
-    if depth > DEPTH_MAX {
+fn parse_level(
+    value: &Value,
+    above: Option<&AggPath<'_>>,
+    top_hits: &mut TopHitsBodies,
+) -> Result<Vec<NamedAgg>, AggDslError> {
+    if above.is_some_and(|above| above.depth() >= DEPTH_MAX) {
         return Err(AggDslError::illegal(format!(
             "aggregations are nested more than [{DEPTH_MAX}] levels deep"
         )));
@@ -37,11 +58,16 @@ fn parse_level(value: &Value, depth: usize) -> Result<Vec<NamedAgg>, AggDslError
     })?;
     object
         .iter()
-        .map(|(name, value)| parse_named(name, value, depth))
+        .map(|(name, value)| parse_named(AggPath::new(name, above), value, top_hits))
         .collect()
 }
 
-fn parse_named(name: &str, value: &Value, depth: usize) -> Result<NamedAgg, AggDslError> {
+fn parse_named(
+    path: AggPath<'_>,
+    value: &Value,
+    top_hits: &mut TopHitsBodies,
+) -> Result<NamedAgg, AggDslError> {
+    let name = path.name;
     if name.is_empty() || name.contains(['[', ']', '>']) {
         return Err(AggDslError::parsing(format!(
             "Invalid aggregation name [{name}]. Aggregation names can contain any character \
@@ -65,7 +91,7 @@ fn parse_named(name: &str, value: &Value, depth: usize) -> Result<NamedAgg, AggD
                         "Found two sub aggregation definitions under [{name}]"
                     )));
                 }
-                subs = Some(parse_level(value, depth + 1)?);
+                subs = Some(parse_level(value, Some(&path), top_hits)?);
             }
             kind => {
                 if let Some((first, _)) = spec {
@@ -78,7 +104,7 @@ fn parse_named(name: &str, value: &Value, depth: usize) -> Result<NamedAgg, AggD
                         "Expected [START_OBJECT] under [{kind}], but got a value in [{name}]"
                     ))
                 })?;
-                spec = Some((kind, parse_spec(kind, name, settings)?));
+                spec = Some((kind, parse_spec(kind, path, settings, top_hits)?));
             }
         }
     }
@@ -97,9 +123,11 @@ fn parse_named(name: &str, value: &Value, depth: usize) -> Result<NamedAgg, AggD
 
 fn parse_spec(
     kind: &str,
-    name: &str,
+    path: AggPath<'_>,
     settings: &Map<String, Value>,
+    top_hits: &mut TopHitsBodies,
 ) -> Result<AggSpec, AggDslError> {
+    let name = path.name;
     let mut body = Body::new(kind, name, settings);
     let spec = match kind {
         "terms" => AggSpec::Terms(terms(&mut body)?),
@@ -145,7 +173,11 @@ fn parse_spec(
             way: Generation::Parents,
             kind: child_kind(&mut body, name)?,
         },
-        "top_hits" => AggSpec::TopHits(super::top_hits::top_hits(&mut body)?),
+        "top_hits" => {
+            let (spec, shown) = super::top_hits::top_hits(&mut body)?;
+            top_hits.insert(path.to_string(), shown);
+            AggSpec::TopHits(spec)
+        }
         "geo_distance" => AggSpec::Range(range(&mut body, EndKind::Distances)?),
         "ip_range" => AggSpec::Range(range(&mut body, EndKind::Addresses)?),
         kind => match other_spec(kind, &mut body, settings)? {

@@ -8,6 +8,7 @@ use clew_aggregation::{
 };
 use serde_json::{Map, Value, json};
 
+use super::path::AggPath;
 use super::render_buckets::{
     auto_date_body, buckets_body, composite_body, histogram_body, multi_terms_body,
     named_buckets_body, range_body, significant_body, terms_body,
@@ -16,28 +17,49 @@ use super::render_metrics::{
     bounds_body, bucket_value_body, centroid_body, derivative_body, extended_body, matrix_body,
     metric_body, percentiles_body, stats_body, stats_text,
 };
+use crate::http::error::ApiError;
+
+/// Writes the `hits` of the `top_hits` aggregation at a path.
+pub(crate) type TopHitsWriter<'a> =
+    dyn Fn(&AggPath<'_>, &TopHitsResult) -> Result<Value, ApiError> + 'a;
 
 /// How results are written.
 #[derive(Clone, Copy)]
-pub struct Rendering<'a> {
+pub(crate) struct Rendering<'a> {
     /// Whether each name says its type.
-    pub typed_keys: bool,
-    /// Writes the `hits` of a `top_hits` aggregation: they look like those of the search around it.
-    pub top_hits: &'a dyn Fn(&TopHitsResult) -> Value,
+    pub(crate) typed_keys: bool,
+    /// Documents look like those of the search around them.
+    pub(crate) top_hits: &'a TopHitsWriter<'a>,
+    /// The aggregation whose buckets are being written.
+    above: Option<&'a AggPath<'a>>,
+}
+
+impl<'a> Rendering<'a> {
+    /// Of a request's results; `top_hits` writes documents.
+    pub(crate) fn new(typed_keys: bool, top_hits: &'a TopHitsWriter<'a>) -> Self {
+        Rendering {
+            typed_keys,
+            top_hits,
+            above: None,
+        }
+    }
 }
 
 /// Writes results as OpenSearch does.
-pub fn render_aggs(results: &[NamedResult], how: Rendering<'_>) -> Value {
+///
+/// # Errors
+/// That of a document that cannot be shown.
+pub(crate) fn render_aggs(results: &[NamedResult], how: Rendering<'_>) -> Result<Value, ApiError> {
     let mut object = Map::new();
-    add_all(&mut object, results, how);
-    Value::Object(object)
+    add_all(&mut object, results, how)?;
+    Ok(Value::Object(object))
 }
 
 pub(super) fn add_all(
     object: &mut Map<String, Value>,
     results: &[NamedResult],
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     for named in results {
         let name = if how.typed_keys {
             format!("{}#{}", type_name(&named.result), named.name)
@@ -48,9 +70,11 @@ pub(super) fn add_all(
         if let Some(meta) = &named.meta {
             body.insert("meta".to_string(), meta.clone());
         }
-        render(&mut body, &named.result, how);
+        let path = AggPath::new(&named.name, how.above);
+        render(&mut body, &named.result, &path, how)?;
         object.insert(name, Value::Object(body));
     }
+    Ok(())
 }
 
 /// The type of a result in a name, which clients choose their parser by.
@@ -134,29 +158,38 @@ fn terms_type(terms: &TermsResult) -> &'static str {
     }
 }
 
-fn render(body: &mut Map<String, Value>, result: &AggResult, how: Rendering<'_>) {
+fn render(
+    body: &mut Map<String, Value>,
+    result: &AggResult,
+    path: &AggPath<'_>,
+    how: Rendering<'_>,
+) -> Result<(), ApiError> {
+    let how = Rendering {
+        above: Some(path),
+        ..how
+    };
     match result {
-        AggResult::Terms(terms) => terms_body(body, terms, how),
+        AggResult::Terms(terms) => terms_body(body, terms, how)?,
         AggResult::MultiTerms { terms, formats } => {
-            multi_terms_body(body, terms, formats, how);
+            multi_terms_body(body, terms, formats, how)?;
         }
         AggResult::Significant {
             terms,
             doc_count,
             background,
-        } => significant_body(body, terms, (*doc_count, *background), how),
+        } => significant_body(body, terms, (*doc_count, *background), how)?,
         AggResult::DateHistogram(histogram)
         | AggResult::Histogram(histogram)
         | AggResult::VariableWidth(histogram) => {
-            histogram_body(body, histogram, how);
+            histogram_body(body, histogram, how)?;
         }
         AggResult::AutoDateHistogram {
             histogram,
             interval,
-        } => auto_date_body(body, histogram, interval, how),
-        AggResult::Range { buckets, keyed, .. } => range_body(body, buckets, *keyed, how),
+        } => auto_date_body(body, histogram, interval, how)?,
+        AggResult::Range { buckets, keyed, .. } => range_body(body, buckets, *keyed, how)?,
         AggResult::TopHits(hits) => {
-            body.insert("hits".to_string(), (how.top_hits)(hits));
+            body.insert("hits".to_string(), (how.top_hits)(path, hits)?);
         }
         AggResult::Missing { doc_count, subs }
         | AggResult::Joined {
@@ -166,16 +199,16 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, how: Rendering<'_>)
             doc_count, subs, ..
         } => {
             body.insert("doc_count".to_string(), json!(doc_count));
-            add_all(body, subs, how);
+            add_all(body, subs, how)?;
         }
-        AggResult::Filters { buckets, keyed } => buckets_body(body, buckets, *keyed, how),
+        AggResult::Filters { buckets, keyed } => buckets_body(body, buckets, *keyed, how)?,
         AggResult::GeoBounds(corners) => bounds_body(body, corners.as_ref()),
         AggResult::GeoCentroid { middle, count } => centroid_body(body, middle.as_ref(), *count),
         AggResult::Adjacency(buckets) | AggResult::Cells { buckets, .. } => {
-            named_buckets_body(body, buckets, how);
+            named_buckets_body(body, buckets, how)?;
         }
         AggResult::Matrix(matrix) => matrix_body(body, matrix),
-        AggResult::Composite(composite) => composite_body(body, composite, how),
+        AggResult::Composite(composite) => composite_body(body, composite, how)?,
         AggResult::Min(metric)
         | AggResult::Max(metric)
         | AggResult::Avg(metric)
@@ -199,4 +232,5 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, how: Rendering<'_>)
         }
         AggResult::Percentiles(percentiles) => percentiles_body(body, percentiles),
     }
+    Ok(())
 }

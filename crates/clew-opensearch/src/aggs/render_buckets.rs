@@ -7,13 +7,37 @@ use clew_aggregation::{
 use clew_platform::Pace;
 use serde_json::{Map, Value, json};
 
-use super::render::add_all;
-use crate::aggs::render::Rendering;
+use super::render::{Rendering, add_all};
+use crate::http::error::ApiError;
 
 /// Buckets to be shown; no more once the request is over, as nobody sees them then or only a part is asked for.
 fn while_wanted<T>(buckets: &[T]) -> impl Iterator<Item = &T> {
     let mut pace = Pace::default();
     buckets.iter().take_while(move |_| !pace.is_over())
+}
+
+/// Adds a list of buckets, or the error of the first that cannot be shown.
+fn insert_buckets(
+    body: &mut Map<String, Value>,
+    buckets: impl Iterator<Item = Result<Value, ApiError>>,
+) -> Result<(), ApiError> {
+    let buckets = buckets.collect::<Result<_, _>>()?;
+    body.insert("buckets".to_string(), Value::Array(buckets));
+    Ok(())
+}
+
+/// Adds buckets by their names, or as a list without them.
+fn insert_keyed(
+    body: &mut Map<String, Value>,
+    buckets: impl Iterator<Item = Result<(String, Value), ApiError>>,
+    keyed: bool,
+) -> Result<(), ApiError> {
+    if !keyed {
+        return insert_buckets(body, buckets.map(|named| Ok(named?.1)));
+    }
+    let buckets = buckets.collect::<Result<_, _>>()?;
+    body.insert("buckets".to_string(), Value::Object(buckets));
+    Ok(())
 }
 
 /// How wrong a count may be; -1 where nothing can be said.
@@ -32,7 +56,11 @@ fn terms_counts(body: &mut Map<String, Value>, terms: &TermsResult) {
     );
 }
 
-pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, how: Rendering<'_>) {
+pub(super) fn terms_body(
+    body: &mut Map<String, Value>,
+    terms: &TermsResult,
+    how: Rendering<'_>,
+) -> Result<(), ApiError> {
     if !terms.rare {
         terms_counts(body, terms);
     }
@@ -49,17 +77,17 @@ pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, how
                 error_value(bucket.doc_count_error),
             );
         }
-        add_all(&mut object, &bucket.subs, how);
-        Value::Object(object)
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
     });
-    body.insert("buckets".to_string(), buckets.collect());
+    insert_buckets(body, buckets)
 }
 
 pub(super) fn histogram_body(
     body: &mut Map<String, Value>,
     histogram: &HistogramResult,
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     let one = |bucket: &Bucket| {
         let text = histogram.format.text_of_key(&bucket.key);
         let mut object = Map::new();
@@ -74,17 +102,12 @@ pub(super) fn histogram_body(
             object.insert("max".to_string(), json!(max));
         }
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, how);
+        add_all(&mut object, &bucket.subs, how)?;
         let name = text.unwrap_or_else(|| bucket.key.to_string());
-        (name, Value::Object(object))
+        Ok((name, Value::Object(object)))
     };
     let buckets = while_wanted(&histogram.buckets).map(one);
-    let buckets = if histogram.keyed {
-        Value::Object(buckets.collect())
-    } else {
-        buckets.map(|(_, bucket)| bucket).collect()
-    };
-    body.insert("buckets".to_string(), buckets);
+    insert_keyed(body, buckets, histogram.keyed)
 }
 
 pub(super) fn significant_body(
@@ -92,7 +115,7 @@ pub(super) fn significant_body(
     terms: &TermsResult,
     (doc_count, background): (u64, u64),
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     body.insert("doc_count".to_string(), json!(doc_count));
     body.insert("bg_count".to_string(), json!(background));
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
@@ -106,10 +129,10 @@ pub(super) fn significant_body(
             object.insert("score".to_string(), json!(score));
             object.insert("bg_count".to_string(), json!(background));
         }
-        add_all(&mut object, &bucket.subs, how);
-        Value::Object(object)
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
     });
-    body.insert("buckets".to_string(), buckets.collect());
+    insert_buckets(body, buckets)
 }
 
 pub(super) fn auto_date_body(
@@ -117,9 +140,10 @@ pub(super) fn auto_date_body(
     histogram: &HistogramResult,
     interval: &str,
     how: Rendering<'_>,
-) {
-    histogram_body(body, histogram, how);
+) -> Result<(), ApiError> {
+    histogram_body(body, histogram, how)?;
     body.insert("interval".to_string(), json!(interval));
+    Ok(())
 }
 
 pub(super) fn multi_terms_body(
@@ -127,7 +151,7 @@ pub(super) fn multi_terms_body(
     terms: &TermsResult,
     formats: &[ValueFormat],
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     terms_counts(body, terms);
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
         let mut object = Map::new();
@@ -154,17 +178,17 @@ pub(super) fn multi_terms_body(
                 error_value(bucket.doc_count_error),
             );
         }
-        add_all(&mut object, &bucket.subs, how);
-        Value::Object(object)
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
     });
-    body.insert("buckets".to_string(), buckets.collect());
+    insert_buckets(body, buckets)
 }
 
 pub(super) fn composite_body(
     body: &mut Map<String, Value>,
     composite: &CompositeResult,
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     let key = |bucket: &Bucket| {
         let parts = match &bucket.key {
             Key::Tuple(keys) => &keys[..],
@@ -183,10 +207,10 @@ pub(super) fn composite_body(
         let mut object = Map::new();
         object.insert("key".to_string(), key(bucket));
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, how);
-        Value::Object(object)
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
     });
-    body.insert("buckets".to_string(), buckets.collect());
+    insert_buckets(body, buckets)
 }
 
 /// Buckets that have a name or only a place.
@@ -195,20 +219,15 @@ pub(super) fn buckets_body(
     buckets: &[Bucket],
     keyed: bool,
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     let one = |bucket: &Bucket| {
         let mut object = Map::new();
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, how);
-        (bucket.key.to_string(), Value::Object(object))
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok((bucket.key.to_string(), Value::Object(object)))
     };
     let buckets = while_wanted(buckets).map(one);
-    let buckets = if keyed {
-        Value::Object(buckets.collect())
-    } else {
-        buckets.map(|(_, bucket)| bucket).collect()
-    };
-    body.insert("buckets".to_string(), buckets);
+    insert_keyed(body, buckets, keyed)
 }
 
 /// A list of buckets with their names as keys.
@@ -216,16 +235,15 @@ pub(super) fn named_buckets_body(
     body: &mut Map<String, Value>,
     buckets: &[Bucket],
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     let one = |bucket: &Bucket| {
         let mut object = Map::new();
         object.insert("key".to_string(), key_value(&bucket.key));
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, how);
-        Value::Object(object)
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
     };
-    let buckets = while_wanted(buckets).map(one).collect();
-    body.insert("buckets".to_string(), buckets);
+    insert_buckets(body, while_wanted(buckets).map(one))
 }
 
 pub(super) fn range_body(
@@ -233,7 +251,7 @@ pub(super) fn range_body(
     ranges: &[RangeBucket],
     keyed: bool,
     how: Rendering<'_>,
-) {
+) -> Result<(), ApiError> {
     let one = |range: &RangeBucket| {
         let name = range.name.to_string();
         let mut object = Map::new();
@@ -255,16 +273,11 @@ pub(super) fn range_body(
             }
         }
         object.insert("doc_count".to_string(), json!(range.doc_count));
-        add_all(&mut object, &range.subs, how);
-        (name, Value::Object(object))
+        add_all(&mut object, &range.subs, how)?;
+        Ok((name, Value::Object(object)))
     };
     let buckets = while_wanted(ranges).map(one);
-    let buckets = if keyed {
-        Value::Object(buckets.collect())
-    } else {
-        buckets.map(|(_, bucket)| bucket).collect()
-    };
-    body.insert("buckets".to_string(), buckets);
+    insert_keyed(body, buckets, keyed)
 }
 
 /// A key as JSON has it.

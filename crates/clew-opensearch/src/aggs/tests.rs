@@ -3,16 +3,17 @@ use std::num::NonZeroI64;
 use clew_aggregation::{
     AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateInterval, Direction, EndKind,
     ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey,
-    RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
+    RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, TopHitsResult, ValueFormat,
 };
 use clew_schema::DateFormat;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::http::error::ApiError;
 
 fn parse_one(body: Value) -> AggSpec {
-    let mut aggs = parse_aggs(&json!({"a": body})).unwrap();
+    let mut aggs = parse_aggs(&json!({"a": body})).unwrap().aggs;
     aggs.remove(0).spec
 }
 
@@ -238,7 +239,8 @@ fn sub_aggregations_and_meta_are_kept() {
             "aggregations": {"inner": {"avg": {"field": "price"}}},
         },
     }))
-    .unwrap();
+    .unwrap()
+    .aggs;
     let [
         NamedAgg {
             name, subs, meta, ..
@@ -290,7 +292,7 @@ fn dates() -> ValueFormat {
 
 /// Also the order of members is compared, as text.
 fn check_json(results: &[NamedResult], expected: &Value) {
-    let rendered = render_aggs(results, as_it_is(false));
+    let rendered = render_aggs(results, as_it_is(false)).unwrap();
     assert_eq!(
         serde_json::to_string_pretty(&rendered).unwrap(),
         serde_json::to_string_pretty(expected).unwrap()
@@ -562,7 +564,7 @@ fn typed_keys_name_the_type_at_every_level() {
             AggResult::Terms(terms(TermsKind::Text, buckets, ValueFormat::Raw)),
         )
     };
-    let rendered = render_aggs(&[outer], as_it_is(true));
+    let rendered = render_aggs(&[outer], as_it_is(true)).unwrap();
     assert_eq!(rendered["sterms#t"]["meta"], json!({"x": 1}));
     assert_eq!(
         rendered["sterms#t"]["buckets"][0]["value_count#n"],
@@ -570,9 +572,55 @@ fn typed_keys_name_the_type_at_every_level() {
     );
 }
 
+#[test]
+fn top_hits_are_found_by_the_names_on_the_way_to_them() {
+    let hits = json!({"top_hits": {"size": 1, "_source": false, "sort": ["price"]}});
+    let parsed = parse_aggs(&json!({
+        "hits": {"top_hits": {"version": true}},
+        "t": {"aggs": {"hits": hits, "u": {"aggs": {"hits": {"top_hits": {}}},
+            "terms": {"field": "b"}}}, "terms": {"field": "a"}},
+    }))
+    .unwrap();
+    let shown = json!(parsed.top_hits);
+    let expected = json!({
+        "hits": {"version": true},
+        "t>hits": {"_source": false, "sort": ["price"]},
+        "t>u>hits": {},
+    });
+    assert_eq!(shown, expected);
+
+    let hits = || {
+        let found = TopHitsResult {
+            total: 1,
+            max_score: None,
+            hits: 0..1,
+        };
+        named("hits", AggResult::TopHits(found))
+    };
+    let inner = vec![bucket(Key::Str("b".into()), 1, vec![hits()])];
+    let inner = AggResult::Terms(terms(TermsKind::Text, inner, ValueFormat::Raw));
+    let outer = vec![bucket(
+        Key::Str("a".into()),
+        1,
+        vec![hits(), named("u", inner)],
+    )];
+    let outer = AggResult::Terms(terms(TermsKind::Text, outer, ValueFormat::Raw));
+    let results = [hits(), named("t", outer)];
+    let rendered = render_aggs(&results, as_it_is(true)).unwrap();
+    assert_eq!(rendered["top_hits#hits"]["hits"], "hits");
+    let bucket = &rendered["sterms#t"]["buckets"][0];
+    assert_eq!(bucket["top_hits#hits"]["hits"], "t>hits");
+    let bucket = &bucket["sterms#u"]["buckets"][0];
+    assert_eq!(bucket["top_hits#hits"]["hits"], "t>u>hits");
+
+    let refuses = |path: &AggPath<'_>, _: &TopHitsResult| match path.to_string() {
+        inner if inner == "t>u>hits" => Err(ApiError::illegal_argument("too long")),
+        outer => Ok(json!(outer)),
+    };
+    let error = render_aggs(&results, Rendering::new(false, &refuses));
+    assert_eq!(error.unwrap_err().reason(), "too long");
+}
+
 fn as_it_is(typed_keys: bool) -> Rendering<'static> {
-    Rendering {
-        typed_keys,
-        top_hits: &|_| Value::Null,
-    }
+    Rendering::new(typed_keys, &|path, _| Ok(json!(path.to_string())))
 }

@@ -1,7 +1,7 @@
 //! The `top_hits` aggregation: which documents, in which order. How they are shown is read by the
 //! search around it, since it is said as for its own hits.
 
-use clew_aggregation::{AggSpec, NamedAgg, TopHitsSpec};
+use clew_aggregation::TopHitsSpec;
 use serde_json::{Map, Value};
 
 use super::body::Body;
@@ -24,7 +24,10 @@ const SHOWN: [&str; 10] = [
     "sort",
 ];
 
-pub(super) fn top_hits(body: &mut Body<'_>) -> Result<TopHitsSpec, AggDslError> {
+/// Which documents are wanted, and what is said of showing them.
+pub(super) fn top_hits(
+    body: &mut Body<'_>,
+) -> Result<(TopHitsSpec, Map<String, Value>), AggDslError> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let mut shown = Map::new();
     for key in SHOWN {
@@ -36,26 +39,11 @@ pub(super) fn top_hits(body: &mut Body<'_>) -> Result<TopHitsSpec, AggDslError> 
         Some(sort) => dsl::parse_sort(sort).map_err(|error| AggDslError::illegal(error.reason))?,
         None => Vec::new(),
     };
-    Ok(TopHitsSpec {
+    let spec = TopHitsSpec {
         from: count(body.count("from")?.unwrap_or(0)),
         size: count(body.count("size")?.unwrap_or(SIZE_DEFAULT)),
         sort,
         track_scores: body.flag("track_scores")?,
-        body: Value::Object(shown),
-        attached: None,
-    })
-}
-
-/// Visits the top hits in a tree of aggregations.
-pub(crate) fn for_each_top_hits<E>(
-    aggs: &mut [NamedAgg],
-    visit: &mut impl FnMut(&mut TopHitsSpec) -> Result<(), E>,
-) -> Result<(), E> {
-    for agg in aggs {
-        if let AggSpec::TopHits(spec) = &mut agg.spec {
-            visit(spec)?;
-        }
-        for_each_top_hits(&mut agg.subs, visit)?;
-    }
-    Ok(())
+    };
+    Ok((spec, shown))
 }

@@ -142,6 +142,7 @@ mod tests {
             max_score: None,
             hits: Vec::new(),
             aggs: Vec::new(),
+            top_hits: Vec::new(),
             shards: ShardCounts::default(),
             failures: Vec::new(),
             timed_out: false,

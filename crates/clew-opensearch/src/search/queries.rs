@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::lookup::{Queries, Visit};
 use super::request::{Output, Spec};
-use super::top_hits;
 use crate::http::error::ApiError;
 
 impl Queries for Output {
@@ -12,6 +11,7 @@ impl Queries for Output {
         if let Some(highlight) = &mut self.highlight {
             highlight.each(visit)?;
         }
+        self.top_hits.each(visit)?;
         if self.inner.is_empty() {
             return Ok(());
         }
@@ -36,7 +36,6 @@ impl Queries for Spec {
         for agg in &mut self.aggs {
             agg.for_each_query_mut(visit)?;
         }
-        top_hits::each_query(&mut self.aggs, visit)?;
         for spec in self.collapse.iter_mut().flat_map(|all| &mut all.inner) {
             spec.each(visit)?;
         }

@@ -18,8 +18,9 @@ use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
 use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
 use super::scope::{Boosts, read_boosts};
-use super::{sort_values, top_hits};
-use crate::aggs::parse_aggs;
+use super::sort_values;
+use super::top_hits::{Around, ShownTopHits};
+use crate::aggs::{ParsedAggs, TopHitsBodies, parse_aggs};
 use crate::dsl::{self, HybridQuery};
 use crate::http::error::ApiError;
 use crate::http::params::Params;
@@ -51,6 +52,8 @@ pub(super) struct Output {
     pub(super) inner: Arc<Vec<InnerSpec>>,
     /// The field that hits are collapsed by.
     pub(super) collapsed: Option<String>,
+    /// How documents among the aggregations are shown.
+    pub(super) top_hits: ShownTopHits,
 }
 
 impl Output {
@@ -78,6 +81,8 @@ pub(super) struct Spec {
     collapse_body: Option<Value>,
     pub(super) post_filter: Option<Query>,
     pub(super) aggs: Vec<NamedAgg>,
+    /// How documents among them are shown, as it was written.
+    top_hits_bodies: TopHitsBodies,
     pub(super) sort: Vec<SortKey>,
     search_after: Vec<Value>,
     track_total: Option<TrackTotal>,
@@ -126,6 +131,7 @@ impl Spec {
                 highlight: None,
                 inner: Arc::default(),
                 collapsed: None,
+                top_hits: ShownTopHits::default(),
             },
             indices_boost: Boosts::new(),
             control: Control::default(),
@@ -136,6 +142,7 @@ impl Spec {
             collapse_body: None,
             post_filter: None,
             aggs: Vec::new(),
+            top_hits_bodies: TopHitsBodies::new(),
             sort: Vec::new(),
             search_after: Vec::new(),
             track_total: None,
@@ -166,7 +173,10 @@ impl Spec {
                 self.output.inner = Arc::new(inner::of_query(value)?);
             }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
-            "aggs" | "aggregations" => self.aggs = parse_aggs(value)?,
+            "aggs" | "aggregations" => {
+                let ParsedAggs { aggs, top_hits } = parse_aggs(value)?;
+                (self.aggs, self.top_hits_bodies) = (aggs, top_hits);
+            }
             "sort" => self.sort = dsl::parse_sort(value)?,
             "from" => self.from = whole(key, value)?,
             "size" => self.size = whole(key, value)?,
@@ -301,12 +311,14 @@ impl Spec {
             self.output.source = SourceFilter::None;
         }
         self.output.sorted = !self.sort.is_empty();
-        let shown = top_hits::Around {
-            inner: self.output.inner.clone(),
-            query: self.query.clone(),
-            total_as_int: self.output.total_as_int,
-        };
-        top_hits::attach(&mut self.aggs, &shown)?;
+        if !self.top_hits_bodies.is_empty() {
+            let around = Around {
+                inner: self.output.inner.clone(),
+                query: self.query.clone(),
+                total_as_int: self.output.total_as_int,
+            };
+            self.output.top_hits = ShownTopHits::read(&self.top_hits_bodies, &around)?;
+        }
         if let Some(body) = &self.collapse_body {
             let mut collapse = CollapseSpec::read(body, self.query.as_ref())?;
             self.output.collapsed = Some(collapse.field.clone());

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use clew_aggregation::TopHitsResult;
 use clew_engine::{EngineError, Hit, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_query::QueryError;
@@ -11,9 +12,8 @@ use serde_json::{Map, Value, json};
 use super::highlight::Highlights;
 use super::inner::{self, InnerSpec};
 use super::request::Output;
-use super::top_hits::render_top_hits;
 use super::{percolated, profile, shown_source, sort_values};
-use crate::aggs::{Rendering, render_aggs};
+use crate::aggs::{AggPath, Rendering, render_aggs};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
@@ -69,6 +69,7 @@ impl Answer {
         let mut inner = self.spec.inner.iter();
         self.spec.highlight.is_some()
             || self.suggest.is_some()
+            || self.spec.top_hits.analyzes_texts()
             || inner.any(InnerSpec::analyzes_texts)
     }
 
@@ -121,11 +122,12 @@ impl Answer {
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
             json.key("aggregations");
-            let how = Rendering {
-                typed_keys: self.spec.typed_keys,
-                top_hits: &render_top_hits,
+            let documents = &self.response.top_hits;
+            let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
+                self.spec.top_hits.render(path, result, documents)
             };
-            json.value(&render_aggs(&self.response.aggs, how));
+            let how = Rendering::new(self.spec.typed_keys, &top_hits);
+            json.value(&render_aggs(&self.response.aggs, how)?);
         }
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);

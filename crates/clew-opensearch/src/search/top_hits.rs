@@ -1,8 +1,10 @@
-//! How the documents of `top_hits` aggregations are shown: like hits of the search around them.
+//! How the documents of `top_hits` aggregations are shown: like hits of the search around them. Where they
+//! stand in the request's tree says which is which; the engine hears nothing of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_aggregation::{Attached, NamedAgg, TopHitsResult};
+use clew_aggregation::TopHitsResult;
 use clew_engine::Hit;
 use clew_query::Query;
 use clew_search::{Relation, Total};
@@ -12,7 +14,7 @@ use super::inner::InnerSpec;
 use super::lookup::{Queries, Visit};
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
-use crate::aggs::for_each_top_hits;
+use crate::aggs::{AggPath, TopHitsBodies};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 
@@ -24,66 +26,75 @@ pub(super) struct Around {
     pub(super) total_as_int: bool,
 }
 
-/// How the documents of one aggregation are shown.
-#[derive(Clone)]
-struct Shown(Output);
+/// How the documents of each `top_hits` of a request are shown, by the path there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ShownTopHits(Arc<BTreeMap<String, Output>>);
 
-/// Reads how top hits are to be shown, and lets the aggregations hand that on to their results.
-pub(super) fn attach(aggs: &mut [NamedAgg], around: &Around) -> Result<(), ApiError> {
-    for_each_top_hits(aggs, &mut |top| {
-        let mut spec = Spec::empty();
-        spec.query.clone_from(&around.query);
-        let members = top.body.as_object();
-        for (key, value) in members.into_iter().flatten() {
-            spec.read_member(key, value, &[])?;
-        }
-        let mut output = spec.finish(None)?.output;
-        output.inner = around.inner.clone();
-        output.total_as_int = around.total_as_int;
-        top.attached = Some(Attached(Arc::new(Shown(output))));
-        Ok(())
-    })
-}
-
-/// Visits the queries that say how documents are shown.
-pub(super) fn each_query(aggs: &mut [NamedAgg], visit: &mut Visit<'_>) -> Result<(), ApiError> {
-    for_each_top_hits(aggs, &mut |top| {
-        let attached = top.attached.as_ref();
-        if let Some(shown) = attached.and_then(|one| one.0.downcast_ref::<Shown>()) {
-            let mut shown = shown.clone();
-            shown.0.each(visit)?;
-            top.attached = Some(Attached(Arc::new(shown)));
-        }
-        Ok(())
-    })
-}
-
-/// The `hits` of one result.
-pub(crate) fn render_top_hits(result: &TopHitsResult) -> Value {
-    let shown = result.attached.as_ref();
-    let Some(Shown(output)) = shown.and_then(|shown| shown.0.downcast_ref()) else {
-        return Value::Null;
-    };
-    let mut json = JsonWriter::with_capacity(1024);
-    json.begin_object();
-    let total = Total {
-        value: result.total,
-        relation: Relation::Eq,
-    };
-    write_total(&mut json, Some(total), output.total_as_int);
-    json.key("max_score");
-    write_score(&mut json, result.max_score);
-    json.key("hits").begin_array();
-    let writer = HitWriter::new(output, output, "");
-    for top in &result.hits {
-        let document = top.document.as_ref();
-        if let Some(hit) = document.and_then(|document| document.0.downcast_ref::<Hit>()) {
-            // A text that is too long to be analyzed is refused where hits are the search's own.
-            if writer.write(&mut json, hit).is_err() {
-                return Value::Null;
+impl ShownTopHits {
+    /// Reads how documents are to be shown.
+    pub(super) fn read(bodies: &TopHitsBodies, around: &Around) -> Result<Self, ApiError> {
+        let mut all = BTreeMap::new();
+        for (path, body) in bodies {
+            let mut spec = Spec::empty();
+            spec.query.clone_from(&around.query);
+            for (key, value) in body {
+                spec.read_member(key, value, &[])?;
             }
+            let mut output = spec.finish(None)?.output;
+            output.inner = around.inner.clone();
+            output.total_as_int = around.total_as_int;
+            all.insert(path.clone(), output);
         }
+        Ok(ShownTopHits(Arc::new(all)))
     }
-    json.end_array().end_object();
-    serde_json::from_slice(&json.into_bytes()).unwrap_or_default()
+
+    /// Whether texts of documents are looked through for what was searched.
+    pub(super) fn analyzes_texts(&self) -> bool {
+        self.0.values().any(|output| output.highlight.is_some())
+    }
+
+    /// The `hits` of the result at a path; `documents` are those of all results.
+    pub(super) fn render(
+        &self,
+        path: &AggPath<'_>,
+        result: &TopHitsResult,
+        documents: &[Hit],
+    ) -> Result<Value, ApiError> {
+        let path = path.to_string();
+        let output = self.0.get(&path);
+        let output = output.ok_or_else(|| {
+            ApiError::internal(format!("nothing says how the hits of [{path}] are shown"))
+        })?;
+        let hits = documents.get(result.hits.clone()).ok_or_else(|| {
+            ApiError::internal(format!("the hits of [{path}] are not in the answer"))
+        })?;
+        let mut json = JsonWriter::with_capacity(1024);
+        json.begin_object();
+        let total = Total {
+            value: result.total,
+            relation: Relation::Eq,
+        };
+        write_total(&mut json, Some(total), output.total_as_int);
+        json.key("max_score");
+        write_score(&mut json, result.max_score);
+        json.key("hits").begin_array();
+        let writer = HitWriter::new(output, output, "");
+        for hit in hits {
+            writer.write(&mut json, hit)?;
+        }
+        json.end_array().end_object();
+        serde_json::from_slice(&json.into_bytes()).map_err(|error| {
+            ApiError::internal(format!("the hits of [{path}] are no JSON: {error}"))
+        })
+    }
+}
+
+impl Queries for ShownTopHits {
+    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut all = Arc::make_mut(&mut self.0).values_mut();
+        all.try_for_each(|output| output.each(visit))
+    }
 }
