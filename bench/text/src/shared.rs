@@ -12,7 +12,8 @@ use clew_aggregation::{
     Source, TermsSpec,
 };
 use clew_query::{Match, Query, Range};
-use clew_search::{DocVisitor, NoKnn, Order, ShardRequest, Snapshot, SortKey, Threads, TrackTotal};
+use clew_query::{Order, SortKey};
+use clew_search::{DocVisitor, NoKnn, ShardRequest, Snapshot, Threads, TrackTotal};
 use rustix::time::ClockId;
 use serde_json::json;
 
@@ -95,7 +96,6 @@ fn agg(name: &str, spec: AggSpec, subs: Vec<NamedAgg>) -> NamedAgg {
         name: name.to_string(),
         spec,
         subs,
-        meta: None,
     }
 }
 

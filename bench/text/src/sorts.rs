@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clew_query::{Match, Query};
-use clew_search::{NoKnn, Order, ShardRequest, SortKey, TrackTotal};
+use clew_query::{Order, SortKey};
+use clew_search::{NoKnn, ShardRequest, TrackTotal};
 use rustix::time::ClockId;
 
 use crate::clew::{Clew, Columns};

@@ -8,7 +8,6 @@ use clew_schema::geo::GeoPoint;
 use super::grid::Grid;
 use super::heuristic::Heuristic;
 use super::spec::{Scalar, Source};
-use crate::result::EndKind;
 
 /// A bucket per distinct value.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,6 +231,19 @@ pub struct RangeSpec {
     pub time_zone: Option<String>,
     /// Where distances are measured from, and how long one of their units is in metres.
     pub origin: Option<(GeoPoint, f64)>,
+}
+
+/// What the ends of ranges are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndKind {
+    /// Numbers.
+    Numbers,
+    /// Dates.
+    Dates,
+    /// Addresses.
+    Addresses,
+    /// Distances from a place.
+    Distances,
 }
 
 /// One range: from its lower end, up to but without its upper end.

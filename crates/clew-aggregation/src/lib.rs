@@ -82,9 +82,9 @@ mod zone;
 pub(crate) mod tests;
 
 pub use bucket_spec::{
-    AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, GridSpec,
-    HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec, SignificantSpec,
-    TermFilter, TermsSpec, WordsSpec,
+    AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, EndKind,
+    GridSpec, HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec,
+    SignificantSpec, TermFilter, TermsSpec, WordsSpec,
 };
 pub use collector::{AggCollector, AggContext, Intermediate};
 pub use decimal::DecimalFormat;
@@ -100,10 +100,9 @@ pub use pipeline_spec::{GapPolicy, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
 pub use profile::{AggProfile, Stopwatch};
 pub use result::{
-    AggResult, AggResults, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats,
-    HistogramResult, MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind,
-    PercentilesResult, RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult,
-    TopHitsResult,
+    AggResult, AggResults, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult,
+    MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult,
+    RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult, TopHitsResult,
 };
 pub use spec::{
     AggSpec, CompositeKind, CompositeSource, CompositeSpec, FilterShape, FiltersSpec, Generation,

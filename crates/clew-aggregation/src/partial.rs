@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use clew_platform::Pace;
 use clew_query::{AggError, go_on_reducing};
-use clew_search::{MergedHit, SortKey, compare_rows};
+use clew_query::{SortKey, compare_rows};
+use clew_search::MergedHit;
 
 use super::key::{Key, KeyTable, number_of};
 use super::matrix::MatrixMoments;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use clew_query::AggError;
-use clew_search::{Mode, Regexp};
+use clew_query::SortMode;
+use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
@@ -40,7 +41,6 @@ const DEPTH_MAX: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) name: String,
-    pub(crate) meta: Option<serde_json::Value>,
     pub(crate) op: Op,
     pub(crate) values: ValuePlan,
     pub(crate) subs: Vec<Plan>,
@@ -122,7 +122,7 @@ pub(crate) enum Op {
     Sample(SamplePlan),
     Matrix {
         fields: Vec<ValuePlan>,
-        mode: Mode,
+        mode: SortMode,
     },
     Composite(CompositePlan),
     MultiTerms {
@@ -333,7 +333,6 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
     }
     Ok(Plan {
         name: agg.name.clone(),
-        meta: agg.meta.clone(),
         op,
         values,
         subs,

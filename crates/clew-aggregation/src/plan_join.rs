@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use clew_query::AggError;
-use clew_search::{Blocks, CompileContext, Order, Snapshot, SortKey, SortObjects};
+use clew_query::{Order, SortKey};
+use clew_search::{Blocks, CompileContext, Snapshot, SortObjects};
 use tantivy::SegmentReader;
 use tantivy::index::SegmentId;
 

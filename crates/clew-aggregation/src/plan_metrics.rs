@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_query::AggError;
-use clew_search::Mode;
+use clew_query::SortMode;
 
 use super::collector::AggContext;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
@@ -132,7 +132,7 @@ pub(crate) fn plan_metric(
 /// The plan of `matrix_stats`.
 fn plan_matrix(
     fields: &[Source],
-    mode: Mode,
+    mode: SortMode,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, Op), AggError> {
     if fields.len() > MATRIX_FIELDS_MAX {

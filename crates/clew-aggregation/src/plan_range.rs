@@ -6,13 +6,14 @@ use std::net::{IpAddr, Ipv6Addr};
 use clew_query::AggError;
 use clew_schema::geo::GeoPoint;
 
+use super::bucket_spec::EndKind;
 use super::bucket_spec::{RangeItem, RangeSpec};
 use super::collector::AggContext;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{Op, ValuePlan};
 use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_values, text_of};
-use super::result::{EndKind, RangeEnd};
+use super::result::RangeEnd;
 use super::spec::Scalar;
 use super::zone::parse_zone;
 

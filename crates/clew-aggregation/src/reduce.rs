@@ -135,7 +135,6 @@ pub(crate) fn results_of(
             budget.charge(size_of::<NamedResult>() + node.plan.name.len())?;
             Ok(NamedResult {
                 name: node.plan.name.clone(),
-                meta: node.plan.meta.clone(),
                 result: result_of(node, parent, budget)?,
             })
         })

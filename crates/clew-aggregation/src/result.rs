@@ -5,6 +5,7 @@ use std::ops::Range;
 use clew_schema::geo::GeoPoint;
 use clew_search::MergedHit;
 
+use super::bucket_spec::EndKind;
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
@@ -23,8 +24,6 @@ pub struct AggResults {
 pub struct NamedResult {
     /// The name it was asked for by.
     pub name: String,
-    /// What the request wanted handed back.
-    pub meta: Option<serde_json::Value>,
     /// The result.
     pub result: AggResult,
 }
@@ -198,19 +197,6 @@ pub struct MatrixField {
     pub skewness: f64,
     /// How heavy its ends are.
     pub kurtosis: f64,
-}
-
-/// What the ends of ranges are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndKind {
-    /// Numbers.
-    Numbers,
-    /// Dates.
-    Dates,
-    /// Addresses.
-    Addresses,
-    /// Distances from a place.
-    Distances,
 }
 
 /// Aggregations with one bucket.

@@ -1,11 +1,12 @@
 //! Ways into results that do not depend on which aggregation they are of: their buckets, and their
 //! numbers by name.
 
+use super::bucket_spec::EndKind;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::result::{
-    AggResult, Bucket, EndKind, ExtendedStats, NamedResult, PercentilesResult, RangeBucket,
-    SingleKind, Stats, TermsKind,
+    AggResult, Bucket, ExtendedStats, NamedResult, PercentilesResult, RangeBucket, SingleKind,
+    Stats, TermsKind,
 };
 
 /// A bucket of any aggregation.

@@ -2,7 +2,7 @@
 //! checked against a mapping yet; `plan` does that.
 
 use clew_query::Query;
-use clew_search::{Mode, SortKey};
+use clew_query::{SortKey, SortMode};
 
 use super::grid::Grid;
 use super::pipeline_spec::PipelineSpec;
@@ -60,8 +60,6 @@ pub struct NamedAgg {
     pub spec: AggSpec,
     /// Computed inside each bucket; metrics have none.
     pub subs: Vec<NamedAgg>,
-    /// Handed back with the result, untouched.
-    pub meta: Option<serde_json::Value>,
 }
 
 impl NamedAgg {
@@ -188,7 +186,7 @@ pub enum AggSpec {
         /// Where the values come from.
         fields: Vec<Source>,
         /// Which of several values of a document counts.
-        mode: Mode,
+        mode: SortMode,
     },
     /// Computed from what other aggregations found.
     Pipeline(PipelineSpec),

@@ -1,4 +1,4 @@
-//! What can be asked of documents: the query tree that every protocol builds.
+//! What can be asked of documents: the query tree that every protocol builds, and the order that hits come in.
 //!
 //! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`Query::for_each_mut`] and its like visit and
 //! rewrite the tree. What it means under a mapping is said where it is compiled, in `clew-search`.
@@ -27,6 +27,8 @@ mod error;
 
 mod query;
 
+mod sort;
+
 pub use error::{
     AggError, AggErrorKind, QueryError, go_on_in_set, go_on_reducing, unless_stopped,
     unless_stopped_in_set,
@@ -40,4 +42,7 @@ pub use query::{
     PercolateQuery, Query, QueryReader, QueryString, Range, RankFeature, RegexpOptions,
     RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode, SimpleFeatures,
     SparseVector, Term, TermsOf, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
+};
+pub use sort::{
+    GeoDistanceKey, Missing, NestedSort, Order, SortKey, SortMode, SortValue, compare_rows,
 };

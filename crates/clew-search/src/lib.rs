@@ -48,10 +48,9 @@ pub use query::{
     postings_max, stored_query, texts_at,
 };
 pub use search::{
-    Combine, DocVisitor, Explained, FieldFigures, GeoDistanceKey, InnerFound, InnerRequest,
-    KeyCursor, Kin, MergedHit, MergedHits, Missing, Mode, NestedSort, Order, Relation, Rescore,
-    ShardHit, ShardRequest, ShardResult, SimilarTerm, Slot, SortKey, SortObjects, SortValue,
-    Spelling, TermFigures, Threads, Total, TrackTotal, compare_rows, describe, explain,
+    Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,
+    MergedHit, MergedHits, Relation, Rescore, ShardHit, ShardRequest, ShardResult, SimilarTerm,
+    Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, describe, explain,
     field_figures, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms,
     term_docs, term_figures,
 };

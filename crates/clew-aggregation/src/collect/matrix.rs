@@ -1,7 +1,7 @@
 //! Documents by their numbers in several fields.
 
 use clew_query::AggError;
-use clew_search::Mode;
+use clew_query::SortMode;
 
 use super::{Block, Collect, Segment};
 use crate::column::{Repeats, Rows, ValueColumn};
@@ -12,7 +12,7 @@ use crate::plan::ValuePlan;
 
 pub(crate) struct Matrix {
     columns: Vec<ValueColumn>,
-    mode: Mode,
+    mode: SortMode,
     rows: Rows,
     moments: Vec<MatrixMoments>,
 }
@@ -21,7 +21,7 @@ impl Matrix {
     pub(crate) fn open(
         segment: Segment<'_>,
         fields: &[ValuePlan],
-        mode: Mode,
+        mode: SortMode,
     ) -> Result<Self, AggError> {
         let columns = fields
             .iter()
@@ -73,14 +73,14 @@ impl Collect for Matrix {
 
 /// The number that stands for a document's values, of which there is one at least.
 #[allow(clippy::cast_precision_loss, reason = "a document has few values")]
-fn one_of(values: &mut [f64], mode: Mode) -> f64 {
+fn one_of(values: &mut [f64], mode: SortMode) -> f64 {
     let sum = || values.iter().sum::<f64>();
     match mode {
-        Mode::Sum => sum(),
-        Mode::Avg => sum() / values.len() as f64,
-        Mode::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
-        Mode::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        Mode::Median => {
+        SortMode::Sum => sum(),
+        SortMode::Avg => sum() / values.len() as f64,
+        SortMode::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+        SortMode::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        SortMode::Median => {
             values.sort_by(f64::total_cmp);
             let middle = values.len() / 2;
             if values.len() % 2 == 1 {

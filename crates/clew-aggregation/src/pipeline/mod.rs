@@ -18,7 +18,6 @@ use super::spec::{AggSpec, NamedAgg};
 #[derive(Clone, Debug)]
 pub(crate) struct PipelinePlan {
     pub(crate) name: String,
-    pub(crate) meta: Option<serde_json::Value>,
     pub(crate) spec: PipelineSpec,
     pub(crate) format: ValueFormat,
 }
@@ -40,7 +39,6 @@ impl PipelinePlan {
             check_place(agg, spec, aggs, parent)?;
             plans.push(PipelinePlan {
                 name: agg.name.clone(),
-                meta: agg.meta.clone(),
                 spec: spec.clone(),
                 format: ValueFormat::of_numbers(spec.format.as_deref())?,
             });

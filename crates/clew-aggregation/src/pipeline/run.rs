@@ -66,7 +66,6 @@ impl PipelinePlan {
     fn named(&self, result: AggResult) -> NamedResult {
         NamedResult {
             name: self.name.clone(),
-            meta: self.meta.clone(),
             result,
         }
     }

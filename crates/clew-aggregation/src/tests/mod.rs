@@ -192,7 +192,6 @@ pub(super) fn named(name: &str, spec: AggSpec, subs: Vec<NamedAgg>) -> NamedAgg 
         name: name.to_string(),
         spec,
         subs,
-        meta: None,
     }
 }
 

@@ -4,8 +4,9 @@ use std::num::NonZeroI64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clew_query::{Bool, Query, QueryError};
+use clew_query::{Order, SortKey};
 use clew_search::{
-    NoKnn, Order, ShardRequest, ShardResult, Snapshot, SortKey, Threads, TrackTotal,
+    NoKnn, ShardRequest, ShardResult, Snapshot, Threads, TrackTotal,
     fixture::{Random, Three, mapping, random_docs, snapshot},
     search,
 };

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use clew_platform::Reservation;
-use clew_search::{Combine, Explained, ShardHit, SortValue, explain};
+use clew_query::SortValue;
+use clew_search::{Combine, Explained, ShardHit, explain};
 use parking_lot::Mutex;
 
 use crate::base::error::EngineError;

@@ -2,9 +2,10 @@
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
 use clew_query::Query;
+use clew_query::{Order, SortKey, SortValue};
 use clew_search::{
-    Explained, KnnResolver, MergedHit, Order, ShardHit, ShardRequest, ShardResult, SortKey,
-    SortValue, TrackTotal, explain, rescore,
+    Explained, KnnResolver, MergedHit, ShardHit, ShardRequest, ShardResult, TrackTotal, explain,
+    rescore,
 };
 
 use super::PinnedShard;

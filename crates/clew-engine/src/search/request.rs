@@ -8,7 +8,8 @@ use bytes::Bytes;
 use clew_aggregation::{AggProfile, NamedAgg, NamedResult};
 use clew_platform::Reservation;
 use clew_query::Query;
-use clew_search::{Explained, Kin, Percolated, Rescore, SortKey, SortValue, Total, TrackTotal};
+use clew_query::{SortKey, SortValue};
+use clew_search::{Explained, Kin, Percolated, Rescore, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};
 
 use crate::base::error::EngineError;

@@ -8,8 +8,8 @@ use clew_aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
 use clew_query::{Bool, JoinScore, MatchPhrase, NestedQuery, Pattern, Query, Range, RegexpSyntax};
+use clew_query::{Order, SortKey};
 use clew_schema::Mapping;
-use clew_search::{Order, SortKey};
 use serde_json::{Value, json};
 
 use crate::harness::*;
@@ -127,7 +127,6 @@ pub(crate) fn questions(node: &Node) -> Vec<Result<String, String>> {
         name: name.into(),
         spec,
         subs: vec![],
-        meta: None,
     };
     let request = SearchRequest {
         aggs: vec![

@@ -1,7 +1,7 @@
 //! Metrics that have settings of their own.
 
 use clew_aggregation::{AggSpec, Method, PercentilesSpec, Source};
-use clew_search::Mode;
+use clew_query::SortMode;
 use serde_json::Value;
 
 use super::body::Body;
@@ -79,11 +79,11 @@ fn matrix(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         .map(source)
         .collect::<Result<_, AggDslError>>()?;
     let mode = match body.text("mode")?.as_deref() {
-        None | Some("avg") => Mode::Avg,
-        Some("min") => Mode::Min,
-        Some("max") => Mode::Max,
-        Some("sum") => Mode::Sum,
-        Some("median") => Mode::Median,
+        None | Some("avg") => SortMode::Avg,
+        Some("min") => SortMode::Min,
+        Some("max") => SortMode::Max,
+        Some("sum") => SortMode::Sum,
+        Some("median") => SortMode::Median,
         Some(other) => {
             return Err(AggDslError::illegal(format!(
                 "Unknown MultiValueMode: {other}"

@@ -22,7 +22,7 @@ mod top_hits;
 mod tests;
 
 pub use error::{AggDslError, AggDslErrorKind};
-pub(crate) use parse::TopHitsBodies;
+pub(crate) use parse::ShownAggs;
 pub use parse::{ParsedAggs, parse_aggs};
 pub(crate) use path::AggPath;
 pub(crate) use render::{Rendering, render_aggs};

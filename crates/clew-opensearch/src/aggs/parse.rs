@@ -21,16 +21,22 @@ const PRECISION_THRESHOLD_MAX: u64 = 40_000;
 /// How deep `aggs` may be nested in each other.
 const DEPTH_MAX: usize = 32;
 
-/// How the documents of each `top_hits` of a request are shown, as it was written, by the path there.
-pub(crate) type TopHitsBodies = BTreeMap<String, Map<String, Value>>;
-
 /// Aggregations, and what their request says beside them.
 #[derive(Clone, Debug, Default)]
 pub struct ParsedAggs {
     /// The tree.
     pub aggs: Vec<NamedAgg>,
-    /// How documents among the results are shown, which is understood by whoever shows them.
-    pub(crate) top_hits: TopHitsBodies,
+    /// What is of concern only to whoever shows the results.
+    pub(crate) shown: ShownAggs,
+}
+
+/// What a request says of aggregations about showing their results, by the path of each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShownAggs {
+    /// What is handed back untouched.
+    pub(crate) meta: BTreeMap<String, Value>,
+    /// How the documents of each `top_hits` are shown, as it was written.
+    pub(crate) top_hits: BTreeMap<String, Map<String, Value>>,
 }
 
 /// Understands the value of `aggs` (or `aggregations`): an object of named aggregations.
@@ -38,15 +44,15 @@ pub struct ParsedAggs {
 /// # Errors
 /// [`AggDslError`] in OpenSearch's words, for the first thing that is wrong.
 pub fn parse_aggs(value: &Value) -> Result<ParsedAggs, AggDslError> {
-    let mut top_hits = TopHitsBodies::new();
-    let aggs = parse_level(value, None, &mut top_hits)?;
-    Ok(ParsedAggs { aggs, top_hits })
+    let mut shown = ShownAggs::default();
+    let aggs = parse_level(value, None, &mut shown)?;
+    Ok(ParsedAggs { aggs, shown })
 }
 
 fn parse_level(
     value: &Value,
     above: Option<&AggPath<'_>>,
-    top_hits: &mut TopHitsBodies,
+    shown: &mut ShownAggs,
 ) -> Result<Vec<NamedAgg>, AggDslError> {
     if above.is_some_and(|above| above.depth() >= DEPTH_MAX) {
         return Err(AggDslError::illegal(format!(
@@ -58,14 +64,14 @@ fn parse_level(
     })?;
     object
         .iter()
-        .map(|(name, value)| parse_named(AggPath::new(name, above), value, top_hits))
+        .map(|(name, value)| parse_named(AggPath::new(name, above), value, shown))
         .collect()
 }
 
 fn parse_named(
     path: AggPath<'_>,
     value: &Value,
-    top_hits: &mut TopHitsBodies,
+    shown: &mut ShownAggs,
 ) -> Result<NamedAgg, AggDslError> {
     let name = path.name;
     if name.is_empty() || name.contains(['[', ']', '>']) {
@@ -81,17 +87,18 @@ fn parse_named(
     })?;
     let mut spec: Option<(&str, AggSpec)> = None;
     let mut subs = None;
-    let mut meta = None;
     for (key, value) in object {
         match key.as_str() {
-            "meta" => meta = Some(value.clone()),
+            "meta" => {
+                shown.meta.insert(path.to_string(), value.clone());
+            }
             "aggs" | "aggregations" => {
                 if subs.is_some() {
                     return Err(AggDslError::parsing(format!(
                         "Found two sub aggregation definitions under [{name}]"
                     )));
                 }
-                subs = Some(parse_level(value, Some(&path), top_hits)?);
+                subs = Some(parse_level(value, Some(&path), shown)?);
             }
             kind => {
                 if let Some((first, _)) = spec {
@@ -104,7 +111,7 @@ fn parse_named(
                         "Expected [START_OBJECT] under [{kind}], but got a value in [{name}]"
                     ))
                 })?;
-                spec = Some((kind, parse_spec(kind, path, settings, top_hits)?));
+                spec = Some((kind, parse_spec(kind, path, settings, shown)?));
             }
         }
     }
@@ -117,7 +124,6 @@ fn parse_named(
         name: name.to_string(),
         spec,
         subs: subs.unwrap_or_default(),
-        meta,
     })
 }
 
@@ -125,7 +131,7 @@ fn parse_spec(
     kind: &str,
     path: AggPath<'_>,
     settings: &Map<String, Value>,
-    top_hits: &mut TopHitsBodies,
+    shown: &mut ShownAggs,
 ) -> Result<AggSpec, AggDslError> {
     let name = path.name;
     let mut body = Body::new(kind, name, settings);
@@ -174,8 +180,8 @@ fn parse_spec(
             kind: child_kind(&mut body, name)?,
         },
         "top_hits" => {
-            let (spec, shown) = super::top_hits::top_hits(&mut body)?;
-            top_hits.insert(path.to_string(), shown);
+            let (spec, documents) = super::top_hits::top_hits(&mut body)?;
+            shown.top_hits.insert(path.to_string(), documents);
             AggSpec::TopHits(spec)
         }
         "geo_distance" => AggSpec::Range(range(&mut body, EndKind::Distances)?),

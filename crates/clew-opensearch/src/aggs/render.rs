@@ -2,6 +2,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::BTreeMap;
+
 use clew_aggregation::{
     AggResult, EndKind, Grid, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
     TopHitsResult,
@@ -27,19 +29,26 @@ pub(crate) type TopHitsWriter<'a> =
 #[derive(Clone, Copy)]
 pub(crate) struct Rendering<'a> {
     /// Whether each name says its type.
-    pub(crate) typed_keys: bool,
+    pub(super) typed_keys: bool,
     /// Documents look like those of the search around them.
-    pub(crate) top_hits: &'a TopHitsWriter<'a>,
+    pub(super) top_hits: &'a TopHitsWriter<'a>,
+    /// What is handed back with results, by the paths of their aggregations.
+    pub(super) meta: &'a BTreeMap<String, Value>,
     /// The aggregation whose buckets are being written.
-    above: Option<&'a AggPath<'a>>,
+    pub(super) above: Option<&'a AggPath<'a>>,
 }
 
 impl<'a> Rendering<'a> {
     /// Of a request's results; `top_hits` writes documents.
-    pub(crate) fn new(typed_keys: bool, top_hits: &'a TopHitsWriter<'a>) -> Self {
+    pub(crate) fn new(
+        typed_keys: bool,
+        meta: &'a BTreeMap<String, Value>,
+        top_hits: &'a TopHitsWriter<'a>,
+    ) -> Self {
         Rendering {
             typed_keys,
             top_hits,
+            meta,
             above: None,
         }
     }
@@ -67,10 +76,12 @@ pub(super) fn add_all(
             named.name.clone()
         };
         let mut body = Map::new();
-        if let Some(meta) = &named.meta {
+        let path = AggPath::new(&named.name, how.above);
+        if !how.meta.is_empty()
+            && let Some(meta) = how.meta.get(&path.to_string())
+        {
             body.insert("meta".to_string(), meta.clone());
         }
-        let path = AggPath::new(&named.name, how.above);
         render(&mut body, &named.result, &path, how)?;
         object.insert(name, Value::Object(body));
     }

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::num::NonZeroI64;
 
 use clew_aggregation::{
@@ -232,31 +233,24 @@ fn wrong_names_and_too_deep_nesting_are_refused() {
 
 #[test]
 fn sub_aggregations_and_meta_are_kept() {
-    let aggs = parse_aggs(&json!({
+    let ParsedAggs { aggs, shown } = parse_aggs(&json!({
         "outer": {
             "terms": {"field": "tag"},
             "meta": {"color": "blue"},
             "aggregations": {"inner": {"avg": {"field": "price"}}},
         },
     }))
-    .unwrap()
-    .aggs;
-    let [
-        NamedAgg {
-            name, subs, meta, ..
-        },
-    ] = &aggs[..]
-    else {
+    .unwrap();
+    let [NamedAgg { name, subs, .. }] = &aggs[..] else {
         panic!("not one");
     };
     assert_eq!((name.as_str(), subs[0].name.as_str()), ("outer", "inner"));
-    assert_eq!(meta, &Some(json!({"color": "blue"})));
+    assert_eq!(json!(shown.meta), json!({"outer": {"color": "blue"}}));
 }
 
 fn named(name: &str, result: AggResult) -> NamedResult {
     NamedResult {
         name: name.to_string(),
-        meta: None,
         result,
     }
 }
@@ -557,14 +551,13 @@ fn ranges_are_named_by_their_ends() {
 fn typed_keys_name_the_type_at_every_level() {
     let inner = named("n", AggResult::ValueCount(1));
     let buckets = vec![bucket(Key::Str("a".into()), 1, vec![inner])];
-    let outer = NamedResult {
-        meta: Some(json!({"x": 1})),
-        ..named(
-            "t",
-            AggResult::Terms(terms(TermsKind::Text, buckets, ValueFormat::Raw)),
-        )
+    let outer = AggResult::Terms(terms(TermsKind::Text, buckets, ValueFormat::Raw));
+    let meta = BTreeMap::from([("t".to_string(), json!({"x": 1}))]);
+    let how = Rendering {
+        meta: &meta,
+        ..as_it_is(true)
     };
-    let rendered = render_aggs(&[outer], as_it_is(true)).unwrap();
+    let rendered = render_aggs(&[named("t", outer)], how).unwrap();
     assert_eq!(rendered["sterms#t"]["meta"], json!({"x": 1}));
     assert_eq!(
         rendered["sterms#t"]["buckets"][0]["value_count#n"],
@@ -581,7 +574,7 @@ fn top_hits_are_found_by_the_names_on_the_way_to_them() {
             "terms": {"field": "b"}}}, "terms": {"field": "a"}},
     }))
     .unwrap();
-    let shown = json!(parsed.top_hits);
+    let shown = json!(parsed.shown.top_hits);
     let expected = json!({
         "hits": {"version": true},
         "t>hits": {"_source": false, "sort": ["price"]},
@@ -617,10 +610,12 @@ fn top_hits_are_found_by_the_names_on_the_way_to_them() {
         inner if inner == "t>u>hits" => Err(ApiError::illegal_argument("too long")),
         outer => Ok(json!(outer)),
     };
-    let error = render_aggs(&results, Rendering::new(false, &refuses));
+    let error = render_aggs(&results, Rendering::new(false, &NOTHING, &refuses));
     assert_eq!(error.unwrap_err().reason(), "too long");
 }
 
+static NOTHING: BTreeMap<String, Value> = BTreeMap::new();
+
 fn as_it_is(typed_keys: bool) -> Rendering<'static> {
-    Rendering::new(typed_keys, &|path, _| Ok(json!(path.to_string())))
+    Rendering::new(typed_keys, &NOTHING, &|path, _| Ok(json!(path.to_string())))
 }

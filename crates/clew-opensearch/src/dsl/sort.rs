@@ -1,7 +1,7 @@
 //! Sort clauses.
 
+use clew_query::{GeoDistanceKey, Missing, NestedSort, Order, SortKey, SortMode, SortValue};
 use clew_schema::geo::GeoPoint;
-use clew_search::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
 use serde_json::Value;
 
 use super::DslError;
@@ -119,14 +119,14 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
     }))
 }
 
-fn mode(parameters: &mut Parameters<'_>) -> Result<Option<Mode>, DslError> {
+fn mode(parameters: &mut Parameters<'_>) -> Result<Option<SortMode>, DslError> {
     match parameters.text("mode")?.as_deref() {
         None => Ok(None),
-        Some("min") => Ok(Some(Mode::Min)),
-        Some("max") => Ok(Some(Mode::Max)),
-        Some("avg") => Ok(Some(Mode::Avg)),
-        Some("sum") => Ok(Some(Mode::Sum)),
-        Some("median") => Ok(Some(Mode::Median)),
+        Some("min") => Ok(Some(SortMode::Min)),
+        Some("max") => Ok(Some(SortMode::Max)),
+        Some("avg") => Ok(Some(SortMode::Avg)),
+        Some("sum") => Ok(Some(SortMode::Sum)),
+        Some("median") => Ok(Some(SortMode::Median)),
         Some(other) => Err(DslError::illegal(format!("Unknown SortMode [{other}]"))),
     }
 }

@@ -9,7 +9,7 @@ use clew_query::{
     Bool, Boosting, FieldBoost, Fuzziness, KnnQuery, Match, MatchPhrase, MinimumShouldMatch,
     MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
 };
-use clew_search::{Missing, Mode, Order, SortKey, SortValue};
+use clew_query::{Missing, Order, SortKey, SortMode, SortValue};
 use serde_json::{Value, json};
 
 use super::{DslErrorKind, parse_query, parse_sort};
@@ -459,7 +459,7 @@ fn sort_takes_names_objects_and_arrays() {
                 path: "a".into(),
                 order: Order::Desc,
                 missing: Missing::First,
-                mode: Some(Mode::Min),
+                mode: Some(SortMode::Min),
                 unmapped_ok: true,
                 nested: None,
             }],

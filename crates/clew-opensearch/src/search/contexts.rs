@@ -10,7 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clew_engine::Pinned;
 use clew_platform::Reservation;
-use clew_search::{SortValue, Total};
+use clew_query::SortValue;
+use clew_search::Total;
 use parking_lot::Mutex;
 
 use super::Parts;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use clew_engine::{Hybrid, Index};
-use clew_search::SortKey;
+use clew_query::SortKey;
 
 use super::request::Spec;
 use crate::http::error::ApiError;

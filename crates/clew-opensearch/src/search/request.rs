@@ -1,14 +1,16 @@
 //! A search's body and URI parameters, read into the engine's request and into what the answer
 //! shall look like. Keys that would change the result but are not known are refused.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clew_aggregation::NamedAgg;
 use clew_engine::{Index, SearchControl, SearchRequest};
 use clew_query::Query;
+use clew_query::{SortKey, SortValue};
 use clew_schema::FieldKind;
-use clew_search::{SortKey, SortValue, TrackTotal};
+use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 use super::collapse::{self, CollapseSpec};
@@ -20,7 +22,7 @@ use super::members::{flag, float, groups, is_empty, list, track_total, unknown_k
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::top_hits::{Around, ShownTopHits};
-use crate::aggs::{ParsedAggs, TopHitsBodies, parse_aggs};
+use crate::aggs::{ParsedAggs, ShownAggs, parse_aggs};
 use crate::dsl::{self, HybridQuery};
 use crate::http::error::ApiError;
 use crate::http::params::Params;
@@ -52,6 +54,8 @@ pub(super) struct Output {
     pub(super) inner: Arc<Vec<InnerSpec>>,
     /// The field that hits are collapsed by.
     pub(super) collapsed: Option<String>,
+    /// What is handed back with results of aggregations, by the paths there.
+    pub(super) agg_meta: Arc<BTreeMap<String, Value>>,
     /// How documents among the aggregations are shown.
     pub(super) top_hits: ShownTopHits,
 }
@@ -81,8 +85,8 @@ pub(super) struct Spec {
     collapse_body: Option<Value>,
     pub(super) post_filter: Option<Query>,
     pub(super) aggs: Vec<NamedAgg>,
-    /// How documents among them are shown, as it was written.
-    top_hits_bodies: TopHitsBodies,
+    /// How their results are shown, as it was written.
+    shown_aggs: ShownAggs,
     pub(super) sort: Vec<SortKey>,
     search_after: Vec<Value>,
     track_total: Option<TrackTotal>,
@@ -131,6 +135,7 @@ impl Spec {
                 highlight: None,
                 inner: Arc::default(),
                 collapsed: None,
+                agg_meta: Arc::default(),
                 top_hits: ShownTopHits::default(),
             },
             indices_boost: Boosts::new(),
@@ -142,7 +147,7 @@ impl Spec {
             collapse_body: None,
             post_filter: None,
             aggs: Vec::new(),
-            top_hits_bodies: TopHitsBodies::new(),
+            shown_aggs: ShownAggs::default(),
             sort: Vec::new(),
             search_after: Vec::new(),
             track_total: None,
@@ -174,8 +179,8 @@ impl Spec {
             }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
             "aggs" | "aggregations" => {
-                let ParsedAggs { aggs, top_hits } = parse_aggs(value)?;
-                (self.aggs, self.top_hits_bodies) = (aggs, top_hits);
+                let ParsedAggs { aggs, shown } = parse_aggs(value)?;
+                (self.aggs, self.shown_aggs) = (aggs, shown);
             }
             "sort" => self.sort = dsl::parse_sort(value)?,
             "from" => self.from = whole(key, value)?,
@@ -311,13 +316,14 @@ impl Spec {
             self.output.source = SourceFilter::None;
         }
         self.output.sorted = !self.sort.is_empty();
-        if !self.top_hits_bodies.is_empty() {
+        self.output.agg_meta = Arc::new(std::mem::take(&mut self.shown_aggs.meta));
+        if !self.shown_aggs.top_hits.is_empty() {
             let around = Around {
                 inner: self.output.inner.clone(),
                 query: self.query.clone(),
                 total_as_int: self.output.total_as_int,
             };
-            self.output.top_hits = ShownTopHits::read(&self.top_hits_bodies, &around)?;
+            self.output.top_hits = ShownTopHits::read(&self.shown_aggs.top_hits, &around)?;
         }
         if let Some(body) = &self.collapse_body {
             let mut collapse = CollapseSpec::read(body, self.query.as_ref())?;
@@ -475,7 +481,7 @@ fn check_sort(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> 
 pub(crate) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         indices: indices.to_vec(),
-        parts: std::collections::BTreeMap::new(),
+        parts: BTreeMap::new(),
         query: dsl::parse_query(&json!({"match_all": {}}))?,
         post_filter: None,
         sort: Vec::new(),

@@ -6,7 +6,8 @@ use clew_aggregation::TopHitsResult;
 use clew_engine::{EngineError, Hit, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_query::QueryError;
-use clew_search::{Explained, Relation, SortValue, Total};
+use clew_query::SortValue;
+use clew_search::{Explained, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::highlight::Highlights;
@@ -126,7 +127,7 @@ impl Answer {
             let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
                 self.spec.top_hits.render(path, result, documents)
             };
-            let how = Rendering::new(self.spec.typed_keys, &top_hits);
+            let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
             json.value(&render_aggs(&self.response.aggs, how)?);
         }
         if let Some(suggest) = &self.suggest {

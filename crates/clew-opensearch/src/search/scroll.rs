@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use clew_engine::{SearchRequest, SearchResponse};
-use clew_search::{Order, SortKey, TrackTotal};
+use clew_query::{Order, SortKey};
+use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 use super::contexts::{ContextId, Kind, Scroll, memory_of, watch};

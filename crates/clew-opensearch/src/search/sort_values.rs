@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use clew_engine::Index;
+use clew_query::{SortKey, SortValue};
 use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding};
-use clew_search::{SortKey, SortValue};
 use serde_json::Value;
 
 use super::members::token;

@@ -8,13 +8,13 @@ use clew_aggregation::TopHitsResult;
 use clew_engine::Hit;
 use clew_query::Query;
 use clew_search::{Relation, Total};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::inner::InnerSpec;
 use super::lookup::{Queries, Visit};
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
-use crate::aggs::{AggPath, TopHitsBodies};
+use crate::aggs::AggPath;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 
@@ -32,7 +32,10 @@ pub(super) struct ShownTopHits(Arc<BTreeMap<String, Output>>);
 
 impl ShownTopHits {
     /// Reads how documents are to be shown.
-    pub(super) fn read(bodies: &TopHitsBodies, around: &Around) -> Result<Self, ApiError> {
+    pub(super) fn read(
+        bodies: &BTreeMap<String, Map<String, Value>>,
+        around: &Around,
+    ) -> Result<Self, ApiError> {
         let mut all = BTreeMap::new();
         for (path, body) in bodies {
             let mut spec = Spec::empty();

@@ -14,10 +14,10 @@ use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::nested_sort::Objects;
-use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
 use crate::segments::Ids;
 use crate::snapshot::Snapshot;
+use clew_query::{GeoDistanceKey, Missing, Order, SortKey, SortMode, SortValue};
 
 /// Before the values, among them, or after them; and where.
 pub type Slot = (u8, u128);
@@ -49,7 +49,7 @@ pub(super) enum Source {
 pub struct KeyCursor {
     pub(super) source: Source,
     pub(super) order: Order,
-    pub(super) mode: Mode,
+    pub(super) mode: SortMode,
     missing: Missing,
     /// The nested objects whose values count instead of the document's own.
     pub(super) objects: Option<Objects>,
@@ -64,8 +64,8 @@ impl KeyCursor {
     ) -> Result<Self, QueryError> {
         let order = key.order();
         let by_order = match order {
-            Order::Asc => Mode::Min,
-            Order::Desc => Mode::Max,
+            Order::Asc => SortMode::Min,
+            Order::Desc => SortMode::Max,
         };
         let (source, mode, missing) = match key {
             SortKey::Score { .. } => (Source::Score, by_order, Missing::Last),
@@ -83,7 +83,8 @@ impl KeyCursor {
                 ..
             } => {
                 let source = source(snapshot, reader, path, *unmapped_ok)?;
-                let numbers_only = matches!(mode, Some(Mode::Avg | Mode::Sum | Mode::Median));
+                let numbers_only =
+                    matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
                 if numbers_only && matches!(source, Source::Text(_) | Source::Address(_)) {
                     return Err(QueryError::illegal(
                         "we only support AVG, MEDIAN and SUM on number based fields",
@@ -101,7 +102,7 @@ impl KeyCursor {
                 (source, mode.unwrap_or(by_order), missing)
             }
         };
-        let folds = matches!(mode, Mode::Sum | Mode::Avg | Mode::Median);
+        let folds = matches!(mode, SortMode::Sum | SortMode::Avg | SortMode::Median);
         if folds
             && matches!(
                 source,
@@ -205,27 +206,27 @@ impl KeyCursor {
 
     fn pick<V: Ord>(&self, values: impl Iterator<Item = V>) -> Option<V> {
         match self.mode {
-            Mode::Max => values.max(),
+            SortMode::Max => values.max(),
             // The others are refused where values are no numbers.
-            Mode::Min | Mode::Avg | Mode::Sum | Mode::Median => values.min(),
+            SortMode::Min | SortMode::Avg | SortMode::Sum | SortMode::Median => values.min(),
         }
     }
 
     fn pick_number<V: SortNumber>(&self, values: impl Iterator<Item = V>) -> Option<V> {
         match self.mode {
-            Mode::Min => values.min_by(V::order),
-            Mode::Max => values.max_by(V::order),
-            Mode::Sum => {
+            SortMode::Min => values.min_by(V::order),
+            SortMode::Max => values.max_by(V::order),
+            SortMode::Sum => {
                 let mut values: Vec<V> = values.collect();
                 values.sort_by(V::order);
                 values.into_iter().reduce(V::plus)
             }
-            Mode::Avg => {
+            SortMode::Avg => {
                 let mut values: Vec<V> = values.collect();
                 values.sort_by(V::order);
                 (!values.is_empty()).then(|| V::mean(&values))
             }
-            Mode::Median => {
+            SortMode::Median => {
                 let mut values: Vec<V> = values.collect();
                 values.sort_by(V::order);
                 let middle = values.len().checked_sub(1)? / 2;

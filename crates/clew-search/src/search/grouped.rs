@@ -12,10 +12,10 @@ use tantivy::{DocId, SegmentReader};
 use super::cursor::{KeyCursor, Slot};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
 use crate::search::nested_sort::SortOrder;
 use crate::snapshot::Snapshot;
+use clew_query::{Order, SortKey, SortValue};
 
 /// A document in the order of hits: its slots and its number, then what else is known of it.
 type Row = (Vec<Slot>, DocId, u32);

@@ -2,7 +2,7 @@
 
 use tantivy::DocId;
 
-use super::sort::SortValue;
+use clew_query::SortValue;
 
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,13 +7,13 @@ use tantivy::{DocId, TERMINATED};
 use super::hit::ShardHit;
 use super::nested_sort::{SortObjects, SortOrder};
 use super::run::by_score;
-use super::sort::SortKey;
 use super::sorted::{Kept, SortedTop};
 use crate::query::{CompileContext, plan_nested};
 use crate::search::top::hits_of;
 use crate::segments::Scope;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
+use clew_query::SortKey;
 
 /// Which objects of a hit are wanted.
 #[derive(Clone, Copy)]

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use super::grouped::keep_firsts;
 use super::hit::ShardHit;
 use super::request::ShardResult;
-use super::sort::{SortKey, compare_rows};
 use super::total::{Total, TrackTotal};
 use crate::search::hit::MergedHit;
+use clew_query::{SortKey, compare_rows};
 
 /// What all shards found together.
 #[derive(Clone, Debug, PartialEq)]

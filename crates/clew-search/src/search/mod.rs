@@ -22,7 +22,6 @@ mod rescore;
 mod run;
 mod scan;
 mod similar;
-mod sort;
 mod sort_number;
 mod sorted;
 mod span;
@@ -42,9 +41,6 @@ pub use request::{DocVisitor, ShardRequest, ShardResult};
 pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
-pub use sort::{
-    GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue, compare_rows,
-};
 pub use threads::{Threads, share};
 pub use total::{Relation, Total, TrackTotal};
 

@@ -9,12 +9,12 @@ use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
 use super::cursor::KeyCursor;
-use super::sort::{NestedSort, SortKey};
 use crate::query::CompileContext;
 use crate::query::matching_within;
 use crate::segments::SegmentBits;
 use crate::segments::{Blocks, Scope};
 use crate::snapshot::Snapshot;
+use clew_query::{NestedSort, SortKey};
 
 /// The rows that count in a shard.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,10 +4,10 @@ use clew_query::{Query, QueryError};
 use tantivy::{DocId, SegmentReader};
 
 use super::hit::ShardHit;
-use super::sort::{SortKey, SortValue};
 use super::threads::Threads;
 use super::total::{Total, TrackTotal};
 use crate::segments::SegmentBits;
+use clew_query::{SortKey, SortValue};
 
 /// Sees every matching document, in blocks, in one pass with the search.
 pub trait DocVisitor {

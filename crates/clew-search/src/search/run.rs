@@ -13,7 +13,6 @@ use super::nested_sort::{SortObjects, SortOrder};
 use super::ranking::ranked;
 use super::request::{ShardRequest, ShardResult};
 use super::scan::scan;
-use super::sort::{Order, SortKey, SortValue};
 use super::total::{Relation, Total, TrackTotal};
 use crate::query::matching_plan;
 use crate::query::{CompileContext, KnnResolver, Plan, plan};
@@ -21,6 +20,7 @@ use crate::search::top::hits_of;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
+use clew_query::{Order, SortKey, SortValue};
 
 /// What all ways need.
 pub(super) struct Run<'a> {

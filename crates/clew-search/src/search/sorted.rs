@@ -8,10 +8,10 @@ use tantivy::{DocId, SegmentReader};
 use super::cursor::{KeyCursor, Slot};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::sort::{Order, SortKey, SortValue};
 use crate::search::nested_sort::SortOrder;
 use crate::segments::{ColumnOf, RANGE};
 use crate::snapshot::Snapshot;
+use clew_query::{Order, SortKey, SortValue};
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);

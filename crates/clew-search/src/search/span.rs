@@ -5,8 +5,8 @@ use clew_query::QueryError;
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::cursor::{KeyCursor, Slot, Source};
-use super::sort::{Mode, Order};
 use crate::segments::Span;
+use clew_query::{Order, SortMode};
 
 impl KeyCursor {
     /// Between which values some documents lie; `None` where the key is not one of single numbers.
@@ -37,7 +37,7 @@ impl KeyCursor {
 
     /// Whether a document is sorted by one of its own values.
     fn takes_one_value(&self) -> bool {
-        self.objects.is_none() && matches!(self.mode, Mode::Min | Mode::Max)
+        self.objects.is_none() && matches!(self.mode, SortMode::Min | SortMode::Max)
     }
 
     /// The first slot that a document of a span can have.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clew_platform::{CancellationToken, RealClock};
 use clew_query::{
-    Bool, FieldBoost, KnnQuery, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query,
-    QueryError, Term,
+    Bool, FieldBoost, KnnQuery, Match, MatchPhrase, Missing, MultiMatch, MultiMatchKind, Operator,
+    Order, Query, QueryError, SortKey, SortValue, Term, compare_rows,
 };
 use serde_json::json;
 use tantivy::fieldnorm::FieldNormReader;
@@ -332,7 +332,7 @@ fn sorting_orders_like_a_loop_and_pages_do_not_overlap() {
                 rows.push((row, segment, number));
             }
         }
-        rows.sort_by(|a, b| sort::compare_rows(&keys, &a.0, &b.0));
+        rows.sort_by(|a, b| compare_rows(&keys, &a.0, &b.0));
         let live = rows.len() as u64;
         let mut after: Option<Vec<SortValue>> = None;
         for page in 0..4 {
@@ -348,7 +348,7 @@ fn sorting_orders_like_a_loop_and_pages_do_not_overlap() {
                 None => rows.iter().take(25).collect(),
                 Some(after) => rows
                     .iter()
-                    .filter(|row| sort::compare_rows(&keys, &row.0, after).is_gt())
+                    .filter(|row| compare_rows(&keys, &row.0, after).is_gt())
                     .take(25)
                     .collect(),
             };

@@ -1,8 +1,8 @@
 //! The best documents by score, as hits.
 
 use super::hit::ShardHit;
-use super::sort::SortValue;
 use crate::segments::TopScores;
+use clew_query::SortValue;
 
 /// The hits in order. `with_values`: they carry their score as a sort value too.
 pub(crate) fn hits_of(best: TopScores, with_values: bool) -> Vec<ShardHit> {

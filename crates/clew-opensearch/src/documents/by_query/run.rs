@@ -10,7 +10,8 @@ use clew_engine::{
     SearchRequest, WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
-use clew_search::{Order, SortKey, SortValue, TrackTotal};
+use clew_query::{Order, SortKey, SortValue};
+use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
 use super::spec::{Job, Routing, Target, Verb};

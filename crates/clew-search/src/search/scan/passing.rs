@@ -9,9 +9,9 @@ use super::Scan;
 use super::sink::Sink;
 use crate::search::cursor::Slot;
 use crate::search::run::Counting;
-use crate::search::sort::SortKey;
 use crate::segments::{ColumnOf, RANGE};
 use crate::snapshot::Snapshot;
+use clew_query::SortKey;
 
 /// Ranges that are read before the others.
 const FIRST_RANGES: usize = 4;

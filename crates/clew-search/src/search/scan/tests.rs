@@ -4,9 +4,10 @@ use clew_query::{Match, Query, Range};
 use serde_json::json;
 
 use crate::search::fixture::{Random, random_docs, run, snapshot};
-use crate::search::sort::compare_rows;
-use crate::search::{Missing, Order, ShardHit, ShardRequest, SortKey, TrackTotal};
+use crate::search::{ShardHit, ShardRequest, TrackTotal};
 use crate::snapshot::Snapshot;
+use clew_query::compare_rows;
+use clew_query::{Missing, Order, SortKey};
 
 #[test]
 fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {

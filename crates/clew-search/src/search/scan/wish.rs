@@ -9,12 +9,12 @@ use crate::search::grouped::{GroupedTop, Wanted};
 use crate::search::nested_sort::SortOrder;
 use crate::search::request::ShardRequest;
 use crate::search::run::{Counting, Run, below, by_score, counting};
-use crate::search::sort::{Order, SortKey, SortValue};
 use crate::search::sorted::{Kept, SortedTop};
 use crate::search::total::TrackTotal;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
+use clew_query::{Order, SortKey, SortValue};
 
 /// What is wanted of a scan.
 #[derive(Clone, Copy)]

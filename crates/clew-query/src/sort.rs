@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
-use clew_query::Query;
+use crate::query::Query;
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 /// Which end comes first.
@@ -38,7 +38,7 @@ pub enum Missing {
 
 /// Which of a document's several values counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum SortMode {
     /// The smallest.
     Min,
     /// The largest.
@@ -63,7 +63,7 @@ pub struct GeoDistanceKey {
     /// Which end comes first.
     pub order: Order,
     /// Which of several points counts.
-    pub mode: Option<Mode>,
+    pub mode: Option<SortMode>,
     /// Whether a field that is not mapped counts as missing instead of being an error.
     pub unmapped_ok: bool,
 }
@@ -115,7 +115,7 @@ pub enum SortKey {
         /// Where documents without a value go.
         missing: Missing,
         /// Which of several values counts; by default the smallest ascending, else the largest.
-        mode: Option<Mode>,
+        mode: Option<SortMode>,
         /// Whether a field that is not mapped counts as missing instead of being an error.
         unmapped_ok: bool,
         /// The nested objects whose values count, where these are not the document's own.
