@@ -1,5 +1,6 @@
 //! What aggregations that make buckets ask for.
 
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroI64;
 
 use clew_query::Query;
@@ -10,7 +11,7 @@ use super::heuristic::Heuristic;
 use super::spec::{Scalar, Source};
 
 /// A bucket per distinct value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TermsSpec {
     /// Where the values come from.
     pub source: Source,
@@ -44,7 +45,7 @@ impl TermsSpec {
 }
 
 /// Which terms count. A term must be included and must not be excluded.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TermFilter {
     /// Only these; `None` means all.
     pub include: Option<IncludeExclude>,
@@ -53,7 +54,7 @@ pub struct TermFilter {
 }
 
 /// A set of terms.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum IncludeExclude {
     /// Exactly these.
     Values(Vec<Scalar>),
@@ -69,7 +70,7 @@ pub enum IncludeExclude {
 }
 
 /// A sort criterion.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderBy {
     /// What is compared.
     pub key: OrderKey,
@@ -78,7 +79,7 @@ pub struct OrderBy {
 }
 
 /// What buckets are compared by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum OrderKey {
     /// The number of documents.
     Count,
@@ -89,7 +90,7 @@ pub enum OrderKey {
 }
 
 /// Which end of an order comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
     /// Smallest first.
     Ascending,
@@ -98,7 +99,7 @@ pub enum Direction {
 }
 
 /// Units of a calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CalendarUnit {
     /// Seconds.
     Second,
@@ -119,7 +120,7 @@ pub enum CalendarUnit {
 }
 
 /// How long an interval of time is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DateInterval {
     /// Always the same number of milliseconds of local time.
     Fixed {
@@ -131,7 +132,7 @@ pub enum DateInterval {
 }
 
 /// Both ends of a range of keys.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Lower end.
     pub min: Option<Scalar>,
@@ -140,7 +141,7 @@ pub struct Bounds {
 }
 
 /// A bucket per interval of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DateHistogramSpec {
     /// Where the values come from.
     pub source: Source,
@@ -180,7 +181,7 @@ impl DateHistogramSpec {
 }
 
 /// A bucket per interval of numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistogramSpec {
     /// Where the values come from.
     pub source: Source,
@@ -217,7 +218,7 @@ impl HistogramSpec {
 }
 
 /// A bucket per given range; ranges may overlap.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RangeSpec {
     /// Where the values come from.
     pub source: Source,
@@ -229,12 +230,30 @@ pub struct RangeSpec {
     pub kind: EndKind,
     /// Time zone of dates given as text and printed; UTC without it.
     pub time_zone: Option<String>,
-    /// Where distances are measured from, and how long one of their units is in metres.
-    pub origin: Option<(GeoPoint, f64)>,
+    /// What distances are measured from.
+    pub origin: Option<DistanceOrigin>,
+}
+
+/// What distances are measured from, and in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DistanceOrigin {
+    /// The place.
+    #[serde(with = "GeoPointForm")]
+    pub place: GeoPoint,
+    /// How long their unit is, in metres.
+    pub unit_metres: f64,
+}
+
+/// The serialized form of a place, which `clew-schema` has none of.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "GeoPoint")]
+struct GeoPointForm {
+    lat: f64,
+    lon: f64,
 }
 
 /// What the ends of ranges are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndKind {
     /// Numbers.
     Numbers,
@@ -247,7 +266,7 @@ pub enum EndKind {
 }
 
 /// One range: from its lower end, up to but without its upper end.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RangeItem {
     /// Its name, made of its ends if not given.
     pub key: Option<String>,
@@ -260,7 +279,7 @@ pub struct RangeItem {
 }
 
 /// Buckets of time whose length the data chooses.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoDateSpec {
     /// Where the values come from.
     pub source: Source,
@@ -273,7 +292,7 @@ pub struct AutoDateSpec {
 }
 
 /// Values that are more frequent here than elsewhere.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignificantSpec {
     /// Where the values come from.
     pub source: Source,
@@ -294,7 +313,7 @@ pub struct SignificantSpec {
 }
 
 /// How words are taken from texts.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WordsSpec {
     /// Whether rows of words that were there before do not count again.
     pub drops_copies: bool,
@@ -303,7 +322,7 @@ pub struct WordsSpec {
 }
 
 /// Cells of a grid, most documents first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSpec {
     /// Where the points come from.
     pub source: Source,

@@ -3,6 +3,7 @@
 //! Statements, variables and loops are refused.
 
 use clew_query::AggError;
+use serde::{Deserialize, Serialize};
 
 /// How deep an expression may be nested.
 const DEPTH_MAX: usize = 64;
@@ -10,10 +11,10 @@ const DEPTH_MAX: usize = 64;
 const TEXT_MAX: usize = 16_384;
 
 /// An expression, understood.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expression(Node);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Node {
     Number(f64),
     Name(String),
@@ -24,7 +25,7 @@ enum Node {
     Call(Function, Vec<Node>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Operator {
     Or,
     And,
@@ -41,7 +42,7 @@ enum Operator {
     Remainder,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Function {
     Abs,
     Ceil,

@@ -1,6 +1,7 @@
 //! Cells of the earth's surface: geohashes, which halve it by turns, and the tiles of web maps.
 
 use clew_schema::geo::GeoPoint;
+use serde::{Deserialize, Serialize};
 
 /// The finest geohash there is.
 pub const GEOHASH_MAX: u8 = 12;
@@ -12,7 +13,7 @@ const TILE_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 const DIGITS: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
 
 /// Which cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Grid {
     /// Geohashes of so many characters.
     Geohash {

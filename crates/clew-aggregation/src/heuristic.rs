@@ -1,7 +1,9 @@
 //! By how much the share of documents with a term in a bucket differs from that in a background.
 
+use serde::{Deserialize, Serialize};
+
 /// How significant a difference is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Heuristic {
     /// Absolute times relative change.
     Jlh,
@@ -19,7 +21,7 @@ pub enum Heuristic {
 }
 
 /// What the background is, and which differences count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Whether the background contains the bucket.
     pub superset: bool,

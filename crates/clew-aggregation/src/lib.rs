@@ -82,8 +82,8 @@ mod zone;
 pub(crate) mod tests;
 
 pub use bucket_spec::{
-    AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, EndKind,
-    GridSpec, HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec,
+    AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, DistanceOrigin,
+    EndKind, GridSpec, HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec,
     SignificantSpec, TermFilter, TermsSpec, WordsSpec,
 };
 pub use collector::{AggCollector, AggContext, Intermediate};

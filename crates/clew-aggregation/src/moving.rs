@@ -1,7 +1,9 @@
 //! Functions of a window of numbers, as scripts name them: `MovingFunctions.max(values)`.
 
+use serde::{Deserialize, Serialize};
+
 /// A function of a window.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MovingFunction {
     /// The greatest.
     Max,

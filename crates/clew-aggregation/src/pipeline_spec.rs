@@ -3,9 +3,10 @@
 use super::bucket_spec::Direction;
 use super::expression::Expression;
 use super::moving::MovingFunction;
+use serde::{Deserialize, Serialize};
 
 /// A pipeline aggregation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineSpec {
     /// What is computed.
     pub kind: PipelineKind,
@@ -18,7 +19,7 @@ pub struct PipelineSpec {
 }
 
 /// What a bucket without a number counts as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GapPolicy {
     /// It is passed over.
     #[default]
@@ -30,7 +31,7 @@ pub enum GapPolicy {
 }
 
 /// What a pipeline computes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PipelineKind {
     /// A number or two about all buckets of an aggregation beside it.
     Summary(Summary),
@@ -71,7 +72,7 @@ pub enum PipelineKind {
 }
 
 /// What is said about all buckets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Summary {
     /// The mean.
     Avg,

@@ -4,10 +4,8 @@ use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
 use clew_query::AggError;
-use clew_schema::geo::GeoPoint;
 
-use super::bucket_spec::EndKind;
-use super::bucket_spec::{RangeItem, RangeSpec};
+use super::bucket_spec::{DistanceOrigin, EndKind, RangeItem, RangeSpec};
 use super::collector::AggContext;
 use super::format::ValueFormat;
 use super::key::Key;
@@ -24,7 +22,7 @@ pub(crate) struct RangePlan {
     pub(crate) keyed: bool,
     pub(crate) kind: EndKind,
     /// Where distances are measured from, and their unit in metres.
-    pub(crate) origin: Option<(GeoPoint, f64)>,
+    pub(crate) origin: Option<DistanceOrigin>,
 }
 
 #[derive(Clone, Debug)]

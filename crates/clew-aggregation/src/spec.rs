@@ -3,6 +3,7 @@
 
 use clew_query::Query;
 use clew_query::{SortKey, SortMode};
+use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::pipeline_spec::PipelineSpec;
@@ -12,7 +13,7 @@ use crate::bucket_spec::{
 };
 
 /// A value written in a request, before the field's type is known.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Scalar {
     /// A whole number.
     Integer(i64),
@@ -27,7 +28,7 @@ pub enum Scalar {
 }
 
 /// Where an aggregation's values come from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     /// The field's path.
     pub field: String,
@@ -52,7 +53,7 @@ impl Source {
 }
 
 /// One aggregation with its name and what is computed inside each of its buckets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedAgg {
     /// The name the result is found by.
     pub name: String,
@@ -74,7 +75,7 @@ impl NamedAgg {
     clippy::large_enum_variant,
     reason = "there is one per aggregation, not one per bucket"
 )]
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AggSpec {
     /// A bucket per distinct value.
     Terms(TermsSpec),
@@ -193,7 +194,7 @@ pub enum AggSpec {
 }
 
 /// The best documents of each shard.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleSpec {
     /// How many of each shard.
     pub size: u32,
@@ -202,7 +203,7 @@ pub struct SampleSpec {
 }
 
 /// Percentiles of values, or ranks of values among them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PercentilesSpec {
     /// Where the values come from.
     pub source: Source,
@@ -217,7 +218,7 @@ pub struct PercentilesSpec {
 }
 
 /// How a distribution is kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Method {
     /// Centroids; exact while there are few values.
     TDigest {
@@ -238,7 +239,7 @@ impl Default for Method {
 }
 
 /// Buckets of the documents that queries match.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FiltersSpec {
     /// The queries by name.
     pub filters: Vec<(String, Query)>,
@@ -247,7 +248,7 @@ pub struct FiltersSpec {
 }
 
 /// What a bucket of queries is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FilterShape {
     /// There is one query and one bucket.
     Single,
@@ -266,7 +267,7 @@ pub enum FilterShape {
 }
 
 /// Buckets per combination of values, page by page.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompositeSpec {
     /// What is combined, most significant first.
     pub sources: Vec<CompositeSource>,
@@ -277,7 +278,7 @@ pub struct CompositeSpec {
 }
 
 /// One source of a combination.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompositeSource {
     /// Its name in keys.
     pub name: String,
@@ -292,7 +293,7 @@ pub struct CompositeSource {
 }
 
 /// What of a document is combined.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CompositeKind {
     /// Its values.
     Terms(Source),
@@ -324,7 +325,7 @@ pub enum CompositeKind {
 }
 
 /// Where the bucket of documents without a value comes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MissingOrder {
     /// First when ascending.
     #[default]
@@ -336,7 +337,7 @@ pub enum MissingOrder {
 }
 
 /// The most frequent combinations of values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MultiTermsSpec {
     /// What is combined.
     pub sources: Vec<Source>,
@@ -353,7 +354,7 @@ pub struct MultiTermsSpec {
 }
 
 /// The least frequent values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RareTermsSpec {
     /// Where the values come from.
     pub source: Source,
@@ -364,7 +365,7 @@ pub struct RareTermsSpec {
 }
 
 /// The first documents themselves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopHitsSpec {
     /// Documents to skip.
     pub from: usize,
@@ -459,7 +460,7 @@ impl AggSpec {
 }
 
 /// Which relatives of documents are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Generation {
     /// Their children of a kind.
     Children,

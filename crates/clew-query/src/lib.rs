@@ -25,6 +25,8 @@
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod error;
 
+mod forms;
+
 mod query;
 
 mod sort;

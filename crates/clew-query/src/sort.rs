@@ -1,5 +1,6 @@
 //! Sort keys and the values documents are ordered by.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
@@ -7,7 +8,7 @@ use crate::query::Query;
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 /// Which end comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// The smallest.
     Asc,
@@ -25,7 +26,7 @@ impl Order {
 }
 
 /// Where documents without a value go.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub enum Missing {
     /// Before all others.
     First,
@@ -37,7 +38,7 @@ pub enum Missing {
 }
 
 /// Which of a document's several values counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SortMode {
     /// The smallest.
     Min,
@@ -52,13 +53,15 @@ pub enum SortMode {
 }
 
 /// The distance that documents are ordered by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeoDistanceKey {
     /// Path of a field of points.
     pub path: String,
     /// Distances are to the nearest of these.
+    #[serde(with = "crate::forms::geo_points")]
     pub origins: Vec<GeoPoint>,
     /// What the distances are shown in.
+    #[serde(with = "crate::forms::distance_unit")]
     pub unit: DistanceUnit,
     /// Which end comes first.
     pub order: Order,
@@ -69,7 +72,7 @@ pub struct GeoDistanceKey {
 }
 
 /// The nested objects whose values a document is ordered by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestedSort {
     /// Their path.
     pub path: String,
@@ -94,7 +97,7 @@ impl NestedSort {
 }
 
 /// One criterion of the order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SortKey {
     /// The score.
     Score {
@@ -192,7 +195,7 @@ impl SortKey {
 }
 
 /// What a document is ordered by under one key.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SortValue {
     /// It has no value.
     Null,

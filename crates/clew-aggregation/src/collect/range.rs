@@ -5,6 +5,7 @@ use clew_schema::geo::GeoPoint;
 
 use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Counted, Level, Segment, Subs};
+use crate::bucket_spec::DistanceOrigin;
 use crate::column::{Repeats, Rows, ValueColumn};
 use crate::key::{Key, KeyTable};
 use crate::limits::Account;
@@ -106,7 +107,7 @@ pub(crate) struct Ranges {
     column: ValueColumn,
     rows: Rows,
     tests: Vec<Test>,
-    origin: Option<(GeoPoint, f64)>,
+    origin: Option<DistanceOrigin>,
     places: Places,
     hits: Vec<u64>,
 }
@@ -147,7 +148,9 @@ impl Collect for Ranges {
             while self.rows.entries.get(at) == Some(&entry) {
                 let raw = self.rows.values[at];
                 let number = match self.origin {
-                    Some((origin, unit)) => GeoPoint::decode(raw).metres_to(origin) / unit,
+                    Some(origin) => {
+                        GeoPoint::decode(raw).metres_to(origin.place) / origin.unit_metres
+                    }
                     None => self.column.number(raw),
                 };
                 self.hits.extend(

@@ -6,6 +6,8 @@ mod limits;
 pub(crate) mod model;
 mod property;
 mod shared;
+mod tape;
+mod written;
 
 use std::net::Ipv6Addr;
 

@@ -1,6 +1,6 @@
 //! Aggregations over places.
 
-use clew_aggregation::{AggSpec, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
+use clew_aggregation::{AggSpec, DistanceOrigin, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 use super::body::Body;
@@ -76,7 +76,7 @@ pub(super) fn geotile(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
 
 /// Where distances are measured from, and how long one of their units is in metres. Planes and arcs
 /// are measured alike: along great circles.
-pub(super) fn origin(body: &mut Body<'_>) -> Result<(GeoPoint, f64), AggDslError> {
+pub(super) fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
     body.take("distance_type");
     let unit = match body.text("unit")? {
         None => DistanceUnit::metres(),
@@ -91,5 +91,8 @@ pub(super) fn origin(body: &mut Body<'_>) -> Result<(GeoPoint, f64), AggDslError
         )));
     };
     let point = GeoPoint::from_json(value).and_then(GeoPoint::checked);
-    Ok((point.map_err(AggDslError::parsing)?, unit.to_metres(1.0)))
+    Ok(DistanceOrigin {
+        place: point.map_err(AggDslError::parsing)?,
+        unit_metres: unit.to_metres(1.0),
+    })
 }

@@ -257,3 +257,5 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod written;

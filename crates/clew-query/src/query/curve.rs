@@ -1,7 +1,9 @@
 //! Curves: what becomes of a distance, and of a field's value.
 
+use serde::{Deserialize, Serialize};
+
 /// How a score falls with distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DecayShape {
     /// The bell.
     Gauss,
@@ -27,7 +29,7 @@ impl DecayShape {
 }
 
 /// What is done with a field's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum FieldModifier {
     /// Nothing.
     #[default]

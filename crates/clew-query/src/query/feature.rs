@@ -1,8 +1,10 @@
 //! Queries that rank documents by the features they have: one feature through a curve, or many at
 //! once, as sparse vectors are compared.
 
+use serde::{Deserialize, Serialize};
+
 /// A score by the value of one feature.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankFeature {
     /// Path of a `rank_feature` field, or of a `rank_features` field with a feature behind it.
     pub field: String,
@@ -13,7 +15,7 @@ pub struct RankFeature {
 }
 
 /// What becomes of a feature's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FeatureCurve {
     /// `value / (value + pivot)`; without a pivot that of the mean value.
     Saturation {
@@ -68,7 +70,7 @@ impl FeatureCurve {
 }
 
 /// Documents by how much of what is wanted they have: the sum of the products of weights.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseVector {
     /// Path of a `rank_features` field.
     pub field: String,

@@ -1,12 +1,13 @@
 //! Scores changed by functions of a document, as they are asked for: weights, field values, decay with distance, chance.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::curve::{DecayShape, FieldModifier};
 use super::tree::Query;
 
 /// A query whose score is changed by functions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionScore {
     /// What must match.
     pub query: Box<Query>,
@@ -25,7 +26,7 @@ pub struct FunctionScore {
 }
 
 /// One function.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreFunction {
     /// Only for these documents.
     pub filter: Option<Query>,
@@ -36,7 +37,7 @@ pub struct ScoreFunction {
 }
 
 /// What a function computes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FunctionKind {
     /// One.
     Constant,
@@ -63,7 +64,7 @@ pub enum FunctionKind {
 }
 
 /// How a score falls with the distance from an origin.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decay {
     /// Field path: a number, a date or a point.
     pub field: String,
@@ -82,7 +83,7 @@ pub struct Decay {
 }
 
 /// Which of a document's several values counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ValueMode {
     /// The smallest.
     #[default]
@@ -118,7 +119,7 @@ impl ValueMode {
 }
 
 /// How the values of several functions are joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ScoreMode {
     /// Their product.
     #[default]
@@ -136,7 +137,7 @@ pub enum ScoreMode {
 }
 
 /// How the functions' value changes a query's score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum BoostMode {
     /// Their product.
     #[default]

@@ -1,9 +1,10 @@
 //! What a protocol asks for: a rule over the words of a field.
 
 use super::tree::Fuzziness;
+use serde::{Deserialize, Serialize};
 
 /// A query on intervals of one field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Intervals {
     /// Field path.
     pub field: String,
@@ -16,7 +17,7 @@ pub struct Intervals {
 }
 
 /// How the intervals of a document become a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IntervalScoring {
     /// By how many there are and how tight, between 0 and 1, as `intervals` does.
     Proximity,
@@ -25,7 +26,7 @@ pub enum IntervalScoring {
 }
 
 /// The order that joined rules must keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum IntervalMode {
     /// One after the other.
     Ordered,
@@ -37,7 +38,7 @@ pub enum IntervalMode {
 }
 
 /// How an interval must lie to those of a filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IntervalRelation {
     /// One of the filter's lies within it.
     Containing,
@@ -70,7 +71,7 @@ impl IntervalRelation {
 }
 
 /// What gives intervals.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum IntervalRule {
     /// The words of a text.
     Match {

@@ -1,9 +1,10 @@
 //! The nearest-neighbour clause.
 
 use super::tree::Query;
+use serde::{Deserialize, Serialize};
 
 /// The documents nearest to a vector.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnnQuery {
     /// Field path.
     pub field: String,

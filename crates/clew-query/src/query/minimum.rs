@@ -1,9 +1,10 @@
 //! `minimum_should_match`: a count, a percentage, or conditions on the number of clauses.
 
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// How many of the optional clauses must match.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MinimumShouldMatch {
     /// So many; negative: all but so many.
     Count(i64),

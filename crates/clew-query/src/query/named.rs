@@ -1,12 +1,13 @@
 //! Documents that queries name instead of saying what is in them. Whoever has built a tree reads
 //! these documents and puts what they hold in their place; a tree with names left is not compiled.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::error::QueryError;
 
 /// A document by its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DocumentName {
     /// Its index; absent: one of those that are searched.
     pub index: Option<String>,
@@ -27,7 +28,7 @@ impl DocumentName {
 }
 
 /// One of several exact values, which a document has.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TermsOf {
     /// Field path.
     pub field: String,
@@ -42,7 +43,7 @@ pub struct TermsOf {
 }
 
 /// A document to be like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LikeNamed {
     /// The document.
     pub document: DocumentName,
@@ -51,7 +52,7 @@ pub struct LikeNamed {
 }
 
 /// A document that a percolation is about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PercolateNamed {
     /// The document.
     pub document: DocumentName,

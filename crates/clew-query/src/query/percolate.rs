@@ -55,3 +55,21 @@ pub struct PercolateQuery {
     /// Reads the stored queries.
     pub reader: QueryReader,
 }
+
+/// A query for stored queries has no serialized form: what reads them is a function of the protocol that asked.
+pub(super) mod unwritten {
+    use serde::de::{Deserializer, Error as _};
+    use serde::ser::{Error as _, Serializer};
+
+    use super::PercolateQuery;
+
+    const WHY: &str = "a percolate query cannot be serialized: it holds a function";
+
+    pub(crate) fn serialize<S: Serializer>(_: &PercolateQuery, _: S) -> Result<S::Ok, S::Error> {
+        Err(S::Error::custom(WHY))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(_: D) -> Result<PercolateQuery, D::Error> {
+        Err(D::Error::custom(WHY))
+    }
+}

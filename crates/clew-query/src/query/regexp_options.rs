@@ -1,10 +1,12 @@
 //! How a regular expression is to be read.
 
+use serde::{Deserialize, Serialize};
+
 /// How large an expression's table may grow where a request does not say otherwise.
 const STATES_MAX: usize = 10_000;
 
 /// Which signs beyond the usual ones mean something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegexpSyntax(u32);
 
 impl Default for RegexpSyntax {
@@ -53,7 +55,7 @@ impl RegexpSyntax {
 }
 
 /// How an expression is read, and how much may be made of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegexpOptions {
     /// Which signs mean something.
     pub syntax: RegexpSyntax,

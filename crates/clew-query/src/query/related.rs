@@ -1,9 +1,10 @@
 //! Queries on documents that belong to others through a `join` field.
 
 use super::tree::{JoinScore, Query};
+use serde::{Deserialize, Serialize};
 
 /// Documents that belong to others through a `join` field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelatedQuery {
     /// The kind of documents that is asked about.
     pub kind: String,
@@ -16,7 +17,7 @@ pub struct RelatedQuery {
 }
 
 /// What documents that are asked about are to those that are found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Related {
     /// Their children.
     Child {

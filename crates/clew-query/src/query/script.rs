@@ -2,9 +2,10 @@
 //! these are the few that everybody writes, understood.
 
 use super::tree::Query;
+use serde::{Deserialize, Serialize};
 
 /// A query's documents, scored by how near a vector of theirs is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VectorScore {
     /// What must match.
     pub query: Box<Query>,
@@ -23,7 +24,7 @@ pub struct VectorScore {
 }
 
 /// How near two vectors are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VectorMeasure {
     /// The cosine of their angle.
     Cosine,
@@ -88,7 +89,7 @@ fn byte(value: f64) -> i8 {
 }
 
 /// What is made of a measure.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ScoreFormula {
     /// The measure and a number.
     Plus(f32),

@@ -1,5 +1,6 @@
 //! Documents like given texts: what a protocol asks for.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::minimum::MinimumShouldMatch;
 use super::named::LikeNamed;
 
 /// Documents with the words that say most about some texts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MoreLikeThis {
     /// Field paths; none means every field of words.
     pub fields: Vec<String>,
@@ -29,7 +30,7 @@ pub struct MoreLikeThis {
 }
 
 /// A text, or a document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum LikeItem {
     /// A text for every field.
     Text(String),
@@ -40,7 +41,7 @@ pub enum LikeItem {
 }
 
 /// A document to be like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LikeDocument {
     /// Its content.
     pub document: Value,
@@ -52,7 +53,7 @@ pub struct LikeDocument {
 }
 
 /// Which words count.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WordChoice {
     /// At most so many of each field, the weightiest first.
     pub query_terms_max: usize,

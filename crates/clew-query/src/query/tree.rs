@@ -1,6 +1,7 @@
 //! The query tree. It is owned and plain, so that a protocol can build it, compare it and keep it.
 
 use clew_schema::RangeRelation;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::feature::{RankFeature, SparseVector};
@@ -17,7 +18,7 @@ use super::script::VectorScore;
 use super::similar::MoreLikeThis;
 
 /// What is wanted of a document, and how well it scores.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Query {
     /// Every document.
     MatchAll {
@@ -136,6 +137,7 @@ pub enum Query {
     /// Documents that belong to others which match.
     Related(RelatedQuery),
     /// Stored queries that documents match.
+    #[serde(with = "super::percolate::unwritten")]
     Percolate(PercolateQuery),
     /// A query that matches nothing where its values do not fit their field.
     Lenient(Box<Query>),
@@ -164,7 +166,7 @@ impl Query {
 }
 
 /// How words or clauses are joined when nothing is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Operator {
     /// Any is enough.
     #[default]
@@ -174,7 +176,7 @@ pub enum Operator {
 }
 
 /// An edit distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fuzziness {
     /// Lengths (in characters) from which one and two edits are allowed, or a fixed distance.
     pub distance: FuzzyDistance,
@@ -187,7 +189,7 @@ pub struct Fuzziness {
 }
 
 /// How an edit distance is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FuzzyDistance {
     /// So many edits.
     Fixed(u8),
@@ -247,7 +249,7 @@ impl Fuzziness {
 }
 
 /// Analyzed words of a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Match {
     /// Field path.
     pub field: String,
@@ -290,7 +292,7 @@ impl Match {
 }
 
 /// Analyzed words one after the other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MatchPhrase {
     /// Field path.
     pub field: String,
@@ -324,7 +326,7 @@ impl MatchPhrase {
 }
 
 /// A field, or a pattern of field paths, with a factor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FieldBoost {
     /// Field path; `*` stands for any characters.
     pub field: String,
@@ -350,7 +352,7 @@ impl FieldBoost {
 }
 
 /// How the fields of a multi-match are joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum MultiMatchKind {
     /// The best field counts.
     #[default]
@@ -368,7 +370,7 @@ pub enum MultiMatchKind {
 }
 
 /// The same words in several fields.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MultiMatch {
     /// The fields; none means every field that can hold words.
     pub fields: Vec<FieldBoost>,
@@ -383,7 +385,7 @@ pub struct MultiMatch {
 }
 
 /// One exact value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Term {
     /// Field path.
     pub field: String,
@@ -396,7 +398,7 @@ pub struct Term {
 }
 
 /// Values between bounds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// Field path.
     pub field: String,
@@ -413,6 +415,7 @@ pub struct Range {
     /// Zone of dates that name none.
     pub time_zone: Option<String>,
     /// How ranges that documents have must lie to this one.
+    #[serde(with = "crate::forms::RangeRelationForm")]
     pub relation: RangeRelation,
     /// The score.
     pub boost: f32,
@@ -436,7 +439,7 @@ impl Range {
 }
 
 /// A pattern over the terms of a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// Field path.
     pub field: String,
@@ -476,7 +479,7 @@ impl Pattern {
 }
 
 /// The query language of a search box.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueryString {
     /// The text.
     pub query: String,
@@ -513,7 +516,7 @@ pub struct QueryString {
 }
 
 /// Which signs of the simple language mean something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SimpleFeatures(u32);
 
 impl Default for SimpleFeatures {
@@ -601,7 +604,7 @@ impl QueryString {
 }
 
 /// Clauses joined.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bool {
     /// All needed, their scores are added.
     pub must: Vec<Query>,
@@ -631,7 +634,7 @@ impl Default for Bool {
 }
 
 /// How the scores of a document's nested objects become its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum JoinScore {
     /// Their mean.
     #[default]
@@ -647,7 +650,7 @@ pub enum JoinScore {
 }
 
 /// Documents with nested objects that match.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestedQuery {
     /// The nested objects' path.
     pub path: String,
@@ -662,7 +665,7 @@ pub struct NestedQuery {
 }
 
 /// A query whose hits lose when they match another one too.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Boosting {
     /// What must match.
     pub positive: Box<Query>,
@@ -675,7 +678,7 @@ pub struct Boosting {
 }
 
 /// A score by how near a date or a point is: half of the boost at the pivot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DistanceFeature {
     /// Field path.
     pub field: String,
@@ -688,7 +691,7 @@ pub struct DistanceFeature {
 }
 
 /// As many of some terms as a field of the document says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TermsSet {
     /// Field path.
     pub field: String,
