@@ -222,27 +222,7 @@ impl Tape {
                 filter: self.filter(),
                 show_error: self.flag(),
             }),
-            1 => AggSpec::DateHistogram(DateHistogramSpec {
-                source,
-                interval: self.interval(),
-                time_zone: self.maybe(Tape::text),
-                offset_ms: self.word().cast_signed(),
-                min_doc_count: self.word(),
-                extended_bounds: self.maybe(Tape::bounds),
-                hard_bounds: self.maybe(Tape::bounds),
-                order: self.order(),
-                keyed: self.flag(),
-            }),
-            2 => AggSpec::Histogram(HistogramSpec {
-                source,
-                interval: self.number(),
-                offset: self.number(),
-                min_doc_count: self.word(),
-                extended_bounds: self.maybe(Tape::bounds),
-                hard_bounds: self.maybe(Tape::bounds),
-                order: self.order(),
-                keyed: self.flag(),
-            }),
+            1 | 2 | 8 | 9 => self.intervals(source, kind),
             3 => AggSpec::Range(RangeSpec {
                 source,
                 ranges: self.some(|tape| RangeItem {
@@ -284,16 +264,6 @@ impl Tape {
                     paths: tape.some(Tape::text),
                 }),
             }),
-            8 => AggSpec::VariableWidth {
-                source,
-                buckets: self.small(),
-            },
-            9 => AggSpec::AutoDateHistogram(AutoDateSpec {
-                source,
-                buckets: self.small(),
-                time_zone: self.maybe(Tape::text),
-                minimum: self.maybe(|tape| tape.of(&[CalendarUnit::Hour, CalendarUnit::Year])),
-            }),
             _ => AggSpec::MultiTerms(MultiTermsSpec {
                 sources: self.some(Tape::source),
                 size: self.small(),
@@ -301,6 +271,43 @@ impl Tape {
                 min_doc_count: self.word(),
                 order: self.order(),
                 show_error: self.flag(),
+            }),
+        }
+    }
+
+    /// Buckets by intervals of values.
+    fn intervals(&mut self, source: Source, kind: u64) -> AggSpec {
+        match kind {
+            1 => AggSpec::DateHistogram(DateHistogramSpec {
+                source,
+                interval: self.interval(),
+                time_zone: self.maybe(Tape::text),
+                offset_ms: self.word().cast_signed(),
+                min_doc_count: self.word(),
+                extended_bounds: self.maybe(Tape::bounds),
+                hard_bounds: self.maybe(Tape::bounds),
+                order: self.order(),
+                keyed: self.flag(),
+            }),
+            2 => AggSpec::Histogram(HistogramSpec {
+                source,
+                interval: self.number(),
+                offset: self.number(),
+                min_doc_count: self.word(),
+                extended_bounds: self.maybe(Tape::bounds),
+                hard_bounds: self.maybe(Tape::bounds),
+                order: self.order(),
+                keyed: self.flag(),
+            }),
+            8 => AggSpec::VariableWidth {
+                source,
+                buckets: self.small(),
+            },
+            _ => AggSpec::AutoDateHistogram(AutoDateSpec {
+                source,
+                buckets: self.small(),
+                time_zone: self.maybe(Tape::text),
+                minimum: self.maybe(|tape| tape.of(&[CalendarUnit::Hour, CalendarUnit::Year])),
             }),
         }
     }
