@@ -16,7 +16,10 @@ IN_ORDER = ["clew-schema", "clew-query", "clew-search", "clew-engine", "clew-ope
 WORDS_LEFT = {"clew-schema": 16, "clew-search": 3, "clew-engine": 11}
 WORDS = re.compile(r'_exception\b|"index\.')
 # What a protocol never names: it asks the engine for documents by their ids, and for hits.
-PROTOCOLS = ["clew-opensearch", "clew-log-grpc"]
+PROTOCOLS = ["clew-opensearch", "clew-log-grpc", "clew-opensearch-sql"]
+# Parts of the API that stand by themselves: they see one module of its crate, and nobody sees them but the binary.
+WINGS = ["clew-opensearch-sql"]
+BEHIND_THE_WINGS = re.compile(r"\bclew_opensearch\s*(?:::\s*(?!wing\b)|as\b|;)")
 INSIDES = re.compile(r"\btantivy\b|\bDocId\b|\bSegment(?:Bits|Reader|View)\b|\.snapshot\(\)|clew_search::Snapshot")
 
 
@@ -65,6 +68,18 @@ class ArchitectureTest(unittest.TestCase):
         # It would be seen.
         code = " ".join(Crate(CRATES / "clew-engine" / "src").code.values())
         self.assertGreater(len(INSIDES.findall(code)), 20)
+
+    def test_wings_see_what_is_meant_for_them_and_only_the_binary_sees_wings(self):
+        for name in WINGS:
+            code = Crate(CRATES / name / "src").code
+            found = {"::".join(module): BEHIND_THE_WINGS.findall(text) for module, text in code.items()}
+            self.assertEqual({module: names for module, names in found.items() if names}, {})
+            self.assertTrue(any("clew_opensearch::wing::" in text for text in code.values()))
+        for manifest in CRATES.glob("*/Cargo.toml"):
+            seen = set(tomllib.loads(manifest.read_text()).get("dependencies", {})) & set(WINGS)
+            self.assertEqual(seen, set(WINGS) if manifest.parent.name == "clew" else set(), manifest)
+        # It would be seen.
+        self.assertTrue(BEHIND_THE_WINGS.search("use clew_opensearch::{RestOptions, wing::Call};"))
 
     def test_the_reader_sees_imports(self):
         crate = Crate(CRATES / "clew-engine" / "src")

@@ -30,13 +30,14 @@ mod live;
 
 mod routes;
 
-pub mod sql;
+pub mod wing;
 
 pub mod ism;
 
 mod server;
 
-pub use routes::Wing;
+#[cfg(any(test, feature = "fixture"))]
+pub use server::fixture;
 pub use server::start::router;
 pub use state::api::{HttpFigures, RestOptions};
 pub use state::disk_settings::{

@@ -15,7 +15,8 @@ use clap::Args;
 use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
 use clew_log_grpc::{Admission, ServerOptions};
-use clew_opensearch::{HttpFigures, RestOptions, Wing, ism, sql};
+use clew_opensearch::wing::Wing;
+use clew_opensearch::{HttpFigures, RestOptions, ism};
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
 use prometheus::Registry;
 use tokio::net::TcpListener;
@@ -277,7 +278,7 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
 }
 
 /// The parts of the REST API that are put together here.
-static WINGS: &[Wing] = &[ism::WING, sql::WING];
+static WINGS: &[Wing] = &[ism::WING, clew_opensearch_sql::WING];
 
 fn router(
     engine: &Engine,
@@ -324,5 +325,52 @@ async fn metrics_page(State(shared): State<Shared>) -> Response {
             (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response()
         }
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clew_opensearch::fixture::Node;
+    use clew_platform::SimDisk;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Every `$ref` and every `operationId` anywhere in a value.
+    fn names<'v>(value: &'v Value, (targets, ids): (&mut BTreeSet<&'v str>, &mut Vec<&'v str>)) {
+        match value {
+            Value::Object(members) => {
+                targets.extend(members.get("$ref").and_then(Value::as_str));
+                ids.extend(members.get("operationId").and_then(Value::as_str));
+                for value in members.values() {
+                    names(value, (targets, ids));
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|value| names(value, (targets, ids))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    #[test]
+    fn what_all_parts_describe_fits_together() {
+        let node = Node::open(&SimDisk::new(), WINGS).unwrap();
+        let document = node.done("GET /_openapi.json", Value::Null);
+        let (mut targets, mut ids) = (BTreeSet::new(), Vec::new());
+        names(&document, (&mut targets, &mut ids));
+        for target in &targets {
+            let pointer = target.strip_prefix('#').unwrap();
+            assert!(document.pointer(pointer).is_some(), "{target}");
+        }
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for name in schemas.keys() {
+            let target = format!("#/components/schemas/{name}");
+            assert!(targets.contains(target.as_str()), "{name}");
+        }
+        assert!(ids.contains(&"sql::ppl POST /_plugins/_ppl"));
+        let count = ids.len();
+        assert_eq!(ids.into_iter().collect::<BTreeSet<_>>().len(), count);
+        assert!(count > 250);
     }
 }

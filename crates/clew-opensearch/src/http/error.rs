@@ -11,7 +11,7 @@ pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cause {
+pub struct Cause {
     kind: &'static str,
     reason: String,
     extra: Vec<(&'static str, Value)>,
@@ -19,7 +19,8 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
-    pub(crate) fn new(kind: &'static str, reason: impl Into<String>) -> Self {
+    /// A cause by the name of its type, and why.
+    pub fn new(kind: &'static str, reason: impl Into<String>) -> Self {
         Cause {
             kind,
             reason: reason.into(),
@@ -69,7 +70,7 @@ enum Chain {
 
 /// A request's failure.
 #[derive(Clone, Debug)]
-pub(crate) struct ApiError {
+pub struct ApiError {
     status: StatusCode,
     /// Boxed, because every result of this crate has room for an error.
     shape: Box<Shape>,
@@ -86,7 +87,8 @@ enum Shape {
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, cause: Cause) -> Self {
+    /// A failure with one cause.
+    pub fn new(status: StatusCode, cause: Cause) -> Self {
         Self::shaped(status, Shape::Structured { cause, root: None })
     }
 
@@ -168,7 +170,7 @@ impl ApiError {
     }
 
     /// A thread of ours panicked; the panic itself is in the log.
-    pub(crate) fn internal(reason: impl Into<String>) -> Self {
+    pub fn internal(reason: impl Into<String>) -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             Cause::new("exception", reason),
@@ -195,7 +197,7 @@ impl ApiError {
     }
 
     /// The error in one line, by the name of its class, as some answers carry it.
-    pub(crate) fn in_words(&self) -> String {
+    pub fn in_words(&self) -> String {
         match &*self.shape {
             Shape::Structured { cause, .. } => format!("{}[{}]", class(cause.kind), cause.reason),
             Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
@@ -216,7 +218,7 @@ impl ApiError {
     }
 
     /// What is wrong, without type and status.
-    pub(crate) fn reason(&self) -> String {
+    pub fn reason(&self) -> String {
         match &*self.shape {
             Shape::Structured { cause, .. } => cause.reason.clone(),
             Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
@@ -251,7 +253,8 @@ impl ApiError {
         Self::shaped(self.status, Shape::Structured { cause, root })
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
+    /// The status of the answer.
+    pub fn status(&self) -> StatusCode {
         self.status
     }
 

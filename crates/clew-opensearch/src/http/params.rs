@@ -7,7 +7,7 @@ use crate::http::setting_values::parse_time;
 
 /// Decoded `name=value` pairs. A name without value has the empty value.
 #[derive(Debug, Default)]
-pub(crate) struct Params {
+pub struct Params {
     pairs: Vec<(String, String)>,
 }
 
@@ -24,7 +24,7 @@ impl Params {
     }
 
     /// The last value given for a name.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs
             .iter()
             .rev()
@@ -37,7 +37,7 @@ impl Params {
     }
 
     /// A flag: absent is `default`, without value is true.
-    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
         match self.get(name) {
             None => Ok(default),
             Some("" | "true") => Ok(true),

@@ -19,10 +19,12 @@ pub(crate) enum ContentType {
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
+pub struct Reply {
+    /// 200 unless said otherwise.
+    pub status: StatusCode,
     pub(crate) content_type: ContentType,
-    pub(crate) body: Bytes,
+    /// The body as it is before it is filtered and compressed.
+    pub body: Bytes,
     /// The log position of the request's last write.
     pub(crate) glsn: Option<Glsn>,
     pub(crate) allow: Option<String>,
@@ -33,7 +35,8 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn json(value: &Value) -> Self {
+    /// An answer of JSON.
+    pub fn json(value: &Value) -> Self {
         Self::bytes(serde_json::to_vec(value).expect("a JSON value has text keys only"))
     }
 
@@ -45,7 +48,8 @@ impl Reply {
         Self::bytes(json)
     }
 
-    pub(crate) fn text(text: String) -> Self {
+    /// An answer of plain text.
+    pub fn text(text: String) -> Self {
         Reply {
             content_type: ContentType::Text,
             ..Self::bytes(text.into_bytes())
@@ -61,7 +65,8 @@ impl Reply {
         Self::text(String::new()).with_status(status)
     }
 
-    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+    /// The same with another status than 200.
+    pub fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }

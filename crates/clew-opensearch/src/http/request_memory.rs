@@ -17,10 +17,11 @@ const WORDS_FACTOR: usize = 24;
 
 /// What one request has taken so far. Clones are the same.
 #[derive(Clone, Debug)]
-pub(crate) struct RequestMemory(Arc<Mutex<Reservation>>);
+pub struct RequestMemory(Arc<Mutex<Reservation>>);
 
 impl RequestMemory {
-    pub(crate) fn new(account: &Arc<MemoryAccount>) -> Self {
+    /// Nothing taken yet of this account.
+    pub fn new(account: &Arc<MemoryAccount>) -> Self {
         let nothing = account.open(MemoryPurpose::Searches);
         RequestMemory(Arc::new(Mutex::new(nothing)))
     }
@@ -29,7 +30,7 @@ impl RequestMemory {
     ///
     /// # Errors
     /// 429 when it does not fit beside others.
-    pub(crate) fn take(&self, bytes: usize) -> Result<(), ApiError> {
+    pub fn take(&self, bytes: usize) -> Result<(), ApiError> {
         Ok(self.0.lock().grow(bytes)?)
     }
 
@@ -37,7 +38,7 @@ impl RequestMemory {
     ///
     /// # Errors
     /// As [`RequestMemory::take`].
-    pub(crate) fn hold(&self, bytes: usize) -> Result<Reservation, ApiError> {
+    pub fn hold(&self, bytes: usize) -> Result<Reservation, ApiError> {
         let mut held = self.0.lock().sibling();
         held.grow(bytes)?;
         Ok(held)
@@ -53,7 +54,7 @@ impl RequestMemory {
 }
 
 /// What JSON becomes at most when it is read.
-pub(crate) fn json_bytes(text: &[u8]) -> usize {
+pub fn json_bytes(text: &[u8]) -> usize {
     if text.len() <= SHORT_BYTES {
         return 0;
     }

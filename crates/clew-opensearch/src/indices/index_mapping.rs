@@ -12,7 +12,7 @@ use crate::indices::mapping_defaults;
 use crate::state::call::Call;
 
 /// The mapping as `GET _mapping` shows it.
-pub(crate) fn shown_mapping(index: &Index) -> Value {
+pub fn shown_mapping(index: &Index) -> Value {
     index.mapping().to_opensearch()
 }
 

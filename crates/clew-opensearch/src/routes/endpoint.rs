@@ -14,17 +14,17 @@ use crate::state::tasks::{Action, Answers};
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
 
 /// Endpoints that take the same URI parameters and are counted together.
-pub(crate) struct Group {
+pub struct Group {
     /// The class under which metrics count them.
-    pub(crate) class: &'static str,
+    pub class: &'static str,
     /// The URI parameters they take, beside the common ones.
-    pub(crate) params: &'static [&'static str],
+    pub params: &'static [&'static str],
     /// The endpoints.
-    pub(crate) endpoints: &'static [Endpoint],
+    pub endpoints: &'static [Endpoint],
 }
 
 /// One endpoint under all its paths, made by `endpoint!`.
-pub(crate) struct Endpoint {
+pub struct Endpoint {
     /// Separated by spaces.
     pub(crate) methods: &'static str,
     /// Patterns, as in `/{index}/_doc/{id}`.
@@ -40,22 +40,39 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// An endpoint without a body, answered at once; [`endpoint!`] is the shorter way to write it.
+    pub const fn new(
+        methods: &'static str,
+        paths: &'static [&'static str],
+        name: &'static str,
+        handler: fn(Call) -> Answer,
+    ) -> Self {
+        Endpoint {
+            methods,
+            paths,
+            name,
+            body: None,
+            action: None,
+            handler,
+        }
+    }
+
     /// The same endpoint, with a body of this schema (`openapi/schemas.json`, or [`Wing::schemas`]).
-    pub(crate) const fn takes(mut self, schema: &'static str) -> Self {
+    pub const fn takes(mut self, schema: &'static str) -> Self {
         self.body = Some(schema);
         self
     }
 
     /// The same endpoint, whose answer may take long: it is a task of this name, and one that is cancelled is
     /// answered with an error at once.
-    pub(crate) const fn takes_long(mut self, action: &'static str) -> Self {
+    pub const fn takes_long(mut self, action: &'static str) -> Self {
         self.action = Some(Action::new(action, Answers::Refusal));
         self
     }
 
     /// The same endpoint, whose answer may take long: it is a task of this name, which answers itself when it is
     /// cancelled, with what it did until then.
-    pub(crate) const fn ends_itself(mut self, action: &'static str) -> Self {
+    pub const fn ends_itself(mut self, action: &'static str) -> Self {
         self.action = Some(Action::new(action, Answers::Endpoint));
         self
     }
@@ -63,30 +80,26 @@ impl Endpoint {
 
 /// `endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count).takes("Count")`: methods, patterns, the
 /// async function that answers. `.takes("Count")` names the schema of the body.
+#[macro_export]
 macro_rules! endpoint {
     ($methods:literal, [$($path:literal),+ $(,)?], $handler:path $(,)?) => {
-        $crate::routes::Endpoint {
-            methods: $methods,
-            paths: &[$($path),+],
-            name: stringify!($handler),
-            body: None,
-            action: None,
-            handler: |call| Box::pin($handler(call)),
-        }
+        $crate::wing::Endpoint::new($methods, &[$($path),+], stringify!($handler), |call| {
+            Box::pin($handler(call))
+        })
     };
 }
-pub(crate) use endpoint;
+pub use endpoint;
 
 /// A part of the API that stands by itself, put together with the others at the start.
 pub struct Wing {
     /// Its endpoints.
-    pub(crate) groups: &'static [Group],
+    pub groups: &'static [Group],
     /// The schemas of their bodies in the description of the API: the text of a JSON object, by name.
-    pub(crate) schemas: &'static str,
+    pub schemas: &'static str,
     /// Refuses settings of the cluster that mean something to it.
-    pub(crate) check_settings: Option<SettingCheck>,
+    pub check_settings: Option<SettingCheck>,
     /// What it does beside requests, until the server stops.
-    pub(crate) background: Option<fn(Arc<Api>) -> Background>,
+    pub background: Option<fn(Arc<Api>) -> Background>,
 }
 
 /// Work that goes on beside requests.

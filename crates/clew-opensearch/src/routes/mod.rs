@@ -20,8 +20,8 @@ mod search;
 mod snapshots;
 mod templates;
 
-pub use endpoint::Wing;
-pub(crate) use endpoint::{Answer, Endpoint, Group, endpoint};
+pub(crate) use endpoint::Answer;
+pub use endpoint::{Endpoint, Group, Wing, endpoint};
 pub(crate) use params::COMMON_PARAMS;
 pub(crate) use table::{FoundRoute, RouteTable};
 

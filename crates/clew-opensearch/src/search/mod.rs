@@ -55,7 +55,7 @@ pub(crate) use pit::{
 pub(crate) use rank_eval::rank_eval;
 pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
-pub(crate) use scroll::{clear as clear_scroll, next as next_page};
+pub use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use template::{render_template, search_template};
 
 /// What was found in a search's time is shown within so much more, or else in part: [`clew_engine`] takes half of it to
@@ -88,8 +88,12 @@ pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::raw_json(bytes))
 }
 
-/// Runs one search and writes its answer.
-pub(crate) async fn run(
+/// Runs one search over the indexes of an expression, and writes its answer: the JSON that `_search` gives for `body`. URI
+/// parameters of a search are those of `call`.
+///
+/// # Errors
+/// As `_search`; what some shards could not do stands in the answer, unless the request does not allow that.
+pub async fn run(
     call: &Call,
     expression: &str,
     options: ResolveOptions,

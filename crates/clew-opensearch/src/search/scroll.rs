@@ -95,7 +95,10 @@ impl Next {
 }
 
 /// `GET|POST /_search/scroll`.
-pub(crate) async fn next(call: Call) -> Result<Reply, ApiError> {
+///
+/// # Errors
+/// A scroll that is not open (any more), or a search that fails.
+pub async fn next(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let next = Next::from_call(&call)?;
     let contexts = call.api.parts.get::<SearchContexts>();
@@ -137,8 +140,11 @@ async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchRespo
     Ok(response)
 }
 
-/// `DELETE /_search/scroll`.
-pub(crate) async fn clear(call: Call) -> Result<Reply, ApiError> {
+/// `DELETE /_search/scroll`: the body has the scrolls' ids; 404 where none was open.
+///
+/// # Errors
+/// No ids, or some that cannot be read.
+pub async fn clear(call: Call) -> Result<Reply, ApiError> {
     let contexts = call.api.parts.get::<SearchContexts>();
     let ids = ids_to_clear(&call)?;
     if ids.iter().any(|id| id == "_all") {

@@ -3,4 +3,6 @@
 pub(crate) mod dispatch;
 #[cfg(test)]
 pub(crate) mod fault_tests;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub(crate) mod start;

@@ -20,10 +20,6 @@ pub(crate) struct Server {
     pub(crate) routes: RouteTable,
 }
 
-/// The parts that the tests of this crate put together.
-#[cfg(test)]
-pub(crate) static WINGS: &[Wing] = &[crate::ism::WING, crate::sql::WING];
-
 /// Opens the API for requests; indexes that were left unfinished are removed.
 pub(crate) fn start(engine: Engine, options: RestOptions, wings: &'static [Wing]) -> Server {
     engine.set_planner(Arc::new(Planner));

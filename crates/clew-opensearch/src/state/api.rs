@@ -77,9 +77,11 @@ impl RestOptions {
 pub(crate) const LUCENE_VERSION: &str = "9.12.1";
 
 /// What every endpoint shares.
-pub(crate) struct Api {
-    pub(crate) engine: Engine,
-    pub(crate) options: RestOptions,
+pub struct Api {
+    /// The engine.
+    pub engine: Engine,
+    /// How the API presents itself.
+    pub options: RestOptions,
     pub(crate) body_limits: BodyLimits,
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,

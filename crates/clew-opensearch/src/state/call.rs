@@ -25,13 +25,16 @@ use crate::state::tasks::RunningTask;
 const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
 
 /// A request on its way to its endpoint.
-pub(crate) struct Call {
-    pub(crate) api: Arc<Api>,
+pub struct Call {
+    /// What every endpoint shares.
+    pub api: Arc<Api>,
     pub(crate) method: Method,
     /// Values of the pattern's `{names}`.
     pub(crate) path_values: Vec<(&'static str, String)>,
-    pub(crate) params: Arc<Params>,
-    pub(crate) body: Bytes,
+    /// The URI parameters.
+    pub params: Arc<Params>,
+    /// The body, inflated.
+    pub body: Bytes,
     /// The client's own name for the request (`X-Opaque-Id`).
     pub(crate) opaque_id: Option<String>,
     /// Who is asking, for the answers that present the server.
@@ -39,10 +42,29 @@ pub(crate) struct Call {
     /// The last event that a client of a stream has seen (`Last-Event-ID`).
     pub(crate) last_event_id: Option<String>,
     /// What the request takes beside its body.
-    pub(crate) memory: RequestMemory,
+    pub memory: RequestMemory,
 }
 
 impl Call {
+    /// A request of the server's own in the course of this one: with other URI parameters (`name=value&..`) and another
+    /// body, and with memory of its own, which is given back when it is over.
+    ///
+    /// # Errors
+    /// Parameters that cannot be decoded.
+    pub fn within(&self, params: &str, body: String) -> Result<Call, ApiError> {
+        Ok(Call {
+            api: self.api.clone(),
+            method: self.method.clone(),
+            path_values: Vec::new(),
+            params: Arc::new(Params::parse(params)?),
+            body: Bytes::from(body),
+            opaque_id: self.opaque_id.clone(),
+            client: self.client.clone(),
+            last_event_id: None,
+            memory: RequestMemory::new(self.api.engine.memory()),
+        })
+    }
+
     /// A value of the path, when the route has it.
     pub(crate) fn path(&self, name: &str) -> Option<&str> {
         self.path_values
@@ -79,7 +101,7 @@ impl Call {
     }
 
     /// The body as a JSON object.
-    pub(crate) fn json_object(&self) -> Result<Value, ApiError> {
+    pub fn json_object(&self) -> Result<Value, ApiError> {
         match self.json()? {
             Some(value) if value.is_object() => Ok(value),
             Some(_) => Err(ApiError::bad_request(
@@ -94,7 +116,7 @@ impl Call {
     }
 
     /// How the request wants its index expression read, where documents are read or written.
-    pub(crate) fn resolve_options(&self) -> Result<ResolveOptions, ApiError> {
+    pub fn resolve_options(&self) -> Result<ResolveOptions, ApiError> {
         self.resolve_options_from(ResolveOptions::default())
     }
 
@@ -143,7 +165,7 @@ impl Call {
     }
 
     /// The indexes of an expression that has its own options.
-    pub(crate) async fn indices_with(
+    pub async fn indices_with(
         &self,
         expression: &str,
         options: ResolveOptions,
@@ -239,7 +261,7 @@ impl Call {
     }
 
     /// Does what takes long where it does not hold up others, and only as long as the request wants it.
-    pub(crate) async fn off_thread<T: Send + 'static>(
+    pub async fn off_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {

@@ -4,7 +4,7 @@
 use clew_platform::SimDisk;
 use serde_json::{Map, Value, json};
 
-use super::{Node, eventually};
+use super::{Node, eventually, open};
 use crate::indices::filling::Filling;
 
 /// A request, and those that must have been made before.
@@ -111,7 +111,7 @@ fn state(node: &Node) -> Value {
 
 impl Scene {
     fn prepared(&self, disk: &SimDisk) -> Node {
-        let node = Node::open(disk).unwrap();
+        let node = open(disk).unwrap();
         for (request, body) in &self.before {
             node.done(request, body.clone());
         }
@@ -166,7 +166,7 @@ fn a_power_cut_leaves_all_of_a_change_or_nothing() {
             let (status, _) = node.ask(scene.request.0, scene.request.1.clone());
             let found = disk.crashed(step);
             drop(node);
-            let node = Node::open(&found).unwrap();
+            let node = open(&found).unwrap();
             scene.check(
                 &node,
                 &ends,
@@ -198,12 +198,12 @@ fn a_failed_sync_leaves_all_of_a_change_or_nothing_and_it_can_be_asked_for_again
             node.done("DELETE /_scripts/probe", Value::Null);
             // As the node does itself now and then.
             crate::indices::filling::remove_unfinished(
-                &node.server.api.engine,
-                &node.server.api.parts.get::<Filling>(),
+                &node.api.engine,
+                &node.api.parts.get::<Filling>(),
             );
             scene.check(&node, &ends, (status, &format!("sync {step} failed")));
             drop(node);
-            let again = Node::open(&disk.crashed(step)).unwrap();
+            let again = open(&disk.crashed(step)).unwrap();
             assert_eq!(state(&again), ends.1, "{}, restart", scene.request.0);
             if status < 300 {
                 break;

@@ -3,13 +3,13 @@
 use clew_platform::{Disk, SimDisk};
 use serde_json::{Value, json};
 
-use super::{Node, segment_file};
+use super::{Node, open, segment_file};
 
 /// A node with `docs` of two shards, the second of which is damaged; `other` is well. And the requests' documents:
 /// one of each shard.
 fn damaged() -> (SimDisk, Node, [String; 2]) {
     let disk = SimDisk::new();
-    let node = Node::open(&disk).unwrap();
+    let node = open(&disk).unwrap();
     let fields = json!({
         "t": {"type": "text"}, "n": {"type": "long"}, "k": {"type": "keyword"},
         "v": {"type": "knn_vector", "dimension": 2},
@@ -38,12 +38,12 @@ fn damaged() -> (SimDisk, Node, [String; 2]) {
     }
     node.done("POST /docs/_flush", Value::Null);
     node.done("PUT /docs/_settings", json!({"index.blocks.write": false}));
-    let engine = &node.server.api.engine;
+    let engine = &node.api.engine;
     let uuid = engine.index("docs").unwrap().uuid().to_string();
     drop(node);
     let victim = segment_file(&disk, &uuid, (1, ".store"));
     disk.open(&victim).unwrap().set_len(3).unwrap();
-    let node = Node::open(&disk).unwrap();
+    let node = open(&disk).unwrap();
     let of = |serves: bool| {
         let mut ids = (0..20).map(|n: u32| n.to_string());
         ids.find(|id| (node.ask(&format!("GET /docs/_doc/{id}"), Value::Null).0 == 200) == serves)
@@ -94,9 +94,6 @@ fn no_answer_passes_over_a_damaged_shard_in_silence() {
     let statistics = format!("POST /docs/_termvectors/{here}?fields=t&term_statistics=true");
     let field_statistics = format!("POST /docs/_termvectors/{here}?fields=t&field_statistics=true");
     let many = json!({"docs": [{"_index": "docs", "_id": here, "fields": ["t"], "term_statistics": true}]});
-    let sql = json!({"query": "SELECT n FROM docs"});
-    let sql_count = json!({"query": "SELECT COUNT(*) FROM docs"});
-    let ppl = json!({"query": "source=docs | stats count()"});
     let ranked = json!({
         "requests": [{"id": "a", "request": all, "ratings": []}],
         "metric": {"precision": {}},
@@ -124,9 +121,6 @@ fn no_answer_passes_over_a_damaged_shard_in_silence() {
         ("POST /docs/_termvectors", document),
         ("POST /_mtermvectors", many),
         ("GET /_plugins/_knn/warmup/docs", Value::Null),
-        ("POST /_plugins/_sql", sql),
-        ("POST /_plugins/_sql", sql_count),
-        ("POST /_plugins/_ppl", ppl),
         ("POST /_reindex", reindex),
         ("POST /docs/_delete_by_query", all.clone()),
         ("POST /docs/_update_by_query", update),

@@ -14,7 +14,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
-pub(crate) use requests::{Action, Answers, Asked, cancelled_error};
+pub use requests::cancelled_error;
+pub(crate) use requests::{Action, Answers, Asked};
 use requests::{Answering, Requests};
 
 /// Finished tasks that are remembered.

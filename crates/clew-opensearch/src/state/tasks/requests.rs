@@ -210,7 +210,7 @@ impl Answering<'_> {
 }
 
 /// What somebody is told whose request was cancelled.
-pub(crate) fn cancelled_error(reason: &str) -> ApiError {
+pub fn cancelled_error(reason: &str) -> ApiError {
     let reason = format!("cancelled task with reason: {reason}");
     ApiError::new(
         StatusCode::BAD_REQUEST,

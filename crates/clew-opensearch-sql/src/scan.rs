@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
+use clew_opensearch::wing::{ApiError, Call, Cause, clear_scroll, json_bytes, next_page, search};
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
@@ -13,11 +14,6 @@ use super::hit::value_of;
 use super::plan::Stage;
 use super::push::{Hits, Pushed, Read};
 use super::rows::{Row, Table};
-use crate::http::error::{ApiError, Cause};
-use crate::http::params::Params;
-use crate::http::request_memory::{RequestMemory, json_bytes};
-use crate::search;
-use crate::state::call::Call;
 
 /// Rows of an answer that says nothing else.
 pub(super) const ROWS_MAX: usize = 10_000;
@@ -150,7 +146,7 @@ impl Source<'_> {
         scroll: &str,
     ) -> Result<Page, SqlError> {
         let body = json!({"scroll_id": scroll, "scroll": PAGE_KEEP_ALIVE});
-        let reply = search::next_page(inner(self.call, "", body.to_string())?).await?;
+        let reply = next_page(self.call.within("", body.to_string())?).await?;
         let page = read(self.call, pushed, reply.body).await?;
         self.closed_at_end(page).await
     }
@@ -177,9 +173,9 @@ impl Source<'_> {
         scroll: Option<&str>,
     ) -> Result<Page, SqlError> {
         let params = scroll.map_or(String::new(), |keep_alive| format!("scroll={keep_alive}"));
-        let call = inner(self.call, &params, String::new())?;
+        let call = self.call.within(&params, String::new())?;
         let options = call.resolve_options()?;
-        let bytes = search::run(&call, &self.indices, options, Value::Object(body)).await?;
+        let bytes = search(&call, &self.indices, options, Value::Object(body)).await?;
         read(self.call, pushed, Bytes::from(bytes)).await
     }
 }
@@ -187,23 +183,8 @@ impl Source<'_> {
 /// Ends what pages are read from; it may have ended by itself.
 pub(super) async fn close(call: &Call, scroll: &str) -> Result<(), SqlError> {
     let body = json!({"scroll_id": [scroll]}).to_string();
-    search::clear_scroll(inner(call, "", body)?).await?;
+    clear_scroll(call.within("", body)?).await?;
     Ok(())
-}
-
-/// The request that a search of ours is, with memory of its own: a page has gone when the next one comes.
-fn inner(call: &Call, params: &str, body: String) -> Result<Call, ApiError> {
-    Ok(Call {
-        api: call.api.clone(),
-        method: call.method.clone(),
-        path_values: Vec::new(),
-        params: Arc::new(Params::parse(params)?),
-        body: Bytes::from(body),
-        opaque_id: call.opaque_id.clone(),
-        client: call.client.clone(),
-        last_event_id: None,
-        memory: RequestMemory::new(call.api.engine.memory()),
-    })
 }
 
 /// Reads an answer, a long one away from the async threads. Its rows stay with the statement.

@@ -1,11 +1,11 @@
 //! What a request about a statement says.
 
+use clew_opensearch::wing::Call;
 use serde_json::Value;
 
 use super::error::SqlError;
 use super::plan::Statement;
 use super::{Language, ppl, select};
-use crate::state::call::Call;
 
 /// Statements up to this become too little to be counted.
 const SHORT_BYTES: usize = 4 << 10;

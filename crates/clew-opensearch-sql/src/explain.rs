@@ -1,5 +1,6 @@
 //! Plans as answers: the search, and what is done with its rows.
 
+use clew_opensearch::wing::{Call, Reply};
 use serde_json::{Map, Value, json};
 
 use super::error::SqlError;
@@ -8,8 +9,6 @@ use super::push::{Pushed, Read};
 use super::request::Request;
 use super::scan::ROWS_MAX;
 use super::{Language, planned};
-use crate::http::reply::Reply;
-use crate::state::call::Call;
 
 /// Says what would be done.
 pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, SqlError> {

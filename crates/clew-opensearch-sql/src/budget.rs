@@ -1,11 +1,10 @@
 //! What rows may take of memory: expressions can make long texts of short ones.
 
+use clew_opensearch::wing::{RequestMemory, cancelled_error};
 use clew_platform::{CancellationToken, Pace};
 use serde_json::Value;
 
 use super::error::SqlError;
-use crate::http::request_memory::RequestMemory;
-use crate::state::tasks::cancelled_error;
 
 /// For all rows of a stage.
 const ROWS_BYTES_MAX: usize = 256 << 20;

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
 
 use super::budget::Budget;
@@ -13,7 +14,6 @@ use super::expr::Expr;
 use super::fields::{SqlType, is_metadata};
 use super::fold;
 use super::plan::{Dedup, Output, SortKey, Stage, Top};
-use crate::http::request_memory::RequestMemory;
 
 /// A column of some rows.
 #[derive(Clone, Debug, PartialEq)]

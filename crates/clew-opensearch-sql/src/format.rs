@@ -1,12 +1,11 @@
 //! Rows as answers: with their schema as JSON, or as lines of text.
 
+use clew_opensearch::wing::{Call, Reply};
 use serde_json::{Map, Value, json};
 
 use super::cast::shown;
 use super::error::SqlError;
 use super::rows::Table;
-use crate::http::reply::Reply;
-use crate::state::call::Call;
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq)]

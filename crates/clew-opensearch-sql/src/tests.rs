@@ -1,6 +1,8 @@
 //! Statements, the searches that they become, and what is wrong with others.
 
-use clew_platform::{MemoryAccount, MemoryLimits};
+use clew_opensearch::fixture::{Node, segment_file};
+use clew_opensearch::wing::RequestMemory;
+use clew_platform::{Disk, MemoryAccount, MemoryLimits, SimDisk};
 use serde_json::{Value, json};
 
 use super::error::SqlError;
@@ -8,8 +10,7 @@ use super::fields::Fields;
 use super::plan::{Plan, Statement};
 use super::push::Pushed;
 use super::rows::Table;
-use super::{Language, ppl, select};
-use crate::http::request_memory::RequestMemory;
+use super::{Language, WING, ppl, select};
 
 /// Memory without a limit.
 fn memory() -> RequestMemory {
@@ -293,4 +294,37 @@ fn rows_that_become_long_are_refused_by_the_node_s_memory() {
     assert_eq!(reply.status, 429);
     drop(memory);
     assert_eq!(account.total().used, 0);
+}
+
+#[test]
+fn a_statement_over_a_damaged_shard_is_refused() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk, &[WING]).unwrap();
+    let body = json!({
+        "settings": {"number_of_shards": 2, "refresh_interval": -1},
+        "mappings": {"properties": {"n": {"type": "long"}}},
+    });
+    node.done("PUT /docs", body);
+    for n in 0..20 {
+        node.done(&format!("PUT /docs/_doc/{n}"), json!({"n": n}));
+    }
+    node.done("POST /docs/_flush", Value::Null);
+    let uuid = node.api.engine.index("docs").unwrap().uuid().to_string();
+    drop(node);
+    let victim = segment_file(&disk, &uuid, (1, ".store"));
+    disk.open(&victim).unwrap().set_len(3).unwrap();
+    let node = Node::open(&disk, &[WING]).unwrap();
+    for (language, text) in [
+        ("sql", "SELECT n FROM docs"),
+        ("sql", "SELECT COUNT(*) FROM docs"),
+        ("ppl", "source=docs | stats count()"),
+    ] {
+        let (status, answer) = node.ask(
+            &format!("POST /_plugins/_{language}"),
+            json!({"query": text}),
+        );
+        assert_eq!(status, 503, "{text}: {answer}");
+        let details = answer["error"]["details"].as_str().unwrap();
+        assert!(details.contains("3 bytes"), "{text}: {answer}");
+    }
 }

@@ -41,6 +41,7 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use clew_engine::ResolveOptions;
+use clew_opensearch::wing::{ApiError, Call, Reply, shown_mapping};
 use cursor::Cursor;
 use error::SqlError;
 use explain::explained;
@@ -54,13 +55,9 @@ use rows::{Columns, Table};
 use scan::{ROWS_MAX, Source};
 use serde_json::{Value, json};
 
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::state::call::Call;
-
 /// Which language a statement is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+enum Language {
     Sql,
     Ppl,
 }
@@ -69,30 +66,30 @@ pub(crate) enum Language {
 const INLINE_ROWS_MAX: usize = 100;
 
 /// URI parameters of statements.
-pub(crate) const PARAMS: &[&str] = &["format", "sanitize", "mode"];
+const PARAMS: &[&str] = &["format", "sanitize", "mode"];
 
 /// `POST /_plugins/_sql`.
-pub(crate) async fn sql(call: Call) -> Result<Reply, ApiError> {
+async fn sql(call: Call) -> Result<Reply, ApiError> {
     Ok(told(answer(&call, Language::Sql).await, Language::Sql))
 }
 
 /// `POST /_plugins/_ppl`.
-pub(crate) async fn ppl(call: Call) -> Result<Reply, ApiError> {
+async fn ppl(call: Call) -> Result<Reply, ApiError> {
     Ok(told(answer(&call, Language::Ppl).await, Language::Ppl))
 }
 
 /// `POST /_plugins/_sql/_explain`.
-pub(crate) async fn explain_sql(call: Call) -> Result<Reply, ApiError> {
+async fn explain_sql(call: Call) -> Result<Reply, ApiError> {
     Ok(told(explained(&call, Language::Sql).await, Language::Sql))
 }
 
 /// `POST /_plugins/_ppl/_explain`.
-pub(crate) async fn explain_ppl(call: Call) -> Result<Reply, ApiError> {
+async fn explain_ppl(call: Call) -> Result<Reply, ApiError> {
     Ok(told(explained(&call, Language::Ppl).await, Language::Ppl))
 }
 
 /// `POST /_plugins/_sql/close`.
-pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
+async fn close(call: Call) -> Result<Reply, ApiError> {
     Ok(told(closed(&call).await, Language::Sql))
 }
 
@@ -189,7 +186,7 @@ async fn source<'c>(call: &'c Call, indices: &str) -> Result<(Source<'c>, Fields
         .await?;
     let mut fields = Fields::default();
     for index in &found {
-        fields.add_mapping(&crate::indices::index_mapping::shown_mapping(index));
+        fields.add_mapping(&shown_mapping(index));
     }
     let window = found
         .iter()

@@ -1,7 +1,8 @@
 //! Statements of SQL and PPL.
 
-use crate::routes::{Group, Wing, endpoint};
-use crate::sql;
+use clew_opensearch::wing::{Group, Wing, endpoint};
+// The description of the API names endpoints by these paths.
+use crate as sql;
 
 /// SQL and PPL, as a part of the API.
 pub const WING: Wing = Wing {

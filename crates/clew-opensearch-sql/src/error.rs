@@ -1,11 +1,10 @@
 //! Why a statement has no answer, in the shape that clients of the SQL plugin read.
 
 use axum::http::StatusCode;
+use clew_opensearch::wing::{ApiError, Reply};
 use serde_json::json;
 
 use super::Language;
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
 
 /// How much of a statement an error shows.
 const SHOWN_BYTES_MAX: usize = 200;
