@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clew_engine::{
     Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan, IndexSettings,
 };
 use clew_schema::Mapping;
 use parking_lot::Mutex;
+use tokio::time::MissedTickBehavior;
 
 use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
@@ -122,6 +124,30 @@ impl Filled {
             aliases: self.aliases,
         };
         Ok((plan, self.name, whole))
+    }
+}
+
+/// How often indexes are looked for whose filling was cut short.
+const SWEEP_EVERY: Duration = Duration::from_secs(15);
+
+/// Removes such indexes now and then, until the server stops.
+pub(crate) async fn sweep(api: Arc<Api>) {
+    let stopped = api.stopped();
+    tokio::pin!(stopped);
+    let mut look = tokio::time::interval(SWEEP_EVERY);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = &mut stopped => return,
+            _ = look.tick() => {}
+        }
+        let sweeping = api.clone();
+        let swept = tokio::task::spawn_blocking(move || {
+            remove_unfinished(&sweeping.engine, &sweeping.parts.get::<Filling>());
+        });
+        if let Err(error) = swept.await {
+            tracing::error!(%error, "removing unfinished indexes failed");
+        }
     }
 }
 

@@ -14,7 +14,6 @@ use super::machine::advance;
 use super::managed::Managed;
 use super::settings::JobSettings;
 use crate::http::error::ApiError;
-use crate::indices::filling::{self, Filling};
 use crate::state::api::Api;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
@@ -111,13 +110,6 @@ pub(crate) async fn run(api: Arc<Api>) {
         tokio::select! {
             () = &mut stopped => return,
             _ = look.tick() => {}
-        }
-        let sweeping = api.clone();
-        let swept = tokio::task::spawn_blocking(move || {
-            filling::remove_unfinished(&sweeping.engine, &sweeping.parts.get::<Filling>());
-        });
-        if let Err(error) = swept.await {
-            tracing::error!(%error, "removing unfinished indexes failed");
         }
         let settings = JobSettings::read(|name| api.cluster_settings.given(name));
         let Ok(JobSettings { enabled, interval }) = settings else {

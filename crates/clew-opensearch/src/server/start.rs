@@ -51,7 +51,7 @@ pub fn router(
             api.stopped().await;
             api.tasks.stop();
         };
-        tokio::join!(join_all(running), ending);
+        tokio::join!(join_all(running), filling::sweep(api.clone()), ending);
     };
     (
         Router::new().fallback(dispatch).with_state(server),
