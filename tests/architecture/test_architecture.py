@@ -16,9 +16,9 @@ IN_ORDER = ["clew-schema", "clew-query", "clew-search", "clew-engine", "clew-ope
 WORDS_LEFT = {"clew-schema": 16, "clew-search": 3, "clew-engine": 11}
 WORDS = re.compile(r'_exception\b|"index\.')
 # What a protocol never names: it asks the engine for documents by their ids, and for hits.
-PROTOCOLS = ["clew-opensearch", "clew-log-grpc", "clew-opensearch-sql"]
+PROTOCOLS = ["clew-opensearch", "clew-log-grpc", "clew-opensearch-sql", "clew-ism"]
 # Parts of the API that stand by themselves: they see one module of its crate, and nobody sees them but the binary.
-WINGS = ["clew-opensearch-sql"]
+WINGS = ["clew-opensearch-sql", "clew-ism"]
 BEHIND_THE_WINGS = re.compile(r"\bclew_opensearch\s*(?:::\s*(?!wing\b)|as\b|;)")
 INSIDES = re.compile(r"\btantivy\b|\bDocId\b|\bSegment(?:Bits|Reader|View)\b|\.snapshot\(\)|clew_search::Snapshot")
 

@@ -32,8 +32,6 @@ mod routes;
 
 pub mod wing;
 
-pub mod ism;
-
 mod server;
 
 #[cfg(any(test, feature = "fixture"))]

@@ -16,7 +16,7 @@ use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
 use clew_log_grpc::{Admission, ServerOptions};
 use clew_opensearch::wing::Wing;
-use clew_opensearch::{HttpFigures, RestOptions, ism};
+use clew_opensearch::{HttpFigures, RestOptions};
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
 use prometheus::Registry;
 use tokio::net::TcpListener;
@@ -278,7 +278,7 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
 }
 
 /// The parts of the REST API that are put together here.
-static WINGS: &[Wing] = &[ism::WING, clew_opensearch_sql::WING];
+static WINGS: &[Wing] = &[clew_ism::WING, clew_opensearch_sql::WING];
 
 fn router(
     engine: &Engine,

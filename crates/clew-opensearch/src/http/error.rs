@@ -92,11 +92,13 @@ impl ApiError {
         Self::shaped(status, Shape::Structured { cause, root: None })
     }
 
-    pub(crate) fn illegal_argument(reason: impl Into<String>) -> Self {
+    /// A 400 of the commonest type.
+    pub fn illegal_argument(reason: impl Into<String>) -> Self {
         Self::bad_request("illegal_argument_exception", reason)
     }
 
-    pub(crate) fn bad_request(kind: &'static str, reason: impl Into<String>) -> Self {
+    /// A 400 of this type.
+    pub fn bad_request(kind: &'static str, reason: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 

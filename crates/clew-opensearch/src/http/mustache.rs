@@ -37,6 +37,14 @@ pub(crate) enum Escape {
     Plain,
 }
 
+/// A template's text with the values put in, as plain text.
+///
+/// # Errors
+/// Says what is wrong with the template, or that the text becomes too long.
+pub fn filled(template: &str, values: &Value) -> Result<String, String> {
+    Template::parse(template)?.render(values, Escape::Plain)
+}
+
 impl Template {
     /// Reads a template.
     ///

@@ -60,7 +60,11 @@ impl Params {
         Ok(Some(number))
     }
 
-    pub(crate) fn unsigned(&self, name: &str) -> Result<Option<u64>, ApiError> {
+    /// A whole number that is not negative.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn unsigned(&self, name: &str) -> Result<Option<u64>, ApiError> {
         let Some(number) = self.integer(name)? else {
             return Ok(None);
         };

@@ -61,7 +61,7 @@ impl Reply {
     }
 
     /// No body, only a status.
-    pub(crate) fn empty(status: StatusCode) -> Self {
+    pub fn empty(status: StatusCode) -> Self {
         Self::text(String::new()).with_status(status)
     }
 
@@ -71,7 +71,8 @@ impl Reply {
         self
     }
 
-    pub(crate) fn at(mut self, glsn: impl Into<Option<Glsn>>) -> Self {
+    /// Tells the client the log position of its last write.
+    pub fn at(mut self, glsn: impl Into<Option<Glsn>>) -> Self {
         self.glsn = glsn.into();
         self
     }

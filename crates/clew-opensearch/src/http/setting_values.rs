@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::http::error::ApiError;
 
 /// Settings as flat names; `None` asks for the default again.
-pub(crate) type Flat = BTreeMap<String, Option<String>>;
+pub type Flat = BTreeMap<String, Option<String>>;
 
 /// Flattens without adding a prefix, as cluster settings need it.
 pub(crate) fn flatten_plain(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
@@ -87,8 +87,11 @@ pub(crate) fn shown(text: &str) -> Value {
     }
 }
 
-/// Reads `30s`, `500ms`, `1d`, `0`; -1 is `None`.
-pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, ApiError> {
+/// Reads `30s`, `500ms`, `1d`, `0`; -1 is `None`. `name` is for the error.
+///
+/// # Errors
+/// No number, no unit, or too long.
+pub fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, ApiError> {
     let trimmed = text.trim();
     match trimmed {
         "-1" => return Ok(None),
@@ -123,8 +126,11 @@ pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, Api
         })
 }
 
-/// Reads `512mb`, `1gb`, `10b`.
-pub(crate) fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
+/// Reads `512mb`, `1gb`, `10b`. `name` is for the error.
+///
+/// # Errors
+/// No number, no unit, or too large.
+pub fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
     let trimmed = text.trim().to_ascii_lowercase();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = trimmed.split_at(digits);

@@ -241,7 +241,10 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Refuses to delete the index that a stream is written to.
-pub(crate) fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+///
+/// # Errors
+/// One of these indexes is such an index, and others of its stream would stay.
+pub fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(), ApiError> {
     let mut streams: Option<Streams> = None;
     for index in indices {
         let Some(stream) = index.data_stream() else {

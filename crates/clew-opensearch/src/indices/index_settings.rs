@@ -172,8 +172,11 @@ pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
     u64::from(settings.shards) << doublings
 }
 
-/// Changes settings of one index; durable when it returns.
-pub(crate) fn change(engine: &Engine, index: &Index, flat: &Flat) -> Result<Glsn, ApiError> {
+/// Changes settings of one index; durable when it returns. Blocks.
+///
+/// # Errors
+/// Settings that there are not, that cannot change, or whose values are wrong.
+pub fn change(engine: &Engine, index: &Index, flat: &Flat) -> Result<Glsn, ApiError> {
     let next = settings::update(&index.settings(), flat, index.name(), index.uuid())?;
     Ok(engine.put_settings(index.name(), next)?)
 }

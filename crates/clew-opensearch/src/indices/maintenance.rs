@@ -51,12 +51,12 @@ pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"_shards": outcomes.shown()})))
 }
 
-/// Merges an index; what is still in the write buffers belongs to the merge, too.
-pub(crate) fn merge(
-    engine: &Engine,
-    index: &Index,
-    segments_max: usize,
-) -> Result<(), EngineError> {
+/// Merges an index; what is still in the write buffers belongs to the merge, too. Takes as
+/// long as the merge.
+///
+/// # Errors
+/// A disk that fails, or an index that does not serve.
+pub fn merge(engine: &Engine, index: &Index, segments_max: usize) -> Result<(), EngineError> {
     engine.refresh(index)?;
     engine.force_merge(index, segments_max)?;
     engine.refresh(index)

@@ -24,7 +24,7 @@ enum Condition {
 }
 
 /// What is rolled over, and to what.
-pub(crate) struct Rollover {
+struct Rollover {
     target: String,
     old: Arc<Index>,
     stream: bool,
@@ -99,7 +99,10 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// The index that is written to under this name, and whether that is a data stream.
-pub(crate) fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
+///
+/// # Errors
+/// No alias or data stream, or an alias that does not say which index is written to.
+pub fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
     if let Some(indices) = data_streams::all(engine).remove(target)
         && let Some(newest) = indices.last()
     {
@@ -130,7 +133,10 @@ pub(crate) fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), 
 }
 
 /// `logs-1` is followed by `logs-000002`.
-pub(crate) fn next_name(name: &str) -> Result<String, ApiError> {
+///
+/// # Errors
+/// A name without a number at its end.
+pub fn next_name(name: &str) -> Result<String, ApiError> {
     let refused = || {
         ApiError::illegal_argument(format!(
             "index name [{name}] does not match pattern '^.*-\\d+$'"
@@ -225,31 +231,35 @@ fn carry_out(
     Ok(glsn)
 }
 
+/// Lets a new index, whose name was decided on before, take over from the old one that `target` writes to: does what of it
+/// is not done yet.
+///
+/// # Errors
+/// A new index that cannot be made, for its name, its template or the disk.
+pub fn finish(
+    engine: &Engine,
+    target: &str,
+    (old, new): (&Arc<Index>, &str),
+) -> Result<(), ApiError> {
+    let rollover = Rollover {
+        target: target.to_string(),
+        old: old.clone(),
+        stream: old.data_stream().is_some(),
+        new: new.to_string(),
+    };
+    let Ok(index) = engine.index(new) else {
+        let plan = plan(engine, &rollover, Map::new())?;
+        carry_out(engine, rollover, plan)?;
+        return Ok(());
+    };
+    // Early builds made the index first, and could end before the name was moved.
+    if !index.aliases().contains_key(target) {
+        engine.change_aliases(rollover.moves())?;
+    }
+    Ok(())
+}
+
 impl Rollover {
-    /// A rollover to a new index whose name was decided on before.
-    pub(crate) fn begun(target: &str, old: &Arc<Index>, new: &str) -> Self {
-        Rollover {
-            target: target.to_string(),
-            old: old.clone(),
-            stream: old.data_stream().is_some(),
-            new: new.to_string(),
-        }
-    }
-
-    /// Does what of it is not done yet.
-    pub(crate) fn finish(self, engine: &Engine) -> Result<(), ApiError> {
-        let Ok(new) = engine.index(&self.new) else {
-            let plan = plan(engine, &self, Map::new())?;
-            carry_out(engine, self, plan)?;
-            return Ok(());
-        };
-        // Early builds made the index first, and could end before the name was moved.
-        if !new.aliases().contains_key(&self.target) {
-            engine.change_aliases(self.moves())?;
-        }
-        Ok(())
-    }
-
     /// What lets the name mean the new index.
     fn moves(self) -> Vec<AliasAction> {
         let Rollover {

@@ -89,7 +89,7 @@ pub struct Api {
     /// What other rooms keep.
     pub(crate) parts: Parts,
     /// When the node was started.
-    pub(crate) started: Instant,
+    pub started: Instant,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -119,8 +119,24 @@ impl Api {
         }
     }
 
+    /// The one value of a type that is kept for as long as the server runs, made when it is asked for first.
+    pub fn part<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.parts.get()
+    }
+
+    /// Puts a value in the place of [`Api::part`]'s.
+    #[cfg(any(test, feature = "fixture"))]
+    pub fn set_part<T: Send + Sync + 'static>(&self, part: T) {
+        self.parts.set(part);
+    }
+
+    /// The value of a setting of the cluster that was given.
+    pub fn cluster_setting(&self, name: &str) -> Option<String> {
+        self.cluster_settings.given(name)
+    }
+
     /// Comes back when the server stops.
-    pub(crate) async fn stopped(&self) {
+    pub async fn stopped(&self) {
         match &self.options.stopped {
             // An error means that the sender is gone, which is a stop too.
             Some(stopped) => drop(stopped.clone().wait_for(|stopped| *stopped).await),

@@ -28,7 +28,8 @@ const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
 pub struct Call {
     /// What every endpoint shares.
     pub api: Arc<Api>,
-    pub(crate) method: Method,
+    /// The method.
+    pub method: Method,
     /// Values of the pattern's `{names}`.
     pub(crate) path_values: Vec<(&'static str, String)>,
     /// The URI parameters.
@@ -66,7 +67,7 @@ impl Call {
     }
 
     /// A value of the path, when the route has it.
-    pub(crate) fn path(&self, name: &str) -> Option<&str> {
+    pub fn path(&self, name: &str) -> Option<&str> {
         self.path_values
             .iter()
             .find(|(have, _)| *have == name)
@@ -74,7 +75,7 @@ impl Call {
     }
 
     /// A value of the path that the route's pattern always has.
-    pub(crate) fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
+    pub fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
         self.path(name)
             .ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
     }
@@ -90,7 +91,7 @@ impl Call {
     }
 
     /// The body as JSON; `None` when there is none.
-    pub(crate) fn json(&self) -> Result<Option<Value>, ApiError> {
+    pub fn json(&self) -> Result<Option<Value>, ApiError> {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
         }
@@ -121,10 +122,7 @@ impl Call {
     }
 
     /// The same over an endpoint's own defaults.
-    pub(crate) fn resolve_options_from(
-        &self,
-        base: ResolveOptions,
-    ) -> Result<ResolveOptions, ApiError> {
+    pub fn resolve_options_from(&self, base: ResolveOptions) -> Result<ResolveOptions, ApiError> {
         let wildcards = match self.params.list("expand_wildcards") {
             None => base.wildcards,
             Some(names) => read_wildcards(&names)?,

@@ -29,7 +29,7 @@ impl Parts {
     }
 
     /// Puts a value in its place.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fixture"))]
     pub(crate) fn set<T: Send + Sync + 'static>(&self, part: T) {
         self.0.write().insert(TypeId::of::<T>(), Arc::new(part));
     }

@@ -7,7 +7,10 @@ use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 
 /// Reads `{"name": {...}, ..}`, as it stands in the body of a new index.
-pub(crate) fn read_aliases(body: &Value) -> Result<Aliases, ApiError> {
+///
+/// # Errors
+/// Members that no alias has, and filters that are no queries.
+pub fn read_aliases(body: &Value) -> Result<Aliases, ApiError> {
     let mut aliases = Aliases::new();
     let empty = Map::new();
     for (name, members) in body.as_object().unwrap_or(&empty) {
@@ -26,14 +29,17 @@ pub(crate) fn read_aliases(body: &Value) -> Result<Aliases, ApiError> {
 
 /// What an alias says, while its members are read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AliasBody {
+pub struct AliasBody {
     alias: Alias,
     routing: Option<String>,
 }
 
 impl AliasBody {
     /// Reads a member; whether an alias has such a member.
-    pub(crate) fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
+    ///
+    /// # Errors
+    /// A member with a wrong value.
+    pub fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
         let alias = &mut self.alias;
         match key {
             "filter" => alias.filter = read_filter(value)?,
@@ -52,7 +58,10 @@ impl AliasBody {
     }
 
     /// The alias; its filter must be a query.
-    pub(crate) fn finish(self, name: &str) -> Result<Alias, ApiError> {
+    ///
+    /// # Errors
+    /// A filter that is none.
+    pub fn finish(self, name: &str) -> Result<Alias, ApiError> {
         let mut alias = self.alias;
         if let Some(filter) = &alias.filter
             && let Err(error) = dsl::parse_query(filter)

@@ -14,7 +14,8 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
 
-pub(crate) use body::{AliasBody, read_aliases, shown_alias, shown_aliases};
+pub use body::{AliasBody, read_aliases};
+pub(crate) use body::{shown_alias, shown_aliases};
 pub(crate) use change::{delete, put, update};
 
 /// `GET|HEAD /{index}/_alias/{alias}`: what is there, and 404 when a name that is no pattern is
@@ -67,7 +68,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// The aliases of an index that users gave it. The name of its data stream is no such alias.
-pub(crate) fn aliases_of(index: &Index) -> Aliases {
+pub fn aliases_of(index: &Index) -> Aliases {
     let mut aliases = (*index.aliases()).clone();
     if let Some(stream) = index.data_stream() {
         aliases.remove(&stream);
@@ -77,7 +78,7 @@ pub(crate) fn aliases_of(index: &Index) -> Aliases {
 
 /// Whether a list of names, patterns and exclusions means an alias; an empty list means all.
 /// Exclusions take away what stands before them.
-pub(crate) fn is_wanted(names: &[&str], alias: &str) -> bool {
+pub fn is_wanted(names: &[&str], alias: &str) -> bool {
     let mut wanted = names.is_empty();
     for name in names {
         let (pattern, include) = match name.strip_prefix('-') {

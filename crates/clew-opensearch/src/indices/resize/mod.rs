@@ -64,8 +64,11 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"task": task})))
 }
 
-/// What makes a shrunken copy of an index.
-pub(crate) fn prepare_shrink(
+/// What makes a shrunken copy of an index, by a body of `_shrink`. It takes as long as the copy.
+///
+/// # Errors
+/// What `_shrink` is refused for.
+pub fn prepare_shrink(
     api: &Arc<Api>,
     source: &Arc<Index>,
     target: &str,

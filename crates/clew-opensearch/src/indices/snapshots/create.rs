@@ -98,8 +98,11 @@ fn prepare(
     })
 }
 
-/// What takes a snapshot of one index.
-pub(crate) fn prepare_of(
+/// What takes a snapshot of one index. It takes as long as the snapshot.
+///
+/// # Errors
+/// No such repository, one that is only read, or a name that is taken or cannot be one.
+pub fn prepare_of(
     api: &Api,
     repository: &str,
     name: &str,
@@ -117,7 +120,10 @@ pub(crate) fn prepare_of(
 }
 
 /// Whether a repository has a snapshot of this name.
-pub(crate) fn is_taken(api: &Api, repository: &str, name: &str) -> Result<bool, ApiError> {
+///
+/// # Errors
+/// No such repository, or one that cannot be read.
+pub fn is_taken(api: &Api, repository: &str, name: &str) -> Result<bool, ApiError> {
     let repository = Repository::find(api, repository)?;
     let taken = stored(&repository.folder)?;
     Ok(taken.iter().any(|taken| taken.content.name == name))

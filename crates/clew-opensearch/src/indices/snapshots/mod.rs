@@ -14,7 +14,8 @@ mod show;
 mod status;
 
 pub(crate) use content::iso;
-pub(crate) use create::{create, is_taken, prepare_of};
+pub(crate) use create::create;
+pub use create::{is_taken, prepare_of};
 pub(crate) use repository::{
     cleanup as repository_cleanup, delete as repository_delete, get as repository_get,
     list as list_repositories, put as repository_put, verify as repository_verify,

@@ -28,7 +28,7 @@ pub(crate) use legacy::{
 };
 pub(crate) use listing::{ListedTemplate, all as list_all};
 pub(crate) use part::aliases as read_aliases;
-pub(crate) use patterns::{any_matches, any_overlap, bracketed, read as read_patterns};
+pub use patterns::any_overlap;
 pub(crate) use planner::{Planner, plan_of};
 pub(crate) use simulate::{index as simulate_index, template as simulate_template};
 

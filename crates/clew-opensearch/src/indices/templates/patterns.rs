@@ -116,7 +116,7 @@ pub(crate) fn any_matches(patterns: &[String], name: &str) -> bool {
 }
 
 /// Whether some name matches a pattern of each side.
-pub(crate) fn any_overlap(left: &[String], right: &[String]) -> bool {
+pub fn any_overlap(left: &[String], right: &[String]) -> bool {
     left.iter()
         .any(|left| right.iter().any(|right| overlap(left, right)))
 }

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use clew_engine::{ClosedNames, PRIMARY_TERM, ResolveOptions, Wildcards};
+use clew_opensearch::wing::{ApiError, Call, Reply};
 use serde_json::{Map, Value, json};
 
 use super::attach::attach_new;
 use super::managed::Managed;
 use super::store::{blocking, descending, is_asked_for, page};
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::ism::job::Work;
-use crate::state::call::Call;
+use crate::job::Work;
 
 /// Managed indexes that are wanted, by what is known of them.
 #[derive(Default)]
@@ -80,7 +78,7 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     }
     let api = call.api.clone();
     let all = blocking(move || {
-        let work = api.parts.get::<Work>();
+        let work = api.part::<Work>();
         let _one = work.lock();
         attach_new(&api.engine)?;
         Ok(Managed::all(&api.engine))

@@ -1,130 +1,81 @@
 //! Policies followed on a simulated disk, by a clock that moves when told to: each run of the job is a
 //! call, and what takes long is done at once.
 
+mod refused;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::Method;
-use bytes::Bytes;
-use clew_engine::{Engine, EngineOptions};
+use clew_engine::{Engine, EngineError};
+use clew_opensearch::fixture;
 use clew_platform::{FixedClock, SimDisk};
 use serde_json::{Value, json};
 
+use super::WING;
 use super::job::{Work, run_once};
-use crate::documents::document_write;
-use crate::http::client::Client;
-use crate::http::error::ApiError;
-use crate::http::params::Params;
-use crate::http::reply::Reply;
-use crate::http::request_memory::RequestMemory;
-use crate::indices::{aliases, index_admin, snapshots, templates};
-use crate::ism;
-use crate::server::start::{Server, start};
-use crate::state::api::{Api, RestOptions};
-use crate::state::call::Call;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 struct Node {
-    api: Arc<Api>,
+    served: fixture::Node,
     clock: Arc<FixedClock>,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl Node {
-    fn open(disk: &SimDisk) -> Result<Node, ApiError> {
+    fn open(disk: &SimDisk) -> Result<Node, EngineError> {
         Self::open_at(disk, Duration::from_secs(1_790_000_000))
     }
 
-    fn open_at(disk: &SimDisk, now: Duration) -> Result<Node, ApiError> {
+    fn open_at(disk: &SimDisk, now: Duration) -> Result<Node, EngineError> {
         let clock = Arc::new(FixedClock::at(now));
-        let options = EngineOptions {
-            search_threads: 1,
-            ..EngineOptions::new("/data")
-        };
-        let engine = Engine::open(options, Arc::new(disk.clone()), clock.clone())?;
-        let Server { api, .. } = start(
-            engine,
-            RestOptions {
-                data: "/data".into(),
-                ..RestOptions::default()
-            },
-            &[],
-        );
-        api.parts.set(Work::spawned_by(|work| work()));
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        Ok(Node {
-            api,
-            clock,
-            runtime,
-        })
+        let served = fixture::Node::open_at(disk, clock.clone(), &[WING])?;
+        served.api.set_part(Work::spawned_by(|work| work()));
+        Ok(Node { served, clock })
     }
 
-    fn call(&self, path: &[(&'static str, &str)], query: &str, body: &Value) -> Call {
-        let body = match body {
-            Value::Null => Bytes::new(),
-            body => Bytes::from(body.to_string()),
-        };
-        Call {
-            api: self.api.clone(),
-            method: Method::GET,
-            path_values: path
-                .iter()
-                .map(|(name, value)| (*name, value.to_string()))
-                .collect(),
-            params: Arc::new(Params::parse(query).unwrap()),
-            body,
-            opaque_id: None,
-            client: Client::default(),
-            last_event_id: None,
-            memory: RequestMemory::new(self.api.engine.memory()),
+    fn engine(&self) -> &Engine {
+        &self.served.api.engine
+    }
+
+    /// Asks for what must succeed: the method and the path, and a body where it is not null.
+    fn done(&self, request: &str, body: impl Into<Value>) -> Value {
+        self.served.done(request, body)
+    }
+
+    /// The answer, or the reason why there is none.
+    fn put_policy(&self, id: &str, body: Value) -> Result<Value, String> {
+        let request = format!("PUT /_plugins/_ism/policies/{id}");
+        let (status, answer) = self.served.ask(&request, json!({ "policy": body }));
+        match status {
+            200..300 => Ok(answer),
+            _ => Err(answer["error"]["reason"].as_str().unwrap().to_string()),
         }
     }
 
-    fn answer(
-        &self,
-        answer: impl Future<Output = Result<Reply, ApiError>>,
-    ) -> Result<Value, ApiError> {
-        let reply = self.runtime.block_on(answer)?;
-        Ok(serde_json::from_slice(&reply.body).unwrap())
-    }
-
-    fn put_policy(&self, id: &str, body: Value) -> Result<Value, ApiError> {
-        let body = json!({ "policy": body });
-        self.answer(ism::put(self.call(&[("id", id)], "", &body)))
-    }
-
     fn create(&self, index: &str, body: Value) {
-        let created = index_admin::create(self.call(&[("index", index)], "", &body));
-        self.answer(created).unwrap();
+        self.done(&format!("PUT /{index}"), body);
     }
 
     /// Writes documents and makes them visible.
     fn write(&self, index: &str, count: u64) {
         for n in 0..count {
-            let call = self.call(&[("index", index)], "refresh=true", &json!({"n": n}));
-            self.answer(document_write::index(call)).unwrap();
+            self.done(&format!("POST /{index}/_doc?refresh=true"), json!({"n": n}));
         }
     }
 
     fn add(&self, index: &str, policy: &str) -> Value {
         let body = json!({"policy_id": policy});
-        self.answer(ism::add(self.call(&[("index", index)], "", &body)))
-            .unwrap()
+        self.done(&format!("POST /_plugins/_ism/add/{index}"), body)
     }
 
     /// Runs the job some minutes later.
     fn run(&self) {
         self.clock.advance(5 * MINUTE);
-        run_once(&self.api);
+        run_once(&self.served.api);
     }
 
     fn explain(&self, index: &str) -> Value {
-        let call = self.call(&[("index", index)], "", &Value::Null);
-        let explained = self.answer(ism::explain(call)).unwrap();
+        let explained = self.done(&format!("GET /_plugins/_ism/explain/{index}"), Value::Null);
         explained[index].clone()
     }
 
@@ -134,7 +85,7 @@ impl Node {
     }
 
     fn names(&self) -> Vec<String> {
-        let indices = self.api.engine.indices();
+        let indices = self.engine().indices();
         let names = indices.iter().map(|index| index.name().to_string());
         names.collect()
     }
@@ -186,7 +137,7 @@ fn an_index_is_led_through_its_states_to_its_end() {
     assert_eq!(explained["state"]["name"], "hot");
     assert_eq!(explained["action"]["name"], "index_priority");
     assert_eq!(explained["step"]["step_status"], "completed");
-    let settings = node.api.engine.index("book").unwrap().settings();
+    let settings = node.engine().index("book").unwrap().settings();
     assert_eq!(settings.given["index.priority"], "50");
     node.run();
     assert_eq!(
@@ -199,8 +150,7 @@ fn an_index_is_led_through_its_states_to_its_end() {
     node.run();
     assert!(
         !node
-            .api
-            .engine
+            .engine()
             .index("book")
             .unwrap()
             .settings()
@@ -209,7 +159,7 @@ fn an_index_is_led_through_its_states_to_its_end() {
     );
     node.run();
     assert_eq!(node.message("book"), "Force merge completed [index=book]");
-    let index = node.api.engine.index("book").unwrap();
+    let index = node.engine().index("book").unwrap();
     assert_eq!(
         index
             .segments()
@@ -227,9 +177,7 @@ fn an_index_is_led_through_its_states_to_its_end() {
     node.run();
     node.run();
     assert!(node.names().is_empty());
-    let all = node
-        .answer(ism::explain(node.call(&[], "", &Value::Null)))
-        .unwrap();
+    let all = node.done("GET /_plugins/_ism/explain", Value::Null);
     assert_eq!(all, json!({"total_managed_indices": 0}));
 }
 
@@ -265,7 +213,7 @@ fn a_full_index_is_rolled_over_with_its_aliases() {
     assert_eq!(node.names(), ["logs-000001", "logs-000002"]);
     assert_eq!(node.explain("logs-000001")["rolled_over"], true);
     node.write("logs", 1);
-    let newer = node.api.engine.index("logs-000002").unwrap();
+    let newer = node.engine().index("logs-000002").unwrap();
     assert_eq!(newer.stats().docs, 1);
     assert!(newer.aliases().contains_key("all"));
     node.run();
@@ -286,11 +234,11 @@ fn a_rollover_that_power_cuts_anywhere_happens_once() {
         disk.cut_power_after(changes_until_cut);
         node.run();
         // When nothing was cut, the write goes through.
-        let is_whole = node.api.engine.change_definitions(|_| {
+        let is_whole = node.engine().change_definitions(|_| {
             let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
-            Ok::<_, ApiError>(vec![change])
+            Ok::<_, EngineError>(vec![change])
         });
-        let now = node.api.engine.now();
+        let now = node.engine().now();
         drop(node);
         let found = disk.crashed(changes_until_cut);
         let node = Node::open_at(&found, now).unwrap();
@@ -308,10 +256,7 @@ fn a_rollover_that_power_cuts_anywhere_happens_once() {
             "cut after {changes_until_cut}"
         );
         node.write("logs", 1);
-        assert_eq!(
-            node.api.engine.index("logs-000002").unwrap().stats().docs,
-            1
-        );
+        assert_eq!(node.engine().index("logs-000002").unwrap().stats().docs, 1);
         if is_whole.is_ok() {
             break;
         }
@@ -337,8 +282,8 @@ fn templates_want_new_indexes_only_and_the_highest_priority_wins() {
     clash["ism_template"] = json!({"index_patterns": ["*-b"], "priority": 1});
     let refused = node.put_policy("clash", clash).unwrap_err();
     assert!(
-        refused.reason().contains("use a different priority than 1"),
-        "{refused:?}"
+        refused.contains("use a different priority than 1"),
+        "{refused}"
     );
     node.clock.advance(MINUTE);
     for name in ["log-a", "log-b", "other"] {
@@ -351,8 +296,8 @@ fn templates_want_new_indexes_only_and_the_highest_priority_wins() {
     for name in ["log-before", "other", "log-hidden"] {
         assert_eq!(followed(name), Value::Null, "{name}");
     }
-    let removed = ism::remove(node.call(&[("index", "log-b")], "", &Value::Null));
-    assert_eq!(node.answer(removed).unwrap()["updated_indices"], 1);
+    let removed = node.done("POST /_plugins/_ism/remove/log-b", Value::Null);
+    assert_eq!(removed["updated_indices"], 1);
     node.run();
     assert_eq!(followed("log-b"), Value::Null);
 }
@@ -361,15 +306,13 @@ fn templates_want_new_indexes_only_and_the_highest_priority_wins() {
 fn streams_are_rolled_over_and_their_new_indexes_follow_too() {
     let node = Node::open(&SimDisk::new()).unwrap();
     let template = json!({"index_patterns": ["metrics-*"], "data_stream": {}});
-    let put = templates::index_put(node.call(&[("name", "t")], "", &template));
-    node.answer(put).unwrap();
+    node.done("PUT /_index_template/t", template);
     let mut policy = only(json!([{"rollover": {"min_index_age": "1h"}}]));
     policy["ism_template"] = json!([{"index_patterns": ["metrics-*"], "priority": 1}]);
     node.put_policy("streams", policy).unwrap();
     node.clock.advance(MINUTE);
     let body = json!({"@timestamp": "2026-11-22T00:00:00Z"});
-    let call = node.call(&[("index", "metrics-cpu")], "op_type=create", &body);
-    node.answer(document_write::index(call)).unwrap();
+    node.done("POST /metrics-cpu/_doc?op_type=create", body);
     for _ in 0..20 {
         node.run();
     }
@@ -414,8 +357,7 @@ fn a_failing_action_is_tried_again_later_and_less_often() {
         node.message("i-1"),
         "Missing rollover_alias index setting [index=i-1]"
     );
-    node.answer(ism::retry(node.call(&[("index", "i-1")], "", &Value::Null)))
-        .unwrap();
+    node.done("POST /_plugins/_ism/retry/i-1", Value::Null);
     assert_eq!(node.explain("i-1")["retry_info"]["failed"], false);
     node.run();
     assert_eq!(node.explain("i-1")["retry_info"]["consumed_retries"], 1);
@@ -446,8 +388,8 @@ fn policies_change_between_actions_and_survive_a_restart() {
     node.add("book", "life");
     node.run();
     node.run();
-    node.api.engine.close().unwrap();
-    let now = node.api.engine.now();
+    node.engine().close().unwrap();
+    let now = node.engine().now();
     drop(node);
     let node = Node::open_at(&disk, now).unwrap();
     assert_eq!(node.explain("book")["state"]["name"], "hot");
@@ -456,16 +398,16 @@ fn policies_change_between_actions_and_survive_a_restart() {
     other["default_state"] = json!("hot");
     node.put_policy("other", other).unwrap();
     let body = json!({"policy_id": "other", "include": [{"state": "cold"}]});
-    let skipped = ism::change_policy(node.call(&[("index", "book")], "", &body));
-    assert_eq!(node.answer(skipped).unwrap()["failures"], true);
+    let skipped = node.done("POST /_plugins/_ism/change_policy/book", body);
+    assert_eq!(skipped["failures"], true);
     let body = json!({"policy_id": "other"});
-    let changed = ism::change_policy(node.call(&[("index", "book")], "", &body));
-    assert_eq!(node.answer(changed).unwrap()["updated_indices"], 1);
+    let changed = node.done("POST /_plugins/_ism/change_policy/book", body);
+    assert_eq!(changed["updated_indices"], 1);
     for _ in 0..4 {
         node.run();
     }
     assert_eq!(node.explain("book")["policy_id"], "other");
-    assert!(!node.api.engine.index("book").unwrap().is_open());
+    assert!(!node.engine().index("book").unwrap().is_open());
 }
 
 #[test]
@@ -486,7 +428,7 @@ fn a_shrunken_copy_takes_the_aliases() {
     node.run();
     let message = "Shrink finished successfully: [small-book] [index=book]";
     assert_eq!(node.message("book"), message);
-    let copy = node.api.engine.index("small-book").unwrap();
+    let copy = node.engine().index("small-book").unwrap();
     assert_eq!((copy.settings().shards, copy.stats().docs), (2, 20));
     assert!(copy.settings().blocks.is_empty());
     assert!(copy.aliases().contains_key("read"));
@@ -498,8 +440,7 @@ fn a_shrunken_copy_takes_the_aliases() {
 fn snapshots_and_aliases_are_made_by_policies() {
     let node = Node::open(&SimDisk::new()).unwrap();
     let body = json!({"type": "fs", "settings": {"location": "backup"}});
-    let put = snapshots::repository_put(node.call(&[("repository", "backup")], "", &body));
-    node.answer(put).unwrap();
+    node.done("PUT /_snapshot/backup", body);
     let policy = only(json!([
         {"snapshot": {"repository": "backup", "snapshot": "of-{{ctx.index}}"}},
         {"alias": {"actions": [{"add": {"alias": "kept"}}, {"remove": {"alias": "old"}}]}},
@@ -511,108 +452,16 @@ fn snapshots_and_aliases_are_made_by_policies() {
     node.run();
     let name = node.explain("book")["info"]["snapshot"].clone();
     assert_eq!(name, "of-book-2026.09.21-14:23:20.000");
-    assert!(snapshots::is_taken(&node.api, "backup", name.as_str().unwrap()).unwrap());
+    let taken = node.done("GET /_snapshot/backup/_all", Value::Null);
+    assert_eq!(taken["snapshots"][0]["snapshot"], name);
     node.run();
-    let shown = aliases::aliases_of(&node.api.engine.index("book").unwrap());
-    assert_eq!(shown.keys().collect::<Vec<_>>(), ["kept"]);
-}
-
-/// Every policy is refused for its reason.
-fn check_refused(cases: &[(Value, &str)]) {
-    let node = Node::open(&SimDisk::new()).unwrap();
-    for (policy, want) in cases {
-        let refused = node.put_policy("p", policy.clone()).unwrap_err();
-        let reason = refused.reason();
-        assert!(reason.contains(want), "{policy}: {reason}");
-    }
-}
-
-#[test]
-fn actions_that_cannot_be_carried_out_are_refused() {
-    let alias = json!({"actions": [{"add": {"index": "i", "alias": "a"}}]});
-    let cases = [
-        (json!({"shrink": {}}), "Exactly one option"),
-        (
-            json!({"shrink": {"num_new_shards": 1, "max_shard_size": "1gb"}}),
-            "Exactly one option",
-        ),
-        (json!({"rollup": {}}), "action [rollup] is not supported"),
-        (json!({"notification": {}}), "action [notification] is not"),
-        (json!({"fly": {}}), "Invalid field: [fly] found in Action."),
-        (json!({"delete": {}, "open": {}}), "Only one action"),
-        (json!({"timeout": "1h"}), "Action is null"),
-        (json!({"force_merge": {}}), "max_num_segments is null"),
-        (
-            json!({"rollover": {"min_size": "0b"}}),
-            "needs to be greater",
-        ),
-        (
-            json!({"rollover": {"max_age": "1d"}}),
-            "Invalid field: [max_age]",
-        ),
-        (
-            json!({"retry": {"backoff": "soon"}, "open": {}}),
-            "Invalid backoff",
-        ),
-        (json!({"alias": alias}), "don't accept"),
-        (
-            json!({"allocation": {}}),
-            "At least one allocation parameter",
-        ),
-    ];
-    let cases: Vec<_> = cases
-        .into_iter()
-        .map(|(action, want)| (only(json!([action])), want))
-        .collect();
-    check_refused(&cases);
-}
-
-#[test]
-fn policies_that_cannot_be_followed_are_refused() {
-    let when = |conditions: Value| {
-        let mut policy = only(json!([]));
-        let transition = json!({"state_name": "only", "conditions": conditions});
-        policy["states"][0]["transitions"] = json!([transition]);
-        policy
-    };
-    let with = |name: &str, value: Value| {
-        let mut policy = only(json!([]));
-        policy[name] = value;
-        policy
-    };
-    let state = json!({"name": "only"});
-    check_refused(&[
-        (when(json!({"cron": {}})), "[cron] is not supported"),
-        (
-            when(json!({"min_size": "1gb", "min_doc_count": 1})),
-            "Cannot provide more than one",
-        ),
-        (when(json!({"min_index_age": 5})), "must be a time"),
-        (
-            with("default_state", json!("x")),
-            "must have a default state",
-        ),
-        (with("states", json!([])), "at least one State"),
-        (
-            with("states", json!([state, state])),
-            "duplicate state names",
-        ),
-        (with("description", Value::Null), "description is null"),
-        (with("colour", json!("red")), "Invalid field: [colour]"),
-        (
-            with("error_notification", json!({"channel": {}})),
-            "no notifications",
-        ),
-        (
-            with("ism_template", json!([{"index_patterns": []}])),
-            "index_patterns is null",
-        ),
-    ]);
+    let aliases = node.engine().index("book").unwrap().aliases();
+    assert_eq!(aliases.keys().collect::<Vec<_>>(), ["kept"]);
 }
 
 #[test]
 fn the_job_runs_as_the_cluster_settings_say() {
-    use super::settings::JobSettings;
+    use crate::settings::JobSettings;
     let read = |name: &'static str, value: &'static str| {
         JobSettings::read(move |asked| (asked == name).then(|| value.to_string()))
     };

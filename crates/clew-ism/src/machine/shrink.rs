@@ -2,15 +2,13 @@
 //! blocked for writes; the new index's name is kept before it is made.
 
 use clew_engine::{AliasAction, Engine, Index};
+use clew_opensearch::wing::{ApiError, prepare_shrink};
 use serde_json::{Value, json};
 
 use super::carry::{block_writes, rendered};
 use super::{Outcome, Subject};
-use crate::http::error::ApiError;
-use crate::indices::aliases::shown_aliases;
-use crate::indices::resize;
-use crate::ism::actions::{Shrink, ShrinkTo};
-use crate::ism::job::{Progress, Work};
+use crate::actions::{Shrink, ShrinkTo};
+use crate::job::{Progress, Work};
 
 /// Begins to shrink, or looks how far that has come.
 pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, ApiError> {
@@ -34,13 +32,13 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
         }
     };
     block_writes(engine, index)?;
-    let progress = match api.parts.get::<Work>().progress(index.uuid()) {
+    let progress = match api.part::<Work>().progress(index.uuid()) {
         Some(progress) => Some(progress),
         None if is_copy(engine, &name, index) => Some(Progress::Done),
         None => {
             let body = request(asked, index);
-            let work = resize::prepare_shrink(api, index, &name, body)?;
-            api.parts.get::<Work>().begin(index.uuid(), work)
+            let work = prepare_shrink(api, index, &name, body)?;
+            api.part::<Work>().begin(index.uuid(), work)
         }
     };
     let place = format!("[index={}]", index.name());
@@ -76,7 +74,7 @@ fn is_copy(engine: &Engine, name: &str, source: &Index) -> bool {
 fn request(asked: &Shrink, index: &Index) -> Value {
     let mut body = json!({
         "settings": {"index.blocks.write": null},
-        "aliases": shown_aliases(&asked.aliases),
+        "aliases": asked.aliases,
     });
     if let ShrinkTo::ShardBytes(bytes) = asked.to {
         body["max_shard_size"] = json!(format!("{bytes}b"));

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use clew_engine::Index;
-
-use crate::http::error::ApiError;
+use clew_opensearch::wing::ApiError;
 
 const PREFIXES: [&str; 2] = [
     "plugins.index_state_management.",

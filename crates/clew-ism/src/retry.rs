@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use clew_opensearch::wing::ApiError;
 use serde_json::Value;
 
 use super::members::{members, read_count, read_time, unknown_field};
-use crate::http::error::ApiError;
 
 const RETRIES_MAX: u64 = 1000;
 

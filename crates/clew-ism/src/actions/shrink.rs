@@ -1,28 +1,26 @@
 //! The action that writes an index again with fewer shards.
 
-use clew_engine::Aliases;
+use clew_opensearch::wing::{ApiError, parse_bytes, read_aliases};
 use serde_json::{Map, Value};
 
 use super::flag;
-use crate::http::error::ApiError;
-use crate::http::setting_values::parse_bytes;
-use crate::indices::aliases::read_aliases;
-use crate::ism::members::{items, members, read_count, required_text, unknown_field};
+use crate::members::{items, members, read_count, required_text, unknown_field};
 
 /// What is asked of a shrink.
 #[derive(Debug, PartialEq)]
-pub(in crate::ism) struct Shrink {
-    pub(in crate::ism) to: ShrinkTo,
+pub(crate) struct Shrink {
+    pub(crate) to: ShrinkTo,
     /// A template of the new index's name.
-    pub(in crate::ism) target: Option<String>,
-    pub(in crate::ism) aliases: Aliases,
+    pub(crate) target: Option<String>,
+    /// By name, as in the body of a new index.
+    pub(crate) aliases: Map<String, Value>,
     /// Whether the new index takes the aliases of the old one.
-    pub(in crate::ism) switch_aliases: bool,
+    pub(crate) switch_aliases: bool,
 }
 
 /// How many shards there are to be.
 #[derive(Debug, PartialEq)]
-pub(in crate::ism) enum ShrinkTo {
+pub(crate) enum ShrinkTo {
     Shards(u64),
     /// A part of those that there are, below one.
     Part(f64),
@@ -51,7 +49,7 @@ impl ShrinkTo {
 
     /// How many shards to ask for: as many as divide those that there are, and are not more than
     /// wanted. None where the size decides.
-    pub(in crate::ism) fn shards(&self, have: u32) -> Option<u32> {
+    pub(crate) fn shards(&self, have: u32) -> Option<u32> {
         let is_wanted = |count: u32| match self {
             ShrinkTo::Shards(shards) => u64::from(count) <= *shards,
             ShrinkTo::Part(part) => f64::from(count) <= part * f64::from(have),
@@ -67,7 +65,7 @@ impl ShrinkTo {
 
 impl Shrink {
     pub(super) fn parse(value: &Value) -> Result<Self, ApiError> {
-        let (mut to, mut target, mut aliases) = (None, None, Aliases::new());
+        let (mut to, mut target, mut aliases) = (None, None, Map::new());
         let mut switch_aliases = false;
         let members = members(value, "shrink")?;
         for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
@@ -75,7 +73,8 @@ impl Shrink {
                 "target_index_name_template" => target = Some(read_template(value)?),
                 "aliases" => {
                     for alias in items(members, key)? {
-                        aliases.extend(read_aliases(alias)?);
+                        read_aliases(alias)?;
+                        aliases.extend(alias.as_object().cloned().unwrap_or_default());
                     }
                 }
                 "switch_aliases" => switch_aliases = flag(key, value)?,

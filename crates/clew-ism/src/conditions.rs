@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use clew_engine::Index;
+use clew_opensearch::wing::{ApiError, parse_bytes};
 use serde_json::{Map, Value, json};
 
 use super::members::{members, read_count, read_time, unknown_field};
-use crate::http::error::ApiError;
-use crate::http::setting_values::parse_bytes;
 
 /// What conditions look at.
 #[derive(Clone, Debug, Default)]

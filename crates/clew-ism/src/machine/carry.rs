@@ -4,18 +4,16 @@
 use std::slice;
 
 use clew_engine::{AliasAction, Block, Engine, Index, IndexState};
+use clew_opensearch::wing::{
+    ApiError, FlatSettings, aliases_of, change_settings, filled_template, is_snapshot_taken,
+    is_wanted, merge, prepare_snapshot, refuse_write_index,
+};
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Outcome, Subject, rollover, shrink};
-use crate::http::error::ApiError;
-use crate::http::mustache::{Escape, Template};
-use crate::http::setting_values::Flat;
-use crate::indices::aliases::{aliases_of, is_wanted};
-use crate::indices::data_streams::refuse_write_index;
-use crate::indices::maintenance::merge;
-use crate::indices::{index_settings, snapshots};
-use crate::ism::actions::{Action, AliasChange};
-use crate::ism::job::{Progress, Work, now_ms};
+use crate::actions::{Action, AliasChange};
+use crate::job::{Progress, Work, now_ms};
 
 /// Carries an action out, or begins to.
 pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {
@@ -43,7 +41,7 @@ pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiE
             name: kind,
             settings,
         } => {
-            index_settings::change(&subject.api.engine, subject.index, settings)?;
+            change_settings(&subject.api.engine, subject.index, settings)?;
             Ok(Outcome::done(format!(
                 "Successfully set {kind} [index={name}]"
             )))
@@ -76,10 +74,10 @@ fn force_merge(subject: &Subject<'_>, segments_max: usize) -> Result<Outcome, Ap
     let name = index.name().to_string();
     let uuid = index.uuid().to_string();
     block_writes(&api.engine, &index)?;
-    let progress = api.parts.get::<Work>().progress(&uuid).or_else(|| {
+    let progress = api.part::<Work>().progress(&uuid).or_else(|| {
         let engine = api.engine.clone();
         let work = move || Ok(merge(&engine, &index, segments_max)?);
-        api.parts.get::<Work>().begin(&uuid, work)
+        api.part::<Work>().begin(&uuid, work)
     });
     Ok(match progress {
         Some(Progress::Done) => Outcome::done(format!("Force merge completed [index={name}]")),
@@ -140,13 +138,13 @@ fn take_snapshot(
             name
         }
     };
-    let progress = match api.parts.get::<Work>().progress(&uuid) {
+    let progress = match api.part::<Work>().progress(&uuid) {
         Some(progress) => Some(progress),
         // It was taken, and the process ended before that was recorded.
-        None if snapshots::is_taken(api, repository, &name)? => Some(Progress::Done),
+        None if is_snapshot_taken(api, repository, &name)? => Some(Progress::Done),
         None => {
-            let work = snapshots::prepare_of(api, repository, &name, index.clone())?;
-            api.parts.get::<Work>().begin(&uuid, work)
+            let work = prepare_snapshot(api, repository, &name, index.clone())?;
+            api.part::<Work>().begin(&uuid, work)
         }
     };
     let place = format!("[index={}]", index.name());
@@ -170,27 +168,24 @@ fn take_snapshot(
 /// The policy's name with the index put in, and the time, as in `daily-2026.11.22-00:40:00.000`.
 fn snapshot_name(subject: &Subject<'_>, pattern: &str) -> Result<String, ApiError> {
     let rendered = rendered(subject.index, pattern)?;
-    let time = snapshots::iso(now_ms(&subject.api.engine));
-    let time = time.trim_end_matches('Z').replace('T', "-");
-    let (date, clock) = time.split_at(10);
-    let date = date.replace('-', ".");
-    Ok(format!("{rendered}-{date}{clock}").to_lowercase())
+    let now = i64::try_from(now_ms(&subject.api.engine)).unwrap_or(i64::MAX);
+    let time = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
+    let time = time.strftime("%Y.%m.%d-%H:%M:%S%.3f");
+    Ok(format!("{rendered}-{time}").to_lowercase())
 }
 
 /// A text with the index's name put in where it says `{{ctx.index}}`.
 pub(super) fn rendered(index: &Index, pattern: &str) -> Result<String, ApiError> {
     let values = json!({"ctx": {"index": index.name(), "indexUuid": index.uuid()}});
-    Template::parse(pattern)
-        .and_then(|template| template.render(&values, Escape::Plain))
-        .map_err(ApiError::illegal_argument)
+    filled_template(pattern, &values).map_err(ApiError::illegal_argument)
 }
 
 /// Lets nobody write to an index any more.
 pub(super) fn block_writes(engine: &Engine, index: &Index) -> Result<(), ApiError> {
     if !index.settings().blocks.contains(&Block::Write) {
         let setting = "index.blocks.write".to_string();
-        let flat = Flat::from([(setting, Some("true".to_string()))]);
-        index_settings::change(engine, index, &flat)?;
+        let flat = FlatSettings::from([(setting, Some("true".to_string()))]);
+        change_settings(engine, index, &flat)?;
     }
     Ok(())
 }

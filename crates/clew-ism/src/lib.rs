@@ -27,9 +27,9 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use attach::{add, change_policy, remove, retry};
-pub(crate) use explain::explain;
-pub(crate) use job::run;
+use attach::{add, change_policy, remove, retry};
+use explain::explain;
+use job::run;
 pub use routes::WING;
-pub(crate) use settings::check as check_settings;
-pub(crate) use store::{delete, get, list, put};
+use settings::check as check_settings;
+use store::{delete, get, list, put};

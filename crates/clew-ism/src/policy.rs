@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use clew_opensearch::wing::ApiError;
+use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
 use super::actions::Action;
 use super::conditions::Condition;
-use super::members::{items, members, read_time, required_text, unknown_field};
+use super::members::{items, members, read_names, read_time, required_text, unknown_field};
 use super::retry::Retry;
-use crate::http::error::ApiError;
-use crate::indices::templates::{any_matches, read_patterns};
 
 /// Every managed index keeps the policy that it follows.
 const POLICY_BYTES_MAX: usize = 256 << 10;
@@ -132,7 +132,8 @@ impl Policy {
     /// The priority with which the policy wants an index of this name and age.
     pub(super) fn wants(&self, name: &str, created_ms: u64) -> Option<i64> {
         let fits = |template: &&IsmTemplate| {
-            template.updated_ms < created_ms && any_matches(&template.patterns, name)
+            template.updated_ms < created_ms
+                && template.patterns.iter().any(|pattern| glob(pattern, name))
         };
         let fitting = self.templates.iter().filter(fits);
         fitting.map(|template| template.priority).max()
@@ -262,7 +263,7 @@ impl IsmTemplate {
         if let Some(other) = members.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(unknown_field(other, "ISMTemplate"));
         }
-        let patterns = members.get("index_patterns").and_then(read_patterns);
+        let patterns = members.get("index_patterns").and_then(read_names);
         let patterns = patterns.filter(|patterns| !patterns.is_empty());
         let priority = members.get("priority").filter(|value| !value.is_null());
         let priority = priority.map_or(Some(0), Value::as_i64);

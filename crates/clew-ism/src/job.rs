@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::Engine;
+use clew_opensearch::wing::{Api, ApiError};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::attach::attach_new;
 use super::machine::advance;
 use super::managed::Managed;
 use super::settings::JobSettings;
-use crate::http::error::ApiError;
-use crate::state::api::Api;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
@@ -111,7 +110,7 @@ pub(crate) async fn run(api: Arc<Api>) {
             () = &mut stopped => return,
             _ = look.tick() => {}
         }
-        let settings = JobSettings::read(|name| api.cluster_settings.given(name));
+        let settings = JobSettings::read(|name| api.cluster_setting(name));
         let Ok(JobSettings { enabled, interval }) = settings else {
             continue;
         };
@@ -129,14 +128,14 @@ pub(crate) async fn run(api: Arc<Api>) {
 /// Every managed index takes a step.
 pub(super) fn run_once(api: &Arc<Api>) {
     {
-        let work = api.parts.get::<Work>();
+        let work = api.part::<Work>();
         let _one = work.lock();
         if let Err(error) = attach_new(&api.engine) {
             tracing::warn!(reason = error.reason(), "cannot find the indexes to manage");
         }
     }
     let all = Managed::all(&api.engine);
-    api.parts.get::<Work>().forget_others(&all);
+    api.part::<Work>().forget_others(&all);
     for managed in all {
         if let Err(error) = step(api, &managed.index_uuid) {
             let (index, reason) = (&managed.index, error.reason());
@@ -148,7 +147,7 @@ pub(super) fn run_once(api: &Arc<Api>) {
 /// One step of one index, recorded when it changed anything.
 fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
     // Held for one index only, so that requests need not wait for all of them.
-    let work = api.parts.get::<Work>();
+    let work = api.part::<Work>();
     let _one = work.lock();
     let engine = &api.engine;
     let Some(before) = engine.with_definitions(|all| Managed::of(all, uuid)) else {

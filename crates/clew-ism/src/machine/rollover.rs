@@ -2,16 +2,13 @@
 //! made once even if the process ends in between.
 
 use clew_engine::{Alias, AliasAction, Engine, Index};
+use clew_opensearch::wing::{Api, ApiError, finish_rollover, next_index_name, written_index};
 use serde_json::json;
 
 use super::{Outcome, Subject};
-use crate::http::error::ApiError;
-use crate::indices::rollover;
-use crate::indices::rollover::Rollover;
-use crate::ism::conditions::{Facts, RolloverConditions};
-use crate::ism::job::now_ms;
-use crate::ism::settings::of_index;
-use crate::state::api::Api;
+use crate::conditions::{Facts, RolloverConditions};
+use crate::job::now_ms;
+use crate::settings::of_index;
 
 /// Rolls over when the conditions are met.
 pub(super) fn attempt(
@@ -34,7 +31,7 @@ pub(super) fn attempt(
     let new = match &subject.managed.intent {
         Some(new) => new.clone(),
         None => {
-            let (old, _) = rollover::find(engine, &target)?;
+            let (old, _) = written_index(engine, &target)?;
             if old.uuid() != index.uuid() {
                 return Ok(match when_rolled_over(subject.api, index) {
                     None => Outcome::failed(format!(
@@ -53,15 +50,14 @@ pub(super) fn attempt(
                 });
                 return Ok(Outcome::Waiting { info });
             }
-            let new = rollover::next_name(old.name())?;
+            let new = next_index_name(old.name())?;
             engine.check_new_name(&new)?;
             subject.managed.intent = Some(new.clone());
             subject.managed.save(engine)?;
             new
         }
     };
-    let rollover = Rollover::begun(&target, index, &new);
-    rollover.finish(engine)?;
+    finish_rollover(engine, &target, (index, &new))?;
     if copy_alias {
         copy_aliases(engine, index, (&target, &new))?;
     }
@@ -84,13 +80,13 @@ fn target(index: &Index) -> Option<String> {
 /// When the index's successor was made, where another one is written to now.
 pub(super) fn when_rolled_over(api: &Api, index: &Index) -> Option<u64> {
     let engine = &api.engine;
-    let (newest, _) = rollover::find(engine, &target(index)?).ok()?;
+    let (newest, _) = written_index(engine, &target(index)?).ok()?;
     let (front, number) = numbered(index.name())?;
     let (newest_front, newest_number) = numbered(newest.name())?;
     if front != newest_front || newest_number <= number {
         return None;
     }
-    let next = rollover::next_name(index.name()).ok()?;
+    let next = next_index_name(index.name()).ok()?;
     let next = engine.index(&next).unwrap_or(newest);
     Some(next.created_ms())
 }

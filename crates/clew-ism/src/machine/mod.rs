@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::Index;
+use clew_opensearch::wing::{Api, ApiError};
 use serde_json::{Value, json};
 
 use super::conditions::Facts;
@@ -16,8 +17,6 @@ use super::job::now_ms;
 use super::managed::{ActionProgress, Entered, Managed, Status, Step, TRANSITION};
 use super::policy::{Planned, Policy, State};
 use super::store::Kept;
-use crate::http::error::ApiError;
-use crate::state::api::Api;
 
 /// The name of the step that looks whether another state is due.
 const TRANSITION_STEP: &str = "attempt_transition_step";

@@ -2,17 +2,14 @@
 
 use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions, PRIMARY_TERM};
+use clew_opensearch::wing::{ApiError, Call, Cause, Reply, any_overlap};
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
 use super::attach::attach_new;
 use super::managed::POLICY;
 use super::policy::{self, Policy};
-use crate::http::error::{ApiError, Cause};
-use crate::http::reply::Reply;
-use crate::indices::templates::{any_overlap, bracketed};
-use crate::ism::job::Work;
-use crate::state::call::Call;
+use crate::job::Work;
 
 /// The number of the last change of any policy.
 const SEQUENCE: &str = "ism_sequence";
@@ -68,7 +65,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let api = call.api.clone();
     let name = id.clone();
     let (kept, glsn) = blocking(move || {
-        let work = api.parts.get::<Work>();
+        let work = api.part::<Work>();
         let _one = work.lock();
         // What was made before is the old templates' business.
         attach_new(&api.engine)?;
@@ -165,7 +162,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let api = call.api.clone();
     let name = id.clone();
     let (numbers, glsn) = blocking(move || {
-        let work = api.parts.get::<Work>();
+        let work = api.part::<Work>();
         let _one = work.lock();
         attach_new(&api.engine)?;
         let mut numbers = None;
@@ -265,10 +262,10 @@ fn check_templates(all: &Definitions, id: &str, policy: &Policy) -> Result<(), A
             });
             if let Some(clash) = clash {
                 return Err(ApiError::illegal_argument(format!(
-                    "New policy {id} has an ISM template with index pattern {} matching existing \
-                     policy templates [{other} => {}], please use a different priority than {}",
-                    bracketed(&template.patterns),
-                    bracketed(&clash.patterns),
+                    "New policy {id} has an ISM template with index pattern [{}] matching existing \
+                     policy templates [{other} => [{}]], please use a different priority than {}",
+                    template.patterns.join(", "),
+                    clash.patterns.join(", "),
                     template.priority
                 )));
             }

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
+use clew_opensearch::wing::{ApiError, parse_time};
 use serde_json::{Map, Value};
-
-use crate::http::error::ApiError;
-use crate::http::setting_values::parse_time;
 
 pub(super) fn members<'a>(
     value: &'a Value,
@@ -59,4 +57,16 @@ pub(super) fn read_time(name: &str, value: &Value) -> Result<Option<Duration>, A
         ApiError::illegal_argument(format!("[{name}] must be a time such as [1h], not {value}"))
     })?;
     parse_time(name, text)
+}
+
+/// A list of texts, or one alone.
+pub(super) fn read_names(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(name) => Some(vec![name.clone()]),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(String::from))
+            .collect(),
+        _ => None,
+    }
 }

@@ -12,19 +12,14 @@ use axum::http::StatusCode;
 use clew_engine::{
     ClosedNames, DefinitionChange, Definitions, Engine, Index, ResolveOptions, Wildcards,
 };
+use clew_opensearch::wing::{Api, ApiError, Call, FlatSettings, Reply, change_settings};
 use serde_json::{Value, json};
 
 use super::managed::{ChangePolicy, MANAGED, Managed, POLICY};
 use super::policy::Policy;
 use super::settings::{index_setting, of_index};
 use super::store::{Kept, blocking, status_error};
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::http::setting_values;
-use crate::indices::index_settings;
-use crate::ism::job::Work;
-use crate::state::api::Api;
-use crate::state::call::Call;
+use crate::job::Work;
 
 /// Managed indexes at most: each step of each is an entry of the log.
 const MANAGED_MAX: usize = 5_000;
@@ -233,7 +228,7 @@ async fn for_each(
     let indices = call.indices_with(&expression, options).await?;
     let api = call.api.clone();
     let outcome = blocking(move || {
-        let going_on = api.parts.get::<Work>();
+        let going_on = api.part::<Work>();
         let _one = going_on.lock();
         attach_new(&api.engine)?;
         let mut outcome = Outcome::default();
@@ -288,8 +283,7 @@ fn check_policy(engine: &Engine, id: &str, state: Option<&str>) -> Result<(), Ap
 }
 
 fn set_auto_manage(engine: &Engine, index: &Index, value: &str) -> Result<(), ApiError> {
-    let flat =
-        setting_values::Flat::from([(index_setting("auto_manage"), Some(value.to_string()))]);
-    index_settings::change(engine, index, &flat)?;
+    let flat = FlatSettings::from([(index_setting("auto_manage"), Some(value.to_string()))]);
+    change_settings(engine, index, &flat)?;
     Ok(())
 }

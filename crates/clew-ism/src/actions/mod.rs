@@ -4,13 +4,11 @@
 mod shrink;
 
 use clew_engine::Alias;
+use clew_opensearch::wing::{AliasBody, ApiError, FlatSettings};
 use serde_json::Value;
 
 use super::conditions::RolloverConditions;
-use super::members::{items, members, read_count, required_text, unknown_field};
-use crate::http::error::ApiError;
-use crate::http::setting_values::Flat;
-use crate::indices::aliases::AliasBody;
+use super::members::{items, members, read_count, read_names, required_text, unknown_field};
 
 pub(super) use shrink::{Shrink, ShrinkTo};
 
@@ -36,7 +34,7 @@ pub(super) enum Action {
     /// Settings of the index, by which several actions are told apart from others by name only.
     Settings {
         name: &'static str,
-        settings: Flat,
+        settings: FlatSettings,
     },
     Alias {
         changes: Vec<AliasChange>,
@@ -127,12 +125,12 @@ impl Action {
 
 fn blocking_writes(name: &'static str, value: &str) -> Action {
     let setting = "index.blocks.write".to_string();
-    let settings = Flat::from([(setting, Some(value.to_string()))]);
+    let settings = FlatSettings::from([(setting, Some(value.to_string()))]);
     Action::Settings { name, settings }
 }
 
 fn one_setting(name: &'static str, setting: &str, value: u64) -> Action {
-    let settings = Flat::from([(setting.to_string(), Some(value.to_string()))]);
+    let settings = FlatSettings::from([(setting.to_string(), Some(value.to_string()))]);
     Action::Settings { name, settings }
 }
 
@@ -184,7 +182,7 @@ fn read_rollover(value: &Value) -> Result<Action, ApiError> {
 
 /// Where shards may lie. There is one node, so that the settings are all there is to it.
 fn read_allocation(value: &Value) -> Result<Action, ApiError> {
-    let mut settings = Flat::new();
+    let mut settings = FlatSettings::new();
     for (key, value) in members(value, "allocation")? {
         match key.as_str() {
             "require" | "include" | "exclude" => {
@@ -244,7 +242,12 @@ fn read_alias_change(action: &Value, changes: &mut Vec<AliasChange>) -> Result<(
                          index/indices parameter.",
                     ));
                 }
-                "alias" | "aliases" => names.extend(read_names(key, value)?),
+                "alias" | "aliases" => {
+                    let given = read_names(value).ok_or_else(|| {
+                        ApiError::illegal_argument(format!("[{key}] must be a name or names"))
+                    })?;
+                    names.extend(given);
+                }
                 "must_exist" if verb == "remove" => drop(flag(key, value)?),
                 _ if verb == "add" && alias.read(key, value)? => {}
                 other => return Err(unknown_field(other, verb)),
@@ -266,18 +269,6 @@ fn read_alias_change(action: &Value, changes: &mut Vec<AliasChange>) -> Result<(
         }
     }
     Ok(())
-}
-
-fn read_names(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
-    let names = match value {
-        Value::String(name) => Some(vec![name.clone()]),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| item.as_str().map(String::from))
-            .collect(),
-        _ => None,
-    };
-    names.ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be a name or names")))
 }
 
 fn read_snapshot(value: &Value) -> Result<Action, ApiError> {

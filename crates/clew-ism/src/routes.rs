@@ -1,7 +1,8 @@
 //! Index state management.
 
-use crate::ism;
-use crate::routes::{Group, Wing, endpoint};
+// The description of the API names endpoints by these paths.
+use crate as ism;
+use clew_opensearch::wing::{Group, Wing, endpoint};
 
 /// Index state management, as a part of the API.
 pub const WING: Wing = Wing {

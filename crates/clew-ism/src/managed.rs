@@ -1,10 +1,9 @@
 //! What is kept of an index that follows a policy: which one, and how far it has come.
 
 use clew_engine::{DefinitionChange, Definitions, Engine};
+use clew_opensearch::wing::ApiError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use crate::http::error::ApiError;
 
 /// Policies, among the definitions.
 pub(super) const POLICY: &str = "ism_policy";
