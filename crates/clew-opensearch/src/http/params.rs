@@ -37,6 +37,9 @@ impl Params {
     }
 
     /// A flag: absent is `default`, without value is true.
+    ///
+    /// # Errors
+    /// Another value than `true` and `false`.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
         match self.get(name) {
             None => Ok(default),

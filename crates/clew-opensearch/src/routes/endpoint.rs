@@ -72,7 +72,7 @@ impl Endpoint {
 
     /// The same endpoint, whose answer may take long: it is a task of this name, which answers itself when it is
     /// cancelled, with what it did until then.
-    pub const fn ends_itself(mut self, action: &'static str) -> Self {
+    pub(crate) const fn ends_itself(mut self, action: &'static str) -> Self {
         self.action = Some(Action::new(action, Answers::Endpoint));
         self
     }

@@ -75,6 +75,9 @@ impl Call {
     }
 
     /// A value of the path that the route's pattern always has.
+    ///
+    /// # Errors
+    /// The pattern has no such name.
     pub fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
         self.path(name)
             .ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
@@ -91,6 +94,9 @@ impl Call {
     }
 
     /// The body as JSON; `None` when there is none.
+    ///
+    /// # Errors
+    /// What is no JSON, or takes more memory than there is beside others.
     pub fn json(&self) -> Result<Option<Value>, ApiError> {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
@@ -102,6 +108,9 @@ impl Call {
     }
 
     /// The body as a JSON object.
+    ///
+    /// # Errors
+    /// As [`Call::json`]; no body, or one that is no object.
     pub fn json_object(&self) -> Result<Value, ApiError> {
         match self.json()? {
             Some(value) if value.is_object() => Ok(value),
@@ -117,11 +126,17 @@ impl Call {
     }
 
     /// How the request wants its index expression read, where documents are read or written.
+    ///
+    /// # Errors
+    /// Parameters with values that they cannot have.
     pub fn resolve_options(&self) -> Result<ResolveOptions, ApiError> {
         self.resolve_options_from(ResolveOptions::default())
     }
 
     /// The same over an endpoint's own defaults.
+    ///
+    /// # Errors
+    /// As [`Call::resolve_options`].
     pub fn resolve_options_from(&self, base: ResolveOptions) -> Result<ResolveOptions, ApiError> {
         let wildcards = match self.params.list("expand_wildcards") {
             None => base.wildcards,
@@ -163,6 +178,9 @@ impl Call {
     }
 
     /// The indexes of an expression that has its own options.
+    ///
+    /// # Errors
+    /// Names that mean no index where the options want one, or a position that is not reached in time.
     pub async fn indices_with(
         &self,
         expression: &str,
@@ -259,6 +277,9 @@ impl Call {
     }
 
     /// Does what takes long where it does not hold up others, and only as long as the request wants it.
+    ///
+    /// # Errors
+    /// The work panicked, or the system has no thread to give.
     pub async fn off_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
