@@ -43,8 +43,9 @@ pub use index::index_state::IndexState;
 pub use index::write_outcome::{WriteOutcome, Written};
 pub use node::catalog_change::CatalogChange;
 pub use node::documents::ShardDocuments;
-pub use node::engine::{Engine, EngineOptions, EngineStats};
+pub use node::engine::{Engine, EngineStats};
 pub use node::health::{FailedShard, NodeHealth};
+pub use node::options::EngineOptions;
 pub use node::repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
 pub use node::resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use node::snapshot::{

@@ -12,6 +12,7 @@ mod letters;
 mod light;
 mod part;
 mod settings;
+mod shingle;
 mod stop_words;
 mod synonyms;
 mod thai;

@@ -1,21 +1,17 @@
 //! The node: its log, its catalog of indexes, and the threads that look after them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, Trim};
-use clew_platform::{
-    Clock, Disk, DiskSpace, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes,
-};
-use clew_query::QueryReader;
+use clew_log::{Durability, Glsn, Log, LogStats};
+use clew_platform::{Clock, Disk, MemoryAccount, MemoryLimits, MemoryPurpose, Task};
 use clew_search::Threads;
 use parking_lot::{Mutex, RwLock};
 
-use crate::base::disk::{DiskGuard, DiskLimits};
+use crate::base::disk::DiskGuard;
 use crate::base::error::{EngineError, io_error};
 use crate::base::names::IdGenerator;
 use crate::base::search_pool::{SearchPool, SearchStats};
@@ -25,91 +21,9 @@ use crate::catalog::planner::IndexPlanner;
 use crate::catalog::record::Catalog;
 use crate::index::handle::Index;
 use crate::node::alias_change::AliasTable;
+use crate::node::options::EngineOptions;
 use crate::node::{data_folder, maintenance, recovery};
 use crate::shard::{MergeLimits, Shard};
-
-/// What is shared out where the system does not say how much memory there is.
-const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
-
-/// A log file takes at most this part of the disk: space comes back by whole files.
-const LOG_FILE_SHARE: u64 = 64;
-const LOG_FILE_BYTES_MIN: u64 = 1 << 20;
-/// And all that the log has beyond what the indexes need at most this.
-const LOG_SHARE: u64 = 16;
-
-/// How an engine is set up.
-#[derive(Clone, Debug)]
-pub struct EngineOptions {
-    /// The data folder; one process at a time owns it.
-    pub data: PathBuf,
-    /// Threads that searches run on.
-    pub search_threads: usize,
-    /// Searches that may wait for a thread; more are refused.
-    pub search_queue_max: usize,
-    /// Size of a shard's buffer at which it is sealed into a segment.
-    pub write_buffer_bytes: usize,
-    /// Whether a write creates a missing index.
-    pub auto_create_index: bool,
-    /// Size of the log at which the shards that hold it back are flushed.
-    pub log_bytes_max: u64,
-    /// So much of the log's newest files is kept for readers of changes, needed or not.
-    pub changes_retention_bytes: u64,
-    /// Memory whose shares the limits are, and by which caches are sized.
-    pub memory_bytes: u64,
-    /// Memory that requests and upkeep may take.
-    pub memory: MemoryLimits,
-    /// Threads that build the graph of one merge.
-    pub merge_threads: usize,
-    /// A graph in the making is saved this often, so that a restart goes on with it.
-    pub merge_save_every: Duration,
-    /// What a failing disk keeps from being mended is tried again after this long.
-    pub retry_every: Duration,
-    /// How full the disk of the data folder may get.
-    pub disk: DiskLimits,
-    /// Reads the queries that documents store; without it no document can store any.
-    pub query_reader: Option<QueryReader>,
-    /// How the log is laid out.
-    pub log: LogOptions,
-}
-
-impl EngineOptions {
-    /// The defaults over a data folder.
-    pub fn new(data: impl Into<PathBuf>) -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let memory_bytes = memory_bytes().unwrap_or(MEMORY_BYTES_UNKNOWN);
-        EngineOptions {
-            data: data.into(),
-            search_threads: cores,
-            search_queue_max: 1000,
-            write_buffer_bytes: 64 << 20,
-            auto_create_index: true,
-            log_bytes_max: 1 << 30,
-            changes_retention_bytes: 0,
-            memory_bytes,
-            memory: MemoryLimits::shares_of(memory_bytes),
-            merge_threads: (cores / 2).max(1),
-            merge_save_every: Duration::from_secs(60),
-            retry_every: Duration::from_secs(1),
-            disk: DiskLimits::default(),
-            query_reader: None,
-            log: LogOptions::default(),
-        }
-    }
-}
-
-impl EngineOptions {
-    /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full.
-    pub(crate) fn fitted_to(mut self, space: DiskSpace) -> Self {
-        if space.total == 0 {
-            return self;
-        }
-        let file = (space.total / LOG_FILE_SHARE).max(LOG_FILE_BYTES_MIN);
-        self.log.file_bytes_max = self.log.file_bytes_max.min(file);
-        let log = (space.total / LOG_SHARE).max(2 * LOG_FILE_BYTES_MIN);
-        self.log_bytes_max = self.log_bytes_max.min(log);
-        self
-    }
-}
 
 /// Figures of a node.
 #[derive(Clone, Debug)]
@@ -517,93 +431,11 @@ impl Inner {
         flushed
     }
 
-    /// The position up to which no view needs the log.
-    pub(crate) fn covered(&self) -> Glsn {
-        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
-        // Read before the checkpoints: what is appended meanwhile lies behind it.
-        let end = self.log.last();
-        let shards = indices.iter().flat_map(|index| &index.shards);
-        let pending = shards.filter_map(|shard| shard.checkpoint());
-        pending.min().unwrap_or(end).min(end)
-    }
-
-    /// Saves the catalog and removes what no view needs any more from the log.
-    pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
-        let life = self.log.life();
-        let needed = self.covered();
-        let gone = self.removed_folders()?;
-        let mut catalog = {
-            let mut catalog = self.catalog.lock();
-            catalog.removed(&gone);
-            catalog.clone()
-        };
-        catalog.cover(needed);
-        // What a crash takes back is given out again, to entries that must not pass for covered.
-        let saved = needed.max(catalog.applied());
-        self.log.wait_in(life, saved, Durability::Sync)?;
-        catalog.save(&*self.disk, &data_folder::catalog_path(&self.options.data))?;
-        let released = self.behind_readers(needed);
-        Ok(self.log.trim(Trim::Unnamed(released))?)
-    }
-
-    /// The deleted indexes whose folders are gone, and stay so after a crash.
-    fn removed_folders(&self) -> Result<Vec<String>, EngineError> {
-        let mut gone: Vec<String> = self.catalog.lock().removing().iter().cloned().collect();
-        gone.retain(|uuid| !self.disk.exists(&self.index_dir(uuid)));
-        let dir = data_folder::indices_dir(&self.options.data);
-        if !gone.is_empty() && self.disk.exists(&dir) {
-            self.disk.sync_dir(&dir).map_err(io_error("sync", &dir))?;
-        }
-        Ok(gone)
-    }
-
-    /// The highest position up to a limit behind which as much of the log is left as readers of
-    /// changes are promised.
-    fn behind_readers(&self, limit: Glsn) -> Glsn {
-        let promised = self.options.changes_retention_bytes;
-        if promised == 0 {
-            return limit;
-        }
-        // What is left falls as the position grows.
-        let (mut kept, mut gone) = (self.log.first().previous(), limit.next());
-        while kept.next() < gone {
-            let middle = Glsn::new(kept.get() + (gone.get() - kept.get()) / 2);
-            if self.log.bytes_from(middle.next()) >= promised {
-                kept = middle;
-            } else {
-                gone = middle;
-            }
-        }
-        kept
-    }
-
     /// The durability that a log position must have before a write is acknowledged.
     pub(crate) fn log_durability(durability: TranslogDurability) -> Durability {
         match durability {
             TranslogDurability::Request => Durability::Sync,
             TranslogDurability::Async => Durability::Os,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_log_fits_a_small_disk_and_is_left_alone_on_a_large_one() {
-        let fitted = |total| {
-            let space = DiskSpace {
-                total,
-                ..DiskSpace::default()
-            };
-            let options = EngineOptions::new("/data").fitted_to(space);
-            (options.log.file_bytes_max, options.log_bytes_max)
-        };
-        let defaults = fitted(0);
-        assert_eq!(fitted(64 << 20), (1 << 20, 4 << 20));
-        assert_eq!(fitted(1 << 30), (16 << 20, 64 << 20));
-        assert_eq!(fitted(1 << 40), defaults);
-        assert_eq!(fitted(1000), (1 << 20, 2 << 20));
     }
 }

@@ -281,7 +281,8 @@ mod tests {
     use super::*;
     use crate::base::settings::IndexSettings;
     use crate::base::write_request::{Action, OpType, WriteOperation};
-    use crate::node::engine::{Engine, EngineOptions};
+    use crate::node::engine::Engine;
+    use crate::node::options::EngineOptions;
 
     /// An index of several flushed segments that nobody merges.
     fn flushed(disk: &SimDisk, segments: u32) -> (Engine, Arc<Index>) {

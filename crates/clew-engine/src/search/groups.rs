@@ -4,8 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clew_platform::{Reservation, stopped};
-use clew_query::SortValue;
-use clew_query::{Bool, Query, Term};
+use clew_query::{Bool, Query, SortValue, Term};
 use clew_search::TrackTotal;
 use parking_lot::Mutex;
 use serde_json::Value;

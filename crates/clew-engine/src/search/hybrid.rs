@@ -1,8 +1,7 @@
 //! Searches by several queries at once: every shard gives the best of each, and the fused ranking
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
-use clew_query::Query;
-use clew_query::{Order, SortKey, SortValue};
+use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::{
     Explained, KnnResolver, MergedHit, ShardHit, ShardRequest, ShardResult, TrackTotal, explain,
     rescore,

@@ -7,8 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clew_aggregation::{AggProfile, NamedAgg, NamedResult};
 use clew_platform::Reservation;
-use clew_query::Query;
-use clew_query::{SortKey, SortValue};
+use clew_query::{Query, SortKey, SortValue};
 use clew_search::{Explained, Kin, Percolated, Rescore, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};
 

@@ -98,7 +98,8 @@ mod tests {
     use crate::base::settings::IndexSettings;
     use crate::base::write_request::{Action, OpType, WriteOperation};
     use crate::index::handle::Index;
-    use crate::node::engine::{Engine, EngineOptions};
+    use crate::node::engine::Engine;
+    use crate::node::options::EngineOptions;
 
     fn put(engine: &Engine, id: &str) -> Result<(), EngineError> {
         let operation = WriteOperation {

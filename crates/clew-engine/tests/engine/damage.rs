@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clew_aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
-use clew_query::{Bool, JoinScore, MatchPhrase, NestedQuery, Pattern, Query, Range, RegexpSyntax};
-use clew_query::{Order, SortKey};
+use clew_query::{
+    Bool, JoinScore, MatchPhrase, NestedQuery, Order, Pattern, Query, Range, RegexpSyntax, SortKey,
+};
 use clew_schema::Mapping;
 use serde_json::{Value, json};
 

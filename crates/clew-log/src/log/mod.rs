@@ -2,18 +2,18 @@
 //! `append`; what changes streams is in `streams`, what gives space back in `trim`.
 
 mod append;
+mod folder;
 mod resume;
 mod streams;
 mod trim;
 
 use std::any::Any;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use clew_platform::{Clock, Disk, DiskFile, Task};
+use clew_platform::{Clock, Disk, Task};
 use parking_lot::{Mutex, RwLock};
 
 use crate::entry::Entry;
@@ -30,11 +30,11 @@ use crate::registry::Hidden;
 use crate::scan::{Range, Scan, Selection};
 use crate::stats::{Counters, LogStats};
 use crate::subscribe::{Subscriber, SubscriberStats};
-use crate::tail::Tail;
 use crate::view::{IndexedFiles, View};
 use crate::writer::Writer;
 pub use append::Appended;
 use append::Sequencer;
+use folder::{begin, remove_unfinished, take_lock};
 
 const LOCK_NAME: &str = "lock";
 
@@ -483,45 +483,4 @@ impl fmt::Debug for Log {
             .field("durable", &self.durable())
             .finish_non_exhaustive()
     }
-}
-
-/// Makes the first file of a log.
-fn begin(disk: &dyn Disk, dir: &Path) -> Result<(Found, Box<dyn DiskFile>), LogError> {
-    let header = Header {
-        first: Glsn::FIRST,
-        previous: None,
-        state: State::default(),
-    };
-    let (file, handle) = recover::create_file(disk, dir, &header)?;
-    let tail = Tail {
-        next: header.first,
-        state: header.state,
-        vouched: file.header_bytes as u64,
-    };
-    let files = vec![Arc::new(file)];
-    Ok((Found { files, tail }, handle))
-}
-
-fn take_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn Any + Send + Sync>, LogError> {
-    disk.lock(path).map_err(|source| match source.kind() {
-        io::ErrorKind::WouldBlock => LogError::Locked {
-            path: path.to_owned(),
-        },
-        _ => LogError::io("lock", path)(source),
-    })
-}
-
-/// Removes what a crash left of files that were being made: no entry was ever in them.
-fn remove_unfinished(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
-    for path in disk.list(dir).map_err(LogError::io("list", dir))? {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
-        if name.ends_with(".log.tmp") {
-            disk.remove_file(&path)
-                .map_err(LogError::io("remove", &path))?;
-        }
-    }
-    Ok(())
 }

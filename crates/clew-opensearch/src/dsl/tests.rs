@@ -7,9 +7,9 @@
 
 use clew_query::{
     Bool, Boosting, FieldBoost, Fuzziness, KnnQuery, Match, MatchPhrase, MinimumShouldMatch,
-    MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
+    Missing, MultiMatch, MultiMatchKind, Operator, Order, Pattern, Query, QueryString, Range,
+    SortKey, SortMode, SortValue, Term,
 };
-use clew_query::{Missing, Order, SortKey, SortMode, SortValue};
 use serde_json::{Value, json};
 
 use super::{DslErrorKind, parse_query, parse_sort};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::Collapse;
-use clew_query::Query;
-use clew_query::SortKey;
+use clew_query::{Query, SortKey};
 use serde_json::Value;
 
 use super::inner::InnerSpec;

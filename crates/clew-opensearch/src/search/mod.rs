@@ -25,6 +25,7 @@ mod sort_values;
 mod suggest;
 mod template;
 mod top_hits;
+mod uri_query;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,10 +54,11 @@ pub(crate) use pit::{
     named_pits, open_pits,
 };
 pub(crate) use rank_eval::rank_eval;
-pub(crate) use request::{match_all, query_of_params};
+pub(crate) use request::match_all;
 pub(crate) use response::explained;
 pub use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use template::{render_template, search_template};
+pub(crate) use uri_query::query_of_params;
 
 /// What was found in a search's time is shown within so much more, or else in part: [`clew_engine`] takes half of it to
 /// read the hits.
@@ -320,13 +322,13 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
             format!("request does not support [{other}]"),
         ));
     }
-    let mut query = match (body.get("query"), request::query_of_params(&call.params)?) {
+    let mut query = match (body.get("query"), query_of_params(&call.params)?) {
         (_, Some(query)) => dsl::parse_query(&query)?,
         (Some(query), None) => dsl::parse_search_query(query)?.0,
         (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
     };
     lookup::resolve(&call, call.index_expression(), &mut query).await?;
-    let min_score = request::min_score_of_params(&call.params)?;
+    let min_score = uri_query::min_score_of_params(&call.params)?;
     let options = call.resolve_options()?;
     let resolved = call.resolved_with(call.index_expression(), options).await?;
     let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();

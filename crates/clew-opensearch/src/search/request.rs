@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use clew_aggregation::NamedAgg;
 use clew_engine::{Index, SearchControl, SearchRequest};
-use clew_query::Query;
-use clew_query::{SortKey, SortValue};
-use clew_schema::FieldKind;
+use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
@@ -22,6 +20,7 @@ use super::members::{flag, float, groups, is_empty, list, track_total, unknown_k
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::top_hits::{Around, ShownTopHits};
+use super::uri_query::{min_score_of_params, query_of_params};
 use crate::aggs::{ParsedAggs, ShownAggs, parse_aggs};
 use crate::dsl::{self, HybridQuery};
 use crate::http::error::ApiError;
@@ -392,7 +391,7 @@ impl Spec {
 
     /// Refuses an order that means different things in different indexes.
     pub(super) fn check_sort(&self, indices: &[Arc<Index>]) -> Result<(), ApiError> {
-        check_sort(&self.sort, indices)
+        sort_values::check(&self.sort, indices)
     }
 
     /// The values that hits come after.
@@ -453,30 +452,6 @@ impl Spec {
     }
 }
 
-/// Refuses an order over a field whose numbers have a sign in one index and none in another.
-fn check_sort(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
-    for key in sort {
-        let SortKey::Field { path, .. } = key else {
-            continue;
-        };
-        let (mut unsigned, mut others) = (false, false);
-        for index in indices {
-            match index.mapping().field(path).map(|field| &field.kind) {
-                Some(FieldKind::Unsigned) => unsigned = true,
-                Some(_) => others = true,
-                None => {}
-            }
-        }
-        if unsigned && others {
-            return Err(ApiError::illegal_argument(
-                "Can't do sort across indices, as a field has [unsigned_long] type in one index, \
-                 and different type in another index!",
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// A search for everything.
 pub(crate) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
@@ -499,39 +474,5 @@ pub(crate) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         inner_hits: Vec::new(),
         groups: Vec::new(),
         control: SearchControl::default(),
-    })
-}
-
-/// `q` and the parameters that say how to read it, as a query.
-pub(crate) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
-    let Some(text) = params.get("q") else {
-        return Ok(None);
-    };
-    let mut query = json!({"query": text});
-    for (param, key) in [
-        ("df", "default_field"),
-        ("default_operator", "default_operator"),
-        ("analyzer", "analyzer"),
-    ] {
-        if let Some(value) = params.get(param) {
-            query[key] = Value::from(value);
-        }
-    }
-    for name in ["lenient", "analyze_wildcard"] {
-        if params.has(name) {
-            query[name] = Value::from(params.flag(name, false)?);
-        }
-    }
-    Ok(Some(json!({"query_string": query})))
-}
-
-pub(super) fn min_score_of_params(params: &Params) -> Result<Option<f32>, ApiError> {
-    let Some(text) = params.get("min_score") else {
-        return Ok(None);
-    };
-    text.parse().map(Some).map_err(|_| {
-        ApiError::illegal_argument(format!(
-            "Failed to parse float parameter [min_score] with value [{text}]"
-        ))
     })
 }

@@ -5,8 +5,7 @@ use std::time::Instant;
 use clew_aggregation::TopHitsResult;
 use clew_engine::{EngineError, Hit, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
-use clew_query::QueryError;
-use clew_query::SortValue;
+use clew_query::{QueryError, SortValue};
 use clew_search::{Explained, Relation, Total};
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,7 @@
 //! Values that hits are ordered by: written into answers, and read back from `search_after`.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use clew_engine::Index;
 use clew_query::{SortKey, SortValue};
@@ -9,6 +11,30 @@ use serde_json::Value;
 use super::members::token;
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
+
+/// Refuses an order over a field whose numbers have a sign in one index and none in another.
+pub(super) fn check(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
+    for key in sort {
+        let SortKey::Field { path, .. } = key else {
+            continue;
+        };
+        let (mut unsigned, mut others) = (false, false);
+        for index in indices {
+            match index.mapping().field(path).map(|field| &field.kind) {
+                Some(FieldKind::Unsigned) => unsigned = true,
+                Some(_) => others = true,
+                None => {}
+            }
+        }
+        if unsigned && others {
+            return Err(ApiError::illegal_argument(
+                "Can't do sort across indices, as a field has [unsigned_long] type in one index, \
+                 and different type in another index!",
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// Writes one value.
 pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {

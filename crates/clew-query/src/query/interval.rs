@@ -1,6 +1,6 @@
 //! What a protocol asks for: a rule over the words of a field.
 
-use super::tree::Fuzziness;
+use super::words::Fuzziness;
 use serde::{Deserialize, Serialize};
 
 /// A query on intervals of one field.

@@ -6,9 +6,10 @@ use tantivy::schema::OwnedValue;
 
 use super::convert::{Misfit, Scalar, geo_point};
 use super::error::DocumentError;
+use super::failure::{Result, misfit};
 use super::json::Kind;
 use super::ranges::range_of;
-use super::walk::{Result, Walk, misfit};
+use super::walk::Walk;
 use super::{features, flat, vector};
 use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;

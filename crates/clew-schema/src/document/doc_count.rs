@@ -3,8 +3,9 @@
 use tantivy::schema::OwnedValue;
 
 use super::error::DocumentError;
+use super::failure::Result;
 use super::json::Kind;
-use super::walk::{Result, Walk};
+use super::walk::Walk;
 use crate::mapping::DOC_COUNT;
 
 /// How the refusal of a value that is no number begins.

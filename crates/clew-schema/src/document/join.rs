@@ -4,7 +4,8 @@ use serde_json::Value;
 use tantivy::schema::OwnedValue;
 
 use super::error::DocumentError;
-use super::walk::{Failure, Result, Walk};
+use super::failure::{Failure, Result};
+use super::walk::Walk;
 use crate::mapping::{JoinRelations, MappedField};
 
 /// What a document says of itself.

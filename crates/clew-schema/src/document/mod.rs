@@ -11,11 +11,13 @@ mod decimal;
 mod doc_count;
 mod dynamic;
 mod error;
+mod failure;
 pub(crate) mod features;
 mod fetch;
 pub(crate) mod flat;
 mod join;
 mod json;
+mod names;
 mod nested;
 pub(crate) mod ranges;
 mod restore;
@@ -38,8 +40,9 @@ pub use restore::{StoredVector, restore_vectors};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewFields};
 use collect::{Cuts, Values};
+use failure::Failure;
 use json::JsonReader;
-use walk::{Failure, Walk};
+use walk::Walk;
 pub use whole::Whole;
 
 /// What became of a document.

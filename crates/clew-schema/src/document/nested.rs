@@ -4,7 +4,8 @@ use tantivy::schema::{Field, OwnedValue};
 
 use super::collect::Values;
 use super::error::DocumentError;
-use super::walk::{Result, Walk};
+use super::failure::Result;
+use super::walk::Walk;
 use crate::mapping::{FieldId, Nested, ObjectNode};
 
 /// A nested object, taken apart.

@@ -2,7 +2,6 @@
 //! no tree of the JSON is built.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use tantivy::schema::{Field, OwnedValue};
 
@@ -10,19 +9,15 @@ use super::collect::{Cuts, Values};
 use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
 use super::dynamic::{Inference, Maker};
 use super::error::DocumentError;
-use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
+use super::failure::{Result, alias_written, misfit};
+use super::json::{JsonReader, Kind, NESTING_MAX, too_deep};
+use super::names::Names;
 use super::nested::NestedObjects;
 use crate::geo::GeoPoint;
 use crate::mapping::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode,
     is_metadata, name_problem,
 };
-
-/// Bytes of a value that an error shows.
-const PREVIEW_BYTES: usize = 256;
-
-/// Names of an object up to which they are compared one by one.
-const FEW_NAMES: usize = 24;
 
 /// A document being walked.
 pub(super) struct Walk<'m, 'a> {
@@ -62,26 +57,6 @@ enum Place<'m> {
     DocCount,
     /// That nobody looks.
     Ignored,
-}
-
-pub(super) type Result<T> = std::result::Result<T, Failure>;
-
-/// Errors on the way; a reader's get their line only at the end.
-pub(super) enum Failure {
-    Json(JsonError),
-    Document(Box<DocumentError>),
-}
-
-impl From<JsonError> for Failure {
-    fn from(error: JsonError) -> Self {
-        Failure::Json(error)
-    }
-}
-
-impl From<DocumentError> for Failure {
-    fn from(error: DocumentError) -> Self {
-        Failure::Document(Box::new(error))
-    }
 }
 
 impl<'m, 'a> Walk<'m, 'a> {
@@ -479,53 +454,5 @@ impl<'m, 'a> Walk<'m, 'a> {
             self.reader.text(start, self.reader.at),
             cause,
         ))
-    }
-}
-
-fn alias_written(name: &str) -> Failure {
-    let reason = format!("Cannot write to a field alias [{name}].");
-    DocumentError::Refused { reason }.into()
-}
-
-pub(super) fn misfit(field: &MappedField, value: &str, cause: String) -> Failure {
-    let mut end = value.len().min(PREVIEW_BYTES);
-    while !value.is_char_boundary(end) {
-        end -= 1;
-    }
-    let preview = if end < value.len() {
-        format!("{}...", &value[..end])
-    } else {
-        value.to_string()
-    };
-    DocumentError::Field {
-        field: field.path.clone(),
-        type_name: field.kind.type_name(),
-        preview,
-        cause,
-    }
-    .into()
-}
-
-/// The names that an object has had.
-#[derive(Default)]
-struct Names<'a> {
-    few: Vec<Cow<'a, str>>,
-    many: BTreeSet<Cow<'a, str>>,
-}
-
-impl<'a> Names<'a> {
-    /// Notes a name; whether it is a new one.
-    fn insert(&mut self, name: Cow<'a, str>) -> bool {
-        if !self.many.is_empty() {
-            return self.many.insert(name);
-        }
-        if self.few.contains(&name) {
-            return false;
-        }
-        self.few.push(name);
-        if self.few.len() > FEW_NAMES {
-            self.many.extend(self.few.drain(..));
-        }
-        true
     }
 }

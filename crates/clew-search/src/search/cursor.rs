@@ -8,16 +8,16 @@ use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use clew_query::QueryError;
+use clew_query::{GeoDistanceKey, Missing, Order, QueryError, SortKey, SortMode, SortValue};
 use clew_schema::{FieldKind, FloatKind, IntegerKind, geo::GeoPoint};
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::nested_sort::Objects;
 use super::sort_number::SortNumber;
+use super::sort_place::{float, floor, floor_unsigned, narrow, score_at, score_place};
 use crate::segments::Ids;
 use crate::snapshot::Snapshot;
-use clew_query::{GeoDistanceKey, Missing, Order, SortKey, SortMode, SortValue};
 
 /// Before the values, among them, or after them; and where.
 pub type Slot = (u8, u128);
@@ -487,56 +487,4 @@ fn source(
         FieldKind::Ip => columns.column_opt::<Ipv6Addr>(&name)?.map(Source::Address),
     };
     Ok(found.unwrap_or(Source::Absent))
-}
-
-/// Scores by their bits, which order like the floats they are once the sign is turned.
-fn score_place(score: f32) -> u32 {
-    let bits = score.to_bits();
-    if bits >> 31 == 1 {
-        !bits
-    } else {
-        bits | 1 << 31
-    }
-}
-
-fn score_at(place: u64) -> f32 {
-    let place = u32::try_from(place).unwrap_or(u32::MAX);
-    f32::from_bits(if place >> 31 == 1 {
-        place & !(1 << 31)
-    } else {
-        !place
-    })
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "scores are 32 bits wide: this was one before it was printed"
-)]
-fn narrow(score: f64) -> f32 {
-    score as f32
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the conversion saturates, which keeps the order"
-)]
-fn floor(number: f64) -> i64 {
-    number.floor() as i64
-}
-
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "compared with a column of floats, which has no more precision"
-)]
-fn float(number: i64) -> f64 {
-    number as f64
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the conversion saturates, which keeps the order"
-)]
-fn floor_unsigned(number: f64) -> u64 {
-    number.floor() as u64
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clew_query::QueryError;
+use clew_query::{Order, QueryError, SortKey, SortValue};
 use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 use tantivy::{DocId, SegmentReader};
 
@@ -15,7 +15,6 @@ use super::merge::compare_hits;
 use super::sorted::Kept;
 use crate::search::nested_sort::SortOrder;
 use crate::snapshot::Snapshot;
-use clew_query::{Order, SortKey, SortValue};
 
 /// A document in the order of hits: its slots and its number, then what else is known of it.
 type Row = (Vec<Slot>, DocId, u32);

@@ -1,6 +1,6 @@
 //! The nested objects that made their documents match: a small search inside each hit.
 
-use clew_query::{Query, QueryError, unless_stopped};
+use clew_query::{Query, QueryError, SortKey, unless_stopped};
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{DocId, TERMINATED};
 
@@ -13,7 +13,6 @@ use crate::search::top::hits_of;
 use crate::segments::Scope;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::SortKey;
 
 /// Which objects of a hit are wanted.
 #[derive(Clone, Copy)]

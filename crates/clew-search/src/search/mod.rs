@@ -23,6 +23,7 @@ mod run;
 mod scan;
 mod similar;
 mod sort_number;
+mod sort_place;
 mod sorted;
 mod span;
 mod threads;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use clew_query::QueryError;
+use clew_query::{NestedSort, QueryError, SortKey};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
@@ -14,7 +14,6 @@ use crate::query::matching_within;
 use crate::segments::SegmentBits;
 use crate::segments::{Blocks, Scope};
 use crate::snapshot::Snapshot;
-use clew_query::{NestedSort, SortKey};
 
 /// The rows that count in a shard.
 #[derive(Clone, Debug, PartialEq)]

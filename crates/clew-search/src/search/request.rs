@@ -1,13 +1,12 @@
 //! What a search asks of a shard, and what it answers.
 
-use clew_query::{Query, QueryError};
+use clew_query::{Query, QueryError, SortKey, SortValue};
 use tantivy::{DocId, SegmentReader};
 
 use super::hit::ShardHit;
 use super::threads::Threads;
 use super::total::{Total, TrackTotal};
 use crate::segments::SegmentBits;
-use clew_query::{SortKey, SortValue};
 
 /// Sees every matching document, in blocks, in one pass with the search.
 pub trait DocVisitor {

@@ -3,7 +3,7 @@
 //! the best by score, pruned; or a full scan, for sorting and for visitors.
 
 use clew_platform::{CancellationToken, Pace, Stop, stopped};
-use clew_query::{Bool, Query, QueryError};
+use clew_query::{Bool, Order, Query, QueryError, SortKey, SortValue};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
@@ -20,7 +20,6 @@ use crate::search::top::hits_of;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::{Order, SortKey, SortValue};
 
 /// What all ways need.
 pub(super) struct Run<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use clew_query::QueryError;
+use clew_query::{Order, QueryError, SortKey, SortValue};
 use tantivy::{DocId, SegmentReader};
 
 use super::cursor::{KeyCursor, Slot};
@@ -11,7 +11,6 @@ use super::merge::compare_hits;
 use crate::search::nested_sort::SortOrder;
 use crate::segments::{ColumnOf, RANGE};
 use crate::snapshot::Snapshot;
-use clew_query::{Order, SortKey, SortValue};
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);

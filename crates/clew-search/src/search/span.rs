@@ -1,12 +1,11 @@
 //! Between which values the documents of a segment lie under a sort key, as a whole and in ranges of documents, so
 //! that a search that is sorted passes over documents that come too late without looking at each.
 
-use clew_query::QueryError;
+use clew_query::{Order, QueryError, SortMode};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::cursor::{KeyCursor, Slot, Source};
 use crate::segments::Span;
-use clew_query::{Order, SortMode};
 
 impl KeyCursor {
     /// Between which values some documents lie; `None` where the key is not one of single numbers.

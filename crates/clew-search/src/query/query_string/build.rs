@@ -113,7 +113,7 @@ impl Build<'_> {
                 boost: inner,
             } => self.group(parts, fields, boost * inner),
             Clause::Field { name, inner } => self.in_field(name, inner, boost),
-            Clause::Word(word) if word.pattern.as_deref() == Some("*") && self.is_all(fields) => {
+            Clause::Word(word) if word.pattern.as_deref() == Some("*") && self.is_all() => {
                 Ok(Some(Query::MatchAll {
                     boost: boost * word.boost,
                 }))
@@ -193,7 +193,8 @@ impl Build<'_> {
         Some(wanted.map_or(own, |name| mapped.analysis.resolved(name)))
     }
 
-    fn is_all(&self, _fields: &[FieldBoost]) -> bool {
+    /// Whether no fields are named, which means all of them.
+    fn is_all(&self) -> bool {
         self.options.fields.is_empty()
     }
 

@@ -1,7 +1,7 @@
 //! Sorted searches that need not see every match: of a segment the ranges of documents that come first are read
 //! first, and then only those that may still bring a hit.
 
-use clew_query::QueryError;
+use clew_query::{QueryError, SortKey};
 use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader, TERMINATED};
 
@@ -11,7 +11,6 @@ use crate::search::cursor::Slot;
 use crate::search::run::Counting;
 use crate::segments::{ColumnOf, RANGE};
 use crate::snapshot::Snapshot;
-use clew_query::SortKey;
 
 /// Ranges that are read before the others.
 const FIRST_RANGES: usize = 4;

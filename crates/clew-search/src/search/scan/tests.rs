@@ -1,13 +1,11 @@
 //! Sorted searches that pass over what comes too late, against those that see every match.
 
-use clew_query::{Match, Query, Range};
+use clew_query::{Match, Missing, Order, Query, Range, SortKey, compare_rows};
 use serde_json::json;
 
 use crate::search::fixture::{Random, random_docs, run, snapshot};
 use crate::search::{ShardHit, ShardRequest, TrackTotal};
 use crate::snapshot::Snapshot;
-use clew_query::compare_rows;
-use clew_query::{Missing, Order, SortKey};
 
 #[test]
 fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {

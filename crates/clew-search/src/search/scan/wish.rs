@@ -1,6 +1,6 @@
 //! What a scan is to find, the same for every thread that takes part.
 
-use clew_query::QueryError;
+use clew_query::{Order, QueryError, SortKey, SortValue};
 
 use super::Scoring;
 use super::sink::Sink;
@@ -14,7 +14,6 @@ use crate::search::total::TrackTotal;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
 use crate::snapshot::Snapshot;
-use clew_query::{Order, SortKey, SortValue};
 
 /// What is wanted of a scan.
 #[derive(Clone, Copy)]

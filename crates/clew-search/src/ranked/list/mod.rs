@@ -2,6 +2,9 @@
 //! other, and an entry for each in a table before them with its last document, its size and its best document.
 //! What remains after the last full block is written as variable-length numbers.
 
+mod bounds;
+mod unpack;
+
 use bitpacking::{BitPacker, BitPacker4x};
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
@@ -10,7 +13,7 @@ use tantivy::{DocId, TERMINATED};
 use super::bm25::{BlockBounds, NO_NORMS, NormTable, Weight, factor};
 use super::files::{FieldFiles, Lengths};
 use super::impacts::Impacts;
-use super::layout::{Layout, WIDTH, number, read_docs, read_frequencies, variable};
+use super::layout::{Layout, WIDTH, number, variable};
 
 pub(super) const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 /// Bytes of a block for each bit of its numbers.
@@ -263,54 +266,6 @@ impl<'a> List<'a> {
         }
     }
 
-    fn decompress(&mut self, wanted: Loaded) {
-        self.sum_up();
-        if self.block >= self.blocks {
-            self.load_tail();
-            return;
-        }
-        let packer = BitPacker4x::new();
-        let bytes = &self.data[self.offset..];
-        let entry = &self.entries[self.block * self.layout.size..][..self.layout.size];
-        let (bits, strict) = (entry[WIDTH] & WIDTH_MASK, entry[WIDTH] & STRICT != 0);
-        if self.loaded == Loaded::Nothing {
-            if strict {
-                let before = (self.last_before > 0).then_some(self.last_before);
-                packer.decompress_strictly_sorted(before, bytes, &mut self.docs, bits);
-            } else {
-                packer.decompress_sorted(self.last_before, bytes, &mut self.docs, bits);
-            }
-            self.len = BLOCK;
-            self.loaded = Loaded::Docs;
-        }
-        if wanted == Loaded::Frequencies {
-            if let Some(at) = self.layout.frequencies {
-                let bytes = &bytes[usize::from(bits) * BYTES_A_BIT..];
-                packer.decompress(bytes, &mut self.frequencies, entry[at]);
-                if strict {
-                    self.frequencies.iter_mut().for_each(|one| *one += 1);
-                }
-            } else {
-                self.frequencies.fill(1);
-            }
-            self.loaded = Loaded::Frequencies;
-        }
-    }
-
-    fn load_tail(&mut self) {
-        let len = self.tail_len();
-        let bytes = self.data.get(self.offset..).unwrap_or_default();
-        let bytes = read_docs(bytes, self.last_before, &mut self.docs[..len]);
-        self.docs[len..].fill(TERMINATED);
-        if self.layout.frequencies.is_some() && !bytes.is_empty() {
-            read_frequencies(bytes, &mut self.frequencies[..len]);
-        } else {
-            self.frequencies.fill(1);
-        }
-        self.len = len;
-        self.loaded = Loaded::Frequencies;
-    }
-
     /// The current document; the block must be decompressed.
     pub(super) fn doc(&self) -> DocId {
         if self.at < self.len {
@@ -527,113 +482,6 @@ impl<'a> List<'a> {
         };
         self.counted = (self.at, count);
         self.positions_before + u64::from(count)
-    }
-
-    /// The greatest factor that a table entry allows.
-    #[inline]
-    fn best_of(&self, entry: &[u8]) -> f32 {
-        match self.layout.best {
-            Some(at) => {
-                let frequency = match entry[at + 1] {
-                    u8::MAX => u32::MAX,
-                    few => u32::from(few),
-                };
-                self.bounds.factor(self.table, frequency, entry[at])
-            }
-            None => match self.lengths {
-                Lengths::One => factor(1, self.table.of(self.lengths.id(0))),
-                Lengths::Stored(_) => 1.0,
-            },
-        }
-    }
-
-    fn entry(&self, block: usize) -> &[u8] {
-        &self.entries[block * self.layout.size..][..self.layout.size]
-    }
-
-    /// The greatest score that a document may have, none when it is known not to be in the list; it is not before the
-    /// current block.
-    #[inline]
-    pub(super) fn bound_of(&mut self, doc: DocId) -> f32 {
-        if let Some(impacts) = self.impacts {
-            return self.weight.times(impacts.factor(doc));
-        }
-        self.shallow(doc);
-        self.block_bound()
-    }
-
-    /// The greatest score of all documents, when it is known by their impacts.
-    pub(super) fn best_of_impacts(&self) -> Option<f32> {
-        let impacts = self.impacts?;
-        Some(self.weight.times(impacts.greatest_factor()))
-    }
-
-    /// The greatest score in the current block.
-    #[inline]
-    pub(super) fn block_bound(&mut self) -> f32 {
-        self.weight.times(self.block_factor())
-    }
-
-    /// The greatest factor in the current block.
-    #[inline]
-    pub(super) fn block_factor(&mut self) -> f32 {
-        if let Some(best) = self.block_best {
-            return best;
-        }
-        let best = if self.block < self.blocks {
-            self.best_of(self.entry(self.block))
-        } else {
-            self.tail_factor()
-        };
-        self.block_best = Some(best);
-        best
-    }
-
-    fn tail_factor(&mut self) -> f32 {
-        if let Some(known) = self.tail_best {
-            return known;
-        }
-        self.load(Loaded::Frequencies);
-        let docs = self.docs[..self.len].iter().zip(&self.frequencies);
-        docs.map(|(doc, frequency)| factor(*frequency, self.table.of(self.lengths.id(*doc))))
-            .fold(0.0, f32::max)
-    }
-
-    /// The greatest factor from the current block to the one that may hold `end`.
-    pub(super) fn factor_until(&mut self, end: DocId) -> f32 {
-        let mut best = self.block_factor();
-        if self.last >= end {
-            return best;
-        }
-        let size = self.layout.size;
-        for entry in self.entries[(self.block + 1) * size..].chunks_exact(size) {
-            best = best.max(self.best_of(entry));
-            if number(entry) >= end {
-                return best;
-            }
-        }
-        // The last block is not there yet, and it may never be needed.
-        match self.tail_best {
-            Some(tail) => best.max(tail),
-            None if self.tail_len() == 0 => best,
-            None => 1.0,
-        }
-    }
-
-    /// Tells of every full block a factor that none of its documents exceeds; the last is that of the documents behind
-    /// the full blocks.
-    pub(super) fn factors(&mut self, told: &mut dyn FnMut(f32)) {
-        for entry in self
-            .entries
-            .chunks_exact(self.layout.size)
-            .take(self.blocks)
-        {
-            told(self.best_of(entry));
-        }
-        if self.tail_len() > 0 {
-            self.go_to(self.blocks);
-            told(self.tail_factor());
-        }
     }
 }
 

@@ -1,0 +1,72 @@
+//! A document that waits to be written.
+
+use std::sync::Arc;
+
+use clew_query::{NoQuery, QueryReader};
+use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, ParsedDocument};
+use clew_search::stored_query;
+use tantivy::schema::{Field, OwnedValue};
+
+/// A document that has been parsed under a mapping.
+pub(crate) struct Prepared {
+    pub(crate) mapping: Arc<Mapping>,
+    pub(crate) fields: Vec<(Field, OwnedValue)>,
+    pub(crate) vectors: Vec<(FieldId, Vec<f32>)>,
+    /// JSON without the vectors.
+    pub(crate) source: Vec<u8>,
+    /// Its nested objects, each behind those that are inside it.
+    pub(crate) nested: Vec<NestedObject>,
+    /// Fields that take the document's id.
+    pub(crate) id_fields: Vec<Field>,
+    /// The field because of which it cannot do without a routing key.
+    pub(crate) needs_routing: Option<String>,
+    /// The texts of queries that it stores, by field; not among its values before
+    /// [`Prepared::store_queries`].
+    pub(crate) queries: Vec<(FieldId, String)>,
+}
+
+impl Prepared {
+    pub(crate) fn of(mapping: Arc<Mapping>, document: ParsedDocument<'_>) -> Self {
+        Prepared {
+            mapping,
+            fields: document.fields,
+            vectors: document.vectors,
+            source: document.source.into_owned(),
+            nested: document.nested,
+            id_fields: document.id_fields,
+            needs_routing: document.needs_routing,
+            queries: document.queries,
+        }
+    }
+
+    /// Adds the queries that it stores to its values, once they are known to be queries.
+    pub(crate) fn store_queries(
+        &mut self,
+        reader: Option<QueryReader>,
+    ) -> Result<(), DocumentError> {
+        for (field, text) in std::mem::take(&mut self.queries) {
+            let Some(reader) = reader else {
+                let kind = "illegal_argument_exception";
+                let reason = "stored queries cannot be read here".to_string();
+                return Err(DocumentError::Unfit { kind, reason });
+            };
+            let values = reader
+                .read(text.as_bytes())
+                .and_then(|query| stored_query(&self.mapping, field, &text, Some(&query)))
+                .map_err(|NoQuery { kind, reason }| DocumentError::Unfit { kind, reason })?;
+            self.fields.extend(values);
+        }
+        Ok(())
+    }
+
+    /// The same for a document of the log, which was accepted once: a query that is none any more
+    /// is kept, and tried against every document.
+    pub(crate) fn restore_queries(&mut self, reader: Option<QueryReader>) {
+        for (field, text) in std::mem::take(&mut self.queries) {
+            let query = reader.and_then(|reader| reader.read(text.as_bytes()).ok());
+            let values = stored_query(&self.mapping, field, &text, query.as_ref())
+                .or_else(|_| stored_query(&self.mapping, field, &text, None));
+            self.fields.extend(values.into_iter().flatten());
+        }
+    }
+}

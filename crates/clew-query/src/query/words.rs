@@ -1,0 +1,225 @@
+//! Words of texts: together, one after the other, in several fields, and written nearly so.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::minimum::MinimumShouldMatch;
+
+/// How words or clauses are joined when nothing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Operator {
+    /// Any is enough.
+    #[default]
+    Or,
+    /// All are needed.
+    And,
+}
+
+/// An edit distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fuzziness {
+    /// Lengths (in characters) from which one and two edits are allowed, or a fixed distance.
+    pub distance: FuzzyDistance,
+    /// So many first characters must be equal.
+    pub prefix_length: usize,
+    /// At most so many terms are taken, the nearest first.
+    pub max_expansions: usize,
+    /// Whether two swapped neighbours count as one edit.
+    pub transpositions: bool,
+}
+
+/// How an edit distance is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FuzzyDistance {
+    /// So many edits.
+    Fixed(u8),
+    /// One edit from the first length on, two from the second on.
+    Auto(usize, usize),
+}
+
+impl Fuzziness {
+    /// The usual rule: one edit from 3 characters on, two from 6 on.
+    pub fn auto() -> Self {
+        Fuzziness {
+            distance: FuzzyDistance::Auto(3, 6),
+            prefix_length: 0,
+            max_expansions: 50,
+            transpositions: true,
+        }
+    }
+
+    /// Reads `0`, `1`, `2`, `AUTO` or `AUTO:low,high`.
+    ///
+    /// # Errors
+    /// A reason when the text is none of these.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("Invalid fuzziness value: {text}");
+        let mut fuzziness = Fuzziness::auto();
+        let upper = text.trim().to_ascii_uppercase();
+        if let Some(rest) = upper.strip_prefix("AUTO") {
+            if let Some(lengths) = rest.strip_prefix(':') {
+                let (low, high) = lengths.split_once(',').ok_or_else(wrong)?;
+                fuzziness.distance = FuzzyDistance::Auto(
+                    low.trim().parse().map_err(|_| wrong())?,
+                    high.trim().parse().map_err(|_| wrong())?,
+                );
+            } else if !rest.is_empty() {
+                return Err(wrong());
+            }
+            return Ok(fuzziness);
+        }
+        fuzziness.distance = match upper.as_str() {
+            "0" | "0.0" => FuzzyDistance::Fixed(0),
+            "1" | "1.0" => FuzzyDistance::Fixed(1),
+            "2" | "2.0" => FuzzyDistance::Fixed(2),
+            _ => return Err(wrong()),
+        };
+        Ok(fuzziness)
+    }
+
+    /// Edits allowed for a term of so many characters.
+    pub fn edits(&self, characters: usize) -> u8 {
+        match self.distance {
+            FuzzyDistance::Fixed(edits) => edits,
+            FuzzyDistance::Auto(_, high) if characters >= high => 2,
+            FuzzyDistance::Auto(low, _) if characters >= low => 1,
+            FuzzyDistance::Auto(..) => 0,
+        }
+    }
+}
+
+/// Analyzed words of a field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Match {
+    /// Field path.
+    pub field: String,
+    /// The text to analyze.
+    pub text: Value,
+    /// How the words are joined.
+    pub operator: Operator,
+    /// How many words must match.
+    pub minimum_should_match: Option<MinimumShouldMatch>,
+    /// Words may differ by this much.
+    pub fuzziness: Option<Fuzziness>,
+    /// Another analyzer than the field's.
+    pub analyzer: Option<String>,
+    /// Whether values that do not fit the field match nothing instead of failing.
+    pub lenient: bool,
+    /// Whether a text without words matches everything.
+    pub zero_terms_all: bool,
+    /// Whether the words of a synonym must stand in a row.
+    pub synonym_phrases: bool,
+    /// Factor on the score.
+    pub boost: f32,
+}
+
+impl Match {
+    /// Any of the words, with boost 1.
+    pub fn new(field: impl Into<String>, text: impl Into<String>) -> Self {
+        Match {
+            field: field.into(),
+            text: Value::String(text.into()),
+            operator: Operator::Or,
+            minimum_should_match: None,
+            fuzziness: None,
+            analyzer: None,
+            lenient: false,
+            zero_terms_all: false,
+            synonym_phrases: true,
+            boost: 1.0,
+        }
+    }
+}
+
+/// Analyzed words one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatchPhrase {
+    /// Field path.
+    pub field: String,
+    /// The text to analyze.
+    pub text: Value,
+    /// How many moves of words are allowed.
+    pub slop: u32,
+    /// Another analyzer than the field's.
+    pub analyzer: Option<String>,
+    /// At most so many words complete the last one, when it is a prefix.
+    pub max_expansions: usize,
+    /// Whether a text of which the analyzer leaves nothing matches every document.
+    pub zero_terms_all: bool,
+    /// Factor on the score.
+    pub boost: f32,
+}
+
+impl MatchPhrase {
+    /// The exact phrase, with boost 1.
+    pub fn new(field: impl Into<String>, text: impl Into<String>) -> Self {
+        MatchPhrase {
+            field: field.into(),
+            text: Value::String(text.into()),
+            slop: 0,
+            analyzer: None,
+            max_expansions: 50,
+            zero_terms_all: false,
+            boost: 1.0,
+        }
+    }
+}
+
+/// A field, or a pattern of field paths, with a factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FieldBoost {
+    /// Field path; `*` stands for any characters.
+    pub field: String,
+    /// Factor on the score.
+    pub boost: f32,
+}
+
+impl FieldBoost {
+    /// Reads `path` or `path^boost`.
+    pub fn parse(text: &str) -> Self {
+        let (field, boost) = match text.rsplit_once('^') {
+            Some((field, boost)) => match boost.parse() {
+                Ok(boost) => (field, boost),
+                Err(_) => (text, 1.0),
+            },
+            None => (text, 1.0),
+        };
+        FieldBoost {
+            field: field.to_string(),
+            boost,
+        }
+    }
+}
+
+/// How the fields of a multi-match are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum MultiMatchKind {
+    /// The best field counts.
+    #[default]
+    BestFields,
+    /// The fields' scores are added.
+    MostFields,
+    /// Each word may be found in any field; the best field of each word counts.
+    CrossFields,
+    /// Phrases; the best field counts.
+    Phrase,
+    /// Phrases with a prefix at the end; the best field counts.
+    PhrasePrefix,
+    /// Words with a prefix at the end; the fields' scores are added.
+    BoolPrefix,
+}
+
+/// The same words in several fields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MultiMatch {
+    /// The fields; none means every field that can hold words.
+    pub fields: Vec<FieldBoost>,
+    /// What holds in each field: text, operator, fuzziness; its field is not looked at.
+    pub clause: Match,
+    /// How the fields are joined.
+    pub kind: MultiMatchKind,
+    /// Slop of phrases.
+    pub slop: u32,
+    /// Share of the other fields' scores that is added.
+    pub tie_breaker: Option<f32>,
+}
