@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Engine, EngineOptions, Index, IndexSettings, MERGE_REORDER, OpType, Pinned,
+    Access, Action, Engine, EngineOptions, Index, IndexSettings, MERGE_REORDER, OpType, Pinned,
     TranslogDurability, WriteOperation,
 };
 use clew_platform::{RealClock, RealDisk};
@@ -61,7 +61,7 @@ impl Clew {
             write_buffer_bytes: 1 << 30,
             ..EngineOptions::new(folder)
         };
-        let engine = Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()))?;
+        let engine = Engine::start(options, Arc::new(RealDisk), Arc::new(RealClock::new()))?;
         let mapping = Mapping::from_opensearch(&json!({"properties": {
             "body": {"type": "text", "analyzer": "whitespace"},
             "group": {"type": "keyword"},
@@ -108,7 +108,10 @@ fn fill(
                 number += 1;
                 operation(number - 1, body, columns)
             });
-            for result in engine.write(operations.collect()).results {
+            for result in engine
+                .write(&Access::everything(), operations.collect())
+                .results
+            {
                 result?;
             }
         }

@@ -24,6 +24,7 @@ mod search;
 
 mod changes;
 
+pub use base::access::{Access, Grant, Purpose};
 pub use base::activity::{Counted, SearchActivity};
 pub use base::blocks::{Block, BlockLevel};
 pub use base::disk::{DiskLimits, DiskStage, DiskState, Watermark};
@@ -47,7 +48,7 @@ pub use node::engine::{Engine, EngineStats};
 pub use node::health::{FailedShard, NodeHealth};
 pub use node::options::EngineOptions;
 pub use node::repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
-pub use node::resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
+pub use node::resolve::{AliasNames, ClosedNames, IndexHandle, ResolveOptions, Wildcards};
 pub use node::snapshot::{
     Cleaned, RepositoryReport, SnapshotFile, SnapshotManifest, SnapshotRepository,
     documents_file_name, index_state, is_repository, verify_repository,

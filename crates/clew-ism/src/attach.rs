@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{
-    ClosedNames, DefinitionChange, Definitions, Engine, Index, ResolveOptions, Wildcards,
+    ClosedNames, DefinitionChange, Definitions, Engine, Index, Purpose, ResolveOptions, Wildcards,
 };
 use clew_opensearch::wing::{Api, ApiError, Call, FlatSettings, Reply, change_settings};
 use serde_json::{Value, json};
@@ -225,7 +225,9 @@ async fn for_each(
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let indices = call.indices_with(&expression, options).await?;
+    let indices = call
+        .indices_with(&expression, options, Purpose::Change)
+        .await?;
     let api = call.api.clone();
     let outcome = blocking(move || {
         let going_on = api.part::<Work>();

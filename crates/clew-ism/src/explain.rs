@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::{ClosedNames, PRIMARY_TERM, ResolveOptions, Wildcards};
+use clew_engine::{ClosedNames, PRIMARY_TERM, Purpose, ResolveOptions, Wildcards};
 use clew_opensearch::wing::{ApiError, Call, Reply};
 use serde_json::{Map, Value, json};
 
@@ -120,7 +120,9 @@ async fn named(
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let indices = call.indices_with(expression, options).await?;
+    let indices = call
+        .indices_with(expression, options, Purpose::Watch)
+        .await?;
     let by_uuid = all
         .into_iter()
         .map(|managed| (managed.index_uuid.clone(), managed));

@@ -40,7 +40,7 @@ mod tests;
 use std::sync::Arc;
 
 use catalog::Catalog;
-use clew_engine::ResolveOptions;
+use clew_engine::{Purpose, ResolveOptions};
 use clew_opensearch::wing::{ApiError, Call, Reply, shown_mapping};
 use cursor::Cursor;
 use error::SqlError;
@@ -182,7 +182,7 @@ async fn planned<'c>(
 /// The indexes of an expression, and the fields that they have together.
 async fn source<'c>(call: &'c Call, indices: &str) -> Result<(Source<'c>, Fields), SqlError> {
     let found = call
-        .indices_with(indices, ResolveOptions::default())
+        .indices_with(indices, ResolveOptions::default(), Purpose::Read)
         .await?;
     let mut fields = Fields::default();
     for index in &found {
@@ -208,7 +208,11 @@ fn shown_tables(call: &Call, like: &str) -> Result<Table, SqlError> {
     let resolved = call
         .api
         .engine
-        .resolve_named("*", ResolveOptions::default())
+        .open(
+            ("*", ResolveOptions::default()),
+            &call.access,
+            Purpose::Read,
+        )
         .map_err(ApiError::from)?;
     let names = resolved.iter().map(|found| found.index.name().to_string());
     let mut names: Vec<String> = names.filter(|name| like::like(name, like)).collect();

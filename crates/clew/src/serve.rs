@@ -168,7 +168,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let http = listen(config.http.address).await?;
     let grpc = listen(config.grpc.address).await?;
     let options = engine_options(&config)?;
-    let open = move || Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
+    let open = move || Engine::start(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
     let engine = tokio::task::spawn_blocking(open)
         .await?
         .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;

@@ -7,6 +7,7 @@ use clew_platform::MemoryExceeded;
 use clew_query::{AggErrorKind, QueryError};
 use clew_schema::{DocumentError, MappingError};
 
+use crate::base::access::Purpose;
 use crate::base::blocks::{Block, describe};
 
 /// An engine failure.
@@ -87,6 +88,14 @@ pub enum EngineError {
         index: String,
         /// The blocks.
         blocks: Vec<Block>,
+    },
+    /// Who asks may not open an index for this.
+    #[error("no permission to {} index [{index}]", purpose.name())]
+    AccessDenied {
+        /// The index.
+        index: String,
+        /// What it was to be opened for.
+        purpose: Purpose,
     },
     /// A setting's value is out of bounds.
     #[error("{reason}")]
@@ -260,7 +269,7 @@ pub enum ErrorKind {
     NotFound,
     /// The thing named is there already, or at another version.
     Conflict,
-    /// A user forbids it for now.
+    /// A user forbids it for now, or never allowed it.
     Forbidden,
     /// Larger than anything of its kind may be; do not repeat it.
     TooLarge,
@@ -283,6 +292,7 @@ impl EngineError {
             | EngineError::Trimmed { .. }
             | EngineError::DocumentMissing { .. } => ErrorKind::NotFound,
             EngineError::Blocked { blocks, .. } => blocked_kind(blocks),
+            EngineError::AccessDenied { .. } => ErrorKind::Forbidden,
             EngineError::VersionConflict { .. } => ErrorKind::Conflict,
             EngineError::IndexExists { .. }
             | EngineError::InvalidIndexName { .. }

@@ -1,5 +1,6 @@
 //! What the rooms of the engine have in common: errors, names, settings, operations, threads, the disk's limits.
 
+pub(crate) mod access;
 pub(crate) mod activity;
 pub(crate) mod blocks;
 pub(crate) mod date_names;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::base::access::Access;
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, Document, OpType, WriteOperation};
 use crate::index::handle::Index;
@@ -98,7 +99,7 @@ impl Engine {
         if batch.is_empty() {
             return Ok(0);
         }
-        let outcome = self.write(batch);
+        let outcome = self.write(&Access::everything(), batch);
         let mut written = 0;
         for result in outcome.results {
             result?;

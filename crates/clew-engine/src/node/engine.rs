@@ -127,7 +127,7 @@ impl Engine {
     /// When another process owns the folder, when the log or the catalog is damaged, or when something is missing
     /// without which what is left would pass for all. A damaged shard fails alone: it refuses requests, the others
     /// serve.
-    pub fn open(
+    pub fn start(
         options: EngineOptions,
         disk: Arc<dyn Disk>,
         clock: Arc<dyn Clock>,

@@ -279,6 +279,7 @@ mod tests {
     use clew_schema::Mapping;
 
     use super::*;
+    use crate::base::access::Access;
     use crate::base::settings::IndexSettings;
     use crate::base::write_request::{Action, OpType, WriteOperation};
     use crate::node::engine::Engine;
@@ -288,7 +289,7 @@ mod tests {
     fn flushed(disk: &SimDisk, segments: u32) -> (Engine, Arc<Index>) {
         let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
         let options = EngineOptions::new("/data");
-        let engine = Engine::open(options, Arc::new(disk.clone()), clock).unwrap();
+        let engine = Engine::start(options, Arc::new(disk.clone()), clock).unwrap();
         let settings = IndexSettings {
             refresh_interval: None,
             ..IndexSettings::default()
@@ -301,14 +302,17 @@ mod tests {
                 source: Bytes::from(r#"{"n": 1}"#),
                 op_type: OpType::Index,
             };
-            let outcome = engine.write(vec![WriteOperation {
-                index: "docs".into(),
-                require_alias: false,
-                id: Some(n.to_string()),
-                routing: None,
-                action,
-                condition: None,
-            }]);
+            let outcome = engine.write(
+                &Access::everything(),
+                vec![WriteOperation {
+                    index: "docs".into(),
+                    require_alias: false,
+                    id: Some(n.to_string()),
+                    routing: None,
+                    action,
+                    condition: None,
+                }],
+            );
             assert!(outcome.results[0].is_ok());
             engine.refresh(&index).unwrap();
         }

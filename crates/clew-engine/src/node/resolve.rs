@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clew_schema::glob::matches;
 
+use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
 use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
@@ -114,9 +115,9 @@ impl ResolveOptions {
     }
 }
 
-/// An index that an expression means, and by which names.
+/// An index that was opened, and the names that it was found by.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub struct IndexHandle {
     /// The index.
     pub index: Arc<Index>,
     /// Whether its own name, or a wildcard over it, is among them.
@@ -125,7 +126,7 @@ pub struct Resolved {
     pub aliases: BTreeSet<String>,
 }
 
-impl Resolved {
+impl IndexHandle {
     /// What the aliases that it was found by say; none when it was found by its own name, which
     /// takes precedence over whatever an alias restricts.
     pub fn through(&self) -> Vec<Alias> {
@@ -139,36 +140,27 @@ impl Resolved {
 }
 
 impl Engine {
-    /// The indexes that an expression names, by name: names, aliases and patterns with `*`,
+    /// Opens the indexes that an expression names, in order of their names: names, aliases and patterns with `*`,
     /// separated by commas, a leading `-` after a pattern taking away; empty, `*` and `_all` mean
-    /// all.
+    /// all. Patterns mean only what may be opened for the purpose.
     ///
     /// # Errors
-    /// [`EngineError::IndexNotFound`] and [`EngineError::IndexClosed`] as the options say.
-    pub fn resolve(
+    /// [`EngineError::IndexNotFound`] and [`EngineError::IndexClosed`] as the options say; [`EngineError::AccessDenied`] for
+    /// an index that is named and may not be opened, and [`EngineError::Blocked`] for one with a block against the purpose.
+    pub fn open(
         &self,
-        expression: &str,
-        options: ResolveOptions,
-    ) -> Result<Vec<Arc<Index>>, EngineError> {
-        let found = self.resolve_named(expression, options)?;
-        Ok(found.into_iter().map(|resolved| resolved.index).collect())
-    }
-
-    /// The same, with the names that each index was found by.
-    ///
-    /// # Errors
-    /// As [`Engine::resolve`].
-    pub fn resolve_named(
-        &self,
-        expression: &str,
-        options: ResolveOptions,
-    ) -> Result<Vec<Resolved>, EngineError> {
+        (expression, options): (&str, ResolveOptions),
+        access: &Access,
+        purpose: Purpose,
+    ) -> Result<Vec<IndexHandle>, EngineError> {
         let indices = self.inner.indices.read();
         let aliases = self.inner.aliases.load();
         let mut resolver = Resolver {
             indices: &indices,
             aliases: &aliases,
             options,
+            access,
+            purpose,
             found: BTreeMap::new(),
         };
         let all = expression.is_empty();
@@ -189,18 +181,24 @@ impl Engine {
                 index: expression.to_string(),
             });
         }
-        Ok(resolver.found.into_values().collect())
+        let opened: Vec<IndexHandle> = resolver.found.into_values().collect();
+        if let Some(level) = purpose.blocked_by() {
+            opened
+                .iter()
+                .try_for_each(|handle| handle.index.check_block(level))?;
+        }
+        Ok(opened)
     }
 
-    /// The one index that a name or an alias means to reads by id, and the routing key that holds
-    /// there.
+    /// Opens the one index that a name or an alias means to requests by id; and the routing key that holds there.
     ///
     /// # Errors
-    /// When there is no such index, the alias names several, or it is closed or blocked.
-    pub fn single_index(
+    /// When there is no such index, the alias names several, or it is closed, blocked or not allowed to who asks.
+    pub fn open_one(
         &self,
-        name: &str,
-        routing: Option<&str>,
+        (name, routing): (&str, Option<&str>),
+        access: &Access,
+        purpose: Purpose,
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
         let inner = &self.inner;
         let name = resolve_date(name, inner.now_ms())?;
@@ -211,8 +209,11 @@ impl Engine {
                 several => return Err(several_indices(&name, several)),
             },
         };
+        check_access(&index.name, access, purpose)?;
         index.check_open()?;
-        index.check_block(BlockLevel::Read)?;
+        if let Some(level) = purpose.blocked_by() {
+            index.check_block(level)?;
+        }
         let routing = alias_routing(&index, alias, routing.map(String::from))?;
         Ok((index, routing))
     }
@@ -259,10 +260,11 @@ impl Inner {
     /// The index that writes to a name go to, and the routing key that holds there.
     pub(crate) fn write_index(
         &self,
-        name: &str,
-        routing: Option<String>,
+        (name, routing): (&str, Option<String>),
+        access: &Access,
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
         let index = self.written_index(name)?;
+        check_access(&index.name, access, Purpose::Write)?;
         index.check_open()?;
         index.check_block(BlockLevel::Write)?;
         let alias = (index.name != name).then_some(name);
@@ -329,7 +331,9 @@ struct Resolver<'a> {
     indices: &'a BTreeMap<String, Arc<Index>>,
     aliases: &'a AliasTable,
     options: ResolveOptions,
-    found: BTreeMap<String, Resolved>,
+    access: &'a Access,
+    purpose: Purpose,
+    found: BTreeMap<String, IndexHandle>,
 }
 
 impl Resolver<'_> {
@@ -421,7 +425,7 @@ impl Resolver<'_> {
     }
 
     fn exclude(&mut self, pattern: &str) {
-        let by_alias = |resolved: &Resolved| {
+        let by_alias = |resolved: &IndexHandle| {
             let own = resolved.index.aliases.load();
             own.keys().any(|name| matches(pattern, name))
         };
@@ -431,7 +435,9 @@ impl Resolver<'_> {
     }
 
     fn wildcards_take(&self, index: &Index) -> bool {
-        if index.is_open() {
+        if !self.access.allows(&index.name, self.purpose) {
+            false
+        } else if index.is_open() {
             self.options.wildcards.open
         } else {
             self.options.wildcards.closed && self.options.closed == ClosedNames::Allow
@@ -439,6 +445,7 @@ impl Resolver<'_> {
     }
 
     fn add_named(&mut self, index: &Arc<Index>, alias: Option<&str>) -> Result<(), EngineError> {
+        check_access(&index.name, self.access, self.purpose)?;
         if self.options.closed == ClosedNames::Forbid
             && let Err(error) = index.check_open()
         {
@@ -454,7 +461,7 @@ impl Resolver<'_> {
 
     fn add(&mut self, index: &Arc<Index>, alias: Option<&str>) {
         let resolved = self.found.entry(index.name.clone());
-        let resolved = resolved.or_insert_with(|| Resolved {
+        let resolved = resolved.or_insert_with(|| IndexHandle {
             index: index.clone(),
             by_name: false,
             aliases: BTreeSet::new(),

@@ -95,6 +95,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::base::access::Access;
     use crate::base::settings::IndexSettings;
     use crate::base::write_request::{Action, OpType, WriteOperation};
     use crate::index::handle::Index;
@@ -113,7 +114,7 @@ mod tests {
             },
             condition: None,
         };
-        let mut outcome = engine.write(vec![operation]);
+        let mut outcome = engine.write(&Access::everything(), vec![operation]);
         outcome.results.pop().unwrap().map(|_| ())
     }
 
@@ -123,7 +124,7 @@ mod tests {
 
     fn engine_with(disk: &SimDisk, options: EngineOptions) -> (Engine, Arc<Index>) {
         let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
-        let engine = Engine::open(options, Arc::new(disk.clone()), clock);
+        let engine = Engine::start(options, Arc::new(disk.clone()), clock);
         let engine = engine.unwrap();
         let settings = IndexSettings {
             refresh_interval: None,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 
+use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::Block;
 use crate::base::date_names::resolve_date;
 use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
@@ -59,8 +60,8 @@ impl Engine {
     /// Does a list of writes, in order for each document. The results may be told to a client
     /// only after [`Engine::durable`]. Blocks for CPU and for the log's back-pressure, not for
     /// the disk.
-    pub fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
-        self.inner.write(operations)
+    pub fn write(&self, access: &Access, operations: Vec<WriteOperation>) -> WriteOutcome {
+        self.inner.write(access, operations)
     }
 
     /// Waits until writes are as durable as their indexes ask for.
@@ -80,7 +81,7 @@ impl Engine {
 }
 
 impl Inner {
-    fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
+    fn write(&self, access: &Access, operations: Vec<WriteOperation>) -> WriteOutcome {
         if self.space.is_blocked() {
             // Whoever comes back after a while should not wait for the next look by the clock.
             self.look_at_disk();
@@ -96,7 +97,7 @@ impl Inner {
             let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
             let mut chunk = Chunk::default();
             while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
-                match self.prepare(operation) {
+                match self.prepare(access, operation) {
                     Err(error) => results[position] = Some(Err(error)),
                     Ok((index, write)) => {
                         let Target { id, routing } = &write.target;
@@ -130,7 +131,11 @@ impl Inner {
     }
 
     /// Finds the operation's index and parses its document.
-    fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
+    fn prepare(
+        &self,
+        access: &Access,
+        operation: WriteOperation,
+    ) -> Result<(Arc<Index>, ShardWrite), EngineError> {
         let WriteOperation {
             index,
             require_alias,
@@ -148,7 +153,8 @@ impl Inner {
         } else {
             Missing::Created
         };
-        let (index, routing) = self.index_or_create(&name, routing, (require_alias, missing))?;
+        let (index, routing) =
+            self.index_or_create((&name, routing), access, (require_alias, missing))?;
         check_append_only(&index, &name, &action)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
@@ -194,8 +200,8 @@ impl Inner {
 
     fn index_or_create(
         &self,
-        name: &str,
-        routing: Option<String>,
+        (name, routing): (&str, Option<String>),
+        access: &Access,
         (require_alias, missing): (bool, Missing),
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
         let name = resolve_date(name, self.now_ms())?;
@@ -203,15 +209,16 @@ impl Inner {
             let index = name.into_owned();
             return Err(EngineError::NotAnAlias { index });
         }
-        match self.write_index(&name, routing.clone()) {
+        match self.write_index((&name, routing.clone()), access) {
             Err(EngineError::IndexNotFound { .. })
                 if self.options.auto_create_index && missing == Missing::Created => {}
             found => return found,
         }
+        check_access(&name, access, Purpose::Write)?;
         match self.create_index(&name, self.plan_index(&name)?, Vec::new()) {
             Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
-            Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
+            Err(EngineError::IndexExists { .. }) => self.write_index((&name, routing), access),
             Err(error) => Err(error),
         }
     }

@@ -1,7 +1,7 @@
 //! Aliases, closed indexes and blocks: what they mean, and that they are there after a crash.
 
 use clew_engine::{
-    Alias, AliasAction, Aliases, Block, ClosedNames, EngineError, ErrorKind, IndexSettings,
+    Access, Alias, AliasAction, Aliases, Block, ClosedNames, EngineError, ErrorKind, IndexSettings,
     IndexState, ResolveOptions, Wildcards, WriteOperation,
 };
 use clew_platform::SimDisk;
@@ -38,8 +38,9 @@ fn writer() -> Alias {
 }
 
 fn names(node: &Node, expression: &str, options: ResolveOptions) -> Vec<String> {
-    let found = node.engine.resolve(expression, options).unwrap();
-    found.iter().map(|index| index.name().to_string()).collect()
+    let found = node.named(expression, options).unwrap();
+    let names = found.iter().map(|found| found.index.name().to_string());
+    names.collect()
 }
 
 fn plain(node: &Node, expression: &str) -> Vec<String> {
@@ -98,7 +99,7 @@ fn an_alias_says_where_writes_go() {
             require_alias,
             ..index("1", &source(1))
         };
-        let mut outcome = node.engine.write(vec![operation]);
+        let mut outcome = node.engine.write(&Access::everything(), vec![operation]);
         let written = outcome.results.pop().unwrap();
         written.map(|written| written.index.name().to_string())
     };
@@ -122,7 +123,7 @@ fn an_alias_says_where_writes_go() {
     ));
     let two = node.engine.change_aliases(vec![add("a", "logs", writer())]);
     assert!(matches!(two, Err(EngineError::AliasConflict { .. })));
-    let several = node.engine.single_index("logs", None).unwrap_err();
+    let several = node.named_one("logs", None).unwrap_err();
     assert!(several.to_string().contains("[a, b]"), "{several}");
     let clash = node
         .engine
@@ -141,9 +142,9 @@ fn a_routing_key_of_an_alias_holds_for_its_documents() {
     node.engine
         .create_index_with_aliases("a", IndexSettings::default(), mapping(), aliases)
         .unwrap();
-    let (found, routing) = node.engine.single_index("routed", None).unwrap();
+    let (found, routing) = node.named_one("routed", None).unwrap();
     assert_eq!((found.name(), routing.as_deref()), ("a", Some("r")));
-    let other = node.engine.single_index("routed", Some("x")).unwrap_err();
+    let other = node.named_one("routed", Some("x")).unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Invalid);
 }
 
@@ -177,10 +178,7 @@ fn wildcards_pass_over_hidden_and_closed_indexes() {
     assert_eq!(names(&node, "open*", with(Wildcards::CLOSED)), ["open-2"]);
     assert_eq!(names(&node, "*", with(Wildcards::ALL)).len(), 3);
     assert!(names(&node, "*", with(Wildcards::NONE)).is_empty());
-    let error = node
-        .engine
-        .resolve("open-2", ResolveOptions::default())
-        .unwrap_err();
+    let error = node.named("open-2", ResolveOptions::default()).unwrap_err();
     assert!(matches!(error, EngineError::IndexClosed { .. }), "{error}");
     let skipping = ResolveOptions {
         ignore_unavailable: true,
@@ -198,9 +196,12 @@ fn a_closed_index_serves_nothing_and_has_everything_when_it_opens() {
     node.engine
         .set_index_state(&docs, IndexState::Closed)
         .unwrap();
-    let refused = node.engine.write(vec![index("2", &source(2))]).results;
+    let refused = node
+        .engine
+        .write(&Access::everything(), vec![index("2", &source(2))])
+        .results;
     assert!(matches!(refused[0], Err(EngineError::IndexClosed { .. })));
-    assert!(node.engine.single_index("docs", None).is_err());
+    assert!(node.named_one("docs", None).is_err());
     drop(node);
     let node = Node::open(&disk.crashed(0)).unwrap();
     assert!(!node.index().is_open());
@@ -224,7 +225,7 @@ fn a_block_forbids_until_it_is_taken_away() {
     };
     let write = || {
         node.engine
-            .write(vec![index("1", &source(1))])
+            .write(&Access::everything(), vec![index("1", &source(1))])
             .results
             .remove(0)
     };

@@ -1,6 +1,6 @@
 //! Mappings that grow, merges, flushes, restarts, deleted indexes.
 
-use clew_engine::{EngineError, ErrorKind, IndexSettings, ResolveOptions};
+use clew_engine::{Access, EngineError, ErrorKind, IndexSettings, ResolveOptions};
 use clew_platform::SimDisk;
 use clew_query::Query;
 use serde_json::json;
@@ -92,11 +92,14 @@ fn deletes_and_updates_that_come_during_a_merge_are_kept() {
             }
         });
         for n in 0..20u64 {
-            let outcome = node.engine.write(vec![if n % 2 == 0 {
-                delete(&n.to_string())
-            } else {
-                index(&n.to_string(), &source(5000 + n))
-            }]);
+            let outcome = node.engine.write(
+                &Access::everything(),
+                vec![if n % 2 == 0 {
+                    delete(&n.to_string())
+                } else {
+                    index(&n.to_string(), &source(5000 + n))
+                }],
+            );
             assert!(outcome.results[0].is_ok());
             node.engine.refresh(&node.index()).unwrap();
         }
@@ -188,11 +191,9 @@ fn names_resolve_with_wildcards_lists_and_exclusions() {
             .unwrap();
     }
     let names = |expression: &str| -> Vec<String> {
-        let found = node
-            .engine
-            .resolve(expression, ResolveOptions::default())
-            .unwrap();
-        found.iter().map(|index| index.name().to_string()).collect()
+        let found = node.named(expression, ResolveOptions::default()).unwrap();
+        let names = found.iter().map(|found| found.index.name().to_string());
+        names.collect()
     };
     assert_eq!(names("_all"), ["logs-1", "logs-2", "other"]);
     assert_eq!(names(""), names("*"));
@@ -201,8 +202,7 @@ fn names_resolve_with_wildcards_lists_and_exclusions() {
     assert_eq!(names("other,logs-1"), ["logs-1", "other"]);
     assert!(names("none*").is_empty());
     let error = node
-        .engine
-        .resolve("other,none", ResolveOptions::default())
+        .named("other,none", ResolveOptions::default())
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     let again = node
@@ -245,8 +245,10 @@ fn a_force_merge_ends_although_writes_go_on() {
             let mut n = 0;
             while merging.load(std::sync::atomic::Ordering::SeqCst) {
                 n += 1;
-                node.engine
-                    .write(vec![index(&(n % 20).to_string(), &source(n))]);
+                node.engine.write(
+                    &Access::everything(),
+                    vec![index(&(n % 20).to_string(), &source(n))],
+                );
             }
         });
         node.engine.force_merge(&node.index(), 1).unwrap();

@@ -11,6 +11,7 @@
 
 mod harness;
 
+mod access;
 mod aliases;
 mod changes;
 mod crash;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Index, ResolveOptions};
+use clew_engine::Index;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_state::{METRICS, created_at, read_metrics, shown_state};
@@ -88,7 +88,7 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
 }
 
 fn any_unassigned(call: &Call) -> Result<Copy, ApiError> {
-    for index in call.api.engine.resolve("", ResolveOptions::everything())? {
+    for index in call.api.engine.indices() {
         for shard in 0..index.settings().shards {
             let primary = index.has_shard_failed(shard);
             if primary || replicas(&index) > 0 {
@@ -157,7 +157,7 @@ fn explain_unassigned(call: &Call, copy: &Copy, failure: Option<&str>) -> Value 
 /// The disk, and sizes of shards where they are known for each: for indexes of one shard.
 fn disk_info(call: &Call) -> Result<Value, ApiError> {
     let mut sizes = Map::new();
-    for index in call.api.engine.resolve("", ResolveOptions::everything())? {
+    for index in call.api.engine.indices() {
         let stats = index.stats();
         if stats.shards == 1 {
             let name = format!("[{}][0][p]_bytes", index.name());
@@ -209,7 +209,7 @@ pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
         let reason = format!("[{}] {}", first.decider, first.reason);
         return Err(ApiError::illegal_argument(reason));
     }
-    let indices = call.api.engine.resolve("", ResolveOptions::everything())?;
+    let indices = call.api.engine.indices();
     let state = shown_state(&call.api, &metrics, &indices, false);
     let mut body = json!({"acknowledged": true, "state": state});
     if explain {

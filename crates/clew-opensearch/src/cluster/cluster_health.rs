@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use clew_engine::{ClosedNames, Index, ResolveOptions, Wildcards};
+use clew_engine::{ClosedNames, Index, Purpose, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -82,12 +82,16 @@ impl Look {
             ignore_unavailable: true,
             ..strict
         };
-        let (engine, expression) = (&call.api.engine, call.index_expression());
-        let indices = engine.resolve(expression, lenient)?;
+        let open = |options| {
+            let names = (call.index_expression(), options);
+            call.api.engine.open(names, &call.access, Purpose::Watch)
+        };
+        let opened = open(lenient)?;
+        let indices: Vec<_> = opened.into_iter().map(|found| found.index).collect();
         Ok(Look {
             health: ShardHealth::of(&indices),
             indices,
-            known: engine.resolve(expression, strict).is_ok(),
+            known: open(strict).is_ok(),
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Block, ClosedNames, Index, ResolveOptions, Wildcards};
+use clew_engine::{Block, ClosedNames, Index, Purpose, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_health::wait_until;
@@ -47,7 +47,7 @@ pub(crate) async fn state(call: Call) -> Result<Reply, ApiError> {
         })));
     }
     let indices = match call.path("index") {
-        None => call.api.engine.resolve("", ResolveOptions::everything())?,
+        None => call.api.engine.indices(),
         Some(expression) => {
             let options = call.resolve_options_from(ResolveOptions {
                 ignore_unavailable: true,
@@ -55,7 +55,8 @@ pub(crate) async fn state(call: Call) -> Result<Reply, ApiError> {
                 closed: ClosedNames::Allow,
                 ..ResolveOptions::default()
             })?;
-            call.api.engine.resolve(expression, options)?
+            let opened = call.open(expression, options, Purpose::Watch).await?;
+            opened.into_iter().map(|found| found.index).collect()
         }
     };
     let flat = call.params.flag("flat_settings", false)?;

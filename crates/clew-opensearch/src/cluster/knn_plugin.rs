@@ -1,9 +1,9 @@
 //! The paths of OpenSearch's k-NN plugin that benchmark tools call.
 
 use axum::http::StatusCode;
+use clew_engine::Purpose;
 use serde_json::{Map, json};
 
-use crate::cluster::whole::all_indices;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
@@ -12,7 +12,7 @@ use crate::state::call::Call;
 /// `GET /_plugins/_knn/warmup/{index}`: graphs are memory-mapped and serve at once, so there is
 /// nothing to load; what is written becomes visible, as after the plugin's warm-up.
 pub(crate) async fn warmup(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Change).await?;
     let shards = ShardOutcomes::of_serving(&indices).shown();
     Ok(Reply::json(&json!({"_shards": shards})))
 }
@@ -56,7 +56,7 @@ pub(crate) async fn search_models(_call: Call) -> Result<Reply, ApiError> {
 /// `GET /_plugins/_knn/stats`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     let (mut vectors, mut graph_vectors) = (0u64, 0u64);
-    for index in all_indices(&call.api)? {
+    for index in call.api.engine.indices() {
         let stats = index.stats();
         vectors += stats.vectors;
         graph_vectors += stats.graph_vectors;

@@ -7,7 +7,6 @@ use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::machine::{DiskSpace, Machine, processors};
-use crate::cluster::whole::all_indices;
 use crate::http::error::ApiError;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
@@ -136,7 +135,7 @@ fn indices_section(call: &Call) -> Result<Value, ApiError> {
     let mut sums = Sums::default();
     let level = call.params.get("level");
     let (mut each, mut shards) = (Map::new(), Map::new());
-    for index in all_indices(&call.api)? {
+    for index in call.api.engine.indices() {
         sums.add(&index, &groups);
         let mut one = Sums::default();
         one.add(&index, &groups);

@@ -1,25 +1,18 @@
 //! What is counted over the whole cluster, which is one node.
 
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use clew_engine::{Index, ResolveOptions};
 use serde_json::json;
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
-use crate::state::api::{Api, stable_id};
+use crate::state::api::stable_id;
 use crate::state::call::Call;
-
-/// Every index of the node.
-pub(crate) fn all_indices(api: &Api) -> Result<Vec<Arc<Index>>, ApiError> {
-    Ok(api.engine.resolve("", ResolveOptions::everything())?)
-}
 
 /// `GET /_cluster/stats`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    let indices = all_indices(&call.api)?;
+    let indices = call.api.engine.indices();
     let health = ShardHealth::of(&indices);
     let (mut docs, mut deleted, mut bytes, mut segments) = (0, 0, 0, 0);
     for index in &indices {

@@ -51,7 +51,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let default_pipeline = call.params.get("pipeline").map(String::from);
     let require_alias = call.params.flag("require_alias", false)?;
     let body = call.body.clone();
-    let engine = call.api.engine.clone();
+    let (engine, access) = (call.api.engine.clone(), call.access.clone());
     let lines = memchr::memchr_iter(b'\n', &body).count();
     let account = call.api.engine.memory();
     let mut memory = account.reserve(
@@ -99,7 +99,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
         let _entered = CancellationToken::default().enter();
-        Ok::<_, ApiError>((asked, engine.write(operations), memory))
+        Ok::<_, ApiError>((asked, engine.write(&access, operations), memory))
     });
     let (asked, outcome, memory) = writing.await??;
     let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;

@@ -1,7 +1,7 @@
 //! Reading one document by its id.
 
 use axum::http::{Method, StatusCode};
-use clew_engine::{Document, Index, PRIMARY_TERM};
+use clew_engine::{Document, Index, PRIMARY_TERM, Purpose};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};
@@ -26,9 +26,8 @@ pub(crate) struct GetSpec {
 
 impl GetSpec {
     fn from_call(call: &Call) -> Result<Self, ApiError> {
-        let engine = &call.api.engine;
         let (name, routing) = (call.path_required("index")?, call.params.get("routing"));
-        let (index, routing) = engine.single_index(name, routing)?;
+        let (index, routing) = call.open_one(name, routing)?;
         Ok(GetSpec {
             index: index.name().to_string(),
             id: call.path_required("id")?.to_string(),
@@ -72,8 +71,7 @@ impl GetSpec {
 
 /// Reads a document.
 pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>, ApiError> {
-    let engine = &call.api.engine;
-    let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+    let (index, routing) = call.open_one(&spec.index, spec.routing.as_deref())?;
     let spec = spec.clone();
     call.blocking(move |engine| engine.get(&index, &spec.id, routing.as_deref(), spec.realtime))
         .await
@@ -130,7 +128,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     }
     let length = found.as_ref().map_or(0, |document| document.source.len());
     let mut json = JsonWriter::with_capacity(length + 256);
-    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    let (index, _) = call.open_one(&spec.index, None)?;
     write_document(&mut json, &spec, &index, found.as_ref());
     Ok(Reply::written(json).with_status(status))
 }
@@ -149,7 +147,7 @@ pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
         let cause = Cause::new("resource_not_found_exception", reason);
         return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
     };
-    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    let (index, _) = call.open_one(&spec.index, None)?;
     let mapping = index.mapping();
     if !mapping.is_source_enabled() {
         let reason = format!("Source not found [{}]/[{}]", spec.index, spec.id);
@@ -182,7 +180,7 @@ async fn before_read(call: &Call, spec: &GetSpec) -> Result<(), ApiError> {
     let wait = call.params.has("after_glsn");
     let refresh = call.params.flag("refresh", false)?;
     if wait || refresh {
-        let indices = call.indices_of(&spec.index).await?;
+        let indices = call.indices_of(&spec.index, Purpose::Read).await?;
         if refresh {
             call.refresh(indices).await?;
         }

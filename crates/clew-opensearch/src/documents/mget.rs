@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Document, Index};
+use clew_engine::{Document, Index, Purpose};
 use clew_platform::stopped;
 use serde_json::Value;
 
@@ -18,16 +18,24 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     let specs = specs(&call)?;
     if call.params.has("after_glsn") || call.params.flag("refresh", false)? {
         for spec in &specs {
-            let indices = call.indices_of(&spec.index).await?;
+            let indices = call.indices_of(&spec.index, Purpose::Read).await?;
             if call.params.flag("refresh", false)? {
                 call.refresh(indices).await?;
             }
         }
     }
-    let (engine, memory) = (call.api.engine.clone(), call.memory.clone());
+    let (engine, access, memory) = (
+        call.api.engine.clone(),
+        call.access.clone(),
+        call.memory.clone(),
+    );
     let read = call.off_thread(move || {
         let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
-            let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+            let (index, routing) = engine.open_one(
+                (&spec.index, spec.routing.as_deref()),
+                &access,
+                Purpose::Read,
+            )?;
             spec.index = index.name().to_string();
             let found = engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?;
             // Once as it was found and once as it is answered.

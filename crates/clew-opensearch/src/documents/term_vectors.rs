@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clew_analysis::{POSITION_GAP, tokens};
-use clew_engine::{Engine, EngineError, Index, Pinned};
+use clew_engine::{Access, Engine, EngineError, Index, Pinned, Purpose};
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldKind, MappedField};
@@ -147,9 +147,9 @@ pub(crate) async fn one(call: Call) -> Result<Reply, ApiError> {
         asked.read(body.as_object().ok_or_else(not_an_object)?)?;
     }
     asked.check()?;
-    let memory = call.memory.clone();
+    let (access, memory) = (call.access.clone(), call.memory.clone());
     let found = call
-        .blocking(move |engine| Ok(answer(engine, &asked, &memory)))
+        .blocking(move |engine| Ok(answer((engine, &access), &asked, &memory)))
         .await??;
     Ok(Reply::json(&found))
 }
@@ -210,12 +210,12 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
         )));
     }
     all.iter().try_for_each(Asked::check)?;
-    let memory = call.memory.clone();
+    let (access, memory) = (call.access.clone(), call.memory.clone());
     let docs = call
         .blocking(move |engine| {
             // Once the request is over nobody sees the answer.
             let wanted = all.iter().take_while(|_| !stopped());
-            let answers = wanted.map(|asked| match answer(engine, asked, &memory) {
+            let answers = wanted.map(|asked| match answer((engine, &access), asked, &memory) {
                 Ok(found) => found,
                 Err(error) => refused(asked, &error),
             });
@@ -241,9 +241,17 @@ fn not_an_object() -> ApiError {
     ApiError::bad_request("parse_exception", "expected an object with lists")
 }
 
-fn answer(engine: &Engine, asked: &Asked, memory: &RequestMemory) -> Result<Value, ApiError> {
+fn answer(
+    (engine, access): (&Engine, &Access),
+    asked: &Asked,
+    memory: &RequestMemory,
+) -> Result<Value, ApiError> {
     let started = Instant::now();
-    let (index, routing) = engine.single_index(&asked.index, asked.routing.as_deref())?;
+    let (index, routing) = engine.open_one(
+        (&asked.index, asked.routing.as_deref()),
+        access,
+        Purpose::Read,
+    )?;
     let mut answer = json!({"_index": index.name()});
     // Its source is read, and cut into words.
     let held;

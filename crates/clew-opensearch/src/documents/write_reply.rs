@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Index, PRIMARY_TERM, WriteOperation, WriteOutcome, WriteResult, Written};
+use clew_engine::{
+    Index, PRIMARY_TERM, Purpose, WriteOperation, WriteOutcome, WriteResult, Written,
+};
 use clew_log::Glsn;
 
 use crate::http::error::ApiError;
@@ -41,10 +43,11 @@ pub(crate) async fn write(
     operations: Vec<WriteOperation>,
     refresh: Refresh,
 ) -> Result<WriteOutcome, ApiError> {
+    let access = call.access.clone();
     let outcome = call
         .to_its_end(move |engine| {
             let _memory = engine.admit(&operations)?;
-            Ok(engine.write(operations))
+            Ok(engine.write(&access, operations))
         })
         .await?;
     acknowledge(call, outcome, refresh).await
@@ -134,7 +137,11 @@ pub(crate) fn last_glsn(outcome: &WriteOutcome) -> Option<Glsn> {
 pub(crate) fn refused(call: &Call, index: &str, error: &clew_engine::EngineError) -> ApiError {
     let refused = ApiError::from(error);
     let conflict = refused.status() == StatusCode::CONFLICT;
-    match call.api.engine.single_index(index, None) {
+    match call
+        .api
+        .engine
+        .open_one((index, None), &call.access, Purpose::Watch)
+    {
         Ok((found, _)) if conflict => refused.in_index(found.name(), found.uuid()),
         _ => refused,
     }

@@ -49,6 +49,7 @@ impl From<&EngineError> for ApiError {
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
             EngineError::Blocked { .. } => named("cluster_block_exception"),
+            EngineError::AccessDenied { .. } => named("security_exception"),
             EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
                 named("illegal_argument_exception")
             }

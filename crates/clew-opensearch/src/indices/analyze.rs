@@ -155,7 +155,7 @@ impl Asked {
 pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let asked = Asked::from_call(&call)?;
     let index = match call.path("index") {
-        Some(name) => Some(call.api.engine.single_index(name, None)?.0),
+        Some(name) => Some(call.open_one(name, None)?.0),
         None => None,
     };
     let analyzer = asked.analyzer(index.as_deref())?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use clew_engine::{Index, SearchRequest};
+use clew_engine::{Index, Purpose, SearchRequest};
 use clew_schema::{Mapping, glob::matches as glob};
 use clew_search::TrackTotal;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let patterns = patterns(&call, &body)?;
     let include_unmapped = call.params.flag("include_unmapped", false)?;
-    let mut indices = call.indices().await?;
+    let mut indices = call.indices(Purpose::Watch).await?;
     if let Some(filter) = body.get("index_filter").filter(|filter| !filter.is_null()) {
         indices = filtered(&call, indices, filter).await?;
     }

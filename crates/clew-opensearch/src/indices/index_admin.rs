@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{
-    AliasNames, BlockLevel, ClosedNames, Definitions, Index, ResolveOptions, Wildcards,
+    AliasNames, ClosedNames, Definitions, Index, Purpose, ResolveOptions, Wildcards,
 };
 use serde_json::{Map, Value, json};
 
@@ -90,7 +90,9 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
         aliases: AliasNames::Refuse,
         ..ResolveOptions::default()
     })?;
-    let indices = call.indices_with(call.index_expression(), options).await?;
+    let indices = call
+        .indices_with(call.index_expression(), options, Purpose::Change)
+        .await?;
     refuse_write_index(&call.api.engine, &indices)?;
     if indices.is_empty() {
         return Ok(Reply::acknowledged());
@@ -111,7 +113,8 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
         allow_no_indices: false,
         ..options
     };
-    let found = call.api.engine.resolve(call.index_expression(), options);
+    let names = (call.index_expression(), options);
+    let found = call.api.engine.open(names, &call.access, Purpose::Watch);
     let status = if found.is_ok_and(|indices| !indices.is_empty()) {
         StatusCode::OK
     } else {
@@ -134,10 +137,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         }
         shown
     };
-    let indices = call.indices_from(Wildcards::OPEN).await?;
-    for index in &indices {
-        index.check_block(BlockLevel::MetadataRead)?;
-    }
+    let indices = call.indices_from(Wildcards::OPEN, Purpose::Show).await?;
     let body = indices
         .iter()
         .map(|index| (index.name().to_string(), show(index)));

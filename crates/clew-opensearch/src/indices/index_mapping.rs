@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{BlockLevel, CatalogChange, ClosedNames, Index, ResolveOptions, Wildcards};
+use clew_engine::{CatalogChange, ClosedNames, Index, Purpose, ResolveOptions, Wildcards};
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
@@ -18,11 +18,7 @@ pub fn shown_mapping(index: &Index) -> Value {
 
 /// The indexes of the path, none of which forbids to look at its mapping.
 async fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
-    let indices = call.indices_from(Wildcards::OPEN).await?;
-    for index in &indices {
-        index.check_block(BlockLevel::MetadataRead)?;
-    }
-    Ok(indices)
+    call.indices_from(Wildcards::OPEN, Purpose::Show).await
 }
 
 /// `GET /{index}/_mapping`.
@@ -99,7 +95,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let indices = call.indices_with(call.index_expression(), options).await?;
+    let indices = call
+        .indices_with(call.index_expression(), options, Purpose::Change)
+        .await?;
     let each = indices.iter().map(|index| CatalogChange::Mapping {
         index: index.name().to_string(),
         body: body.clone(),

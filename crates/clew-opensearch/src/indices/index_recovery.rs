@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clew_engine::{ClosedNames, Index, IndexStats, ResolveOptions, Wildcards};
+use clew_engine::{ClosedNames, Index, IndexStats, Purpose, ResolveOptions, Wildcards};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,9 @@ pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let indices = call.indices_with(call.index_expression(), options).await?;
+    let indices = call
+        .indices_with(call.index_expression(), options, Purpose::Watch)
+        .await?;
     // Nothing is recovering while it is shown.
     if call.params.flag("active_only", false)? {
         return Ok(Vec::new());

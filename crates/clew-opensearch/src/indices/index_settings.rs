@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Wildcards};
+use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Purpose, Wildcards};
 use clew_log::Glsn;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
@@ -71,7 +71,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let names = call.path("name").or(call.params.get("name")).unwrap_or("*");
     let patterns: Vec<&str> = names.split(',').collect();
     let mut body = Map::new();
-    for index in call.indices_from(Wildcards::SHOWN).await? {
+    for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
         let mut settings = flat_settings(&index);
         settings.retain(|name, _| {
             patterns
@@ -195,7 +195,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     if flat.is_empty() {
         return Err(ApiError::validation("no settings to update"));
     }
-    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN).await?;
+    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN, Purpose::Change).await?;
     let mut changes = Vec::new();
     for index in indices {
         let (current, mut flat) = (index.settings(), flat.clone());

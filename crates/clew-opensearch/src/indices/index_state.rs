@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Block, CatalogChange, Engine, Index, IndexState, Wildcards};
+use clew_engine::{Block, CatalogChange, Engine, Index, IndexState, Purpose, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -15,7 +15,9 @@ use crate::state::call::Call;
 /// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
 pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("index")?.to_string();
-    let indices = call.indices_from(Wildcards::CLOSED).await?;
+    let indices = call
+        .indices_from(Wildcards::CLOSED, Purpose::Change)
+        .await?;
     let enough = enough_everywhere(&call, &indices)?;
     let work = move |engine: &Engine| engine.set_index_state(&indices, IndexState::Open);
     let body = json!({"acknowledged": true, "shards_acknowledged": enough});
@@ -37,7 +39,7 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
 /// `POST /{index}/_close`.
 pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     call.path_required("index")?;
-    let indices = call.indices_from(Wildcards::OPEN).await?;
+    let indices = call.indices_from(Wildcards::OPEN, Purpose::Change).await?;
     let each = indices
         .iter()
         .filter(|index| index.is_open())
@@ -78,7 +80,7 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
     };
     let setting = format!("index.blocks.{}", block.name());
     let flat = setting_values::Flat::from([(setting, Some("true".to_string()))]);
-    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN).await?;
+    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN, Purpose::Change).await?;
     let mut changes = Vec::new();
     for index in &indices {
         let next = settings::update(&index.settings(), &flat, index.name(), index.uuid())?;

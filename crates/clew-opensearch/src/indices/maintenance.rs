@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Engine, EngineError, Index};
+use clew_engine::{Engine, EngineError, Index, Purpose};
 use serde_json::json;
 
 use crate::http::error::ApiError;
@@ -26,7 +26,7 @@ async fn each_shard(
 
 /// `POST /{index}/_refresh`.
 pub(crate) async fn refresh(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Change).await?;
     each_shard(&call, indices, |engine, index| engine.refresh_each(index)).await
 }
 
@@ -37,13 +37,13 @@ pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
             "wait_if_ongoing must be true for a force flush",
         ));
     }
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Change).await?;
     each_shard(&call, indices, |engine, index| engine.flush_each(index)).await
 }
 
 /// `POST /{index}/_cache/clear`: what filters have left is the only thing that is cached here.
 pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Change).await?;
     if call.params.flag("query", true)? {
         indices.iter().for_each(|index| index.clear_caches());
     }
@@ -66,7 +66,7 @@ pub fn merge(engine: &Engine, index: &Index, segments_max: usize) -> Result<(), 
 pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let asked = call.params.integer("max_num_segments")?.unwrap_or(1).max(1);
     let segments_max = usize::try_from(asked).unwrap_or(usize::MAX);
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Change).await?;
     let names: Vec<String> = indices
         .iter()
         .map(|index| index.name().to_string())

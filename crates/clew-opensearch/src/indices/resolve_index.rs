@@ -1,6 +1,6 @@
 //! `_resolve/index`: what the names and patterns of an expression are.
 
-use clew_engine::{ClosedNames, ResolveOptions};
+use clew_engine::{ClosedNames, Purpose, ResolveOptions};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -17,7 +17,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let resolved = call.resolved_with(expression, options).await?;
+    let resolved = call.open(expression, options, Purpose::Watch).await?;
     let mut indices = Vec::new();
     for found in resolved.iter().filter(|found| found.by_name) {
         let index = &found.index;

@@ -1,7 +1,7 @@
 //! `_segments`: the pieces that shards are searched in. They are numbered from the oldest on, as they
 //! lie now: a merge changes the numbers.
 
-use clew_engine::{Index, SegmentStats};
+use clew_engine::{Index, Purpose, SegmentStats};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -31,7 +31,7 @@ pub(crate) fn name_of(place: usize) -> String {
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut total = 0;
     let mut body = Map::new();
-    for index in call.indices().await? {
+    for index in call.indices(Purpose::Watch).await? {
         let shards = show(&call, &index);
         total += shards.len();
         body.insert(index.name().to_string(), json!({"shards": shards}));

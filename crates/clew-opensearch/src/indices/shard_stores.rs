@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::Wildcards;
+use clew_engine::{Purpose, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -23,7 +23,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         }
     }
     let mut indices = Map::new();
-    for index in call.indices_from(Wildcards::SHOWN).await? {
+    for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
         let status = ShardHealth::of(std::slice::from_ref(&index)).status();
         if !wanted.contains(&status) && !wanted.contains(&"all") {
             continue;
@@ -46,7 +46,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn upgrade(call: Call) -> Result<Reply, ApiError> {
     let mut upgraded = Map::new();
     let mut shards = 0;
-    for index in call.indices().await? {
+    for index in call.indices(Purpose::Watch).await? {
         shards += index.settings().shards;
         let versions = json!({
             "upgrade_version": call.api.options.version_number,
@@ -64,7 +64,7 @@ pub(crate) async fn upgrade(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn upgrade_status(call: Call) -> Result<Reply, ApiError> {
     let mut indices = Map::new();
     let mut all = 0;
-    for index in call.indices().await? {
+    for index in call.indices(Purpose::Watch).await? {
         let bytes = index.stats().bytes;
         all += bytes;
         indices.insert(index.name().to_string(), upgrade_sizes(bytes));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
+use clew_engine::{Index, IndexStats, Purpose, SearchActivity, Wildcards};
 use clew_schema::glob::matches as glob;
 use clew_search::FilterCacheFigures;
 use serde_json::{Map, Value, json};
@@ -181,9 +181,9 @@ fn query_cache(filters: FilterCacheFigures) -> Value {
 /// `GET /_stats`, `/{index}/_stats/{metric}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let indices = if call.params.flag("forbid_closed_indices", true)? {
-        call.indices().await?
+        call.indices(Purpose::Watch).await?
     } else {
-        call.indices_from(Wildcards::OPEN).await?
+        call.indices_from(Wildcards::OPEN, Purpose::Watch).await?
     };
     if let Some(level) = call.params.get("level")
         && !matches!(level, "cluster" | "indices" | "shards")

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clew_engine::{Engine, EngineError, ShardVerdict};
+use clew_engine::{Engine, EngineError, Purpose, ShardVerdict};
 use serde_json::{Value, json};
 
 use crate::http::error::ApiError;
@@ -33,7 +33,7 @@ pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
             "[{name}] must be above 0"
         )));
     }
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Watch).await?;
     let names: Vec<String> = indices
         .iter()
         .map(|index| index.name().to_string())

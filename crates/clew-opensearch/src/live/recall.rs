@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clew_engine::{RecallEffort, RecallFigures, RecallRequest, SearchCost};
+use clew_engine::{Purpose, RecallEffort, RecallFigures, RecallRequest, SearchCost};
 use serde_json::{Value, json};
 
 use crate::http::error::ApiError;
@@ -28,7 +28,7 @@ const SAMPLE_DEFAULT: u64 = 100;
 pub(crate) async fn measure(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let request = read(&call.params)?;
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Read).await?;
     let [index] = &indices[..] else {
         return Err(ApiError::illegal_argument(format!(
             "[_recall] takes one index, [{}] names {}",

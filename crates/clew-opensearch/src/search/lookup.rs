@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::Index;
+use clew_engine::{Index, Purpose};
 use clew_query::{
     DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
 };
@@ -106,8 +106,8 @@ async fn fetch(
     name: &DocumentName,
 ) -> Result<Option<Found>, ApiError> {
     let indices = match &name.index {
-        Some(index) => call.indices_of(index).await?,
-        None => call.indices_of(expression).await?,
+        Some(index) => call.indices_of(index, Purpose::Read).await?,
+        None => call.indices_of(expression, Purpose::Read).await?,
     };
     let name = name.clone();
     let found = call

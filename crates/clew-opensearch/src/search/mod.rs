@@ -32,7 +32,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clew_engine::{
-    EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
+    EngineError, Index, IndexHandle, IndexPart, Pinned, Purpose, ResolveOptions, SearchRequest,
+    SearchResponse,
 };
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
@@ -74,7 +75,7 @@ pub(crate) type Parts = BTreeMap<String, IndexPart>;
 /// What a search sees of each of its indexes.
 pub(crate) async fn search_parts(
     call: &Call,
-    resolved: &[Resolved],
+    resolved: &[IndexHandle],
     options: ResolveOptions,
 ) -> Result<Parts, ApiError> {
     scope::parts(call, resolved, &scope::Boosts::new(), options).await
@@ -215,7 +216,7 @@ impl State {
                 parts: pit.parts,
             });
         }
-        let resolved = call.resolved_with(expression, options).await?;
+        let resolved = call.open(expression, options, Purpose::Read).await?;
         let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
         Ok(State {
             pinned: call.api.engine.pin(&indices)?,
@@ -330,7 +331,9 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     lookup::resolve(&call, call.index_expression(), &mut query).await?;
     let min_score = uri_query::min_score_of_params(&call.params)?;
     let options = call.resolve_options()?;
-    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let resolved = call
+        .open(call.index_expression(), options, Purpose::Read)
+        .await?;
     let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     let request = SearchRequest {
         parts: search_parts(&call, &resolved, options).await?,

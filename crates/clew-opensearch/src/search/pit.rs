@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
-use clew_engine::Pinned;
+use clew_engine::{Pinned, Purpose};
 use serde_json::{Value, json};
 
 use super::contexts::{Kind, Pit, memory_of, watch};
@@ -21,7 +21,9 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("keep alive not specified"));
     };
     let options = call.resolve_options()?;
-    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let resolved = call
+        .open(call.index_expression(), options, Purpose::Read)
+        .await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     let parts = search_parts(&call, &resolved, options).await?;
     // Read before the views are taken: they hold at least this.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clew_engine::{Alias, Index, IndexPart, ResolveOptions, Resolved};
+use clew_engine::{Alias, Index, IndexHandle, IndexPart, Purpose, ResolveOptions};
 use clew_query::{Bool, Query};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) type Boosts = Vec<(String, f32)>;
 /// What is restricted or boosted, by the indexes' unique ids.
 pub(super) async fn parts(
     call: &Call,
-    resolved: &[Resolved],
+    resolved: &[IndexHandle],
     boosts: &Boosts,
     options: ResolveOptions,
 ) -> Result<BTreeMap<String, IndexPart>, ApiError> {
@@ -93,8 +93,14 @@ fn boost_of(
 ) -> Result<BTreeMap<String, f32>, ApiError> {
     let mut factors = BTreeMap::new();
     for (expression, factor) in boosts {
-        for index in call.api.engine.resolve(expression, options)? {
-            factors.entry(index.uuid().to_string()).or_insert(*factor);
+        for found in call
+            .api
+            .engine
+            .open((expression, options), &call.access, Purpose::Read)?
+        {
+            factors
+                .entry(found.index.uuid().to_string())
+                .or_insert(*factor);
         }
     }
     Ok(factors)

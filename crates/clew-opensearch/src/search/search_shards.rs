@@ -1,6 +1,6 @@
 //! `_search_shards`: which shards a search would go to, and what the aliases make of it.
 
-use clew_engine::{Alias, Index, ResolveOptions, Resolved};
+use clew_engine::{Alias, Index, IndexHandle, Purpose, ResolveOptions};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -15,7 +15,9 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         ignore_unavailable: false,
         ..ResolveOptions::default()
     })?;
-    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let resolved = call
+        .open(call.index_expression(), options, Purpose::Watch)
+        .await?;
     let parts = search_parts(&call, &resolved, options).await?;
     let mut indices = Map::new();
     let mut shards = Vec::new();
@@ -65,7 +67,7 @@ pub(crate) fn allocation_id(index: &Index, shard: u32) -> String {
     stable_id(&[index.uuid(), &shard.to_string()])
 }
 
-fn shown_index(found: &Resolved) -> Value {
+fn shown_index(found: &IndexHandle) -> Value {
     let mut shown = Map::new();
     if !found.aliases.is_empty() {
         let aliases: Vec<&str> = found.aliases.iter().map(String::as_str).collect();

@@ -1,7 +1,9 @@
 //! `_validate/query` and `_explain`: whether a query is one, and why a document matches it.
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ErrorKind, Explanation, Pinned, ResolveOptions, Resolved};
+use clew_engine::{
+    EngineError, ErrorKind, Explanation, IndexHandle, Pinned, Purpose, ResolveOptions,
+};
 use clew_query::{Bool, Query};
 use clew_search::describe;
 use serde_json::{Value, json};
@@ -46,7 +48,7 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
 pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)? || call.params.flag("rewrite", false)?;
     let all_shards = call.params.flag("all_shards", false)?;
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Read).await?;
     let query = match query_of(&call).await {
         Ok(query) => query.unwrap_or_else(Query::match_all),
         Err(error) => {
@@ -107,7 +109,7 @@ fn check(pinned: &Pinned, query: &Query, all_shards: bool) -> Result<Vec<Value>,
 async fn within_aliases(
     call: &Call,
     query: Query,
-    resolved: &[Resolved],
+    resolved: &[IndexHandle],
     options: ResolveOptions,
 ) -> Result<Query, ApiError> {
     let parts = search_parts(call, resolved, options).await?;
@@ -132,7 +134,9 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
         .ok_or_else(|| ApiError::validation("query is missing"))?;
     let id = call.path_required("id")?.to_string();
     let options = call.resolve_options()?;
-    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let resolved = call
+        .open(call.index_expression(), options, Purpose::Read)
+        .await?;
     let query = within_aliases(&call, query, &resolved, options).await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     let index = match indices.as_slice() {

@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
-use clew_engine::EngineError;
+use clew_engine::{Access, EngineError};
 use clew_platform::MemoryPurpose;
 use futures_util::future::{AbortHandle, abortable};
 use serde_json::Value;
@@ -94,6 +94,7 @@ async fn run(
         params,
         body,
         opaque_id: short_header(&head.headers, "x-opaque-id"),
+        access: Access::everything(),
         client: Client::of(&head.headers),
         last_event_id: short_header(&head.headers, "last-event-id"),
         memory: RequestMemory::new(api.engine.memory()),

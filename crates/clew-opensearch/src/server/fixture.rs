@@ -49,7 +49,7 @@ impl Node {
             query_reader: Some(crate::dsl::query_reader()),
             ..EngineOptions::new("/data")
         };
-        let engine = Engine::open(options, Arc::new(disk.clone()), clock)?;
+        let engine = Engine::start(options, Arc::new(disk.clone()), clock)?;
         let options = RestOptions {
             data: "/data".into(),
             repository_roots: vec!["/repo".into()],

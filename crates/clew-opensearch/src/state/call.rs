@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::http::Method;
 use bytes::Bytes;
 use clew_engine::{
-    CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index,
-    ResolveOptions, Resolved, Wildcards,
+    Access, CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index,
+    IndexHandle, Purpose, ResolveOptions, Wildcards,
 };
 use clew_log::Glsn;
 use clew_platform::CancellationToken;
@@ -38,6 +38,8 @@ pub struct Call {
     pub body: Bytes,
     /// The client's own name for the request (`X-Opaque-Id`).
     pub(crate) opaque_id: Option<String>,
+    /// What who asks may do with indexes.
+    pub access: Access,
     /// Who is asking, for the answers that present the server.
     pub(crate) client: Client,
     /// The last event that a client of a stream has seen (`Last-Event-ID`).
@@ -60,6 +62,7 @@ impl Call {
             params: Arc::new(Params::parse(params)?),
             body: Bytes::from(body),
             opaque_id: self.opaque_id.clone(),
+            access: self.access.clone(),
             client: self.client.clone(),
             last_event_id: None,
             memory: RequestMemory::new(self.api.engine.memory()),
@@ -158,23 +161,30 @@ impl Call {
     pub(crate) async fn indices_from(
         &self,
         wildcards: Wildcards,
+        purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
         let options = self.resolve_options_from(ResolveOptions {
             wildcards,
             closed: ClosedNames::Allow,
             ..ResolveOptions::default()
         })?;
-        self.indices_with(self.index_expression(), options).await
+        self.indices_with(self.index_expression(), options, purpose)
+            .await
     }
 
     /// The indexes of the path, after they have reached the position that the request asks for.
-    pub(crate) async fn indices(&self) -> Result<Vec<Arc<Index>>, ApiError> {
-        self.indices_of(self.index_expression()).await
+    pub(crate) async fn indices(&self, purpose: Purpose) -> Result<Vec<Arc<Index>>, ApiError> {
+        self.indices_of(self.index_expression(), purpose).await
     }
 
     /// The indexes of an expression, likewise.
-    pub(crate) async fn indices_of(&self, expression: &str) -> Result<Vec<Arc<Index>>, ApiError> {
-        self.indices_with(expression, self.resolve_options()?).await
+    pub(crate) async fn indices_of(
+        &self,
+        expression: &str,
+        purpose: Purpose,
+    ) -> Result<Vec<Arc<Index>>, ApiError> {
+        self.indices_with(expression, self.resolve_options()?, purpose)
+            .await
     }
 
     /// The indexes of an expression that has its own options.
@@ -185,18 +195,31 @@ impl Call {
         &self,
         expression: &str,
         options: ResolveOptions,
+        purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
-        let resolved = self.resolved_with(expression, options).await?;
+        let resolved = self.open(expression, options, purpose).await?;
         Ok(resolved.into_iter().map(|found| found.index).collect())
     }
 
+    /// The one index that a name means to a read by id, and the routing key that holds there.
+    pub(crate) fn open_one(
+        &self,
+        name: &str,
+        routing: Option<&str>,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let engine = &self.api.engine;
+        engine.open_one((name, routing), &self.access, Purpose::Read)
+    }
+
     /// The same, with the names that each index was found by.
-    pub(crate) async fn resolved_with(
+    pub(crate) async fn open(
         &self,
         expression: &str,
         options: ResolveOptions,
-    ) -> Result<Vec<Resolved>, ApiError> {
-        let resolved = self.api.engine.resolve_named(expression, options)?;
+        purpose: Purpose,
+    ) -> Result<Vec<IndexHandle>, ApiError> {
+        let engine = &self.api.engine;
+        let resolved = engine.open((expression, options), &self.access, purpose)?;
         if let Some(glsn) = self.params.unsigned("after_glsn")? {
             let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
             self.wait_visible(&indices, Glsn::new(glsn)).await?;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_engine::{
-    Action, Document, Engine, EngineError, EngineOptions, Hit, Index, IndexSettings, OpType,
-    SearchRequest, SearchResponse, UpdateSpec, WriteOperation, Written,
+    Access, Action, Document, Engine, EngineError, EngineOptions, Hit, Index, IndexHandle,
+    IndexSettings, OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse, UpdateSpec,
+    WriteOperation, Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
@@ -102,7 +103,7 @@ impl Node {
         options: EngineOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Node, EngineError> {
-        let engine = Engine::open(options, Arc::new(disk.clone()), clock)?;
+        let engine = Engine::start(options, Arc::new(disk.clone()), clock)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -132,12 +133,32 @@ impl Node {
         self.engine.index("docs").unwrap()
     }
 
+    pub(crate) fn named(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<IndexHandle>, EngineError> {
+        let everything = Access::everything();
+        self.engine
+            .open((expression, options), &everything, Purpose::Watch)
+    }
+
+    pub(crate) fn named_one(
+        &self,
+        name: &str,
+        routing: Option<&str>,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let everything = Access::everything();
+        self.engine
+            .open_one((name, routing), &everything, Purpose::Read)
+    }
+
     /// Writes and waits until the writes may be acknowledged.
     pub(crate) fn write(
         &self,
         operations: Vec<WriteOperation>,
     ) -> Result<Vec<Result<Written, EngineError>>, EngineError> {
-        let outcome = self.engine.write(operations);
+        let outcome = self.engine.write(&Access::everything(), operations);
         self.runtime.block_on(self.engine.durable(&outcome))?;
         Ok(outcome.results)
     }

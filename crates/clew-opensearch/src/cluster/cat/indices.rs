@@ -1,6 +1,6 @@
 //! `_cat/indices` and `_cat/count`.
 
-use clew_engine::{Index, Wildcards};
+use clew_engine::{Index, Purpose, Wildcards};
 
 use super::now;
 use super::table::{Column, Table, hidden, number, text};
@@ -58,7 +58,7 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
         )));
     }
     let mut rows = Vec::new();
-    for index in call.indices_from(Wildcards::SHOWN).await? {
+    for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
         let stats = index.stats();
         let health = ShardHealth::of(std::slice::from_ref(&index)).status();
         if wanted.as_ref().is_some_and(|wanted| wanted != health) {
@@ -114,7 +114,7 @@ const COUNT: &[Column] = &[
 
 /// `GET /_cat/count/{index}`: documents that searches see.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let indices = call.indices(Purpose::Read).await?;
     // A table has no place for what is missing.
     ShardOutcomes::of_serving(&indices).whole()?;
     let docs: u64 = indices.iter().map(|index| index.stats().docs).sum();

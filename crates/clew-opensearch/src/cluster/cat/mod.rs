@@ -12,9 +12,8 @@ mod templates;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use clew_engine::Wildcards;
+use clew_engine::{Purpose, Wildcards};
 
-use crate::cluster::whole::all_indices;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::aliases::{aliases_of, is_wanted};
@@ -116,7 +115,7 @@ const HEALTH: &[Column] = &[
 
 /// `GET /_cat/health`.
 pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
-    let health = ShardHealth::of(&all_indices(&call.api)?);
+    let health = ShardHealth::of(&call.api.engine.indices());
     let [epoch, timestamp] = now();
     let row = vec![
         epoch,
@@ -158,7 +157,7 @@ pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
         .path("alias")
         .map_or(Vec::new(), |names| names.split(',').collect());
     let mut rows = Vec::new();
-    for index in call.indices_from(Wildcards::ALL).await? {
+    for index in call.indices_from(Wildcards::ALL, Purpose::Watch).await? {
         for (name, alias) in &aliases_of(&index) {
             if !is_wanted(&names, name) {
                 continue;

@@ -4,7 +4,6 @@ use super::table::{Column, Table, hidden, hidden_text, number, text};
 use super::time_of_day;
 use crate::cluster::machine::{DiskSpace, Machine};
 use crate::cluster::nodes::{PLUGINS, names_this_node};
-use crate::cluster::whole::all_indices;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::size_in_words;
@@ -213,7 +212,7 @@ pub(crate) async fn allocation(call: Call) -> Result<Reply, ApiError> {
     let mut rows = Vec::new();
     if names_this_node(api, call.path("node").unwrap_or("_all")) {
         let (mut shards, mut size, mut unassigned) = (0_u64, 0, 0_u64);
-        for index in all_indices(api)? {
+        for index in api.engine.indices() {
             let stats = index.stats();
             let health = ShardHealth::of(std::slice::from_ref(&index));
             shards += health.active;

@@ -1,6 +1,6 @@
 //! `_cat/segments` and `_cat/pit_segments`: one row for every piece of a shard, as it is and as points in time keep it.
 
-use clew_engine::{Pinned, SegmentStats};
+use clew_engine::{Pinned, Purpose, SegmentStats};
 
 use super::table::{Column, Table, hidden_text, number, text};
 use crate::http::error::ApiError;
@@ -47,7 +47,7 @@ const SEGMENTS: &[Column] = &[
 /// `GET /_cat/segments/{index}`.
 pub(crate) async fn segments(call: Call) -> Result<Reply, ApiError> {
     let mut rows = Vec::new();
-    for index in call.indices().await? {
+    for index in call.indices(Purpose::Watch).await? {
         for (shard, segments) in index.segments().into_iter().enumerate() {
             rows.extend(shard_rows(&call, index.name(), shard, &segments));
         }

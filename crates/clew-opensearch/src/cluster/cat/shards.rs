@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Counted, Index, IndexStats, Wildcards};
+use clew_engine::{Counted, Index, IndexStats, Purpose, Wildcards};
 
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;
@@ -486,7 +486,7 @@ const FIGURES: &[Figure] = &[
 pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
     let unit = call.params.get("bytes");
     let mut rows = Vec::new();
-    for index in call.indices_from(Wildcards::ALL).await? {
+    for index in call.indices_from(Wildcards::ALL, Purpose::Watch).await? {
         for (number, stats) in (0_u32..).zip(index.shard_stats()) {
             rows.push(match index.shard_failure(number) {
                 None => started_row(&call, (&index, number), &stats, unit),

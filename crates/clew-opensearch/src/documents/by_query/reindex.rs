@@ -1,6 +1,6 @@
 //! `_reindex`: documents of one index copied into another.
 
-use clew_engine::ResolveOptions;
+use clew_engine::{Purpose, ResolveOptions};
 use clew_query::Query;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let mut asked = read(&body)?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
-    let resolved = call.resolved_with(&asked.from, options).await?;
+    let resolved = call.open(&asked.from, options, Purpose::Read).await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     if indices
         .iter()

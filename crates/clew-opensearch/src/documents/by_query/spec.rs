@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::{IndexPart, Pinned};
+use clew_engine::{IndexPart, Pinned, Purpose};
 use clew_query::Query;
 use serde_json::{Value, json};
 
@@ -102,7 +102,9 @@ impl Job {
         };
         resolve_documents(call, call.index_expression(), &mut query).await?;
         let options = call.resolve_options()?;
-        let resolved = call.resolved_with(call.index_expression(), options).await?;
+        let resolved = call
+            .open(call.index_expression(), options, Purpose::Read)
+            .await?;
         let parts = search_parts(call, &resolved, options).await?;
         let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
         let name = match verb {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{AliasAction, AliasNames, EngineError, Index, ResolveOptions};
+use clew_engine::{AliasAction, AliasNames, EngineError, Index, Purpose, ResolveOptions};
 use serde_json::{Map, Value};
 
 use super::body::{AliasBody, flag, text, wrong};
@@ -261,7 +261,11 @@ fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiE
         ..ResolveOptions::default()
     };
     let joined = expressions.join(",");
-    Ok(call.api.engine.resolve(&joined, options)?)
+    let opened = call
+        .api
+        .engine
+        .open((&joined, options), &call.access, Purpose::Change)?;
+    Ok(opened.into_iter().map(|found| found.index).collect())
 }
 
 fn aliases_missing(names: &BTreeSet<String>) -> ApiError {

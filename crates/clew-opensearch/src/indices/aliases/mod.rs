@@ -6,7 +6,7 @@ mod change;
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::{Method, StatusCode};
-use clew_engine::{Alias, Aliases, BlockLevel, Index, Wildcards};
+use clew_engine::{Alias, Aliases, Index, Purpose, Wildcards};
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
@@ -26,8 +26,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     });
     let mut body = Map::new();
     let mut returned = BTreeSet::new();
-    for index in call.indices_from(Wildcards::ALL).await? {
-        index.check_block(BlockLevel::MetadataRead)?;
+    for index in call.indices_from(Wildcards::ALL, Purpose::Show).await? {
         let aliases = aliases_of(&index);
         let found = aliases.iter().filter(|(name, _)| is_wanted(&names, name));
         let found: BTreeMap<&String, &Alias> = found.collect();

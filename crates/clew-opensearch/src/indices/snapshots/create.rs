@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clew_engine::{
-    DefinitionChange, Definitions, Engine, EngineError, Index, ResolveOptions, documents_file_name,
+    DefinitionChange, Definitions, Engine, EngineError, Index, Purpose, ResolveOptions,
+    documents_file_name,
 };
 use serde_json::{Map, Value, json};
 
@@ -42,7 +43,9 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         ignore_unavailable: asked.ignore_unavailable,
         ..ResolveOptions::default()
     };
-    let indices = call.indices_with(&asked.indices, options).await?;
+    let indices = call
+        .indices_with(&asked.indices, options, Purpose::Copy)
+        .await?;
     let work = prepare(&call.api, repository, name, (asked, indices))?;
     let work = tokio::task::spawn_blocking(work);
     if !wait {

@@ -6,7 +6,7 @@ mod tail;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{BlockLevel, Change, ChangeLimits, ChangePage, Index, PRIMARY_TERM};
+use clew_engine::{Change, ChangeLimits, ChangePage, Index, PRIMARY_TERM, Purpose};
 use clew_log::Glsn;
 use tokio::time::Instant;
 
@@ -115,9 +115,11 @@ async fn next_page(call: &Call, at: Glsn, limits: ChangeLimits) -> Result<Change
 fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
     let options = call.resolve_options()?;
     let expression = call.index_expression();
-    let resolved = call.api.engine.resolve_named(expression, options)?;
+    let resolved = call
+        .api
+        .engine
+        .open((expression, options), &call.access, Purpose::Read)?;
     for found in &resolved {
-        found.index.check_block(BlockLevel::Read)?;
         if found.through().iter().any(|alias| alias.filter.is_some()) {
             return Err(ApiError::illegal_argument(format!(
                 "the changes of [{}] cannot be read through an alias with a filter",

@@ -5,7 +5,7 @@ mod processors;
 mod store;
 mod two_phase;
 
-use clew_engine::{Fusion, Index};
+use clew_engine::{Fusion, Index, Purpose};
 use processors::Pipeline;
 use serde_json::Value;
 
@@ -70,8 +70,12 @@ fn default_of(call: &Call, expression: &str) -> Option<String> {
     }
     let options = call.resolve_options().ok()?;
     // What cannot be resolved is refused by the search.
-    let indices = call.api.engine.resolve(expression, options).ok()?;
-    let mut all = indices.iter().map(|index| named(index));
+    let indices = call
+        .api
+        .engine
+        .open((expression, options), &call.access, Purpose::Read)
+        .ok()?;
+    let mut all = indices.iter().map(|found| named(&found.index));
     let first = all.next()??;
     all.all(|other| other.as_ref() == Some(&first))
         .then_some(first)

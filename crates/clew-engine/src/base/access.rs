@@ -1,0 +1,103 @@
+//! Who asks, and what indexes are opened for.
+
+use std::sync::Arc;
+
+use clew_schema::glob::matches;
+
+use crate::base::blocks::BlockLevel;
+use crate::base::error::EngineError;
+
+/// What indexes are opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Their documents are read.
+    Read,
+    /// Their documents are copied all together, whatever blocks say: snapshots, and indexes of another size.
+    Copy,
+    /// Their documents are written.
+    Write,
+    /// What they are is shown: mappings, aliases.
+    Show,
+    /// What they are, or how they are kept, is changed, or they are deleted.
+    Change,
+    /// Figures about them are shown, and their health; nothing in them.
+    Watch,
+}
+
+impl Purpose {
+    /// What a block of an index would have to forbid. What changes an index asks for blocks itself, at a moment when nobody
+    /// else can set one.
+    pub(crate) fn blocked_by(self) -> Option<BlockLevel> {
+        match self {
+            Purpose::Read => Some(BlockLevel::Read),
+            Purpose::Show => Some(BlockLevel::MetadataRead),
+            Purpose::Copy | Purpose::Write | Purpose::Change | Purpose::Watch => None,
+        }
+    }
+
+    /// Its name in errors.
+    pub fn name(self) -> &'static str {
+        match self {
+            Purpose::Read => "read",
+            Purpose::Copy => "copy",
+            Purpose::Write => "write",
+            Purpose::Show => "show",
+            Purpose::Change => "change",
+            Purpose::Watch => "watch",
+        }
+    }
+}
+
+/// What somebody may do with indexes. Every name that a request gives becomes an index by one of these.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Everything without them.
+    grants: Option<Arc<[Grant]>>,
+}
+
+/// A right to some indexes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Their names; `*` stands for any text.
+    pub pattern: String,
+    /// What for.
+    pub purposes: Vec<Purpose>,
+}
+
+impl Access {
+    /// The right to everything.
+    pub fn everything() -> Self {
+        Access { grants: None }
+    }
+
+    /// These rights and no others.
+    pub fn only(grants: Vec<Grant>) -> Self {
+        Access {
+            grants: Some(grants.into()),
+        }
+    }
+
+    /// Whether an index may be opened for a purpose, by its own name.
+    pub fn allows(&self, index: &str, purpose: Purpose) -> bool {
+        let Some(grants) = &self.grants else {
+            return true;
+        };
+        let mut grants = grants.iter();
+        grants.any(|grant| grant.purposes.contains(&purpose) && matches(&grant.pattern, index))
+    }
+}
+
+/// Refuses what the access does not allow.
+pub(crate) fn check_access(
+    index: &str,
+    access: &Access,
+    purpose: Purpose,
+) -> Result<(), EngineError> {
+    if access.allows(index, purpose) {
+        return Ok(());
+    }
+    Err(EngineError::AccessDenied {
+        index: index.to_string(),
+        purpose,
+    })
+}
