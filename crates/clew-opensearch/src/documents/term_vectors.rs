@@ -112,7 +112,7 @@ impl Asked {
             FieldKind::Text { .. } | FieldKind::Keyword { .. }
         );
         match &self.fields {
-            None => field.has_term_vectors() || (self.doc.is_some() && has_terms),
+            None => field.settings.term_vectors || (self.doc.is_some() && has_terms),
             Some(patterns) => {
                 let named = |pattern: &String| clew_schema::glob::matches(pattern, &field.path);
                 has_terms && patterns.iter().any(named)

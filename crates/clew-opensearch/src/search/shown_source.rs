@@ -32,6 +32,10 @@ pub(crate) fn write_value(
         return;
     }
     let mut kept = JsonWriter::with_capacity(source.len());
-    SourceFilter::Paths { includes, excludes }.write(source, &mut kept);
+    let shown = SourceFilter::Paths {
+        includes: includes.to_vec(),
+        excludes: excludes.to_vec(),
+    };
+    shown.write(source, &mut kept);
     wanted.write(&kept.into_bytes(), json);
 }

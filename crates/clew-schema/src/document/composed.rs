@@ -86,7 +86,7 @@ impl<'m> Walk<'m, '_> {
     /// An object of features and their weights.
     pub(super) fn features_value(&mut self, field: &'m MappedField) -> Result<()> {
         let (object, written) = self.tree()?;
-        let features = features::read(&field.path, field.is_inverse(), &object);
+        let features = features::read(&field.path, field.settings.inverse, &object);
         if let Ok(new) = &features {
             let names: Vec<&str> = new.tokens.iter().map(|token| token.text.as_str()).collect();
             let repeated = self.values_for(&field.path).term_of(field, &names);

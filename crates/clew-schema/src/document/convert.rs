@@ -321,7 +321,7 @@ fn not_numeric<T>(value: bool) -> Result<T, Misfit> {
 fn feature(field: &MappedField, value: f64) -> Result<OwnedValue, Misfit> {
     #[allow(clippy::cast_possible_truncation, reason = "features have 32 bits")]
     let value = value as f32;
-    let kept = features::kept(value, field.is_inverse(), (&field.path, "_feature"))?;
+    let kept = features::kept(value, field.settings.inverse, (&field.path, "_feature"))?;
     Ok(OwnedValue::F64(f64::from(kept)))
 }
 

@@ -80,7 +80,7 @@ impl MappedField {
 
     /// What the mapping's `meta` says of it.
     pub fn meta(&self) -> Option<&Value> {
-        self.settings.shown.get("meta")
+        self.settings.meta.as_ref()
     }
 }
 

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
 use super::join::JoinRelations;
-use super::parameters::show;
 use super::schema::{MappingError, NewField};
 use crate::completion::CompletionMapping;
 use crate::date::DateFormat;
@@ -116,7 +115,10 @@ pub enum TextStyle {
     /// Documents only: phrases are found by reading the source again.
     MatchOnly,
     /// In full, with more fields beside it for words that are still being typed.
-    AsYouType,
+    AsYouType {
+        /// How many neighbours are looked at together, from 2 to 4.
+        neighbours: u8,
+    },
 }
 
 /// What a field of exact terms is for.
@@ -253,7 +255,7 @@ impl FieldKind {
             FieldKind::Text { style, .. } => match style {
                 TextStyle::Full => "text",
                 TextStyle::MatchOnly => "match_only_text",
-                TextStyle::AsYouType => "search_as_you_type",
+                TextStyle::AsYouType { .. } => "search_as_you_type",
             },
             FieldKind::Keyword { style, .. } => match style {
                 KeywordStyle::Keyword => "keyword",
@@ -327,9 +329,19 @@ pub struct FieldSettings {
     pub hidden: bool,
     /// Positions between two values of a text field.
     pub position_gap: usize,
+    /// The name of what weighs the field's terms, where it is not what the index usually does.
+    pub similarity: Option<String>,
+    /// Whether words can be sorted and gathered in buckets, which takes a column of them.
+    pub fielddata: bool,
+    /// Whether term vectors are handed out, which are made from the source when asked for.
+    pub term_vectors: bool,
+    /// Whether more of a feature makes a document worse: what is kept is one divided by its value.
+    pub inverse: bool,
+    /// What the users of the mapping say of the field to each other.
+    pub meta: Option<Value>,
     /// What belongs to what, for a join field.
     pub(crate) join: Option<Arc<JoinRelations>>,
-    /// Parameters that change nothing here, kept to be shown again.
+    /// Parameters as they were written, only to be shown again: what they change is said above.
     pub(crate) shown: Map<String, Value>,
 }
 
@@ -350,6 +362,11 @@ impl Default for FieldSettings {
             doc_values: true,
             hidden: false,
             position_gap: clew_analysis::POSITION_GAP,
+            similarity: None,
+            fielddata: false,
+            term_vectors: false,
+            inverse: false,
+            meta: None,
             join: None,
             shown: Map::new(),
         }
@@ -384,26 +401,16 @@ impl MappedField {
     pub fn date_format(&self) -> Option<&DateFormat> {
         self.date_format.as_deref()
     }
-    /// Whether more of a feature makes a document worse: what is kept is one divided by its value.
-    pub fn is_inverse(&self) -> bool {
-        let positive = self.settings.shown.get("positive_score_impact");
-        positive.is_some_and(|positive| matches!(show(positive).as_str(), "false"))
-    }
     /// Whether a text's words can be sorted and gathered in buckets, which takes a column of them.
     pub fn has_fielddata(&self) -> bool {
-        let style = match &self.kind {
-            FieldKind::Text { style, .. } => *style,
-            _ => return false,
-        };
-        let wanted = self.settings.shown.get("fielddata");
-        style == TextStyle::Full && wanted.is_some_and(|wanted| show(wanted) == "true")
-    }
-    /// Whether the mapping asks for term vectors, which are made from the source when asked for.
-    pub fn has_term_vectors(&self) -> bool {
-        let wanted = self.settings.shown.get("term_vector");
-        wanted
-            .and_then(Value::as_str)
-            .is_some_and(|wanted| wanted != "no")
+        let is_full = matches!(
+            self.kind,
+            FieldKind::Text {
+                style: TextStyle::Full,
+                ..
+            }
+        );
+        is_full && self.settings.fielddata
     }
     /// Whether documents write it under its own name.
     pub(super) fn is_written(&self) -> bool {

@@ -9,6 +9,7 @@ use super::field::{
 };
 use super::parameters::{boolean, show};
 use super::schema::MappingError;
+use super::typing;
 use crate::date::DATE_FORMAT_DEFAULT;
 
 /// The kind that a type's name stands for, with the parameters that are part of it.
@@ -27,7 +28,9 @@ pub(super) fn kind_of(
         "text" => FieldKind::text("standard"),
         "search_as_you_type" => FieldKind::Text {
             analyzer: "standard".to_string(),
-            style: TextStyle::AsYouType,
+            style: TextStyle::AsYouType {
+                neighbours: typing::SIZE_DEFAULT,
+            },
         },
         "match_only_text" => FieldKind::Text {
             analyzer: "standard".to_string(),

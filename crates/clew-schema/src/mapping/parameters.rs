@@ -14,7 +14,7 @@ use super::schema::{Definition, MappingError, NewField};
 use super::typing;
 use super::vector::read_vector;
 
-/// Parameters that every field takes and that change nothing here.
+/// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
 /// The same for one type or another.
 const TEXT_SHOWN: [&str; 8] = [
@@ -124,6 +124,11 @@ fn read_common(
         // Fields of other types take it and make nothing of it, nor of none.
         "similarity" if value.is_null() || !is_weighed(&definition.new.kind) => {}
         _ if SHOWN.contains(&key) || key == "similarity" => {
+            match key {
+                "similarity" => settings.similarity = Some(show(value)),
+                "meta" => settings.meta = Some(value.clone()),
+                _ => {}
+            }
             settings.shown.insert(key.to_string(), value.clone());
         }
         _ => return Ok(false),
@@ -180,6 +185,12 @@ fn read_special(
                 return Ok(false);
             }
             check_word(key, value)?;
+            match key {
+                "fielddata" => settings.fielddata = show(value) == "true",
+                "term_vector" => settings.term_vectors = show(value) != "no",
+                "positive_score_impact" => settings.inverse = show(value) == "false",
+                _ => {}
+            }
             settings.shown.insert(key.to_string(), value.clone());
         }
     }
@@ -206,11 +217,11 @@ fn read_words(
         }
         (
             FieldKind::Text {
-                style: TextStyle::AsYouType,
+                style: TextStyle::AsYouType { neighbours },
                 ..
             },
             typing::SIZE_PARAMETER,
-        ) => typing::read_size(value, settings)?,
+        ) => *neighbours = typing::read_size(value)?,
         (FieldKind::Text { .. }, "position_increment_gap") => {
             settings.position_gap = number(name, key, value, 0..=1_000_000)?;
         }
@@ -280,7 +291,7 @@ fn has_null_value(kind: &FieldKind) -> bool {
     is_numeric(kind) || can_be_malformed(kind) || matches!(kind, FieldKind::Keyword { .. })
 }
 
-/// Parameters that a type takes and that change nothing here.
+/// Parameters that a type takes and that are shown as they were written.
 fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
     match kind {
         FieldKind::Text { .. } => &TEXT_SHOWN,
@@ -413,4 +424,16 @@ pub(super) fn show(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+pub(super) fn as_object<'v>(
+    value: &'v Value,
+    name: &str,
+) -> Result<&'v Map<String, Value>, MappingError> {
+    value.as_object().ok_or_else(|| {
+        MappingError::invalid(format!(
+            "Expected map for property [{name}] but got [{}]",
+            show(value)
+        ))
+    })
 }

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use super::compression::COMPRESSION;
 use super::field::{DOC_COUNT, Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::join::parent_path;
-use super::parameters::{boolean, read_field, show};
+use super::parameters::{as_object, boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField, NewFields};
+use super::source::{SourceShown, read_routing};
 use super::template;
 use super::typing;
 use crate::date::DateFormat;
@@ -104,8 +105,8 @@ impl Mapping {
                 self.root.date_formats = Arc::new(formats);
             }
             "dynamic_templates" => self.root.templates = Arc::new(template::read(value)?),
-            "_source" => check_source(value)?,
-            "_routing" => check_routing(value)?,
+            "_source" => self.root.source = Arc::new(SourceShown::read(value)?),
+            "_routing" => self.root.routing_required = read_routing(value)?,
             _ if ROOT_SHOWN.contains(&key) => {}
             _ => {
                 return Err(MappingError::invalid(format!(
@@ -281,10 +282,10 @@ impl Mapping {
 
     /// A similarity must be one of those that are always there or that the settings name.
     fn check_similarity(&self, definition: &Definition) -> Result<(), MappingError> {
-        let Some(name) = definition.settings.shown.get("similarity").map(show) else {
+        let Some(name) = definition.settings.similarity.as_deref() else {
             return Ok(());
         };
-        if self.similarities.named(&name).is_some() {
+        if self.similarities.named(name).is_some() {
             return Ok(());
         }
         if name == "classic" {
@@ -396,15 +397,11 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
         }
     };
     let new = &definition.new;
-    let fielddata = |shown: &Map<String, Value>| {
-        let wanted = shown.get("fielddata").map(show);
-        wanted.unwrap_or_else(|| "false".to_string())
-    };
-    // Words of documents that are there already have no column.
-    let (from, to) = (&field.settings.shown, &definition.settings.shown);
-    compare("fielddata", fielddata(from), fielddata(to));
-    compare("index", field.indexed.to_string(), new.indexed.to_string());
     let settings = [&field.settings, &definition.settings];
+    // Words of documents that are there already have no column.
+    let [from, to] = settings.map(|settings| settings.fielddata.to_string());
+    compare("fielddata", from, to);
+    compare("index", field.indexed.to_string(), new.indexed.to_string());
     let [from, to] = settings.map(|settings| settings.store.to_string());
     compare("store", from, to);
     let [from, to] = settings.map(|settings| settings.doc_values.to_string());
@@ -412,7 +409,9 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
     let normalizer = |settings: &FieldSettings| settings.normalizer.clone().unwrap_or_default();
     let [from, to] = settings.map(normalizer);
     compare("normalizer", from, to);
-    let [from, to] = settings.map(|settings| written(&settings.shown, "similarity"));
+    let similarity =
+        |settings: &FieldSettings| settings.similarity.clone().unwrap_or("null".to_string());
+    let [from, to] = settings.map(similarity);
     compare("similarity", from, to);
     match (&field.kind, &new.kind) {
         (FieldKind::Text { analyzer: from, .. }, FieldKind::Text { analyzer: to, .. }) => {
@@ -469,15 +468,6 @@ fn compare_columns(
     compare("method", method(from), method(to));
 }
 
-fn as_object<'v>(value: &'v Value, name: &str) -> Result<&'v Map<String, Value>, MappingError> {
-    value.as_object().ok_or_else(|| {
-        MappingError::invalid(format!(
-            "Expected map for property [{name}] but got [{}]",
-            show(value)
-        ))
-    })
-}
-
 /// The type a field declares; one with properties is an object without saying so.
 fn type_of<'v>(name: &str, parameters: &'v Map<String, Value>) -> Result<&'v str, MappingError> {
     match parameters.get("type") {
@@ -515,36 +505,6 @@ fn check_name(name: &str) -> Result<(), MappingError> {
         });
     }
     name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
-}
-
-fn check_routing(value: &Value) -> Result<(), MappingError> {
-    match value.get("required").map(show).as_deref() {
-        None | Some("true" | "false") => Ok(()),
-        Some(other) => Err(MappingError::invalid(format!(
-            "Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
-    }
-}
-
-fn check_source(value: &Value) -> Result<(), MappingError> {
-    for (key, value) in as_object(value, "_source")? {
-        match key.as_str() {
-            "enabled" => {
-                boolean(key, value)?;
-            }
-            "includes"
-            | "excludes"
-            | "recovery_source_enabled"
-            | "recovery_source_includes"
-            | "recovery_source_excludes" => {}
-            _ => {
-                return Err(MappingError::invalid(format!(
-                    "unknown parameter [{key}] on mapper [_source] of type [null]"
-                )));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Why no field can have this name, dots in it making objects.

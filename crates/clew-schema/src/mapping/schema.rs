@@ -17,7 +17,7 @@ use super::field::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, IntegerKind, MappedField, TextStyle,
 };
 use super::nested::Nested;
-use super::parameters::show;
+use super::source::SourceShown;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::date::{DATE_FORMAT_DEFAULT, DateFormat};
@@ -162,6 +162,8 @@ pub(crate) struct RootSettings {
     pub(crate) numeric_detection: bool,
     /// The formats that a date must have to be noticed.
     pub(crate) date_formats: Arc<Vec<DateFormat>>,
+    pub(crate) source: Arc<SourceShown>,
+    pub(crate) routing_required: bool,
     /// How new names become fields.
     pub(crate) templates: Arc<Vec<DynamicTemplate>>,
     /// Parameters as they were written, to be shown again.
@@ -182,6 +184,8 @@ impl Default for RootSettings {
             date_detection: true,
             numeric_detection: false,
             date_formats: Arc::new(formats),
+            source: Arc::default(),
+            routing_required: false,
             templates: Arc::default(),
             shown: Map::new(),
         }
@@ -257,8 +261,8 @@ impl Mapping {
 
     /// How a field's terms are weighed.
     pub fn similarity(&self, field: &MappedField) -> Similarity {
-        let own = field.settings.shown.get("similarity");
-        let own = own.and_then(|name| self.similarities.named(&show(name)));
+        let own = field.settings.similarity.as_deref();
+        let own = own.and_then(|name| self.similarities.named(name));
         own.unwrap_or_else(|| self.similarities.usual())
     }
 
@@ -546,9 +550,8 @@ fn postings_analyzer<'f>(
     analyzer: &'f str,
     similarities: &Similarities,
 ) -> Cow<'f, str> {
-    let own = field.settings.shown.get("similarity").map(show);
     let counting = similarities
-        .counts_each(own.as_deref())
+        .counts_each(field.settings.similarity.as_deref())
         .then(|| counting_each(analyzer));
     counting
         .flatten()

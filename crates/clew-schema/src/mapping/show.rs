@@ -8,12 +8,15 @@ use std::collections::BTreeMap;
 use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 use serde_json::{Map, Value, json};
 
-use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind};
+use super::field::{
+    Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind, TextStyle,
+};
 use super::nested::Nested;
 use super::parameters::{boolean, read_field, show};
 use super::read::{dynamic, hidden_fields};
 use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
+use super::typing::SIZE_PARAMETER;
 use crate::date::DATE_FORMAT_DEFAULT;
 use crate::similarity::Similarities;
 
@@ -276,6 +279,14 @@ fn field_json(field: &MappedField) -> Map<String, Value> {
         set("index", json!(false));
     }
     shown.extend(settings_json(&field.settings));
+    if let FieldKind::Text {
+        style: TextStyle::AsYouType { neighbours },
+        ..
+    } = field.kind
+    {
+        shown.insert(SIZE_PARAMETER.to_string(), json!(neighbours));
+    }
+    shown.extend(field.settings.shown.clone());
     shown
 }
 
@@ -323,6 +334,5 @@ fn settings_json(settings: &FieldSettings) -> Map<String, Value> {
     if settings.position_gap != POSITION_GAP {
         set("position_increment_gap", json!(settings.position_gap));
     }
-    shown.extend(settings.shown.clone());
     shown
 }

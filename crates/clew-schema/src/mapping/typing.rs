@@ -2,7 +2,7 @@
 //! neighbours, and the beginnings of all of these.
 
 use clew_analysis::with_filters;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::field::{FieldKind, FieldSettings, TextStyle};
 use super::parameters::show;
@@ -10,7 +10,7 @@ use super::schema::{Definition, MappingError};
 
 /// The parameter that says how many neighbours are looked at together.
 pub(super) const SIZE_PARAMETER: &str = "max_shingle_size";
-const SIZE_DEFAULT: u64 = 3;
+pub(super) const SIZE_DEFAULT: u8 = 3;
 /// Characters of the longest beginning that is kept.
 const BEGINNING_MAX: u64 = 20;
 /// What the field of beginnings is called.
@@ -18,70 +18,50 @@ const BEGINNINGS: &str = "_index_prefix";
 
 /// Sets what such fields have unless their mapping says otherwise.
 pub(super) fn prepare(definition: &mut Definition) {
-    if is_typing(&definition.new.kind) {
+    if let FieldKind::Text {
+        style: TextStyle::AsYouType { .. },
+        ..
+    } = definition.new.kind
+    {
         definition.settings.doc_values = false;
-        let size = json!(SIZE_DEFAULT);
-        definition
-            .settings
-            .shown
-            .insert(SIZE_PARAMETER.to_string(), size);
     }
 }
 
 /// Reads how many neighbours are looked at together.
-pub(super) fn read_size(value: &Value, settings: &mut FieldSettings) -> Result<(), MappingError> {
+pub(super) fn read_size(value: &Value) -> Result<u8, MappingError> {
     let size = show(value).parse().ok();
-    let Some(size) = size.filter(|size: &u64| (2..=4).contains(size)) else {
-        return Err(MappingError::invalid(format!(
-            "[{SIZE_PARAMETER}] must be at least [2] and at most [4], got [{}]",
-            show(value)
-        )));
-    };
-    settings
-        .shown
-        .insert(SIZE_PARAMETER.to_string(), json!(size));
-    Ok(())
-}
-
-fn is_typing(kind: &FieldKind) -> bool {
-    matches!(
-        kind,
-        FieldKind::Text {
-            style: TextStyle::AsYouType,
-            ..
-        }
-    )
+    size.filter(|size: &u8| (2..=4).contains(size))
+        .ok_or_else(|| {
+            MappingError::invalid(format!(
+                "[{SIZE_PARAMETER}] must be at least [2] and at most [4], got [{}]",
+                show(value)
+            ))
+        })
 }
 
 /// The fields beside one for typing: their names, kinds and settings.
 pub(super) fn beside(definition: &Definition) -> Vec<(String, FieldKind, FieldSettings)> {
     let FieldKind::Text {
         analyzer,
-        style: TextStyle::AsYouType,
+        style: TextStyle::AsYouType { neighbours },
     } = &definition.new.kind
     else {
         return Vec::new();
     };
     let settings = &definition.settings;
     let search = settings.search_analyzer.as_ref().unwrap_or(analyzer);
-    let size = settings.shown.get(SIZE_PARAMETER).and_then(Value::as_u64);
-    let size = size.unwrap_or(SIZE_DEFAULT);
-    let exactly = |size: u64| shingles(size, size, false);
+    let size = *neighbours;
+    let exactly = |size: u8| shingles(size, size, false);
     let made = |analyzer: &str, filters: &[Value]| {
         with_filters(analyzer, filters).unwrap_or_else(|| analyzer.to_string())
     };
-    let similarity = settings.shown.get_key_value("similarity");
-    let weighed_alike: Map<String, Value> = similarity
-        .into_iter()
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
     let field = |name: String, indexed: &[Value], searched: &[Value]| {
         let kind = FieldKind::text(made(analyzer, indexed));
         let settings = FieldSettings {
             search_analyzer: Some(made(search, searched)),
             position_gap: settings.position_gap,
             hidden: true,
-            shown: weighed_alike.clone(),
+            similarity: settings.similarity.clone(),
             ..FieldSettings::default()
         };
         (name, kind, settings)
@@ -99,7 +79,7 @@ pub(super) fn beside(definition: &Definition) -> Vec<(String, FieldKind, FieldSe
     fields
 }
 
-fn shingles(min: u64, max: u64, words: bool) -> Value {
+fn shingles(min: u8, max: u8, words: bool) -> Value {
     json!({
         "type": "shingle",
         "min_shingle_size": min,

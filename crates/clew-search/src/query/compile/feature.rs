@@ -178,7 +178,7 @@ impl Compiler<'_> {
 
 /// The curve over what is kept of the field's values.
 fn curve_for(mapped: &MappedField, curve: FeatureCurve) -> Result<FeatureCurve, QueryError> {
-    if !mapped.is_inverse() {
+    if !mapped.settings.inverse {
         return Ok(curve);
     }
     if matches!(curve, FeatureCurve::Log { .. }) {
