@@ -184,15 +184,6 @@ impl ApiError {
         self.map_cause(|cause| cause.with("index", index).with("index_uuid", uuid))
     }
 
-    /// Says what of the request the error is about, before all that it says already.
-    pub(crate) fn about(self, key: &'static str, value: impl Into<Value>) -> Self {
-        self.map_cause(|mut cause| {
-            cause.extra.retain(|(known, _)| *known != key);
-            cause.extra.insert(0, (key, value.into()));
-            cause
-        })
-    }
-
     /// Says where in the request's body the error is.
     pub(crate) fn at_place(self, line: usize, column: usize) -> Self {
         self.map_cause(|cause| cause.with("line", line).with("col", column))

@@ -9,9 +9,9 @@ use sha1::{Digest, Sha1};
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, optional, refused, text};
 use super::values::wrong_type;
-use crate::http::error::ApiError;
 
 /// Types of ICMP messages that answer each other.
 const ANSWERS: [(u16, u16); 5] = [(8, 0), (13, 14), (15, 16), (17, 18), (10, 9)];
@@ -78,7 +78,7 @@ struct Ports {
 }
 
 impl CommunityId {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let seed = match config.remove("seed") {
             None | Some(Value::Null) => Some(0),
             Some(Value::String(text)) => text.parse().ok(),

@@ -3,8 +3,8 @@
 use serde_json::{Number, Value};
 
 use super::Failure;
+use super::error::DefinitionError;
 use super::pipeline::refused;
-use crate::http::error::ApiError;
 use crate::http::mustache::java_text;
 
 /// What a value is turned into.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn parse(name: &str) -> Result<Self, ApiError> {
+    pub(super) fn parse(name: &str) -> Result<Self, DefinitionError> {
         Ok(match name {
             "integer" => Kind::Integer,
             "long" => Kind::Long,

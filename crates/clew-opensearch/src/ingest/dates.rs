@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{missing, names, optional, refused, text};
-use crate::http::error::ApiError;
 use crate::http::mustache::java_text;
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
@@ -36,12 +36,12 @@ pub(super) struct Readings {
 }
 
 impl Readings {
-    pub(super) fn parse(formats: &[String], zone: Option<&str>) -> Result<Self, ApiError> {
+    pub(super) fn parse(formats: &[String], zone: Option<&str>) -> Result<Self, DefinitionError> {
         let readings = formats.iter().map(|format| reading(format));
         Ok(Readings {
             readings: readings.collect::<Result<_, _>>()?,
             zone: parse_zone(zone)
-                .map_err(|error| ApiError::illegal_argument(format!("[timezone] {error}")))?,
+                .map_err(|error| DefinitionError::unsupported(format!("[timezone] {error}")))?,
         })
     }
 
@@ -63,7 +63,7 @@ pub(super) struct DateStep {
 }
 
 impl DateStep {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let field = text(config, "field")?;
         let target = optional(config, "target_field")?;
         let formats = names(config, "formats")?.ok_or_else(|| missing("formats"))?;
@@ -109,7 +109,7 @@ impl Reading {
     }
 }
 
-fn reading(name: &str) -> Result<Reading, ApiError> {
+fn reading(name: &str) -> Result<Reading, DefinitionError> {
     Ok(match name {
         "ISO8601" => Reading::Format(format("strict_date_optional_time||date_optional_time")?),
         "UNIX_MS" => Reading::Format(format("epoch_millis")?),
@@ -120,6 +120,6 @@ fn reading(name: &str) -> Result<Reading, ApiError> {
 }
 
 /// A format by its name or its pattern.
-pub(super) fn format(written: &str) -> Result<DateFormat, ApiError> {
+pub(super) fn format(written: &str) -> Result<DateFormat, DefinitionError> {
     DateFormat::parse(written).map_err(|error| refused("formats", error))
 }

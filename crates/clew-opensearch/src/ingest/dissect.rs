@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, optional, refused, text};
 use super::structured::text_of;
-use crate::http::error::ApiError;
+use super::{Failure, FailureKind};
 
 /// The step: `%{a} - %{b}`.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ enum Kind {
 }
 
 impl Dissect {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let written = text(config, "pattern")?;
         let mut pieces = written.split("%{");
         let start = pieces.next().unwrap_or_default().to_string();
@@ -66,7 +66,7 @@ impl Dissect {
             return Ok(());
         };
         let found = self.found(&line).ok_or_else(|| Failure {
-            kind: "find_match",
+            kind: FailureKind::NoMatch,
             ..Failure::illegal(format!(
                 "Unable to find match for dissect pattern: {} against source: {line}",
                 self.pattern

@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
-use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, one_or_more, optional, refused, text};
 use super::processor::template;
 use super::values::{class, wrong_type};
-use crate::http::error::ApiError;
+use super::{Failure, FailureKind};
 use crate::http::mustache::Template;
 
 /// What a pattern of names must not have in it, in the order in which reasons tell it.
@@ -27,7 +27,7 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         Ok(Copied {
             from: template(&text(config, "source_field")?)?,
             to: template(&text(config, "target_field")?)?,
@@ -83,7 +83,7 @@ pub(super) struct Removed {
 }
 
 impl Removed {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let templates = |names: Vec<String>| names.iter().map(|name| template(name)).collect();
         let fields = one_or_more(config, "field")?;
         let all_but = one_or_more(config, "exclude_field")?;
@@ -132,7 +132,7 @@ pub(super) struct RemovedByPattern {
 }
 
 impl RemovedByPattern {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let removed = one_or_more(config, "field_pattern")?;
         let kept = one_or_more(config, "exclude_field_pattern")?;
         let (key, patterns, keep) = match (removed, kept) {
@@ -198,7 +198,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let field = text(config, "field")?;
         let to = optional(config, "target_field")?.unwrap_or_else(|| field.clone());
         let descending = match optional(config, "order")?.as_deref() {
@@ -233,7 +233,7 @@ impl Sorted {
         };
         if let Some(other) = items.iter().find(|item| class(item) != class(&items[0])) {
             return Err(Failure {
-                kind: "class_cast_exception",
+                kind: FailureKind::MixedTypes,
                 ..Failure::illegal(format!(
                     "class {} cannot be cast to class {}",
                     class(&items[0]),

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, names, optional, refused};
-use crate::http::error::ApiError;
 use crate::http::mustache::java_text;
 
 /// What is not of a document's source, and not hashed.
@@ -67,7 +67,7 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let fields = names(config, "fields")?.unwrap_or_default();
         let left_out = names(config, "exclude_fields")?.unwrap_or_default();
         if !fields.is_empty() && !left_out.is_empty() {

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, names, optional, refused, text};
-use crate::http::error::ApiError;
 
 /// The folder of databases, in the data folder.
 const FOLDER: &str = "geoip";
@@ -66,7 +66,7 @@ pub(super) struct GeoIp {
 }
 
 impl GeoIp {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let database =
             optional(config, "database_file")?.unwrap_or_else(|| "GeoLite2-City.mmdb".to_string());
         if database.contains(['/', '\\']) || database.starts_with('.') {

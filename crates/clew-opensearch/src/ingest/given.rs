@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::processor::template;
-use crate::http::error::ApiError;
 use crate::http::mustache::Template;
 
 /// A value to put somewhere.
@@ -19,7 +19,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    pub(super) fn parse(value: Value) -> Result<Self, ApiError> {
+    pub(super) fn parse(value: Value) -> Result<Self, DefinitionError> {
         Ok(match value {
             Value::String(text) => Given::Text(template(&text)?),
             Value::Array(items) => {
@@ -30,7 +30,7 @@ impl Given {
                 let member =
                     |(name, value): (String, Value)| Ok((template(&name)?, Given::parse(value)?));
                 let members = members.into_iter().map(member);
-                Given::Members(members.collect::<Result<_, ApiError>>()?)
+                Given::Members(members.collect::<Result<_, DefinitionError>>()?)
             }
             other => Given::Value(other),
         })

@@ -6,10 +6,11 @@ use grok::parser::{GrokComponent, grok_split};
 use grok::{Grok as Patterns, Pattern};
 use serde_json::{Map, Value, json};
 
-use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, missing, names, refused, text};
 use super::structured::text_of;
+use super::{Failure, FailureKind};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
@@ -38,7 +39,7 @@ impl Kind {
 
     fn of(self, captured: &str) -> Result<Value, Failure> {
         let wrong = |_| Failure {
-            kind: "number_format_exception",
+            kind: FailureKind::NotANumber,
             ..Failure::illegal(format!("For input string: \"{captured}\""))
         };
         Ok(match self {
@@ -64,7 +65,7 @@ struct Expression {
 
 impl Expression {
     /// Compiles an expression. Fields may have any name, which captures may not: they get others.
-    fn compile(written: &str, patterns: &Patterns) -> Result<Self, ApiError> {
+    fn compile(written: &str, patterns: &Patterns) -> Result<Self, DefinitionError> {
         let mut captures = Vec::new();
         let mut renamed = String::new();
         for component in grok_split(written) {
@@ -129,7 +130,7 @@ pub(super) struct Grok {
 }
 
 impl Grok {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
         if let Some(own) = config.remove("pattern_definitions") {
             let own = own
@@ -263,7 +264,7 @@ mod tests {
         let parse = |patterns: Value| {
             let mut config = json!({"field": "f", "patterns": patterns});
             let config = config.as_object_mut().unwrap();
-            Grok::parse(config).unwrap_err().in_words()
+            Grok::parse(config).unwrap_err().reason
         };
         for (patterns, reason) in [
             (json!([]), "List of patterns must not be empty"),

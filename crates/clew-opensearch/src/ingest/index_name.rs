@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::dates::{Readings, format};
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{names, optional, text};
 use super::processor::template;
-use crate::http::error::ApiError;
 use crate::http::mustache::{Template, java_text};
 
 /// How dates are read, and how they stand in names, unless a step says otherwise.
@@ -29,7 +29,7 @@ pub(super) struct IndexName {
 }
 
 impl IndexName {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         config.remove("locale");
         let zone = optional(config, "timezone")?.unwrap_or_else(|| ZONE_DEFAULT.to_string());
         let formats =
@@ -63,6 +63,6 @@ impl IndexName {
     }
 
     fn dated(&self, name_format: &str) -> Result<DateFormat, Failure> {
-        format(name_format).map_err(|error| Failure::illegal(error.reason()))
+        format(name_format).map_err(|error| Failure::illegal(error.reason))
     }
 }

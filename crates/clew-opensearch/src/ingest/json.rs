@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::document::Document;
+use super::error::{Because, DefinitionError};
 use super::pipeline::{flag, optional, refused, text};
-use crate::http::error::{ApiError, Cause};
 use crate::http::mustache::java_text;
 
 /// The step.
@@ -17,7 +17,7 @@ pub(super) struct Json {
 }
 
 impl Json {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let field = text(config, "field")?;
         let target = optional(config, "target_field")?;
         let to_root = flag(config, "add_to_root", false)?;
@@ -53,11 +53,8 @@ fn first_value(text: &str) -> Result<Value, Failure> {
     let first = serde_json::Deserializer::from_str(text)
         .into_iter::<Value>()
         .next();
-    first.unwrap_or(Ok(Value::Null)).map_err(|error| {
-        let because = Cause::new("json_parse_exception", error.to_string());
-        Failure {
-            because: Some(Box::new(because)),
-            ..Failure::illegal(error.to_string())
-        }
+    first.unwrap_or(Ok(Value::Null)).map_err(|error| Failure {
+        because: Some(Because::NotJson(error.to_string())),
+        ..Failure::illegal(error.to_string())
     })
 }

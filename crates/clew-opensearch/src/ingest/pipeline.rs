@@ -6,9 +6,9 @@ use std::sync::{Arc, LazyLock};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use super::error::DefinitionError;
 use super::processor::Processor;
 use super::values::class;
-use crate::http::error::ApiError;
 
 /// Pipelines that are kept ready.
 const READY_MAX: usize = 1000;
@@ -36,7 +36,7 @@ pub(super) struct Step {
 
 impl Pipeline {
     /// The pipeline of a definition, read once: compiling patterns would cost each request milliseconds.
-    pub(super) fn ready(body: &Value) -> Result<Arc<Self>, ApiError> {
+    pub(super) fn ready(body: &Value) -> Result<Arc<Self>, DefinitionError> {
         static READY: LazyLock<Mutex<BTreeMap<String, Arc<Pipeline>>>> =
             LazyLock::new(Mutex::default);
         let definition = body.to_string();
@@ -53,7 +53,7 @@ impl Pipeline {
     }
 
     /// Reads a definition.
-    pub(super) fn parse(body: &Value) -> Result<Self, ApiError> {
+    pub(super) fn parse(body: &Value) -> Result<Self, DefinitionError> {
         let Some(members) = body.as_object() else {
             return Err(malformed("expected an object".to_string()));
         };
@@ -99,7 +99,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn steps(&mut self, key: &str, value: &Value, depth: usize) -> Result<Vec<Step>, ApiError> {
+    fn steps(
+        &mut self,
+        key: &str,
+        value: &Value,
+        depth: usize,
+    ) -> Result<Vec<Step>, DefinitionError> {
         let Some(items) = value.as_array() else {
             return Err(malformed(format!("[{key}] property isn't a list")));
         };
@@ -115,20 +120,20 @@ impl Reader {
         Ok(steps)
     }
 
-    fn step(&mut self, name: &str, config: &Value, depth: usize) -> Result<Step, ApiError> {
+    fn step(&mut self, name: &str, config: &Value, depth: usize) -> Result<Step, DefinitionError> {
         if depth > DEPTH_MAX || self.left == 0 {
-            return Err(ApiError::illegal_argument(format!(
+            return Err(DefinitionError::unsupported(format!(
                 "a pipeline has at most [{STEPS_MAX}] processors, [{DEPTH_MAX}] inside each other"
             )));
         }
         self.left -= 1;
         let Value::Object(config) = config else {
             let reason = format!("property isn't a map, but of type [{}]", class(config));
-            return Err(malformed(reason).about("processor_type", name));
+            return Err(malformed(reason).in_step(name));
         };
         let mut config = config.clone();
         if config.remove("if").is_some() {
-            return Err(ApiError::illegal_argument(format!(
+            return Err(DefinitionError::unsupported(format!(
                 "[if] of processor [{name}] is not supported: there is no scripting language"
             )));
         }
@@ -143,12 +148,9 @@ impl Reader {
                 on_failure,
                 what,
             })
-            .map_err(|error| {
-                let error = match &tag {
-                    Some(tag) => error.about("processor_tag", tag.as_str()),
-                    None => error,
-                };
-                error.about("processor_type", name)
+            .map_err(|mut error| {
+                error.tag = tag.or(error.tag);
+                error.in_step(name)
             })
     }
 
@@ -158,7 +160,7 @@ impl Reader {
         name: &str,
         config: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(&'static str, Vec<Step>, Processor), ApiError> {
+    ) -> Result<(&'static str, Vec<Step>, Processor), DefinitionError> {
         let on_failure = match config.remove("on_failure") {
             None => Vec::new(),
             Some(Value::Array(none)) if none.is_empty() => {
@@ -195,21 +197,24 @@ impl Reader {
     }
 }
 
-pub(super) fn malformed(reason: String) -> ApiError {
-    ApiError::bad_request("parse_exception", reason)
+pub(super) fn malformed(reason: String) -> DefinitionError {
+    DefinitionError::malformed(reason)
 }
 
 /// What is wrong with a member.
-pub(super) fn refused(key: &str, reason: impl std::fmt::Display) -> ApiError {
-    malformed(format!("[{key}] {reason}")).about("property_name", key)
+pub(super) fn refused(key: &str, reason: impl std::fmt::Display) -> DefinitionError {
+    DefinitionError {
+        property: Some(key.to_string()),
+        ..malformed(format!("[{key}] {reason}"))
+    }
 }
 
 /// A member that must be there.
-pub(super) fn missing(key: &str) -> ApiError {
+pub(super) fn missing(key: &str) -> DefinitionError {
     refused(key, "required property is missing")
 }
 
-fn not_a(kind: &str, key: &str, value: &Value) -> ApiError {
+fn not_a(kind: &str, key: &str, value: &Value) -> DefinitionError {
     let class = class(value);
     refused(
         key,
@@ -218,7 +223,7 @@ fn not_a(kind: &str, key: &str, value: &Value) -> ApiError {
 }
 
 /// A text member.
-pub(super) fn text(config: &mut Map<String, Value>, key: &str) -> Result<String, ApiError> {
+pub(super) fn text(config: &mut Map<String, Value>, key: &str) -> Result<String, DefinitionError> {
     optional(config, key)?.ok_or_else(|| missing(key))
 }
 
@@ -226,7 +231,7 @@ pub(super) fn text(config: &mut Map<String, Value>, key: &str) -> Result<String,
 pub(super) fn optional(
     config: &mut Map<String, Value>,
     key: &str,
-) -> Result<Option<String>, ApiError> {
+) -> Result<Option<String>, DefinitionError> {
     match config.remove(key) {
         Some(Value::String(text)) => Ok(Some(text)),
         None | Some(Value::Null) => Ok(None),
@@ -238,7 +243,7 @@ pub(super) fn optional(
 pub(super) fn names(
     config: &mut Map<String, Value>,
     key: &str,
-) -> Result<Option<Vec<String>>, ApiError> {
+) -> Result<Option<Vec<String>>, DefinitionError> {
     match config.get(key) {
         None | Some(Value::Null | Value::Array(_)) => one_or_more(config, key),
         Some(other) => Err(not_a("list", key, other)),
@@ -249,7 +254,7 @@ pub(super) fn names(
 pub(super) fn one_or_more(
     config: &mut Map<String, Value>,
     key: &str,
-) -> Result<Option<Vec<String>>, ApiError> {
+) -> Result<Option<Vec<String>>, DefinitionError> {
     let items = match config.remove(key) {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(items)) => items,
@@ -258,7 +263,7 @@ pub(super) fn one_or_more(
     texts(key, items).map(Some)
 }
 
-fn texts(key: &str, items: Vec<Value>) -> Result<Vec<String>, ApiError> {
+fn texts(key: &str, items: Vec<Value>) -> Result<Vec<String>, DefinitionError> {
     let text = |item| match item {
         Value::String(text) => Ok(text),
         other => Err(not_a("string", key, &other)),
@@ -271,7 +276,7 @@ pub(super) fn flag(
     config: &mut Map<String, Value>,
     key: &str,
     default: bool,
-) -> Result<bool, ApiError> {
+) -> Result<bool, DefinitionError> {
     match config.remove(key) {
         None | Some(Value::Null) => Ok(default),
         Some(Value::Bool(flag)) => Ok(flag),

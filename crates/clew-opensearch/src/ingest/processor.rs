@@ -8,6 +8,7 @@ use super::community_id::CommunityId;
 use super::convert::Kind;
 use super::dates::DateStep;
 use super::dissect::Dissect;
+use super::error::DefinitionError;
 use super::fields::{Copied, Removed, RemovedByPattern, Sorted};
 use super::fingerprint::Fingerprint;
 use super::geoip::GeoIp;
@@ -19,7 +20,6 @@ use super::pipeline::{Step, flag, malformed, missing, optional, refused, text};
 use super::structured::{Csv, KeyValues};
 use super::user_agent::UserAgent;
 use super::values::{Change, replacement};
-use crate::http::error::ApiError;
 use crate::http::mustache::Template;
 
 /// Where a step reads and writes.
@@ -96,7 +96,7 @@ impl Processor {
         name: &str,
         config: &mut Map<String, Value>,
         inner: Option<Box<Step>>,
-    ) -> Result<(&'static str, Self), ApiError> {
+    ) -> Result<(&'static str, Self), DefinitionError> {
         let (name, what) = match name {
             "set" => ("set", set(config)?),
             "append" => ("append", append(config)?),
@@ -166,7 +166,7 @@ impl Processor {
 fn fields(
     name: &str,
     config: &mut Map<String, Value>,
-) -> Result<Option<(&'static str, Processor)>, ApiError> {
+) -> Result<Option<(&'static str, Processor)>, DefinitionError> {
     Ok(Some(match name {
         "remove" => ("remove", Processor::Remove(Removed::parse(config)?)),
         "remove_by_pattern" => (
@@ -196,7 +196,7 @@ fn fields(
 fn structured(
     name: &str,
     config: &mut Map<String, Value>,
-) -> Result<Option<(&'static str, Processor)>, ApiError> {
+) -> Result<Option<(&'static str, Processor)>, DefinitionError> {
     Ok(Some(match name {
         "json" => ("json", Processor::Json(Json::parse(config)?)),
         "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
@@ -216,7 +216,7 @@ fn structured(
 fn change(
     name: &str,
     config: &mut Map<String, Value>,
-) -> Result<(&'static str, Processor), ApiError> {
+) -> Result<(&'static str, Processor), DefinitionError> {
     let (name, change) = match name {
         "lowercase" => ("lowercase", Change::Lower),
         "uppercase" => ("uppercase", Change::Upper),
@@ -247,7 +247,7 @@ fn change(
     Ok((name, Processor::Change { field, change }))
 }
 
-fn set(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
+fn set(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
     let field = template(&text(config, "field")?)?;
     config.remove("media_type");
     let value = config.remove("value").filter(|value| !value.is_null());
@@ -270,7 +270,7 @@ fn set(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
     })
 }
 
-fn append(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
+fn append(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
     let field = template(&text(config, "field")?)?;
     let values = match config.remove("value") {
         None | Some(Value::Null) => return Err(missing("value")),
@@ -288,7 +288,7 @@ fn append(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
 }
 
 /// A field that is changed in its place unless a target is named.
-pub(super) fn field(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
+pub(super) fn field(config: &mut Map<String, Value>) -> Result<Field, DefinitionError> {
     let from = text(config, "field")?;
     Ok(Field {
         to: optional(config, "target_field")?.unwrap_or_else(|| from.clone()),
@@ -298,7 +298,7 @@ pub(super) fn field(config: &mut Map<String, Value>) -> Result<Field, ApiError> 
 }
 
 /// A field that must be given a target.
-fn moved(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
+fn moved(config: &mut Map<String, Value>) -> Result<Field, DefinitionError> {
     Ok(Field {
         from: text(config, "field")?,
         to: text(config, "target_field")?,
@@ -306,11 +306,14 @@ fn moved(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
     })
 }
 
-pub(super) fn pattern(config: &mut Map<String, Value>, key: &str) -> Result<Regex, ApiError> {
+pub(super) fn pattern(
+    config: &mut Map<String, Value>,
+    key: &str,
+) -> Result<Regex, DefinitionError> {
     let written = text(config, key)?;
     java_pattern(&written).map_err(|error| refused(key, format!("Invalid regex pattern. {error}")))
 }
 
-pub(super) fn template(written: &str) -> Result<Template, ApiError> {
+pub(super) fn template(written: &str) -> Result<Template, DefinitionError> {
     Template::parse(written).map_err(malformed)
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{Action, Engine, WriteOperation};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use super::document::Document;
 use super::pipeline::{Pipeline, Step};
 use super::processor::Processor;
 use super::values::wrong_type;
-use super::{Failure, store};
+use super::{Failure, FailureKind, store};
 use crate::http::error::ApiError;
 
 /// The settings of an index that name its pipelines.
@@ -101,7 +100,7 @@ impl<'a> Ingest<'a> {
             value,
         );
         if let Some(name) = first
-            && self.run_named(name, &mut document, 0).map_err(refused)? == Flow::Dropped
+            && self.run_named(name, &mut document, 0)? == Flow::Dropped
         {
             return Ok(Prepared::Dropped);
         }
@@ -111,7 +110,7 @@ impl<'a> Ingest<'a> {
             false => self.pipelines_of(&document.index),
         };
         if let Some(name) = own.last.as_deref()
-            && self.run_last(name, &mut document).map_err(refused)? == Flow::Dropped
+            && self.run_last(name, &mut document)? == Flow::Dropped
         {
             return Ok(Prepared::Dropped);
         }
@@ -174,7 +173,7 @@ impl<'a> Ingest<'a> {
             None => None,
             Some(body) => {
                 let ready = Pipeline::ready(&body);
-                Some(ready.map_err(|error| Failure::illegal(error.in_words()))?)
+                Some(ready.map_err(|error| Failure::illegal(ApiError::from(error).in_words()))?)
             }
         };
         self.read.insert(name.to_string(), found.clone());
@@ -265,7 +264,7 @@ impl<'a> Ingest<'a> {
             Processor::Drop => return Ok(Flow::Dropped),
             Processor::Fail(message) => {
                 return Err(Failure {
-                    kind: "fail_processor_exception",
+                    kind: FailureKind::Meant,
                     ..Failure::illegal(document.fill(message)?)
                 });
             }
@@ -279,7 +278,7 @@ impl<'a> Ingest<'a> {
                         return Ok(Flow::On);
                     }
                     return Err(Failure {
-                        kind: "illegal_state_exception",
+                        kind: FailureKind::NoPipeline,
                         ..Failure::illegal(format!(
                             "Pipeline processor configured for non-existent pipeline [{name}]"
                         ))
@@ -330,15 +329,4 @@ impl<'a> Ingest<'a> {
         document.set(field, Value::Array(changed))?;
         Ok(Flow::On)
     }
-}
-
-/// A failure that nothing handled, as the answer to the write.
-pub(super) fn refused(failure: Failure) -> ApiError {
-    let status = match failure.kind {
-        "illegal_argument_exception" | "parse_exception" | "number_format_exception" => {
-            StatusCode::BAD_REQUEST
-        }
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    ApiError::new(status, failure.cause())
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::pipeline::Pipeline;
-use super::run::{Flow, Ingest, refused};
+use super::run::{Flow, Ingest};
 use super::{Failure, store};
 use crate::http::error::ApiError;
 use crate::http::mustache::plain;
@@ -27,11 +27,11 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
         (Some(id), _) => store::find(&call.api.engine, id)
             .ok_or_else(|| ApiError::illegal_argument(format!("pipeline [{id}] does not exist")))?,
         (None, Some(definition)) => definition.clone(),
-        (None, None) => return Err(super::pipeline::missing("pipeline")),
+        (None, None) => return Err(super::pipeline::missing("pipeline").into()),
     };
     let pipeline = Arc::new(Pipeline::parse(&definition)?);
     let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
-        return Err(super::pipeline::missing("docs"));
+        return Err(super::pipeline::missing("docs").into());
     };
     if docs.is_empty() || docs.len() > DOCS_MAX {
         return Err(ApiError::illegal_argument(format!(
@@ -73,12 +73,13 @@ fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Result<Valu
             json!({"doc": shown})
         }
         // OpenSearch answers so when the list itself cannot be gone through.
-        Err(failure) if failure.step == "foreach" => return Err(refused(failure)),
+        Err(failure) if failure.step == "foreach" => return Err(failure.into()),
         Err(failure) => json!({"error": error(failure)}),
     })
 }
 
 fn error(failure: Failure) -> Value {
-    let body: Value = serde_json::from_slice(&refused(failure).body()).unwrap_or(Value::Null);
+    let body: Value =
+        serde_json::from_slice(&ApiError::from(failure).body()).unwrap_or(Value::Null);
     body["error"].clone()
 }

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, missing, names, optional, refused, text};
 use super::processor::pattern;
 use super::values::wrong_type;
-use crate::http::error::ApiError;
 
 /// `a=1 b=2`.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct KeyValues {
 }
 
 impl KeyValues {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let letters = |text: Option<String>| text.unwrap_or_default().chars().collect();
         Ok(KeyValues {
             field: text(config, "field")?,
@@ -123,7 +123,7 @@ pub(super) struct Csv {
 }
 
 impl Csv {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let one = |text: Option<String>, default: char, key: &str| {
             let mut letters = text.as_deref().unwrap_or_default().chars();
             match (letters.next(), letters.next()) {

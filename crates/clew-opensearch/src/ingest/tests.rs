@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::Failure;
 use super::document::Document;
 use super::pipeline::Pipeline;
+use crate::http::error::ApiError;
 
 fn document() -> Document {
     let source = json!({
@@ -24,14 +26,21 @@ fn check(step: Value, path: &str, expected: Value) {
     let done = pipeline.steps[0].what.change(&mut document);
     let found = match done {
         Ok(()) => document.get(path).unwrap_or(json!("nothing")),
-        Err(failure) => format!("{}: {}", failure.kind, failure.reason).into(),
+        Err(failure) => told(failure).into(),
     };
     assert_eq!(found, expected, "{step}");
 }
 
+/// The type and the reason that clients are told.
+fn told(failure: Failure) -> String {
+    let body: Value = serde_json::from_slice(&ApiError::from(failure).body()).unwrap();
+    let [kind, reason] = ["type", "reason"].map(|key| body["error"][key].as_str().unwrap());
+    format!("{kind}: {reason}")
+}
+
 fn refuse(step: Value, expected: &str) {
     let error = Pipeline::parse(&json!({"processors": [step]})).unwrap_err();
-    let body: Value = serde_json::from_slice(&error.body()).unwrap();
+    let body: Value = serde_json::from_slice(&ApiError::from(error).body()).unwrap();
     let told = ["reason", "processor_type", "property_name"].map(|key| body["error"][key].as_str());
     let told: Vec<&str> = told.into_iter().flatten().collect();
     assert_eq!(told.join("; "), expected, "{step}");

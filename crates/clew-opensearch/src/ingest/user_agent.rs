@@ -5,9 +5,9 @@ use woothee::parser::Parser;
 
 use super::Failure;
 use super::document::Document;
+use super::error::DefinitionError;
 use super::pipeline::{flag, names, optional, refused, text};
 use super::structured::text_of;
-use crate::http::error::ApiError;
 
 /// Everything that can be told.
 const PROPERTIES: [&str; 5] = ["name", "version", "os", "device", "original"];
@@ -24,7 +24,7 @@ pub(super) struct UserAgent {
 }
 
 impl UserAgent {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         if config.contains_key("regex_file") {
             return Err(refused(
                 "regex_file",

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::Failure;
+use super::{Failure, FailureKind};
 use crate::http::mustache::java_text;
 use crate::http::params::{Plus, decode};
 
@@ -202,7 +202,7 @@ fn bytes(text: &str) -> Result<i64, Failure> {
         ("pb", 50),
     ];
     let refused = |reason: String| Failure {
-        kind: "parse_exception",
+        kind: FailureKind::Unreadable,
         ..Failure::illegal(reason)
     };
     let setting = format!("failed to parse setting [Ingest Field] with value [{text}]");
@@ -225,7 +225,7 @@ fn bytes(text: &str) -> Result<i64, Failure> {
     match (lower.as_str(), lower.strip_suffix('b').map(str::trim)) {
         ("-1" | "0", _) => Ok(if lower == "0" { 0 } else { -1 }),
         (_, Some(digits)) => digits.parse().map_err(|_| Failure {
-            kind: "number_format_exception",
+            kind: FailureKind::NotANumber,
             ..Failure::illegal(format!("For input string: \"{digits}\""))
         }),
         (_, None) => Err(refused(format!(
