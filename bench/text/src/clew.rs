@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use bytes::Bytes;
 use clew_engine::{
-    Access, Action, Engine, EngineOptions, Index, IndexSettings, MERGE_REORDER, OpType, Pinned,
-    TranslogDurability, WriteOperation,
+    Access, Action, Engine, EngineOptions, IndexHandle, IndexSettings, MERGE_REORDER, OpType,
+    Pinned, Purpose, TranslogDurability, WriteOperation,
 };
 use clew_platform::{RealClock, RealDisk};
 use clew_query::{Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, Operator, Pattern, Query};
@@ -74,7 +74,9 @@ impl Clew {
             given,
             ..IndexSettings::default()
         };
-        let (index, _) = engine.create_index("docs", settings, mapping)?;
+        let everything = Access::everything();
+        engine.create_index(&everything, "docs", settings, mapping)?;
+        let index = engine.open_exactly("docs", &everything, Purpose::Read)?;
         let pinned = fill((&engine, &index), (docs, columns), segments)?;
         let snapshot = pinned.shards()[0].snapshot()?;
         anyhow::ensure!(
@@ -97,7 +99,7 @@ impl Clew {
 /// Writes the documents in so many segments. Eight of one size are soon merged, so they are pinned as soon as
 /// the last one is there.
 fn fill(
-    (engine, index): (&Engine, &Arc<Index>),
+    (engine, index): (&Engine, &IndexHandle),
     (docs, columns): (&Path, Columns),
     segments: usize,
 ) -> anyhow::Result<Pinned> {

@@ -10,10 +10,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clew_log::{Durability, Glsn, LogError, Order, Range, Scan, Selection, StreamId};
 
+use crate::base::access::Purpose;
 use crate::base::error::EngineError;
 use crate::base::operation::{Body, decode};
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
+use crate::node::resolve::IndexHandle;
 use crate::shard::update::with_vectors;
 
 /// One page covers at most so many positions of the log, so that a page of few changes among many
@@ -62,13 +64,17 @@ impl Engine {
     /// may still move on. A position that the log has not reached gives an empty page.
     ///
     /// # Errors
-    /// [`EngineError::Trimmed`] when the log has given up the position.
+    /// [`EngineError::Trimmed`] when the log has given up the position; [`EngineError::AccessDenied`] for an index that was
+    /// not opened to be read.
     pub fn changes(
         &self,
-        indices: &[Arc<Index>],
+        indices: &[IndexHandle],
         from: Glsn,
         limits: ChangeLimits,
     ) -> Result<ChangePage, EngineError> {
+        for index in indices {
+            index.check_purpose(Purpose::Read)?;
+        }
         let log = self.log();
         let first = log.first();
         if from > Glsn::ZERO && from < first {
@@ -82,7 +88,7 @@ impl Engine {
         };
         let streams: HashMap<StreamId, &Arc<Index>> = indices
             .iter()
-            .flat_map(|index| index.shards.iter().map(move |shard| (shard, index)))
+            .flat_map(|index| index.shards.iter().map(move |shard| (shard, index.index())))
             .map(|(shard, index)| (shard.place.stream, index))
             .collect();
         if to <= from || streams.is_empty() {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{
-    ClosedNames, DefinitionChange, Definitions, Engine, Index, Purpose, ResolveOptions, Wildcards,
+    Access, ClosedNames, DefinitionChange, Definitions, Engine, Index, Purpose, ResolveOptions,
+    Wildcards,
 };
 use clew_opensearch::wing::{Api, ApiError, Call, FlatSettings, Reply, change_settings};
 use serde_json::{Value, json};
@@ -26,14 +27,15 @@ const MANAGED_MAX: usize = 5_000;
 
 /// Lets new indexes follow the policies whose templates want them, and forgets those that are gone.
 pub(super) fn attach_new(engine: &Engine) -> Result<(), ApiError> {
-    let indices = engine.indices();
+    let everything = Access::everything();
+    let indices = engine.indices(&everything);
     let nothing = engine.with_definitions(|all| {
         all.of(POLICY).next().is_none() && all.of(MANAGED).next().is_none()
     });
     if nothing {
         return Ok(());
     }
-    engine.change_definitions(|all| {
+    engine.change_definitions(&everything, |all| {
         let present: BTreeSet<&str> = indices.iter().map(|index| index.uuid()).collect();
         let gone = all.of(MANAGED).filter(|(uuid, _)| !present.contains(uuid));
         let mut changes: Vec<_> = gone
@@ -137,7 +139,7 @@ pub(crate) async fn remove(call: Call) -> Result<Reply, ApiError> {
         set_auto_manage(&api.engine, index, "false")?;
         let change = DefinitionChange::remove(MANAGED, index.uuid());
         api.engine
-            .change_definitions(|_| Ok::<_, ApiError>(vec![change]))?;
+            .change_definitions(&Access::everything(), |_| Ok::<_, ApiError>(vec![change]))?;
         Ok(Ok(()))
     })
     .await
@@ -286,6 +288,6 @@ fn check_policy(engine: &Engine, id: &str, state: Option<&str>) -> Result<(), Ap
 
 fn set_auto_manage(engine: &Engine, index: &Index, value: &str) -> Result<(), ApiError> {
     let flat = FlatSettings::from([(index_setting("auto_manage"), Some(value.to_string()))]);
-    change_settings(engine, index, &flat)?;
+    change_settings((engine, &Access::everything()), index, &flat)?;
     Ok(())
 }

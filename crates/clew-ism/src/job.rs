@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::Engine;
+use clew_engine::{Access, Engine, Purpose};
 use clew_opensearch::wing::{Api, ApiError};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -153,11 +153,13 @@ fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
     let Some(before) = engine.with_definitions(|all| Managed::of(all, uuid)) else {
         return Ok(());
     };
-    let index = engine.index(&before.index).ok();
+    let everything = Access::everything();
+    let index = engine.open_exactly(&before.index, &everything, Purpose::Change);
+    let index = index.ok();
     let Some(index) = index.filter(|index| index.uuid() == uuid) else {
         return Ok(());
     };
-    match advance(api, &index, before.clone())? {
+    match advance(api, index.index(), before.clone())? {
         Some(after) if after != before => after.save(engine),
         Some(_) => Ok(()),
         // The index is gone, and so is what is known of it.

@@ -1,6 +1,6 @@
 //! What is kept of an index that follows a policy: which one, and how far it has come.
 
-use clew_engine::{DefinitionChange, Definitions, Engine};
+use clew_engine::{Access, DefinitionChange, Definitions, Engine};
 use clew_opensearch::wing::ApiError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -129,7 +129,9 @@ impl Managed {
 
     /// Keeps this, durably.
     pub(super) fn save(&self, engine: &Engine) -> Result<(), ApiError> {
-        engine.change_definitions(|_| Ok::<_, ApiError>(vec![self.kept()]))?;
+        engine.change_definitions(&Access::everything(), |_| {
+            Ok::<_, ApiError>(vec![self.kept()])
+        })?;
         Ok(())
     }
 

@@ -62,7 +62,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         &id,
         u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
     );
-    let api = call.api.clone();
+    let (api, access) = (call.api.clone(), call.access.clone());
     let name = id.clone();
     let (kept, glsn) = blocking(move || {
         let work = api.part::<Work>();
@@ -93,7 +93,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             kept = Some(next);
             Ok(changes)
         };
-        let glsn = api.engine.change_definitions(decide)?;
+        let glsn = api.engine.change_definitions(&access, decide)?;
         Ok((kept, glsn))
     })
     .await?;
@@ -159,7 +159,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
 /// `DELETE /_plugins/_ism/policies/{id}`. Indexes that follow the policy go on by what they have of it.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
-    let api = call.api.clone();
+    let (api, access) = (call.api.clone(), call.access.clone());
     let name = id.clone();
     let (numbers, glsn) = blocking(move || {
         let work = api.part::<Work>();
@@ -177,7 +177,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
                 DefinitionChange::put(SEQUENCE, POLICY, json!(seq_no)),
             ])
         };
-        let glsn = api.engine.change_definitions(decide)?;
+        let glsn = api.engine.change_definitions(&access, decide)?;
         Ok((numbers, glsn))
     })
     .await?;

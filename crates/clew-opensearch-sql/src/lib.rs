@@ -214,7 +214,7 @@ fn shown_tables(call: &Call, like: &str) -> Result<Table, SqlError> {
             Purpose::Read,
         )
         .map_err(ApiError::from)?;
-    let names = resolved.iter().map(|found| found.index.name().to_string());
+    let names = resolved.iter().map(|found| found.name().to_string());
     let mut names: Vec<String> = names.filter(|name| like::like(name, like)).collect();
     names.sort();
     Ok(Catalog {

@@ -1,5 +1,6 @@
 //! Statements, the searches that they become, and what is wrong with others.
 
+use clew_engine::Access;
 use clew_opensearch::fixture::{Node, segment_file};
 use clew_opensearch::wing::RequestMemory;
 use clew_platform::{Disk, MemoryAccount, MemoryLimits, SimDisk};
@@ -309,7 +310,9 @@ fn a_statement_over_a_damaged_shard_is_refused() {
         node.done(&format!("PUT /docs/_doc/{n}"), json!({"n": n}));
     }
     node.done("POST /docs/_flush", Value::Null);
-    let uuid = node.api.engine.index("docs").unwrap().uuid().to_string();
+    let uuid = node.api.engine.indices(&Access::everything())[0]
+        .uuid()
+        .to_string();
     drop(node);
     let victim = segment_file(&disk, &uuid, (1, ".store"));
     disk.open(&victim).unwrap().set_len(3).unwrap();

@@ -1,7 +1,7 @@
 //! `GET /_metrics`: the counters of the protocol crates, and the engine's figures as they are at
 //! the time of the request.
 
-use clew_engine::{Engine, EngineStats, IndexStats, NodeHealth};
+use clew_engine::{Access, Engine, EngineStats, IndexStats, NodeHealth};
 use clew_platform::MemoryPurpose;
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
@@ -41,7 +41,7 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
     for (name, help, of) in INDEX_FIGURES {
         gauges.push((gauge(&registry, name, help, label)?, of));
     }
-    for index in engine.indices() {
+    for index in engine.indices(&Access::everything()) {
         let stats = index.stats();
         for (gauge, of) in &gauges {
             let value = i64::try_from(of(&stats))?;

@@ -48,11 +48,13 @@ impl Purpose {
     }
 }
 
-/// What somebody may do with indexes. Every name that a request gives becomes an index by one of these.
+/// What somebody may do with indexes and with the node. Every name that a request gives becomes an index by one of these.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Everything without them.
+    /// Every index without them.
     grants: Option<Arc<[Grant]>>,
+    /// Whether what belongs to no index may be changed: templates, scripts, pipelines, policies, settings of the node.
+    node: bool,
 }
 
 /// A right to some indexes.
@@ -67,14 +69,36 @@ pub struct Grant {
 impl Access {
     /// The right to everything.
     pub fn everything() -> Self {
-        Access { grants: None }
+        Access {
+            grants: None,
+            node: true,
+        }
     }
 
-    /// These rights and no others.
+    /// These rights and no others; none to change what belongs to no index.
     pub fn only(grants: Vec<Grant>) -> Self {
         Access {
             grants: Some(grants.into()),
+            node: false,
         }
+    }
+
+    /// The same, and the right to change what belongs to no index.
+    #[must_use]
+    pub fn and_the_node(mut self) -> Self {
+        self.node = true;
+        self
+    }
+
+    /// Refuses who may not change what belongs to no index.
+    ///
+    /// # Errors
+    /// [`EngineError::NodeAccessDenied`].
+    pub fn check_node(&self) -> Result<(), EngineError> {
+        if self.node {
+            return Ok(());
+        }
+        Err(EngineError::NodeAccessDenied)
     }
 
     /// Whether an index may be opened for a purpose, by its own name.

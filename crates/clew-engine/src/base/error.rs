@@ -97,6 +97,9 @@ pub enum EngineError {
         /// What it was to be opened for.
         purpose: Purpose,
     },
+    /// Who asks may not change what belongs to no index.
+    #[error("no permission to change what belongs to no index")]
+    NodeAccessDenied,
     /// A setting's value is out of bounds.
     #[error("{reason}")]
     InvalidSetting {
@@ -292,7 +295,9 @@ impl EngineError {
             | EngineError::Trimmed { .. }
             | EngineError::DocumentMissing { .. } => ErrorKind::NotFound,
             EngineError::Blocked { blocks, .. } => blocked_kind(blocks),
-            EngineError::AccessDenied { .. } => ErrorKind::Forbidden,
+            EngineError::AccessDenied { .. } | EngineError::NodeAccessDenied => {
+                ErrorKind::Forbidden
+            }
             EngineError::VersionConflict { .. } => ErrorKind::Conflict,
             EngineError::IndexExists { .. }
             | EngineError::InvalidIndexName { .. }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 
+use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::base::names::check_alias_name;
@@ -33,9 +34,14 @@ impl Engine {
     /// an alias may take the name of one of them.
     ///
     /// # Errors
-    /// When an index is missing or blocked, a name breaks the rules or is an index's, or an alias
+    /// When an index is missing, blocked, or may not be changed, a name breaks the rules or is an index's, or an alias
     /// would have more than one index to write to.
-    pub fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Glsn, EngineError> {
+    pub fn change_aliases(
+        &self,
+        access: &Access,
+        actions: Vec<AliasAction>,
+    ) -> Result<Glsn, EngineError> {
+        check_changes(access, &actions)?;
         let logged = self.inner.change_aliases(actions)?;
         let settled = self.inner.settle(logged);
         // Indexes may have gone with it.
@@ -52,6 +58,17 @@ impl Engine {
     pub fn aliases(&self) -> BTreeMap<String, Vec<Arc<Index>>> {
         (**self.inner.aliases.load()).clone()
     }
+}
+
+/// Refuses changes of indexes that may not be changed. The name of an alias belongs to whoever may change its indexes.
+pub(crate) fn check_changes(access: &Access, actions: &[AliasAction]) -> Result<(), EngineError> {
+    for action in actions {
+        let (AliasAction::Add { index, .. }
+        | AliasAction::Remove { index, .. }
+        | AliasAction::RemoveIndex { index }) = action;
+        check_access(index, access, Purpose::Change)?;
+    }
+    Ok(())
 }
 
 impl Inner {

@@ -8,6 +8,7 @@ use clew_log::Glsn;
 use clew_schema::Mapping;
 use serde_json::Value;
 
+use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::base::settings::IndexSettings;
@@ -81,9 +82,19 @@ impl Engine {
     /// each be changed once.
     ///
     /// # Errors
-    /// When an index is missing or blocked, a mapping is malformed or would change a field's type, settings are out of
+    /// When an index is missing, blocked or may not be changed, a mapping is malformed or would change a field's type, settings are out of
     /// bounds or would change the number of shards, a definition is out of bounds.
-    pub fn change_catalog(&self, changes: Vec<CatalogChange>) -> Result<Glsn, EngineError> {
+    pub fn change_catalog(
+        &self,
+        access: &Access,
+        changes: Vec<CatalogChange>,
+    ) -> Result<Glsn, EngineError> {
+        for change in &changes {
+            match change.index() {
+                Some(index) => check_access(index, access, Purpose::Change)?,
+                None => access.check_node()?,
+            }
+        }
         let mut indices = BTreeMap::new();
         for name in changes.iter().filter_map(CatalogChange::index) {
             indices.insert(name.to_string(), self.inner.index(name)?);
@@ -128,18 +139,28 @@ impl Engine {
     ///
     /// # Errors
     /// When the mapping is malformed or would change a field's type.
-    pub fn put_mapping(&self, name: &str, body: &Value) -> Result<Glsn, EngineError> {
+    pub fn put_mapping(
+        &self,
+        access: &Access,
+        name: &str,
+        body: &Value,
+    ) -> Result<Glsn, EngineError> {
         let (index, body) = (name.to_string(), body.clone());
-        self.change_catalog(vec![CatalogChange::Mapping { index, body }])
+        self.change_catalog(access, vec![CatalogChange::Mapping { index, body }])
     }
 
     /// Replaces an index's settings; durable when it returns.
     ///
     /// # Errors
     /// When they are out of bounds or would change the number of shards.
-    pub fn put_settings(&self, name: &str, settings: IndexSettings) -> Result<Glsn, EngineError> {
+    pub fn put_settings(
+        &self,
+        access: &Access,
+        name: &str,
+        settings: IndexSettings,
+    ) -> Result<Glsn, EngineError> {
         let index = name.to_string();
-        self.change_catalog(vec![CatalogChange::Settings { index, settings }])
+        self.change_catalog(access, vec![CatalogChange::Settings { index, settings }])
     }
 }
 

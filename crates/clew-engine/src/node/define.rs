@@ -2,6 +2,7 @@
 
 use clew_log::Glsn;
 
+use crate::base::access::Access;
 use crate::base::error::EngineError;
 use crate::catalog::definitions::{DefinitionChange, Definitions};
 use crate::catalog::record::CatalogOperation;
@@ -22,11 +23,13 @@ impl Engine {
     /// is written when there is nothing to change.
     ///
     /// # Errors
-    /// What `decide` refuses, values out of bounds, and a log that lost its disk.
+    /// What `decide` refuses, whoever may not change the node, values out of bounds, and a log that lost its disk.
     pub fn change_definitions<E: From<EngineError>>(
         &self,
+        access: &Access,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
     ) -> Result<Option<Glsn>, E> {
+        access.check_node()?;
         let logged = self.inner.change_definitions(decide)?;
         let settled = logged.map(|logged| self.inner.settle(logged));
         Ok(settled.transpose()?)

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::base::access::Access;
+use crate::base::access::{Access, Purpose};
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, Document, OpType, WriteOperation};
 use crate::index::handle::Index;
 use crate::node::engine::{Engine, Logged};
+use crate::node::resolve::IndexHandle;
 use crate::shard::{Shard, View};
 
 /// Documents that are written together.
@@ -30,12 +31,13 @@ impl Engine {
     /// The documents of a shard, everything written until now among them.
     ///
     /// # Errors
-    /// When the shard's files are damaged, or what was written cannot be made visible.
+    /// When the index was not opened to be copied, the shard's files are damaged, or what was written cannot be made visible.
     pub fn shard_documents(
         &self,
-        index: &Arc<Index>,
+        index: &IndexHandle,
         number: u32,
     ) -> Result<ShardDocuments, EngineError> {
+        index.check_purpose(Purpose::Copy)?;
         let shard = usize::try_from(number)
             .ok()
             .and_then(|number| index.shards.get(number));
@@ -45,7 +47,7 @@ impl Engine {
         shard.check_readable()?;
         shard.refresh()?;
         Ok(ShardDocuments {
-            index: index.clone(),
+            index: index.index().clone(),
             shard: shard.clone(),
             view: shard.view(),
             segment: 0,
@@ -61,6 +63,7 @@ impl Engine {
     /// id from two shards cannot lie in the same one: the second is a version conflict.
     pub fn fill_index(
         &self,
+        access: &Access,
         index: &Arc<Index>,
         documents: impl Iterator<Item = Result<Document, EngineError>>,
     ) -> Result<u64, EngineError> {
@@ -85,21 +88,21 @@ impl Engine {
                 }),
             });
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-                written += self.write_batch(std::mem::take(&mut batch))?;
+                written += self.write_batch(access, std::mem::take(&mut batch))?;
                 bytes = 0;
             }
         }
-        written += self.write_batch(batch)?;
+        written += self.write_batch(access, batch)?;
         self.refresh(index)?;
         self.flush(index)?;
         Ok(written)
     }
 
-    fn write_batch(&self, batch: Vec<WriteOperation>) -> Result<u64, EngineError> {
+    fn write_batch(&self, access: &Access, batch: Vec<WriteOperation>) -> Result<u64, EngineError> {
         if batch.is_empty() {
             return Ok(0);
         }
-        let outcome = self.write(&Access::everything(), batch);
+        let outcome = self.write(access, batch);
         let mut written = 0;
         for result in outcome.results {
             result?;

@@ -220,11 +220,6 @@ impl Engine {
         self.inner.clock.since_epoch()
     }
 
-    /// Every index, by name.
-    pub fn indices(&self) -> Vec<Arc<Index>> {
-        self.inner.indices.read().values().cloned().collect()
-    }
-
     /// The threads that searches run on, as help for a search that is run elsewhere: in a measurement, say.
     pub fn search_threads(&self) -> &dyn Threads {
         &self.inner.pool
@@ -236,14 +231,6 @@ impl Engine {
     /// When flushing fails; the log then still has everything acknowledged.
     pub fn close(&self) -> Result<(), EngineError> {
         self._owner.close()
-    }
-
-    /// The index of a name.
-    ///
-    /// # Errors
-    /// [`EngineError::IndexNotFound`].
-    pub fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
-        self.inner.index(name)
     }
 
     /// Makes all writes to an index visible to searches; does nothing with one that was deleted meanwhile.

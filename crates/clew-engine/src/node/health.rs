@@ -38,7 +38,7 @@ impl Engine {
         let inner = &self.inner;
         let poisoned = inner.log.stats().poisoned;
         let mut shards = Vec::new();
-        for index in self.indices() {
+        for index in self.inner.indices.read().values() {
             for shard in &index.shards {
                 if let Some(reason) = shard.failure() {
                     let (index, shard) = (index.name.clone(), shard.place.number);

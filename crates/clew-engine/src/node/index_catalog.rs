@@ -11,6 +11,7 @@ use clew_log::{Durability, Glsn, NewEntry, StreamId};
 use clew_schema::{Mapping, NewFields};
 use parking_lot::Mutex;
 
+use crate::base::access::Access;
 use crate::base::activity::Activity;
 use crate::base::blocks::Block;
 use crate::base::error::EngineError;
@@ -31,34 +32,21 @@ impl Engine {
     /// Creates an index; durable when it returns.
     ///
     /// # Errors
-    /// When the name breaks the rules or is taken, or the settings are out of bounds.
+    /// When the name breaks the rules, is taken, or may not be made, or the settings are out of bounds.
     pub fn create_index(
         &self,
+        access: &Access,
         name: &str,
         settings: IndexSettings,
         mapping: Mapping,
-    ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        self.create_index_with_aliases(name, settings, mapping, Aliases::new())
-    }
-
-    /// Creates an index that has aliases from the start.
-    ///
-    /// # Errors
-    /// As [`Engine::create_index`], and when an alias's name breaks the rules or is an index's.
-    pub fn create_index_with_aliases(
-        &self,
-        name: &str,
-        settings: IndexSettings,
-        mapping: Mapping,
-        aliases: Aliases,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
         let plan = IndexPlan {
             name: None,
             settings,
             mapping,
-            aliases,
+            aliases: Aliases::new(),
         };
-        self.create_planned(name, plan)
+        self.create_planned(access, name, plan)
     }
 
     /// Checks that an index of this name could be made now.
@@ -79,21 +67,23 @@ impl Engine {
     /// Deletes an index and its files; durable when it returns.
     ///
     /// # Errors
-    /// When there is no such index.
-    pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        self.delete_indices([name])
+    /// When there is no such index, or it may not be changed.
+    pub fn delete_index(&self, access: &Access, name: &str) -> Result<Glsn, EngineError> {
+        self.delete_indices(access, [name])
     }
 
     /// Deletes indexes and their files, all or none; durable when it returns.
     ///
     /// # Errors
-    /// When one of them is missing or blocked.
+    /// When one of them is missing, blocked, or may not be changed.
     pub fn delete_indices<'n>(
         &self,
+        access: &Access,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<Glsn, EngineError> {
         let names = names.into_iter().map(String::from);
         self.change_aliases(
+            access,
             names
                 .map(|index| AliasAction::RemoveIndex { index })
                 .collect(),

@@ -295,7 +295,7 @@ mod tests {
             ..IndexSettings::default()
         };
         let (index, _) = engine
-            .create_index("docs", settings, Mapping::new())
+            .create_index(&Access::everything(), "docs", settings, Mapping::new())
             .unwrap();
         for n in 0..segments {
             let action = Action::Index {

@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 
 use clew_log::Glsn;
 
+use crate::base::access::Purpose;
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::catalog::record::CatalogOperation;
-use crate::index::handle::Index;
 use crate::index::index_state::IndexState;
 use crate::node::engine::Engine;
+use crate::node::resolve::IndexHandle;
 
 impl Engine {
     /// Opens or closes indexes, all of them as one change; durable when it returns. Those that
@@ -19,15 +20,18 @@ impl Engine {
     /// is in its segments afterwards.
     ///
     /// # Errors
-    /// When one is blocked, or its segments cannot be written.
+    /// When one was not opened to be changed or is blocked, or its segments cannot be written.
     pub fn set_index_state(
         &self,
-        indices: &[Arc<Index>],
+        indices: &[IndexHandle],
         state: IndexState,
     ) -> Result<Option<Glsn>, EngineError> {
+        for index in indices {
+            index.check_purpose(Purpose::Change)?;
+        }
         let closed = state == IndexState::Closed;
         let changing = indices.iter().filter(|index| index.is_open() == closed);
-        let changing: Vec<&Arc<Index>> = changing.collect();
+        let changing: Vec<&IndexHandle> = changing.collect();
         if changing.is_empty() {
             return Ok(None);
         }
@@ -37,7 +41,7 @@ impl Engine {
             index.check_block(BlockLevel::MetadataWrite)?;
             if !known
                 .get(&index.name)
-                .is_some_and(|known| Arc::ptr_eq(known, index))
+                .is_some_and(|known| Arc::ptr_eq(known, index.index()))
             {
                 return Err(EngineError::IndexNotFound {
                     index: index.name.clone(),

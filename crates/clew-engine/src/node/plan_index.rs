@@ -4,39 +4,49 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 
+use crate::base::access::{Access, Purpose, check_access};
 use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
 use crate::base::settings::IndexSettings;
 use crate::catalog::alias::AliasAction;
 use crate::catalog::planner::{IndexPlan, IndexPlanner};
 use crate::index::handle::Index;
+use crate::node::alias_change::check_changes;
 use crate::node::engine::{Engine, Inner};
 
 impl Engine {
     /// Creates an index as planned; durable when it returns.
     ///
     /// # Errors
-    /// As [`Engine::create_index_with_aliases`].
+    /// As [`Engine::create_index`], and when an alias's name breaks the rules or is an index's.
     pub fn create_planned(
         &self,
+        access: &Access,
         name: &str,
         plan: IndexPlan,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        self.create_and_move_aliases(name, plan, Vec::new())
+        self.create_and_move_aliases(access, name, plan, Vec::new())
     }
 
     /// Creates an index as planned and changes aliases, which may be aliases of it, as one change; durable when it
     /// returns.
     ///
     /// # Errors
-    /// As [`Engine::create_index_with_aliases`] and [`Engine::change_aliases`]; nothing was changed then.
+    /// As [`Engine::create_planned`] and [`Engine::change_aliases`]; nothing was changed then.
     pub fn create_and_move_aliases(
         &self,
+        access: &Access,
         name: &str,
         plan: IndexPlan,
         actions: Vec<AliasAction>,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
         let name = resolve_date(name, self.inner.now_ms())?;
+        check_access(
+            plan.name.as_deref().unwrap_or(&name),
+            access,
+            Purpose::Change,
+        )?;
+        check_changes(access, &actions)?;
         let (index, logged) = self.inner.create_index(&name, plan, actions)?;
         Ok((index, self.inner.settle(logged)?))
     }

@@ -2,6 +2,7 @@
 //! endpoints resolve here, so that a name means the same everywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use clew_schema::glob::matches;
@@ -115,18 +116,60 @@ impl ResolveOptions {
     }
 }
 
-/// An index that was opened, and the names that it was found by.
+/// An index that was opened: what it was opened for, and the names that it was found by. Nobody else makes one, so
+/// whoever has it was allowed to open it.
 #[derive(Clone, Debug)]
 pub struct IndexHandle {
-    /// The index.
-    pub index: Arc<Index>,
-    /// Whether its own name, or a wildcard over it, is among them.
-    pub by_name: bool,
-    /// The aliases among them.
-    pub aliases: BTreeSet<String>,
+    index: Arc<Index>,
+    purpose: Purpose,
+    by_name: bool,
+    aliases: BTreeSet<String>,
+}
+
+impl Deref for IndexHandle {
+    type Target = Index;
+
+    fn deref(&self) -> &Index {
+        &self.index
+    }
 }
 
 impl IndexHandle {
+    fn new(index: &Arc<Index>, purpose: Purpose) -> Self {
+        IndexHandle {
+            index: index.clone(),
+            purpose,
+            by_name: false,
+            aliases: BTreeSet::new(),
+        }
+    }
+
+    /// The index, for what is told of it: nobody reads or changes anything with that alone.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// Whether it was found by its own name, or by a wildcard over it.
+    pub fn is_found_by_name(&self) -> bool {
+        self.by_name
+    }
+
+    /// The aliases that it was found by.
+    pub fn found_by_aliases(&self) -> &BTreeSet<String> {
+        &self.aliases
+    }
+
+    /// Refuses what it was not opened for.
+    pub(crate) fn check_purpose(&self, purpose: Purpose) -> Result<(), EngineError> {
+        if self.purpose == purpose {
+            return Ok(());
+        }
+        Err(EngineError::AccessDenied {
+            index: self.index.name.clone(),
+            purpose,
+        })
+    }
+
     /// What the aliases that it was found by say; none when it was found by its own name, which
     /// takes precedence over whatever an alias restricts.
     pub fn through(&self) -> Vec<Alias> {
@@ -199,7 +242,7 @@ impl Engine {
         (name, routing): (&str, Option<&str>),
         access: &Access,
         purpose: Purpose,
-    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+    ) -> Result<(IndexHandle, Option<String>), EngineError> {
         let inner = &self.inner;
         let name = resolve_date(name, inner.now_ms())?;
         let (index, alias) = match inner.named(&name)? {
@@ -215,7 +258,36 @@ impl Engine {
             index.check_block(level)?;
         }
         let routing = alias_routing(&index, alias, routing.map(String::from))?;
-        Ok((index, routing))
+        Ok((IndexHandle::new(&index, purpose), routing))
+    }
+
+    /// Opens the index that has this very name, whether it is open or closed.
+    ///
+    /// # Errors
+    /// When there is no such index, or it may not be opened.
+    pub fn open_exactly(
+        &self,
+        name: &str,
+        access: &Access,
+        purpose: Purpose,
+    ) -> Result<IndexHandle, EngineError> {
+        let index = self.inner.index(name)?;
+        check_access(&index.name, access, purpose)?;
+        Ok(IndexHandle::new(&index, purpose))
+    }
+
+    /// Whether an index is still there: not deleted, and not made anew under its name.
+    pub fn has_index(&self, index: &Index) -> bool {
+        let indices = self.inner.indices.read();
+        let now = indices.get(index.name());
+        now.is_some_and(|now| now.uuid == index.uuid)
+    }
+
+    /// The indexes about which figures may be shown, by name.
+    pub fn indices(&self, access: &Access) -> Vec<Arc<Index>> {
+        let indices = self.inner.indices.read();
+        let shown = |index: &&Arc<Index>| access.allows(&index.name, Purpose::Watch);
+        indices.values().filter(shown).cloned().collect()
     }
 }
 
@@ -461,11 +533,7 @@ impl Resolver<'_> {
 
     fn add(&mut self, index: &Arc<Index>, alias: Option<&str>) {
         let resolved = self.found.entry(index.name.clone());
-        let resolved = resolved.or_insert_with(|| IndexHandle {
-            index: index.clone(),
-            by_name: false,
-            aliases: BTreeSet::new(),
-        });
+        let resolved = resolved.or_insert_with(|| IndexHandle::new(index, self.purpose));
         match alias {
             None => resolved.by_name = true,
             Some(alias) => {

@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 
+use crate::base::access::Purpose;
 use crate::base::error::EngineError;
 use crate::base::operation::decode;
 use crate::base::write_request::Document;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
+use crate::node::resolve::IndexHandle;
 use crate::shard::update::with_vectors;
 use crate::shard::{Located, SegmentView, Shard};
 
@@ -14,14 +16,15 @@ impl Engine {
     /// Reads a document. `realtime` reads the latest write, otherwise only what searches see.
     ///
     /// # Errors
-    /// When the shard's files or the log cannot be read.
+    /// When the index was not opened to be read, or the shard's files or the log cannot be read.
     pub fn get(
         &self,
-        index: &Index,
+        index: &IndexHandle,
         id: &str,
         routing: Option<&str>,
         realtime: bool,
     ) -> Result<Option<Document>, EngineError> {
+        index.check_purpose(Purpose::Read)?;
         let started = self.inner.clock.monotonic();
         let found = self.find(index, id, routing, realtime)?;
         let took = self.inner.clock.monotonic().saturating_sub(started);

@@ -60,7 +60,7 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
         Within::Nested(_) | Within::Kin(_) => None,
     };
     SearchRequest {
-        indices: request.indices.clone(),
+        pinned: request.pinned.clone(),
         parts: request.parts.clone(),
         query,
         post_filter: request.post_filter.clone(),
@@ -80,7 +80,6 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
         inner_hits: Vec::new(),
         groups: Vec::new(),
         control: SearchControl {
-            pinned: request.control.pinned.clone(),
             slice: request.control.slice,
             collapse: field.map(|field| Collapse {
                 field,

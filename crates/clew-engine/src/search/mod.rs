@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -17,9 +16,8 @@ use crate::base::error::EngineError;
 use crate::node::engine::{Engine, Inner};
 use crate::search::fetch::{Lookup, collected_bytes};
 use crate::search::knn::{RememberedKnn, SegmentProfile, ViewKnn};
-use crate::search::pinned::{Pinned, PinnedShard, pin, slice_of};
+use crate::search::pinned::{PinnedShard, slice_of};
 use crate::search::request::{IndexPart, SearchRequest, SearchResponse, ShardCounts};
-use crate::shard::Shard;
 
 mod aggs;
 mod gathered;
@@ -129,7 +127,7 @@ fn is_small(request: &SearchRequest) -> bool {
         && !control.explain
         && request.from.saturating_add(request.size) <= SMALL_HITS_MAX
         && request.parts.values().all(|part| part.filter.is_none());
-    let Some([shard]) = control.pinned.as_ref().map(Pinned::shards) else {
+    let [shard] = request.pinned.shards() else {
         return false;
     };
     let snapshot = shard.snapshot().ok();
@@ -141,12 +139,12 @@ impl Inner {
     /// A shard that turns out to be damaged while its hits are read is left out by searching again, as it refuses
     /// then: what is left is what the others answer, with its failure.
     fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
-        let damaged = |shards: &mut dyn Iterator<Item = &Arc<Shard>>| {
-            shards.filter(|shard| shard.is_damaged()).count()
-        };
-        let count = || match &request.control.pinned {
-            Some(pinned) => damaged(&mut pinned.shards.iter().map(|pinned| &pinned.shard)),
-            None => damaged(&mut request.indices.iter().flat_map(|index| &index.shards)),
+        let shards = &request.pinned.shards;
+        let count = || {
+            shards
+                .iter()
+                .filter(|pinned| pinned.shard.is_damaged())
+                .count()
         };
         let mut before = count();
         loop {
@@ -163,14 +161,10 @@ impl Inner {
         check_window(request)?;
         let now = self.clock.since_epoch();
         let times = Times::of(request, &self.clock);
-        for index in &request.indices {
+        for index in request.pinned.indices() {
             index.check_block(BlockLevel::Read)?;
         }
-        let pinned = request.control.pinned.as_ref();
-        let mut targets: Vec<PinnedShard> = match pinned {
-            Some(pinned) => pinned.shards.to_vec(),
-            None => pin(&request.indices),
-        };
+        let mut targets: Vec<PinnedShard> = request.pinned.shards.to_vec();
         targets.retain(|target| {
             let part = request.parts.get(&target.index.uuid);
             let shards = part.and_then(|part| part.shards.as_ref());
@@ -454,7 +448,8 @@ fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
 fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
     let asked = request.from.saturating_add(request.size);
     let max = request
-        .indices
+        .pinned
+        .indices()
         .iter()
         .map(|index| index.settings().max_result_window)
         .min();

@@ -8,10 +8,12 @@ use clew_log::Glsn;
 use clew_schema::Mapping;
 use clew_search::{SegmentBits, Snapshot};
 
+use crate::base::access::Purpose;
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
+use crate::node::resolve::IndexHandle;
 use crate::shard::{Shard, View};
 
 /// A shard as one search sees it.
@@ -139,31 +141,27 @@ impl Engine {
         pending.min().map_or(end, |first| first.previous().min(end))
     }
 
-    /// Pins what searches over these indexes see now.
+    /// Pins what searches over these indexes see now. Whoever has what is pinned may search it for as long as it is held.
     ///
     /// # Errors
-    /// When one may not be read.
-    pub fn pin(&self, indices: &[Arc<Index>]) -> Result<Pinned, EngineError> {
-        for index in indices {
-            index.check_block(BlockLevel::Read)?;
+    /// When one was not opened to be read, or is blocked.
+    pub fn pin(&self, handles: &[IndexHandle]) -> Result<Pinned, EngineError> {
+        for handle in handles {
+            handle.check_purpose(Purpose::Read)?;
+            handle.check_block(BlockLevel::Read)?;
         }
+        let shards = handles
+            .iter()
+            .flat_map(|handle| handle.shards.iter().map(move |shard| (handle, shard)))
+            .map(|(handle, shard)| PinnedShard {
+                index: handle.index().clone(),
+                shard: shard.clone(),
+                view: shard.view(),
+            });
         Ok(Pinned {
-            shards: pin(indices).into(),
+            shards: shards.collect(),
         })
     }
-}
-
-/// What searches over these indexes see now.
-pub(crate) fn pin(indices: &[Arc<Index>]) -> Vec<PinnedShard> {
-    indices
-        .iter()
-        .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
-        .map(|(index, shard)| PinnedShard {
-            index: index.clone(),
-            shard: shard.clone(),
-            view: shard.view(),
-        })
-        .collect()
 }
 
 /// One of several parts that a search is cut into. A document's part is decided by its id alone,

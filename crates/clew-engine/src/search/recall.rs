@@ -16,9 +16,11 @@ use clew_schema::{FieldId, FieldKind};
 use clew_search::KnnResolver;
 use clew_vector::RecallEstimate;
 
+use crate::base::access::Purpose;
 use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
+use crate::node::resolve::IndexHandle;
 use crate::search::knn::{K_MAX, ViewKnn};
 use crate::shard::{SegmentView, View};
 
@@ -129,9 +131,10 @@ impl Engine {
     /// a shard is damaged.
     pub async fn measure_recall(
         &self,
-        index: &Index,
+        index: &IndexHandle,
         request: &RecallRequest,
     ) -> Result<RecallReport, EngineError> {
+        index.check_purpose(Purpose::Read)?;
         request.check()?;
         let (field, ef_search) = vector_field(index, &request.field)?;
         let Ok(_alone) = self.inner.measuring.try_acquire() else {

@@ -27,12 +27,12 @@ pub struct IndexPart {
     pub boost: Option<f32>,
 }
 
-/// A search over one or more indexes.
+/// A search over the shards of some indexes.
 #[derive(Debug)]
 pub struct SearchRequest {
-    /// The indexes.
-    pub indices: Vec<Arc<Index>>,
-    /// What is seen of them, by their unique ids; all where nothing is said.
+    /// The shards, as they were pinned.
+    pub pinned: Pinned,
+    /// What is seen of their indexes, by the unique ids of these; all where nothing is said.
     pub parts: BTreeMap<String, IndexPart>,
     /// What matches.
     pub query: Query,
@@ -74,8 +74,6 @@ pub struct SearchRequest {
 /// How a search goes about what it is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct SearchControl {
-    /// The shards to search, as they were pinned; by default those of the request's indexes now.
-    pub pinned: Option<Pinned>,
     /// Only this part of the documents.
     pub slice: Option<Slice>,
     /// Every shard stops after so many matches.

@@ -95,7 +95,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::base::access::Access;
+    use crate::base::access::{Access, Purpose};
     use crate::base::settings::IndexSettings;
     use crate::base::write_request::{Action, OpType, WriteOperation};
     use crate::index::handle::Index;
@@ -132,7 +132,7 @@ mod tests {
         };
         let mapping = Mapping::from_opensearch(&json!({"properties": {"n": {"type": "long"}}}));
         let (index, _) = engine
-            .create_index("docs", settings, mapping.unwrap())
+            .create_index(&Access::everything(), "docs", settings, mapping.unwrap())
             .unwrap();
         (engine, index)
     }
@@ -140,6 +140,8 @@ mod tests {
     #[test]
     fn a_shard_that_has_failed_answers_nothing_until_it_was_rebuilt_from_the_log() {
         let (engine, index) = engine(&SimDisk::new());
+        let (everything, read) = (Access::everything(), Purpose::Read);
+        let handle = engine.open_exactly("docs", &everything, read).unwrap();
         put(&engine, "flushed").unwrap();
         engine.flush(&index).unwrap();
         put(&engine, "refreshed").unwrap();
@@ -150,7 +152,7 @@ mod tests {
         let held = shard.flushing.lock();
         shard.fail(&"a test wants it so");
         for visible in [true, false] {
-            let refused = engine.get(&index, "flushed", None, visible).unwrap_err();
+            let refused = engine.get(&handle, "flushed", None, visible).unwrap_err();
             assert!(
                 refused.to_string().contains("a test wants it so"),
                 "{refused}"
@@ -162,12 +164,17 @@ mod tests {
         shard.rebuild(&index.mapping()).unwrap();
         assert_eq!(shard.remedy(), None);
         for id in ["flushed", "refreshed", "buffered"] {
-            let found = engine.get(&index, id, None, false).unwrap();
+            let found = engine.get(&handle, id, None, false).unwrap();
             assert_eq!(found.map(|found| found.version), Some(1), "{id}");
         }
-        assert!(engine.get(&index, "refused", None, true).unwrap().is_none());
+        assert!(
+            engine
+                .get(&handle, "refused", None, true)
+                .unwrap()
+                .is_none()
+        );
         put(&engine, "buffered").unwrap();
-        let again = engine.get(&index, "buffered", None, true).unwrap();
+        let again = engine.get(&handle, "buffered", None, true).unwrap();
         assert_eq!(
             again.map(|found| (found.version, found.seq_no)),
             Some((2, 3))

@@ -1,17 +1,17 @@
 //! Aliases, closed indexes and blocks: what they mean, and that they are there after a crash.
 
 use clew_engine::{
-    Access, Alias, AliasAction, Aliases, Block, ClosedNames, EngineError, ErrorKind, IndexSettings,
-    IndexState, ResolveOptions, Wildcards, WriteOperation,
+    Alias, AliasAction, Aliases, Block, ClosedNames, EngineError, ErrorKind, IndexPlan,
+    IndexSettings, IndexState, Purpose, ResolveOptions, Wildcards, WriteOperation,
 };
 use clew_platform::SimDisk;
 use serde_json::json;
 
-use crate::harness::{Node, index, mapping, source};
+use crate::harness::{Node, everything, index, mapping, source};
 
 fn create(node: &Node, name: &str) {
     node.engine
-        .create_index(name, IndexSettings::default(), mapping())
+        .create_index(&everything(), name, IndexSettings::default(), mapping())
         .unwrap();
 }
 
@@ -39,7 +39,7 @@ fn writer() -> Alias {
 
 fn names(node: &Node, expression: &str, options: ResolveOptions) -> Vec<String> {
     let found = node.named(expression, options).unwrap();
-    let names = found.iter().map(|found| found.index.name().to_string());
+    let names = found.iter().map(|found| found.name().to_string());
     names.collect()
 }
 
@@ -67,16 +67,19 @@ fn changes_of_aliases_happen_together_and_survive_a_crash() {
             index: "old".to_string(),
         },
     ];
-    node.engine.change_aliases(changes).unwrap();
+    node.engine.change_aliases(&everything(), changes).unwrap();
     // The second change is wrong, so the first does not happen either.
     let wrong = vec![remove("a", "both"), add("a", "b", Alias::default())];
-    let error = node.engine.change_aliases(wrong).unwrap_err();
+    let error = node
+        .engine
+        .change_aliases(&everything(), wrong)
+        .unwrap_err();
     assert!(matches!(error, EngineError::AliasIsIndex { .. }), "{error}");
     for crash in 0..3 {
         let node = Node::open(&disk.crashed(crash)).unwrap();
         assert_eq!(plain(&node, "both"), ["a", "b"]);
         assert_eq!(plain(&node, "old"), ["b"]);
-        let aliases = node.engine.index("b").unwrap().aliases();
+        let aliases = node.opened("b", Purpose::Read).unwrap().aliases();
         assert_eq!(aliases.get("some"), Some(&filtered));
         // Once saved with the catalog and once only in the log.
         node.engine.close().unwrap();
@@ -92,14 +95,14 @@ fn an_alias_says_where_writes_go() {
         add("a", "logs", Alias::default()),
         add("b", "logs", Alias::default()),
     ];
-    node.engine.change_aliases(both).unwrap();
+    node.engine.change_aliases(&everything(), both).unwrap();
     let write = |name: &str, require_alias: bool| {
         let operation = WriteOperation {
             index: name.to_string(),
             require_alias,
             ..index("1", &source(1))
         };
-        let mut outcome = node.engine.write(&Access::everything(), vec![operation]);
+        let mut outcome = node.engine.write(&everything(), vec![operation]);
         let written = outcome.results.pop().unwrap();
         written.map(|written| written.index.name().to_string())
     };
@@ -110,7 +113,7 @@ fn an_alias_says_where_writes_go() {
             .contains("no write index is defined for alias [logs]")
     );
     node.engine
-        .change_aliases(vec![add("b", "logs", writer())])
+        .change_aliases(&everything(), vec![add("b", "logs", writer())])
         .unwrap();
     assert_eq!(write("logs", true).unwrap(), "b");
     assert!(matches!(
@@ -121,13 +124,15 @@ fn an_alias_says_where_writes_go() {
         write("new", true),
         Err(EngineError::NotAnAlias { .. })
     ));
-    let two = node.engine.change_aliases(vec![add("a", "logs", writer())]);
+    let two = node
+        .engine
+        .change_aliases(&everything(), vec![add("a", "logs", writer())]);
     assert!(matches!(two, Err(EngineError::AliasConflict { .. })));
     let several = node.named_one("logs", None).unwrap_err();
     assert!(several.to_string().contains("[a, b]"), "{several}");
-    let clash = node
-        .engine
-        .create_index("logs", IndexSettings::default(), mapping());
+    let clash =
+        node.engine
+            .create_index(&everything(), "logs", IndexSettings::default(), mapping());
     assert!(matches!(clash, Err(EngineError::InvalidIndexName { .. })));
 }
 
@@ -140,7 +145,15 @@ fn a_routing_key_of_an_alias_holds_for_its_documents() {
     };
     let aliases = Aliases::from([("routed".to_string(), alias)]);
     node.engine
-        .create_index_with_aliases("a", IndexSettings::default(), mapping(), aliases)
+        .create_planned(
+            &everything(),
+            "a",
+            IndexPlan {
+                mapping: mapping(),
+                aliases,
+                ..IndexPlan::default()
+            },
+        )
         .unwrap();
     let (found, routing) = node.named_one("routed", None).unwrap();
     assert_eq!((found.name(), routing.as_deref()), ("a", Some("r")));
@@ -158,9 +171,9 @@ fn wildcards_pass_over_hidden_and_closed_indexes() {
         ..IndexSettings::default()
     };
     node.engine
-        .create_index(".hidden", hidden, mapping())
+        .create_index(&everything(), ".hidden", hidden, mapping())
         .unwrap();
-    let second = node.engine.index("open-2").unwrap();
+    let second = node.opened("open-2", Purpose::Change).unwrap();
     node.engine
         .set_index_state(&[second], IndexState::Closed)
         .unwrap();
@@ -192,20 +205,20 @@ fn a_closed_index_serves_nothing_and_has_everything_when_it_opens() {
     let disk = SimDisk::new();
     let node = Node::with_index(&disk, 2);
     assert!(node.write(vec![index("1", &source(1))]).is_ok());
-    let docs = [node.index()];
+    let docs = [node.opened("docs", Purpose::Change).unwrap()];
     node.engine
         .set_index_state(&docs, IndexState::Closed)
         .unwrap();
     let refused = node
         .engine
-        .write(&Access::everything(), vec![index("2", &source(2))])
+        .write(&everything(), vec![index("2", &source(2))])
         .results;
     assert!(matches!(refused[0], Err(EngineError::IndexClosed { .. })));
     assert!(node.named_one("docs", None).is_err());
     drop(node);
     let node = Node::open(&disk.crashed(0)).unwrap();
     assert!(!node.index().is_open());
-    let docs = [node.index()];
+    let docs = [node.opened("docs", Purpose::Change).unwrap()];
     node.engine
         .set_index_state(&docs, IndexState::Open)
         .unwrap();
@@ -221,18 +234,23 @@ fn a_block_forbids_until_it_is_taken_away() {
         settings.blocks = block.into_iter().collect();
         let value = block.is_some().to_string();
         settings.given.insert("index.blocks.x".to_string(), value);
-        node.engine.put_settings("docs", settings).unwrap();
+        node.engine
+            .put_settings(&everything(), "docs", settings)
+            .unwrap();
     };
     let write = || {
         node.engine
-            .write(&Access::everything(), vec![index("1", &source(1))])
+            .write(&everything(), vec![index("1", &source(1))])
             .results
             .remove(0)
     };
     set(Some(Block::ReadOnly));
     assert_eq!(write().unwrap_err().kind(), ErrorKind::Forbidden);
     assert_eq!(
-        node.engine.delete_index("docs").unwrap_err().kind(),
+        node.engine
+            .delete_index(&everything(), "docs")
+            .unwrap_err()
+            .kind(),
         ErrorKind::Forbidden
     );
     set(Some(Block::ReadOnlyAllowDelete));
@@ -240,5 +258,5 @@ fn a_block_forbids_until_it_is_taken_away() {
     set(None);
     assert!(write().is_ok());
     set(Some(Block::ReadOnlyAllowDelete));
-    node.engine.delete_index("docs").unwrap();
+    node.engine.delete_index(&everything(), "docs").unwrap();
 }

@@ -77,7 +77,7 @@ fn kept_after_restart(changes_retention_bytes: u64) -> Result<usize, EngineError
     let node = Node::open_with(&disk, options.clone()).unwrap();
     let settings = IndexSettings::default();
     node.engine
-        .create_index("docs", settings, mapping())
+        .create_index(&everything(), "docs", settings, mapping())
         .unwrap();
     for n in 0..1000 {
         node.put(&n.to_string(), &source(n));

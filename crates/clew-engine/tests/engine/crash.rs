@@ -1,6 +1,6 @@
 //! Power cuts at arbitrary moments: what was acknowledged is there, exactly once, in its version.
 
-use clew_engine::EngineOptions;
+use clew_engine::{EngineOptions, Purpose};
 use clew_platform::SimDisk;
 use clew_query::Query;
 
@@ -43,7 +43,7 @@ fn everything_acknowledged_survives_a_power_cut_at_any_moment() {
         let expected = run_until_power_fails(&disk, seed);
         let disk = disk.crashed(seed);
         let node = Node::open(&disk).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        if node.engine.index("docs").is_ok() {
+        if node.opened("docs", Purpose::Read).is_ok() {
             expected.check(&node, seed);
         }
         // It goes on from there, through another crash without a clean end.
@@ -74,7 +74,7 @@ fn a_flush_never_covers_what_the_log_could_still_lose() {
             ..Default::default()
         };
         node.engine
-            .create_index("docs", settings, mapping())
+            .create_index(&everything(), "docs", settings, mapping())
             .unwrap();
         for n in 0..10 {
             node.put(&n.to_string(), &source(n));

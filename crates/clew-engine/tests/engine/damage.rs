@@ -55,7 +55,7 @@ pub(crate) fn written(shards: u32) -> SimDisk {
         ..IndexSettings::default()
     };
     node.engine
-        .create_index("docs", settings, mapping())
+        .create_index(&everything(), "docs", settings, mapping())
         .unwrap();
     let third = DOCUMENTS / 3;
     for n in 0..DOCUMENTS {

@@ -69,16 +69,16 @@ fn a_change_that_the_log_has_lost_is_taken_back() {
     let settings = clew_engine::IndexSettings::default();
     let refused = node
         .engine
-        .create_index("lost", settings.clone(), mapping());
+        .create_index(&everything(), "lost", settings.clone(), mapping());
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unavailable);
     let made = || {
         node.engine
-            .create_index("next", settings.clone(), mapping())
+            .create_index(&everything(), "next", settings.clone(), mapping())
             .ok()
     };
     eventually("changes are still refused", made);
     disk.fail_sync(1);
-    assert!(node.engine.delete_index("next").is_err());
+    assert!(node.engine.delete_index(&everything(), "next").is_err());
     let mut grown = source(2);
     grown["grown"] = serde_json::json!("a field that the mapping lacks");
     disk.fail_sync(1);
@@ -92,7 +92,7 @@ fn a_change_that_the_log_has_lost_is_taken_back() {
         node.refresh();
         let names: Vec<String> = node
             .engine
-            .indices()
+            .indices(&everything())
             .iter()
             .map(|index| index.name().to_string())
             .collect();

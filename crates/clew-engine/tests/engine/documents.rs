@@ -190,7 +190,7 @@ fn waiting_for_a_position_makes_it_visible() {
     let timeout = std::time::Duration::from_secs(20);
     node.block_on(
         node.engine
-            .wait_visible(&[node.index()], written.glsn, timeout),
+            .wait_visible(&[node.index().index().clone()], written.glsn, timeout),
     )
     .unwrap();
     assert_eq!(node.ids(Query::match_all()), ["a"]);

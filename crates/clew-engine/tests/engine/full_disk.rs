@@ -86,7 +86,7 @@ fn writes_are_refused_before_anything_fails_and_go_on_when_there_is_room() {
     let node = node_on(&disk, 24 * MIB);
     let settings = IndexSettings::default();
     node.engine
-        .create_index("other", settings.clone(), mapping())
+        .create_index(&everything(), "other", settings.clone(), mapping())
         .unwrap();
     let (mut acknowledged, refused) = fill(&node, 0);
     assert!(is_disk_block(&refused), "{refused}");
@@ -121,7 +121,7 @@ fn what_makes_data_is_refused_and_what_makes_room_is_not() {
     let node = node_on(&disk, 64 * MIB);
     let settings = IndexSettings::default;
     node.engine
-        .create_index("other", settings(), mapping())
+        .create_index(&everything(), "other", settings(), mapping())
         .unwrap();
     node.put("a", &source(1));
     let free = node.engine.health().disk.free;
@@ -140,12 +140,19 @@ fn what_makes_data_is_refused_and_what_makes_room_is_not() {
         node.write_one(index("b", &source(2))).map(drop),
         node.write_one(update("a", &json!({"n": 2}))).map(drop),
         node.write_one(delete("a")).map(drop),
-        engine.create_index("new", settings(), mapping()).map(drop),
         engine
-            .put_mapping("docs", &json!({"properties": {"x": {"type": "long"}}}))
+            .create_index(&everything(), "new", settings(), mapping())
+            .map(drop),
+        engine
+            .put_mapping(
+                &everything(),
+                "docs",
+                &json!({"properties": {"x": {"type": "long"}}}),
+            )
             .map(drop),
         engine
             .put_settings(
+                &everything(),
                 "docs",
                 IndexSettings {
                     given: [("index.x".to_string(), "y".to_string())].into(),
@@ -161,7 +168,7 @@ fn what_makes_data_is_refused_and_what_makes_room_is_not() {
     assert_eq!(json_of(&node.get("a").unwrap()), source(1));
     assert_holds(&node, &["a".to_string()]);
     engine.flush(&node.index()).unwrap();
-    engine.delete_index("other").unwrap();
+    engine.delete_index(&everything(), "other").unwrap();
     assert_eq!(node.engine.health().disk.stage, DiskStage::FloodStage);
     // Another mark is as good as room.
     engine.set_disk_limits(DiskLimits::default());
@@ -182,7 +189,9 @@ fn a_block_that_a_user_has_set_stays_the_users() {
         .into(),
         ..(*node.index().settings()).clone()
     };
-    node.engine.put_settings("docs", settings).unwrap();
+    node.engine
+        .put_settings(&everything(), "docs", settings)
+        .unwrap();
     disk.set_capacity(disk.bytes_used());
     assert_eq!(node.engine.health().disk.stage, DiskStage::FloodStage);
     assert_eq!(node.index().blocks(), [Block::ReadOnlyAllowDelete]);
@@ -200,14 +209,14 @@ fn deleting_an_index_gives_room_at_once() {
     let node = node_on(&disk, 24 * MIB);
     let (_, refused) = fill(&node, 0);
     assert!(is_disk_block(&refused), "{refused}");
-    node.engine.delete_index("docs").unwrap();
+    node.engine.delete_index(&everything(), "docs").unwrap();
     assert!(node.engine.health().is_whole());
     let settings = IndexSettings {
         refresh_interval: None,
         ..IndexSettings::default()
     };
     node.engine
-        .create_index("docs", settings, mapping())
+        .create_index(&everything(), "docs", settings, mapping())
         .unwrap();
     let (acknowledged, refused) = fill(&node, 0);
     assert!(is_disk_block(&refused) && acknowledged.len() > 1_000);
@@ -288,7 +297,7 @@ fn a_snapshot_beside_the_data_does_not_fill_the_disk() {
     node.refresh();
     let repository = node.engine.snapshot_repository("/data/snapshots".into());
     let take = |id: &str| {
-        let documents = node.engine.shard_documents(&node.index(), 0).unwrap();
+        let documents = node.engine.shard_documents(&node.copied(), 0).unwrap();
         repository.write_documents(id, "0-0.docs", documents)
     };
     disk.set_capacity(disk.bytes_used() + disk.bytes_used() / 9);
@@ -337,7 +346,7 @@ fn definitions_do_not_take_the_room_of_what_was_acknowledged() {
         let value = json!({"text": "x".repeat(bytes)});
         let change = clew_engine::DefinitionChange::put("template", name, value);
         node.engine
-            .change_definitions(|_| Ok::<_, EngineError>(vec![change]))
+            .change_definitions(&everything(), |_| Ok::<_, EngineError>(vec![change]))
     };
     let refused = (0..1000).find_map(|n| put(&n.to_string(), 256 << 10).err());
     let refused = refused.expect("definitions fill the disk");

@@ -6,7 +6,7 @@ use clew_query::Query;
 use clew_schema::Mapping;
 use serde_json::{Value, json};
 
-use crate::harness::{Node, index};
+use crate::harness::{Node, everything, index};
 
 const COUNT: u64 = 5_000;
 
@@ -35,7 +35,9 @@ fn impacts_are_read_after_the_first_search_and_live_with_their_segment() {
     };
     let mapping = json!({"properties": {"text": {"type": "text"}}});
     let mapping = Mapping::from_opensearch(&mapping).unwrap();
-    node.engine.create_index("docs", settings, mapping).unwrap();
+    node.engine
+        .create_index(&everything(), "docs", settings, mapping)
+        .unwrap();
     let fill = |from: u64, to: u64| {
         let operations = (from..to).map(|n| index(&n.to_string(), &document(n)));
         let written = node.write(operations.collect()).unwrap();

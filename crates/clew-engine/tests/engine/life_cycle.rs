@@ -1,6 +1,6 @@
 //! Mappings that grow, merges, flushes, restarts, deleted indexes.
 
-use clew_engine::{Access, EngineError, ErrorKind, IndexSettings, ResolveOptions};
+use clew_engine::{EngineError, ErrorKind, IndexSettings, Purpose, ResolveOptions};
 use clew_platform::SimDisk;
 use clew_query::Query;
 use serde_json::json;
@@ -93,7 +93,7 @@ fn deletes_and_updates_that_come_during_a_merge_are_kept() {
         });
         for n in 0..20u64 {
             let outcome = node.engine.write(
-                &Access::everything(),
+                &everything(),
                 vec![if n % 2 == 0 {
                     delete(&n.to_string())
                 } else {
@@ -130,9 +130,9 @@ fn a_deleted_index_is_gone_for_good() {
     let node = Node::with_index(&disk, 2);
     let written = node.put("a", &source(1));
     let held = node.index();
-    node.engine.delete_index("docs").unwrap();
+    node.engine.delete_index(&everything(), "docs").unwrap();
     assert!(matches!(
-        node.engine.index("docs"),
+        node.opened("docs", Purpose::Read),
         Err(EngineError::IndexNotFound { .. })
     ));
     // Nobody misses what happens while an index goes: all of these were asked for all indexes.
@@ -141,18 +141,18 @@ fn a_deleted_index_is_gone_for_good() {
     node.engine.flush(&held).unwrap();
     node.engine.force_merge(&held, 1).unwrap();
     let seconds = std::time::Duration::from_secs(60);
-    let indices = [held.clone()];
+    let indices = [held.index().clone()];
     let waited = node.engine.wait_visible(&indices, written.glsn, seconds);
     node.block_on(waited).unwrap();
     drop((node, held, indices));
     let node = Node::open(&disk.crashed(1)).unwrap();
     assert!(matches!(
-        node.engine.index("docs"),
+        node.opened("docs", Purpose::Read),
         Err(EngineError::IndexNotFound { .. })
     ));
     // The name is free, and nothing of the old index comes back.
     node.engine
-        .create_index("docs", IndexSettings::default(), mapping())
+        .create_index(&everything(), "docs", IndexSettings::default(), mapping())
         .unwrap();
     assert!(node.get("a").is_none());
 }
@@ -164,15 +164,15 @@ fn an_index_that_is_made_after_the_clock_was_set_back_has_a_folder_of_its_own() 
     for n in 0..4 {
         let node = Node::open(&disk).unwrap();
         if n == 2 {
-            node.engine.delete_index("i1").unwrap();
+            node.engine.delete_index(&everything(), "i1").unwrap();
         }
         let settings = IndexSettings::default();
         node.engine
-            .create_index(&format!("i{n}"), settings, mapping())
+            .create_index(&everything(), &format!("i{n}"), settings, mapping())
             .unwrap();
         let mut uuids: Vec<String> = node
             .engine
-            .indices()
+            .indices(&everything())
             .iter()
             .map(|i| i.uuid().into())
             .collect();
@@ -187,12 +187,12 @@ fn names_resolve_with_wildcards_lists_and_exclusions() {
     let node = Node::open(&SimDisk::new()).unwrap();
     for name in ["logs-1", "logs-2", "other"] {
         node.engine
-            .create_index(name, IndexSettings::default(), mapping())
+            .create_index(&everything(), name, IndexSettings::default(), mapping())
             .unwrap();
     }
     let names = |expression: &str| -> Vec<String> {
         let found = node.named(expression, ResolveOptions::default()).unwrap();
-        let names = found.iter().map(|found| found.index.name().to_string());
+        let names = found.iter().map(|found| found.name().to_string());
         names.collect()
     };
     assert_eq!(names("_all"), ["logs-1", "logs-2", "other"]);
@@ -205,9 +205,9 @@ fn names_resolve_with_wildcards_lists_and_exclusions() {
         .named("other,none", ResolveOptions::default())
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    let again = node
-        .engine
-        .create_index("other", IndexSettings::default(), mapping());
+    let again =
+        node.engine
+            .create_index(&everything(), "other", IndexSettings::default(), mapping());
     assert!(matches!(again, Err(EngineError::IndexExists { .. })));
 }
 
@@ -219,13 +219,18 @@ fn settings_change_but_not_the_number_of_shards() {
         ef_search: 77,
         ..(*node.index().settings()).clone()
     };
-    node.engine.put_settings("docs", settings.clone()).unwrap();
+    node.engine
+        .put_settings(&everything(), "docs", settings.clone())
+        .unwrap();
     let split = IndexSettings {
         shards: 4,
         ..settings
     };
     assert_eq!(
-        node.engine.put_settings("docs", split).unwrap_err().kind(),
+        node.engine
+            .put_settings(&everything(), "docs", split)
+            .unwrap_err()
+            .kind(),
         ErrorKind::Invalid
     );
     drop(node);
@@ -246,7 +251,7 @@ fn a_force_merge_ends_although_writes_go_on() {
             while merging.load(std::sync::atomic::Ordering::SeqCst) {
                 n += 1;
                 node.engine.write(
-                    &Access::everything(),
+                    &everything(),
                     vec![index(&(n % 20).to_string(), &source(n))],
                 );
             }
@@ -276,7 +281,7 @@ fn without_any_refresh_full_buffers_are_merged_and_the_log_is_trimmed() {
     };
     let (index, _) = node
         .engine
-        .create_index("docs", settings, mapping())
+        .create_index(&everything(), "docs", settings, mapping())
         .unwrap();
     let logs = || {
         let files = clew_platform::Disk::list(&disk, std::path::Path::new("/data/log")).unwrap();

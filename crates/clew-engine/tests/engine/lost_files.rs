@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clew_engine::{EngineError, EngineOptions, ErrorKind, IndexSettings};
+use clew_engine::{EngineError, EngineOptions, ErrorKind, IndexSettings, Purpose};
 use clew_log::LogOptions;
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -38,7 +38,9 @@ fn make_index(node: &Node, name: &str) {
         refresh_interval: None,
         ..IndexSettings::default()
     };
-    node.engine.create_index(name, settings, mapping()).unwrap();
+    node.engine
+        .create_index(&everything(), name, settings, mapping())
+        .unwrap();
 }
 
 fn put_all(node: &Node, numbers: std::ops::Range<u64>) {
@@ -107,7 +109,7 @@ fn a_missing_catalog_is_made_again_from_a_log_that_has_everything() {
     let node = Node::open(&disk).unwrap();
     make_index(&node, "gone");
     make_index(&node, "docs");
-    node.engine.delete_index("gone").unwrap();
+    node.engine.delete_index(&everything(), "gone").unwrap();
     put_all(&node, 0..20);
     node.engine.flush(&node.index()).unwrap();
     put_all(&node, 20..DOCS);
@@ -115,7 +117,7 @@ fn a_missing_catalog_is_made_again_from_a_log_that_has_everything() {
     drop(node);
     disk.remove_file(Path::new("/data/catalog.json")).unwrap();
     let node = whole(&disk, DOCS);
-    assert_eq!(node.engine.indices().len(), 1);
+    assert_eq!(node.engine.indices(&everything()).len(), 1);
     assert_eq!(list(&disk, "/data/indices").len(), 1);
     drop(node);
     whole(&disk, DOCS);
@@ -395,7 +397,7 @@ fn what_is_not_ours_is_left_alone() {
     put_all(&node, 0..DOCS);
     node.engine.flush(&node.index()).unwrap();
     node.engine.force_merge(&node.index(), 1).unwrap();
-    node.engine.delete_index("docs").unwrap();
+    node.engine.delete_index(&everything(), "docs").unwrap();
     drop(node);
     drop(Node::open_with(&disk, options()).unwrap());
     foreign.retain(|path| !path.starts_with(&shard));
@@ -412,7 +414,9 @@ fn a_first_start_may_be_cut_short_anywhere() {
             disk.cut_power_after(cut);
             if let Ok(node) = Node::open_with(&disk, options()) {
                 let settings = IndexSettings::default();
-                let created = node.engine.create_index("docs", settings, mapping());
+                let created = node
+                    .engine
+                    .create_index(&everything(), "docs", settings, mapping());
                 if created.is_ok() {
                     let _ = node.write_one(index("a", &source(1)));
                 }
@@ -421,7 +425,7 @@ fn a_first_start_may_be_cut_short_anywhere() {
             let disk = disk.crashed(seed);
             let node = Node::open_with(&disk, options());
             let node = node.unwrap_or_else(|error| panic!("cut {cut}, seed {seed}: {error}"));
-            let known = node.engine.indices().len();
+            let known = node.engine.indices(&everything()).len();
             let folders = disk
                 .list(Path::new("/data/indices"))
                 .unwrap_or_default()
@@ -440,23 +444,23 @@ fn an_index_is_deleted_whole_or_not_at_all_wherever_that_is_cut_short() {
             make_index(&node, "other");
             node.engine.flush(&node.index()).unwrap();
             disk.cut_power_after(cut);
-            let deleted = node.engine.delete_index("docs").is_ok();
+            let deleted = node.engine.delete_index(&everything(), "docs").is_ok();
             // A catalog that is saved now knows of no index any more.
-            let other = node.engine.index("other").unwrap();
+            let other = node.opened("other", Purpose::Read).unwrap();
             let _ = node.engine.flush(&other);
             let _ = node.engine.close();
             let disk = disk.crashed(seed);
             drop((node, other));
             let node = Node::open_with(&disk, options()).unwrap();
             let when = format!("cut {cut}, seed {seed}");
-            let left = node.engine.index("docs");
+            let left = node.opened("docs", Purpose::Read);
             assert!(!deleted || left.is_err(), "{when}");
             if let Ok(index) = left {
                 assert_eq!(index.stats().failed_shards, 0, "{when}");
                 assert_eq!(node.ids(Query::match_all()).len() as u64, DOCS, "{when}");
             }
             let folders = list(&disk, "/data/indices").len();
-            assert_eq!(folders, node.engine.indices().len(), "{when}");
+            assert_eq!(folders, node.engine.indices(&everything()).len(), "{when}");
         }
     }
 }

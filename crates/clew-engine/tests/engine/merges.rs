@@ -8,7 +8,7 @@ use clew_platform::{Disk, MemoryLimits, SimDisk};
 use clew_schema::Mapping;
 use serde_json::json;
 
-use crate::harness::{self, Node, delete, index, knn};
+use crate::harness::{self, Node, delete, everything, index, knn};
 
 const DIMENSION: usize = 64;
 /// Enough for a graph: 9,000 x 64 x 4 bytes are more than 2 MiB.
@@ -51,7 +51,9 @@ fn filled(disk: &SimDisk, options: EngineOptions, segments: usize) -> Node {
         refresh_interval: None,
         ..IndexSettings::default()
     };
-    node.engine.create_index("docs", settings, mapping).unwrap();
+    node.engine
+        .create_index(&everything(), "docs", settings, mapping)
+        .unwrap();
     let points = points();
     for (at, chunk) in points.chunks(COUNT / segments).enumerate() {
         let operations = chunk.iter().enumerate().map(|(i, point)| {
@@ -203,7 +205,12 @@ fn a_merge_can_be_seen_and_ends_when_the_node_closes() {
     let (index, engine) = (node.index(), &node.engine);
     // Merging it does nothing but fail once the node closes.
     let (empty, _) = engine
-        .create_index("empty", IndexSettings::default(), harness::mapping())
+        .create_index(
+            &everything(),
+            "empty",
+            IndexSettings::default(),
+            harness::mapping(),
+        )
         .unwrap();
     let (stats, phase, memory) = std::thread::scope(|scope| {
         let merge = scope.spawn(|| engine.force_merge(&index, 1));

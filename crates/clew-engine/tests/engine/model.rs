@@ -51,7 +51,7 @@ pub(crate) fn create(engine: &Engine, shards: u32) {
         ..IndexSettings::default()
     };
     engine
-        .create_index("docs", settings, mapping_with_parts())
+        .create_index(&everything(), "docs", settings, mapping_with_parts())
         .unwrap();
 }
 

@@ -9,7 +9,7 @@ use clew_query::{JoinScore, MatchPhrase, NestedQuery, Query};
 use clew_schema::Mapping;
 use serde_json::{Value, json};
 
-use crate::harness::{Node, delete, index, json_of, update};
+use crate::harness::{Node, delete, everything, index, json_of, update};
 
 const COUNT: u64 = 3_000;
 const TOPICS: u64 = 20;
@@ -74,7 +74,7 @@ fn filled(disk: &SimDisk, reorder: bool, extra: &Value) -> Node {
         ..IndexSettings::default()
     };
     node.engine
-        .create_index("docs", settings, mapping(extra))
+        .create_index(&everything(), "docs", settings, mapping(extra))
         .unwrap();
     let all: Vec<u64> = (0..COUNT).collect();
     for part in all.chunks(COUNT as usize / 3) {

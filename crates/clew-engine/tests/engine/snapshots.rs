@@ -1,12 +1,11 @@
 //! Definitions that last, documents read out and written back, snapshots that are whole or absent.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use clew_engine::{
-    DefinitionChange, Document, EngineError, ErrorKind, Index, IndexSettings, WriteOperation,
-    documents_file_name,
+    DefinitionChange, Document, EngineError, ErrorKind, Index, IndexHandle, IndexSettings, Purpose,
+    WriteOperation, documents_file_name,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -18,7 +17,7 @@ use crate::harness::*;
 fn define(node: &Node, changes: Vec<DefinitionChange>) {
     let changed = node
         .engine
-        .change_definitions(|_| Ok::<_, EngineError>(changes))
+        .change_definitions(&everything(), |_| Ok::<_, EngineError>(changes))
         .unwrap();
     assert!(changed.is_some());
 }
@@ -46,12 +45,12 @@ fn definitions_outlive_crashes_and_saved_catalogs() {
     assert_eq!(names(&node), ["b3"]);
     let nothing = node
         .engine
-        .change_definitions(|_| Ok::<_, EngineError>(vec![]))
+        .change_definitions(&everything(), |_| Ok::<_, EngineError>(vec![]))
         .unwrap();
     assert_eq!(nothing, None);
     let refused = node
         .engine
-        .change_definitions(|_| Ok::<_, EngineError>(vec![put("", 1)]));
+        .change_definitions(&everything(), |_| Ok::<_, EngineError>(vec![put("", 1)]));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
 }
 
@@ -71,23 +70,27 @@ fn filled(disk: &SimDisk) -> Node {
 fn documents_read_out_of_shards_fill_another_index() {
     let disk = SimDisk::new();
     let node = filled(&disk);
-    let from = node.index();
+    let from = node.copied();
     let settings = IndexSettings {
         shards: 3,
         ..IndexSettings::default()
     };
     let (target, _) = node
         .engine
-        .create_index("copy", settings, (*from.mapping()).clone())
+        .create_index(&everything(), "copy", settings, (*from.mapping()).clone())
         .unwrap();
     let mut copied = 0;
     for shard in 0..2 {
         let documents = node.engine.shard_documents(&from, shard).unwrap();
-        copied += node.engine.fill_index(&target, documents).unwrap();
+        copied += node
+            .engine
+            .fill_index(&everything(), &target, documents)
+            .unwrap();
     }
     assert_eq!(copied, 19);
     assert_eq!(target.stats().docs, 19);
-    let get = |id: &str| node.engine.get(&target, id, None, false).unwrap();
+    let copy = node.opened("copy", Purpose::Read).unwrap();
+    let get = |id: &str| node.engine.get(&copy, id, None, false).unwrap();
     assert_eq!(json_of(&get("d3").unwrap()), source(33));
     assert!(get("d4").is_none());
     assert!(node.engine.shard_documents(&from, 2).is_err());
@@ -95,7 +98,7 @@ fn documents_read_out_of_shards_fill_another_index() {
 
 /// An index of nested objects in nested objects, vectors in both, joins and routing keys: some in
 /// a segment, some replaced, some deleted, some unseen by searches. The ids with their routing keys.
-fn composed(node: &Node) -> (Arc<Index>, Vec<(String, Option<String>)>) {
+fn composed(node: &Node) -> (IndexHandle, Vec<(String, Option<String>)>) {
     let vector = json!({"type": "knn_vector", "dimension": 2});
     let mapping = Mapping::from_opensearch(&json!({"properties": {
         "v": vector,
@@ -111,7 +114,9 @@ fn composed(node: &Node) -> (Arc<Index>, Vec<(String, Option<String>)>) {
         refresh_interval: None,
         ..IndexSettings::default()
     };
-    node.engine.create_index("docs", settings, mapping).unwrap();
+    node.engine
+        .create_index(&everything(), "docs", settings, mapping)
+        .unwrap();
     let routed = |operation: WriteOperation, n: u64| WriteOperation {
         routing: n.is_multiple_of(3).then(|| format!("r{}", n % 4)),
         ..operation
@@ -139,20 +144,22 @@ fn composed(node: &Node) -> (Arc<Index>, Vec<(String, Option<String>)>) {
     write(routed(index("d3", &body(3, "third")), 3));
     let ids = (0..19).map(|n| routed(delete(&format!("d{n}")), n));
     let ids = ids.map(|one| (one.id.unwrap(), one.routing)).collect();
-    (node.index(), ids)
+    (node.copied(), ids)
 }
 
 /// Each index must give the same documents by id, in the same versions.
-fn check_same(node: &Node, (a, b): (&Arc<Index>, &Arc<Index>), ids: &[(String, Option<String>)]) {
+fn check_same(node: &Node, (a, b): (&Index, &Index), ids: &[(String, Option<String>)]) {
     assert_eq!(a.stats().docs, ids.len() as u64);
     assert_eq!(b.stats().docs, ids.len() as u64);
+    let read = |index: &Index| node.opened(index.name(), Purpose::Read).unwrap();
+    let (a, b) = (read(a), read(b));
     for (id, routing) in ids {
         let get = |index| {
             let found = node.engine.get(index, id, routing.as_deref(), false);
             let found = found.unwrap().unwrap_or_else(|| panic!("{id} is missing"));
             (json_of(&found), found.version, found.routing)
         };
-        assert_eq!(get(a), get(b), "{id}");
+        assert_eq!(get(&a), get(&b), "{id}");
     }
 }
 
@@ -169,6 +176,7 @@ fn documents_with_nested_objects_are_copied_whole_into_any_number_of_shards() {
         let (target, _) = node
             .engine
             .create_index(
+                &everything(),
                 &format!("copy{shards}"),
                 settings,
                 (*from.mapping()).clone(),
@@ -177,7 +185,10 @@ fn documents_with_nested_objects_are_copied_whole_into_any_number_of_shards() {
         let mut copied = 0;
         for shard in 0..2 {
             let documents = node.engine.shard_documents(&from, shard).unwrap();
-            copied += node.engine.fill_index(&target, documents).unwrap();
+            copied += node
+                .engine
+                .fill_index(&everything(), &target, documents)
+                .unwrap();
         }
         assert_eq!(copied, ids.len() as u64);
         check_same(&node, (&from, &target), &ids);
@@ -211,11 +222,18 @@ fn a_snapshot_with_rows_of_nested_objects_from_an_early_build_is_restored() {
     let settings = (*from.settings()).clone();
     let (target, _) = node
         .engine
-        .create_index("restored", settings, (*from.mapping()).clone())
+        .create_index(
+            &everything(),
+            "restored",
+            settings,
+            (*from.mapping()).clone(),
+        )
         .unwrap();
     for file in &files {
         let documents = repository.read_documents(&id, file).unwrap();
-        node.engine.fill_index(&target, documents).unwrap();
+        node.engine
+            .fill_index(&everything(), &target, documents)
+            .unwrap();
     }
     check_same(&node, (&from, &target), &ids);
 }
@@ -229,7 +247,7 @@ fn a_snapshot_is_offered_when_it_is_whole_and_damage_is_found() {
     let id = node.engine.new_snapshot_id();
     let files: Vec<_> = (0..2)
         .map(|shard| {
-            let documents = node.engine.shard_documents(&node.index(), shard).unwrap();
+            let documents = node.engine.shard_documents(&node.copied(), shard).unwrap();
             let name = documents_file_name(0, shard);
             repository.write_documents(&id, &name, documents).unwrap()
         })
@@ -273,7 +291,7 @@ fn what_was_never_completed_is_cleaned_away_unless_it_is_running() {
     let ids = [(); 2].map(|()| node.engine.new_snapshot_id());
     let [left, running] = &ids;
     for id in &ids {
-        let documents = node.engine.shard_documents(&node.index(), 0).unwrap();
+        let documents = node.engine.shard_documents(&node.copied(), 0).unwrap();
         let written = repository.write_documents(id, "0-0.docs", documents);
         assert!(written.unwrap().bytes > 8);
     }
@@ -347,7 +365,7 @@ fn damage_to_any_byte_of_a_repository_is_named() {
     let id = node.engine.new_snapshot_id();
     let files: Vec<_> = (0..2)
         .map(|shard| {
-            let documents = node.engine.shard_documents(&node.index(), shard).unwrap();
+            let documents = node.engine.shard_documents(&node.copied(), shard).unwrap();
             let name = documents_file_name(0, shard);
             repository.write_documents(&id, &name, documents).unwrap()
         })

@@ -11,7 +11,7 @@ use clew_schema::Mapping;
 use serde_json::json;
 
 use crate::disk_faults::segment_file;
-use crate::harness::{Node, index, knn};
+use crate::harness::{Node, everything, index, knn};
 
 const DIMENSION: usize = 64;
 const COUNT: usize = 12_000;
@@ -117,7 +117,9 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
         ef_search: 64,
         ..IndexSettings::default()
     };
-    node.engine.create_index("docs", settings, mapping).unwrap();
+    node.engine
+        .create_index(&everything(), "docs", settings, mapping)
+        .unwrap();
     let points = points();
     for (at, chunk) in points.chunks(1000).enumerate() {
         let operations = chunk.iter().enumerate().map(|(i, point)| {

@@ -3,7 +3,7 @@
 
 use std::slice;
 
-use clew_engine::{AliasAction, Block, Engine, Index, IndexState};
+use clew_engine::{Access, AliasAction, Block, Engine, Index, IndexState, Purpose};
 use clew_opensearch::wing::{
     ApiError, FlatSettings, aliases_of, change_settings, filled_template, is_snapshot_taken,
     is_wanted, merge, prepare_snapshot, refuse_write_index,
@@ -41,7 +41,11 @@ pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiE
             name: kind,
             settings,
         } => {
-            change_settings(&subject.api.engine, subject.index, settings)?;
+            change_settings(
+                (&subject.api.engine, &Access::everything()),
+                subject.index,
+                settings,
+            )?;
             Ok(Outcome::done(format!(
                 "Successfully set {kind} [index={name}]"
             )))
@@ -58,13 +62,15 @@ pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiE
 fn delete(subject: &Subject<'_>) -> Result<Outcome, ApiError> {
     let (engine, index) = (&subject.api.engine, subject.index);
     refuse_write_index(engine, slice::from_ref(index))?;
-    engine.delete_index(index.name())?;
+    engine.delete_index(&Access::everything(), index.name())?;
     Ok(Outcome::Deleted)
 }
 
 fn set_state(subject: &Subject<'_>, state: IndexState) -> Result<(), ApiError> {
     let engine = &subject.api.engine;
-    engine.set_index_state(slice::from_ref(subject.index), state)?;
+    let everything = Access::everything();
+    let index = engine.open_exactly(subject.index.name(), &everything, Purpose::Change)?;
+    engine.set_index_state(&[index], state)?;
     Ok(())
 }
 
@@ -113,7 +119,7 @@ fn change_aliases(subject: &Subject<'_>, changes: &[AliasChange]) -> Result<Outc
         }
     }
     if !actions.is_empty() {
-        engine.change_aliases(actions)?;
+        engine.change_aliases(&Access::everything(), actions)?;
     }
     let name = index.name();
     Ok(Outcome::done(format!(
@@ -143,7 +149,9 @@ fn take_snapshot(
         // It was taken, and the process ended before that was recorded.
         None if is_snapshot_taken(api, repository, &name)? => Some(Progress::Done),
         None => {
-            let work = prepare_snapshot(api, repository, &name, index.clone())?;
+            let everything = Access::everything();
+            let opened = engine.open_exactly(index.name(), &everything, Purpose::Copy)?;
+            let work = prepare_snapshot(api, repository, &name, opened)?;
             api.part::<Work>().begin(&uuid, work)
         }
     };
@@ -185,7 +193,7 @@ pub(super) fn block_writes(engine: &Engine, index: &Index) -> Result<(), ApiErro
     if !index.settings().blocks.contains(&Block::Write) {
         let setting = "index.blocks.write".to_string();
         let flat = FlatSettings::from([(setting, Some("true".to_string()))]);
-        change_settings(engine, index, &flat)?;
+        change_settings((engine, &Access::everything()), index, &flat)?;
     }
     Ok(())
 }

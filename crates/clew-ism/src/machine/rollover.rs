@@ -1,7 +1,7 @@
 //! The action that lets a new index take over. The new index's name is kept before it is made, so that it is
 //! made once even if the process ends in between.
 
-use clew_engine::{Alias, AliasAction, Engine, Index};
+use clew_engine::{Access, Alias, AliasAction, Engine, Index, Purpose};
 use clew_opensearch::wing::{Api, ApiError, finish_rollover, next_index_name, written_index};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(super) fn attempt(
     let new = match &subject.managed.intent {
         Some(new) => new.clone(),
         None => {
-            let (old, _) = written_index(engine, &target)?;
+            let (old, _) = written_index((engine, &Access::everything()), &target)?;
             if old.uuid() != index.uuid() {
                 return Ok(match when_rolled_over(subject.api, index) {
                     None => Outcome::failed(format!(
@@ -57,7 +57,7 @@ pub(super) fn attempt(
             new
         }
     };
-    finish_rollover(engine, &target, (index, &new))?;
+    finish_rollover((engine, &Access::everything()), &target, (index, &new))?;
     if copy_alias {
         copy_aliases(engine, index, (&target, &new))?;
     }
@@ -80,15 +80,16 @@ fn target(index: &Index) -> Option<String> {
 /// When the index's successor was made, where another one is written to now.
 pub(super) fn when_rolled_over(api: &Api, index: &Index) -> Option<u64> {
     let engine = &api.engine;
-    let (newest, _) = written_index(engine, &target(index)?).ok()?;
+    let (newest, _) = written_index((engine, &Access::everything()), &target(index)?).ok()?;
     let (front, number) = numbered(index.name())?;
     let (newest_front, newest_number) = numbered(newest.name())?;
     if front != newest_front || newest_number <= number {
         return None;
     }
     let next = next_index_name(index.name()).ok()?;
-    let next = engine.index(&next).unwrap_or(newest);
-    Some(next.created_ms())
+    let everything = Access::everything();
+    let next = engine.open_exactly(&next, &everything, Purpose::Watch);
+    Some(next.map_or(newest.created_ms(), |next| next.created_ms()))
 }
 
 fn numbered(name: &str) -> Option<(&str, u64)> {
@@ -116,7 +117,7 @@ fn copy_aliases(
         })
         .collect();
     if !actions.is_empty() {
-        engine.change_aliases(actions)?;
+        engine.change_aliases(&Access::everything(), actions)?;
     }
     Ok(())
 }

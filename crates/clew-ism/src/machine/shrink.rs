@@ -1,7 +1,7 @@
 //! The action that writes an index again with fewer shards, beside the job. The source stays as it is,
 //! blocked for writes; the new index's name is kept before it is made.
 
-use clew_engine::{AliasAction, Engine, Index};
+use clew_engine::{Access, AliasAction, Engine, Index, Purpose};
 use clew_opensearch::wing::{ApiError, prepare_shrink};
 use serde_json::{Value, json};
 
@@ -37,7 +37,9 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
         None if is_copy(engine, &name, index) => Some(Progress::Done),
         None => {
             let body = request(asked, index);
-            let work = prepare_shrink(api, index, &name, body)?;
+            let everything = Access::everything();
+            let source = engine.open_exactly(index.name(), &everything, Purpose::Copy)?;
+            let work = prepare_shrink((api, &everything), &source, &name, body)?;
             api.part::<Work>().begin(index.uuid(), work)
         }
     };
@@ -62,7 +64,7 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
 /// Whether an index of this name is the finished copy of another. What was not finished is removed by
 /// whoever made it, or at the next start.
 fn is_copy(engine: &Engine, name: &str, source: &Index) -> bool {
-    let Ok(copy) = engine.index(name) else {
+    let Ok(copy) = engine.open_exactly(name, &Access::everything(), Purpose::Watch) else {
         return false;
     };
     let settings = copy.settings();
@@ -102,7 +104,7 @@ fn switch_aliases(engine: &Engine, index: &Index, new: &str) -> Result<(), ApiEr
     });
     let actions: Vec<AliasAction> = moved.collect();
     if !actions.is_empty() {
-        engine.change_aliases(actions)?;
+        engine.change_aliases(&Access::everything(), actions)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ mod refused;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Engine, EngineError};
+use clew_engine::{Access, Engine, EngineError, IndexHandle, Purpose};
 use clew_opensearch::fixture;
 use clew_platform::{FixedClock, SimDisk};
 use serde_json::{Value, json};
@@ -84,8 +84,15 @@ impl Node {
         explained["info"]["message"].as_str().unwrap().to_string()
     }
 
+    fn index(&self, name: &str) -> IndexHandle {
+        let everything = Access::everything();
+        self.engine()
+            .open_exactly(name, &everything, Purpose::Watch)
+            .unwrap()
+    }
+
     fn names(&self) -> Vec<String> {
-        let indices = self.engine().indices();
+        let indices = self.engine().indices(&Access::everything());
         let names = indices.iter().map(|index| index.name().to_string());
         names.collect()
     }
@@ -137,7 +144,7 @@ fn an_index_is_led_through_its_states_to_its_end() {
     assert_eq!(explained["state"]["name"], "hot");
     assert_eq!(explained["action"]["name"], "index_priority");
     assert_eq!(explained["step"]["step_status"], "completed");
-    let settings = node.engine().index("book").unwrap().settings();
+    let settings = node.index("book").settings();
     assert_eq!(settings.given["index.priority"], "50");
     node.run();
     assert_eq!(
@@ -148,18 +155,10 @@ fn an_index_is_led_through_its_states_to_its_end() {
     node.run();
     assert_eq!(node.message("book"), "Transitioning to cold [index=book]");
     node.run();
-    assert!(
-        !node
-            .engine()
-            .index("book")
-            .unwrap()
-            .settings()
-            .blocks
-            .is_empty()
-    );
+    assert!(!node.index("book").settings().blocks.is_empty());
     node.run();
     assert_eq!(node.message("book"), "Force merge completed [index=book]");
-    let index = node.engine().index("book").unwrap();
+    let index = node.index("book");
     assert_eq!(
         index
             .segments()
@@ -213,7 +212,7 @@ fn a_full_index_is_rolled_over_with_its_aliases() {
     assert_eq!(node.names(), ["logs-000001", "logs-000002"]);
     assert_eq!(node.explain("logs-000001")["rolled_over"], true);
     node.write("logs", 1);
-    let newer = node.engine().index("logs-000002").unwrap();
+    let newer = node.index("logs-000002");
     assert_eq!(newer.stats().docs, 1);
     assert!(newer.aliases().contains_key("all"));
     node.run();
@@ -234,10 +233,12 @@ fn a_rollover_that_power_cuts_anywhere_happens_once() {
         disk.cut_power_after(changes_until_cut);
         node.run();
         // When nothing was cut, the write goes through.
-        let is_whole = node.engine().change_definitions(|_| {
-            let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
-            Ok::<_, EngineError>(vec![change])
-        });
+        let is_whole = node
+            .engine()
+            .change_definitions(&Access::everything(), |_| {
+                let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
+                Ok::<_, EngineError>(vec![change])
+            });
         let now = node.engine().now();
         drop(node);
         let found = disk.crashed(changes_until_cut);
@@ -256,7 +257,7 @@ fn a_rollover_that_power_cuts_anywhere_happens_once() {
             "cut after {changes_until_cut}"
         );
         node.write("logs", 1);
-        assert_eq!(node.engine().index("logs-000002").unwrap().stats().docs, 1);
+        assert_eq!(node.index("logs-000002").stats().docs, 1);
         if is_whole.is_ok() {
             break;
         }
@@ -407,7 +408,7 @@ fn policies_change_between_actions_and_survive_a_restart() {
         node.run();
     }
     assert_eq!(node.explain("book")["policy_id"], "other");
-    assert!(!node.engine().index("book").unwrap().is_open());
+    assert!(!node.index("book").is_open());
 }
 
 #[test]
@@ -428,7 +429,7 @@ fn a_shrunken_copy_takes_the_aliases() {
     node.run();
     let message = "Shrink finished successfully: [small-book] [index=book]";
     assert_eq!(node.message("book"), message);
-    let copy = node.engine().index("small-book").unwrap();
+    let copy = node.index("small-book");
     assert_eq!((copy.settings().shards, copy.stats().docs), (2, 20));
     assert!(copy.settings().blocks.is_empty());
     assert!(copy.aliases().contains_key("read"));
@@ -455,7 +456,7 @@ fn snapshots_and_aliases_are_made_by_policies() {
     let taken = node.done("GET /_snapshot/backup/_all", Value::Null);
     assert_eq!(taken["snapshots"][0]["snapshot"], name);
     node.run();
-    let aliases = node.engine().index("book").unwrap().aliases();
+    let aliases = node.index("book").aliases();
     assert_eq!(aliases.keys().collect::<Vec<_>>(), ["kept"]);
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::Index;
+use clew_engine::{Index, Purpose};
 use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_state::{METRICS, created_at, read_metrics, shown_state};
@@ -67,7 +67,8 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
             "index, shard and primary must be specified together",
         ));
     };
-    let index = call.api.engine.index(index)?;
+    let engine = &call.api.engine;
+    let index = engine.open_exactly(index, &call.access, Purpose::Watch)?;
     if shard >= index.settings().shards {
         let cause = Cause::new("shard_not_found_exception", "no such shard")
             .with("index", index.name())
@@ -81,14 +82,14 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
         )));
     }
     Ok(Copy {
-        index,
+        index: index.index().clone(),
         shard,
         primary,
     })
 }
 
 fn any_unassigned(call: &Call) -> Result<Copy, ApiError> {
-    for index in call.api.engine.indices() {
+    for index in call.shown_indices() {
         for shard in 0..index.settings().shards {
             let primary = index.has_shard_failed(shard);
             if primary || replicas(&index) > 0 {
@@ -157,7 +158,7 @@ fn explain_unassigned(call: &Call, copy: &Copy, failure: Option<&str>) -> Value 
 /// The disk, and sizes of shards where they are known for each: for indexes of one shard.
 fn disk_info(call: &Call) -> Result<Value, ApiError> {
     let mut sizes = Map::new();
-    for index in call.api.engine.indices() {
+    for index in call.shown_indices() {
         let stats = index.stats();
         if stats.shards == 1 {
             let name = format!("[{}][0][p]_bytes", index.name());
@@ -209,7 +210,7 @@ pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
         let reason = format!("[{}] {}", first.decider, first.reason);
         return Err(ApiError::illegal_argument(reason));
     }
-    let indices = call.api.engine.indices();
+    let indices = call.shown_indices();
     let state = shown_state(&call.api, &metrics, &indices, false);
     let mut body = json!({"acknowledged": true, "state": state});
     if explain {
@@ -259,7 +260,8 @@ impl Refused {
         let (Some(index), Some(shard)) = (index, shard) else {
             return Err(wrong(&Value::Object(parameters)));
         };
-        let index = call.api.engine.index(index)?;
+        let engine = &call.api.engine;
+        let index = engine.open_exactly(index, &call.access, Purpose::Watch)?;
         let (node, name) = (&call.api.node_id, index.name());
         let reason = if shard >= u64::from(index.settings().shards) {
             format!("can't {command} [{name}][{shard}], failed to find it on node [{node}]")

@@ -87,7 +87,7 @@ impl Look {
             call.api.engine.open(names, &call.access, Purpose::Watch)
         };
         let opened = open(lenient)?;
-        let indices: Vec<_> = opened.into_iter().map(|found| found.index).collect();
+        let indices: Vec<_> = opened.iter().map(|found| found.index().clone()).collect();
         Ok(Look {
             health: ShardHealth::of(&indices),
             indices,

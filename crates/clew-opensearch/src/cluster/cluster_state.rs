@@ -47,7 +47,7 @@ pub(crate) async fn state(call: Call) -> Result<Reply, ApiError> {
         })));
     }
     let indices = match call.path("index") {
-        None => call.api.engine.indices(),
+        None => call.shown_indices(),
         Some(expression) => {
             let options = call.resolve_options_from(ResolveOptions {
                 ignore_unavailable: true,
@@ -56,7 +56,7 @@ pub(crate) async fn state(call: Call) -> Result<Reply, ApiError> {
                 ..ResolveOptions::default()
             })?;
             let opened = call.open(expression, options, Purpose::Watch).await?;
-            opened.into_iter().map(|found| found.index).collect()
+            opened.iter().map(|found| found.index().clone()).collect()
         }
     };
     let flat = call.params.flag("flat_settings", false)?;

@@ -56,7 +56,7 @@ pub(crate) async fn search_models(_call: Call) -> Result<Reply, ApiError> {
 /// `GET /_plugins/_knn/stats`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     let (mut vectors, mut graph_vectors) = (0u64, 0u64);
-    for index in call.api.engine.indices() {
+    for index in call.shown_indices() {
         let stats = index.stats();
         vectors += stats.vectors;
         graph_vectors += stats.graph_vectors;

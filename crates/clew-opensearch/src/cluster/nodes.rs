@@ -135,7 +135,7 @@ fn indices_section(call: &Call) -> Result<Value, ApiError> {
     let mut sums = Sums::default();
     let level = call.params.get("level");
     let (mut each, mut shards) = (Map::new(), Map::new());
-    for index in call.api.engine.indices() {
+    for index in call.shown_indices() {
         sums.add(&index, &groups);
         let mut one = Sums::default();
         one.add(&index, &groups);

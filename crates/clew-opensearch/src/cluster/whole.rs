@@ -12,7 +12,7 @@ use crate::state::call::Call;
 
 /// `GET /_cluster/stats`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.api.engine.indices();
+    let indices = call.shown_indices();
     let health = ShardHealth::of(&indices);
     let (mut docs, mut deleted, mut bytes, mut segments) = (0, 0, 0, 0);
     for index in &indices {

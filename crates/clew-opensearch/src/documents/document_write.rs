@@ -1,7 +1,7 @@
 //! Writing one document: index, create, update, delete.
 
 use clew_engine::{
-    Action, Condition, Index, OpType, PRIMARY_TERM, WriteOperation, WriteResult, Written,
+    Action, Condition, OpType, PRIMARY_TERM, Purpose, WriteOperation, WriteResult, Written,
 };
 use serde_json::json;
 
@@ -182,7 +182,11 @@ async fn write_after(
     filter: &SourceFilter,
     json: &mut JsonWriter,
 ) -> Result<(), ApiError> {
-    let index: std::sync::Arc<Index> = written.index.clone();
+    // Who may write and not read is not told what is there.
+    let engine = &call.api.engine;
+    let Ok(index) = engine.open_exactly(written.index.name(), &call.access, Purpose::Read) else {
+        return Ok(());
+    };
     let (id, routing) = (
         written.id.clone(),
         call.params.get("routing").map(String::from),

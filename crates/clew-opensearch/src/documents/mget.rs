@@ -1,8 +1,6 @@
 //! `_mget`: several documents by id, each found, missing or with its own error.
 
-use std::sync::Arc;
-
-use clew_engine::{Document, Index, Purpose};
+use clew_engine::{Document, IndexHandle, Purpose};
 use clew_platform::stopped;
 use serde_json::Value;
 
@@ -30,7 +28,7 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
         call.memory.clone(),
     );
     let read = call.off_thread(move || {
-        let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
+        let read = |spec: &mut GetSpec| -> Result<(IndexHandle, Option<Document>), ApiError> {
             let (index, routing) = engine.open_one(
                 (&spec.index, spec.routing.as_deref()),
                 &access,

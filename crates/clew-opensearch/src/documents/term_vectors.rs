@@ -2,11 +2,10 @@
 //! the document's source when they are asked for; nothing is stored for them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 use clew_analysis::{POSITION_GAP, tokens};
-use clew_engine::{Access, Engine, EngineError, Index, Pinned, Purpose};
+use clew_engine::{Access, Engine, EngineError, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldKind, MappedField};
@@ -287,7 +286,7 @@ fn answer(
 
 fn vectors(
     engine: &Engine,
-    index: &Arc<Index>,
+    index: &IndexHandle,
     asked: &Asked,
     (source, memory): (&Value, &RequestMemory),
 ) -> Result<Value, ApiError> {

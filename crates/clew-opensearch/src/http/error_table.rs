@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_query::{AggError, QueryError};
+use clew_schema::DocumentError;
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause, TOO_MANY_BUCKETS};
@@ -49,17 +50,13 @@ impl From<&EngineError> for ApiError {
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
             EngineError::Blocked { .. } => named("cluster_block_exception"),
-            EngineError::AccessDenied { .. } => named("security_exception"),
+            EngineError::AccessDenied { .. } | EngineError::NodeAccessDenied => {
+                named("security_exception")
+            }
             EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
                 named("illegal_argument_exception")
             }
-            EngineError::Document { id, source } => {
-                let cause = Cause::new(source.error_type(), source.reason(id));
-                match source.cause() {
-                    Some((kind, reason)) => cause.caused_by(Cause::new(kind, reason)),
-                    None => cause,
-                }
-            }
+            EngineError::Document { id, source } => document_cause(id, source),
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => named(error.error_type()),
@@ -96,6 +93,15 @@ impl From<&EngineError> for ApiError {
             | EngineError::MergeCancelled => named("exception"),
         };
         ApiError::new(status(error.kind()), cause)
+    }
+}
+
+/// What is wrong with a document.
+fn document_cause(id: &str, error: &DocumentError) -> Cause {
+    let cause = Cause::new(error.error_type(), error.reason(id));
+    match error.cause() {
+        Some((kind, reason)) => cause.caused_by(Cause::new(kind, reason)),
+        None => cause,
     }
 }
 

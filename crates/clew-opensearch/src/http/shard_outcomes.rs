@@ -45,11 +45,7 @@ impl ShardOutcomes {
         for index in indices {
             let results = action(index);
             let failed = results.iter().any(Result::is_err);
-            let still_there = || {
-                engine
-                    .index(index.name())
-                    .is_ok_and(|now| Arc::ptr_eq(&now, index))
-            };
+            let still_there = || engine.has_index(index);
             if !failed || still_there() {
                 outcomes.add(index, results);
             }

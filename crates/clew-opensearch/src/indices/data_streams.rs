@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, IndexPlan};
+use clew_engine::{
+    Access, Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
+};
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
@@ -24,10 +26,10 @@ const NAME_BYTES_MAX: usize = 240;
 /// A stream's indexes, oldest first.
 pub(crate) type Streams = BTreeMap<String, Vec<Arc<Index>>>;
 
-/// Every stream of the node.
-pub(crate) fn all(engine: &Engine) -> Streams {
+/// The streams of the indexes about which figures may be shown.
+pub(crate) fn all(engine: &Engine, access: &Access) -> Streams {
     let mut streams = Streams::new();
-    for index in engine.indices() {
+    for index in engine.indices(access) {
         if let Some(stream) = index.data_stream() {
             streams.entry(stream).or_default().push(index);
         }
@@ -116,7 +118,12 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let stream = call.path_required("name")?.to_string();
     check_name(&stream)?;
     let engine = &call.api.engine;
-    if engine.index(&stream).is_ok() || engine.is_alias(&stream) {
+    let is_index = |name| {
+        engine
+            .open_exactly(name, &call.access, Purpose::Watch)
+            .is_ok()
+    };
+    if is_index(&stream) || engine.is_alias(&stream) {
         let kind = "resource_already_exists_exception";
         let reason = format!("data_stream [{stream}] already exists");
         return Err(ApiError::bad_request(kind, reason));
@@ -128,15 +135,16 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         ))
     })?;
     let plan = first_index(&definitions, &stream, template)?;
+    let access = call.access.clone();
     let (_, glsn) = call
-        .blocking(move |engine| engine.create_planned(&stream, plan))
+        .blocking(move |engine| engine.create_planned(&access, &stream, plan))
         .await?;
     Ok(Reply::acknowledged().at(glsn))
 }
 
 /// The streams that an expression names.
-fn selected(engine: &Engine, expression: &str) -> Result<Streams, ApiError> {
-    let streams = all(engine);
+fn selected(call: &Call, expression: &str) -> Result<Streams, ApiError> {
+    let streams = all(&call.api.engine, &call.access);
     for part in expression.split(',') {
         if !part.contains('*') && part != "_all" && !streams.contains_key(part) {
             let index = part.to_string();
@@ -157,7 +165,7 @@ fn selected(engine: &Engine, expression: &str) -> Result<Streams, ApiError> {
 /// `GET /_data_stream/{name}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let engine = &call.api.engine;
-    let streams = selected(engine, call.path("name").unwrap_or("*"))?;
+    let streams = selected(&call, call.path("name").unwrap_or("*"))?;
     let shown: Vec<Value> = engine.with_definitions(|definitions| {
         streams
             .iter()
@@ -198,20 +206,18 @@ fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Valu
 /// `DELETE /_data_stream/{name}`: the streams with all their indexes.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("name")?.to_string();
-    let streams = selected(&call.api.engine, &expression)?;
+    let streams = selected(&call, &expression)?;
     let indices: Vec<Arc<Index>> = streams.into_values().flatten().collect();
     if indices.is_empty() {
         return Ok(Reply::acknowledged());
     }
-    let glsn = call
-        .to_its_end(move |engine| engine.delete_indices(indices.iter().map(|index| index.name())))
-        .await?;
+    let glsn = call.delete_indices(indices).await?;
     Ok(Reply::acknowledged().at(Some(glsn)))
 }
 
 /// `GET /_data_stream/{name}/_stats`, without the newest times, which only a search would know.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    let streams = selected(&call.api.engine, call.path("name").unwrap_or("*"))?;
+    let streams = selected(&call, call.path("name").unwrap_or("*"))?;
     let bytes =
         |indices: &[Arc<Index>]| -> u64 { indices.iter().map(|index| index.stats().bytes).sum() };
     let each: Vec<Value> = streams
@@ -250,7 +256,7 @@ pub fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(),
         let Some(stream) = index.data_stream() else {
             continue;
         };
-        let streams = streams.get_or_insert_with(|| all(engine));
+        let streams = streams.get_or_insert_with(|| all(engine, &Access::everything()));
         let members = streams.get(&stream).map_or(&[][..], Vec::as_slice);
         let newest = members
             .last()

@@ -43,10 +43,10 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let patterns = patterns(&call, &body)?;
     let include_unmapped = call.params.flag("include_unmapped", false)?;
-    let mut indices = call.indices(Purpose::Watch).await?;
-    if let Some(filter) = body.get("index_filter").filter(|filter| !filter.is_null()) {
-        indices = filtered(&call, indices, filter).await?;
-    }
+    let indices = match body.get("index_filter").filter(|filter| !filter.is_null()) {
+        None => call.indices(Purpose::Watch).await?,
+        Some(filter) => filtered(&call, filter).await?,
+    };
     let mut names: Vec<String> = indices.iter().map(|i| i.name().to_string()).collect();
     names.sort();
     let mut gathered = Gathered::new();
@@ -104,24 +104,21 @@ fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {
 }
 
 /// The indexes that have a document which matches.
-async fn filtered(
-    call: &Call,
-    indices: Vec<Arc<Index>>,
-    filter: &Value,
-) -> Result<Vec<Arc<Index>>, ApiError> {
+async fn filtered(call: &Call, filter: &Value) -> Result<Vec<Arc<Index>>, ApiError> {
     let mut query = dsl::parse_query(filter)?;
     resolve_documents(call, call.index_expression(), &mut query).await?;
     let mut kept = Vec::new();
-    for index in indices {
+    for index in call.opened(call.index_expression(), Purpose::Read).await? {
+        let pinned = call.api.engine.pin(std::slice::from_ref(&index))?;
         let request = SearchRequest {
             query: query.clone(),
             size: 0,
             track_total: TrackTotal::UpTo(1),
-            ..match_all(std::slice::from_ref(&index))?
+            ..match_all(pinned)?
         };
         let found = call.api.engine.search(request).await?;
         if found.total.is_some_and(|total| total.value > 0) {
-            kept.push(index);
+            kept.push(index.index().clone());
         }
     }
     Ok(kept)

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{
-    Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan, IndexSettings,
+    Access, Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan,
+    IndexSettings,
 };
 use clew_schema::Mapping;
 use parking_lot::Mutex;
@@ -63,7 +64,7 @@ impl Drop for Busy<'_> {
 /// Makes indexes, lets `fill` put the documents into each, by its place in the list, and then makes all of them whole
 /// together, with changes of definitions. They get their blocks only then. When anything of it fails, none is left.
 pub(crate) fn make(
-    api: &Api,
+    (api, access): (&Api, &Access),
     all: Vec<Filled>,
     definitions: Vec<DefinitionChange>,
     fill: impl Fn(&Engine, usize, &Arc<Index>) -> Result<(), EngineError>,
@@ -78,7 +79,7 @@ pub(crate) fn make(
     let work = || -> Result<(), ApiError> {
         for (place, filled) in all.into_iter().enumerate() {
             let (plan, name, settings) = filled.begin()?;
-            let (index, _) = engine.create_planned(&name, plan)?;
+            let (index, _) = engine.create_planned(access, &name, plan)?;
             made.push(index.clone());
             fill(engine, place, &index)?;
             let index = index.name().to_string();
@@ -86,14 +87,14 @@ pub(crate) fn make(
         }
         changes.extend(definitions.into_iter().map(CatalogChange::Definition));
         if !changes.is_empty() {
-            engine.change_catalog(changes)?;
+            engine.change_catalog(access, changes)?;
         }
         Ok(())
     };
     let done = work();
     if done.is_err()
         && !made.is_empty()
-        && let Err(left) = engine.delete_indices(made.iter().map(|index| index.name()))
+        && let Err(left) = engine.delete_indices(access, made.iter().map(|index| index.name()))
     {
         tracing::warn!(%left, "cannot remove unfinished indexes yet");
     }
@@ -155,7 +156,8 @@ pub(crate) async fn sweep(api: Arc<Api>) {
 /// removed at once.
 pub(crate) fn remove_unfinished(engine: &Engine, filling: &Filling) {
     // Those that begin meanwhile are listed before they are made.
-    let indices = engine.indices();
+    let everything = Access::everything();
+    let indices = engine.indices(&everything);
     let busy = filling.0.lock().clone();
     let unfinished = indices.iter().filter(|index| {
         index.settings().given.contains_key(UNFINISHED) && !busy.contains_key(index.name())
@@ -165,7 +167,7 @@ pub(crate) fn remove_unfinished(engine: &Engine, filling: &Filling) {
             index = index.name(),
             "removing an index that was never finished"
         );
-        if let Err(error) = engine.delete_index(index.name()) {
+        if let Err(error) = engine.delete_index(&everything, index.name()) {
             tracing::warn!(%error, index = index.name(), "cannot remove it");
         }
     }

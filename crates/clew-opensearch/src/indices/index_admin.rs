@@ -28,8 +28,9 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     refuse_data_stream(&definitions, &name)?;
     let plan = plan_of(&compose(&definitions, &name, request)?)?;
     let enough = enough_copies(&call, replicas_of(&plan.settings))?;
+    let access = call.access.clone();
     let (index, glsn) = call
-        .blocking(move |engine| engine.create_planned(&name, plan))
+        .blocking(move |engine| engine.create_planned(&access, &name, plan))
         .await?;
     let body = json!({"acknowledged": true, "shards_acknowledged": enough, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))
@@ -97,9 +98,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     if indices.is_empty() {
         return Ok(Reply::acknowledged());
     }
-    let glsn = call
-        .to_its_end(move |engine| engine.delete_indices(indices.iter().map(|index| index.name())))
-        .await?;
+    let glsn = call.delete_indices(indices).await?;
     Ok(Reply::acknowledged().at(Some(glsn)))
 }
 

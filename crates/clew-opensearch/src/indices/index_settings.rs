@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Purpose, Wildcards};
+use clew_engine::{Access, CatalogChange, Engine, Index, IndexSettings, Purpose, Wildcards};
 use clew_log::Glsn;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
@@ -176,9 +176,13 @@ pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
 ///
 /// # Errors
 /// Settings that there are not, that cannot change, or whose values are wrong.
-pub fn change(engine: &Engine, index: &Index, flat: &Flat) -> Result<Glsn, ApiError> {
+pub fn change(
+    (engine, access): (&Engine, &Access),
+    index: &Index,
+    flat: &Flat,
+) -> Result<Glsn, ApiError> {
     let next = settings::update(&index.settings(), flat, index.name(), index.uuid())?;
-    Ok(engine.put_settings(index.name(), next)?)
+    Ok(engine.put_settings(access, index.name(), next)?)
 }
 
 /// `PUT /{index}/_settings`.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Block, CatalogChange, Engine, Index, IndexState, Purpose, Wildcards};
+use clew_engine::{
+    Block, CatalogChange, Engine, Index, IndexHandle, IndexState, Purpose, Wildcards,
+};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -15,9 +17,7 @@ use crate::state::call::Call;
 /// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
 pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("index")?.to_string();
-    let indices = call
-        .indices_from(Wildcards::CLOSED, Purpose::Change)
-        .await?;
+    let indices = call.opened_from(Wildcards::CLOSED, Purpose::Change).await?;
     let enough = enough_everywhere(&call, &indices)?;
     let work = move |engine: &Engine| engine.set_index_state(&indices, IndexState::Open);
     let body = json!({"acknowledged": true, "shards_acknowledged": enough});
@@ -39,7 +39,7 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
 /// `POST /{index}/_close`.
 pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     call.path_required("index")?;
-    let indices = call.indices_from(Wildcards::OPEN, Purpose::Change).await?;
+    let indices = call.opened_from(Wildcards::OPEN, Purpose::Change).await?;
     let each = indices
         .iter()
         .filter(|index| index.is_open())
@@ -53,7 +53,7 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&body).at(glsn))
 }
 
-fn enough_everywhere(call: &Call, indices: &[Arc<Index>]) -> Result<bool, ApiError> {
+fn enough_everywhere(call: &Call, indices: &[IndexHandle]) -> Result<bool, ApiError> {
     let mut enough = true;
     for index in indices {
         enough &= enough_copies(call, replicas(index))?;

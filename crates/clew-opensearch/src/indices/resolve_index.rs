@@ -19,8 +19,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     })?;
     let resolved = call.open(expression, options, Purpose::Watch).await?;
     let mut indices = Vec::new();
-    for found in resolved.iter().filter(|found| found.by_name) {
-        let index = &found.index;
+    for found in resolved.iter().filter(|found| found.is_found_by_name()) {
+        let index = found.index();
         let mut attributes = Vec::new();
         if index.is_hidden() {
             attributes.push("hidden");
@@ -40,7 +40,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         indices.push(Value::Object(shown));
     }
     let parts: Vec<&str> = expression.split(',').collect();
-    let streams = data_streams::all(&call.api.engine);
+    let streams = data_streams::all(&call.api.engine, &call.access);
     let mut aliases = Vec::new();
     for (name, holders) in call.api.engine.aliases() {
         let hidden = holders.iter().any(|index| {

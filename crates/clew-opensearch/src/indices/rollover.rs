@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan};
+use clew_engine::{
+    Access, Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
+};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -36,7 +38,7 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let dry_run = call.params.flag("dry_run", false)?;
     let engine = &call.api.engine;
     let target = call.path_required("index")?.to_string();
-    let (old, stream) = find(engine, &target)?;
+    let (old, stream) = find((engine, &call.access), &target)?;
     let new = match call.path("new_index") {
         Some(_) if stream => {
             return Err(ApiError::illegal_argument(
@@ -77,10 +79,9 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let rolled = due && !dry_run;
     let mut glsn = None;
     if rolled {
-        glsn = Some(
-            call.blocking(move |engine| carry_out(engine, rollover, plan))
-                .await?,
-        );
+        let access = call.access.clone();
+        let work = move |engine: &Engine| carry_out((engine, &access), rollover, plan);
+        glsn = Some(call.blocking(work).await?);
     }
     let met: Map<String, Value> = met
         .into_iter()
@@ -102,13 +103,17 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
 ///
 /// # Errors
 /// No alias or data stream, or an alias that does not say which index is written to.
-pub fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
-    if let Some(indices) = data_streams::all(engine).remove(target)
+pub fn find(
+    (engine, access): (&Engine, &Access),
+    target: &str,
+) -> Result<(Arc<Index>, bool), ApiError> {
+    if let Some(indices) = data_streams::all(engine, access).remove(target)
         && let Some(newest) = indices.last()
     {
         return Ok((newest.clone(), true));
     }
-    if engine.index(target).is_ok() && !engine.is_alias(target) {
+    let is_index = engine.open_exactly(target, access, Purpose::Watch).is_ok();
+    if is_index && !engine.is_alias(target) {
         return Err(ApiError::illegal_argument(
             "rollover target is a [concrete index] but one of [alias,data_stream] was expected",
         ));
@@ -222,12 +227,12 @@ fn plan(
 
 /// Makes the new index and moves the name to it, as one change.
 fn carry_out(
-    engine: &Engine,
+    (engine, access): (&Engine, &Access),
     rollover: Rollover,
     plan: IndexPlan,
 ) -> Result<clew_log::Glsn, EngineError> {
     let new = rollover.new.clone();
-    let (_, glsn) = engine.create_and_move_aliases(&new, plan, rollover.moves())?;
+    let (_, glsn) = engine.create_and_move_aliases(access, &new, plan, rollover.moves())?;
     Ok(glsn)
 }
 
@@ -237,7 +242,7 @@ fn carry_out(
 /// # Errors
 /// A new index that cannot be made, for its name, its template or the disk.
 pub fn finish(
-    engine: &Engine,
+    (engine, access): (&Engine, &Access),
     target: &str,
     (old, new): (&Arc<Index>, &str),
 ) -> Result<(), ApiError> {
@@ -247,14 +252,14 @@ pub fn finish(
         stream: old.data_stream().is_some(),
         new: new.to_string(),
     };
-    let Ok(index) = engine.index(new) else {
+    let Ok(index) = engine.open_exactly(new, access, Purpose::Watch) else {
         let plan = plan(engine, &rollover, Map::new())?;
-        carry_out(engine, rollover, plan)?;
+        carry_out((engine, access), rollover, plan)?;
         return Ok(());
     };
     // Early builds made the index first, and could end before the name was moved.
     if !index.aliases().contains_key(target) {
-        engine.change_aliases(rollover.moves())?;
+        engine.change_aliases(access, rollover.moves())?;
     }
     Ok(())
 }

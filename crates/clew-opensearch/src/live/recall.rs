@@ -28,7 +28,7 @@ const SAMPLE_DEFAULT: u64 = 100;
 pub(crate) async fn measure(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let request = read(&call.params)?;
-    let indices = call.indices(Purpose::Read).await?;
+    let indices = call.opened(call.index_expression(), Purpose::Read).await?;
     let [index] = &indices[..] else {
         return Err(ApiError::illegal_argument(format!(
             "[_recall] takes one index, [{}] names {}",

@@ -88,7 +88,6 @@ impl Control {
     /// What the engine is told.
     pub(super) fn engine(&self) -> SearchControl {
         SearchControl {
-            pinned: None,
             slice: self.slice,
             terminate_after: self.terminate_after.filter(|after| *after > 0),
             collapse: None,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Index, Purpose};
+use clew_engine::Purpose;
 use clew_query::{
     DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
 };
@@ -106,14 +106,13 @@ async fn fetch(
     name: &DocumentName,
 ) -> Result<Option<Found>, ApiError> {
     let indices = match &name.index {
-        Some(index) => call.indices_of(index, Purpose::Read).await?,
-        None => call.indices_of(expression, Purpose::Read).await?,
+        Some(index) => call.opened(index, Purpose::Read).await?,
+        None => call.opened(expression, Purpose::Read).await?,
     };
     let name = name.clone();
     let found = call
         .blocking(move |engine| {
             for index in &indices {
-                let index: &Index = index;
                 let routing = name.routing.as_deref();
                 if let Some(found) = engine.get(index, &name.id, routing, true)? {
                     return Ok(Some(found));

@@ -124,13 +124,12 @@ pub async fn run(
         after = spec.after(index).map_err(refused)?;
         collapse::check(&spec).map_err(refused)?;
     }
-    let mut request = spec.request(&state.indices)?;
+    let mut request = spec.request(state.pinned.clone())?;
     call.memory.take(percolated::memory_bytes(&request.query))?;
     let times = call.api.cluster_settings.search_times();
     request.timeout = request.timeout.or(times.timeout);
     request.search_after = after;
     request.parts.clone_from(&state.parts);
-    request.control.pinned = Some(state.pinned.clone());
     request.control.hybrid = hybrid::ranking(&spec, pipeline.as_ref(), &state.indices)
         .map_err(|error| on_first(call, &state.indices, error))?;
     if spec.control.scroll.is_some() {
@@ -217,11 +216,11 @@ impl State {
             });
         }
         let resolved = call.open(expression, options, Purpose::Read).await?;
-        let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
+        let indices = resolved.iter().map(|found| found.index().clone());
         Ok(State {
-            pinned: call.api.engine.pin(&indices)?,
+            pinned: call.api.engine.pin(&resolved)?,
             parts: scope::parts(call, &resolved, &spec.indices_boost, options).await?,
-            indices,
+            indices: indices.collect(),
         })
     }
 }
@@ -334,14 +333,15 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let resolved = call
         .open(call.index_expression(), options, Purpose::Read)
         .await?;
-    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
+    let pinned = call.api.engine.pin(&resolved)?;
+    let indices = pinned.indices();
     let request = SearchRequest {
         parts: search_parts(&call, &resolved, options).await?,
         query,
         size: 0,
         track_total: TrackTotal::Exact,
         min_score,
-        ..request::match_all(&indices)?
+        ..request::match_all(pinned)?
     };
     let response = execute(&call, &indices, request).await?;
     let shards = response.shards;

@@ -24,7 +24,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let resolved = call
         .open(call.index_expression(), options, Purpose::Read)
         .await?;
-    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+    let indices: Vec<_> = resolved.iter().map(|found| found.index().clone()).collect();
     let parts = search_parts(&call, &resolved, options).await?;
     // Read before the views are taken: they hold at least this.
     let visible = call.api.engine.visible(&indices);
@@ -34,7 +34,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     }
     let mut shards = outcomes.shown();
     shards["skipped"] = json!(0);
-    let pinned = call.api.engine.pin(&indices)?;
+    let pinned = call.api.engine.pin(&resolved)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
     let pit = Pit {

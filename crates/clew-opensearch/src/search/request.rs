@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_aggregation::NamedAgg;
-use clew_engine::{Index, SearchControl, SearchRequest};
+use clew_engine::{Index, Pinned, SearchControl, SearchRequest};
 use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
@@ -404,9 +404,10 @@ impl Spec {
 
     /// The engine's request, without the values that hits come after; what is left in the spec is for writing the
     /// answer.
-    pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
+    pub(super) fn request(&self, pinned: Pinned) -> Result<SearchRequest, ApiError> {
         let output = &self.output;
-        for index in indices {
+        let indices = pinned.indices();
+        for index in &indices {
             output.fields.check(index)?;
         }
         let source = output.needs_source();
@@ -416,7 +417,7 @@ impl Spec {
                     output.source.may_keep(&field.path) || output.fields.wants(&field.path)
                 })
             });
-        let base = match_all(indices)?;
+        let base = match_all(pinned)?;
         let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
         let collapse = self.collapse.as_ref();
         Ok(SearchRequest {
@@ -446,16 +447,16 @@ impl Spec {
                 collapse: collapse.map(|collapse| collapse.request(&self.output.inner)),
                 ..self.control.engine()
             },
-            indices: base.indices,
+            pinned: base.pinned,
             parts: base.parts,
         })
     }
 }
 
 /// A search for everything.
-pub(crate) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
+pub(crate) fn match_all(pinned: Pinned) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
-        indices: indices.to_vec(),
+        pinned,
         parts: BTreeMap::new(),
         query: dsl::parse_query(&json!({"match_all": {}}))?,
         post_filter: None,

@@ -28,14 +28,14 @@ pub(super) async fn parts(
     for found in resolved {
         let through = found.through();
         let mut filter = filter_of(&through)?;
-        lookup::resolve(call, found.index.name(), &mut filter).await?;
+        lookup::resolve(call, found.name(), &mut filter).await?;
         let part = IndexPart {
             filter,
-            shards: shards_of(&found.index, &through, routing.as_deref()),
-            boost: boosts.get(found.index.uuid()).copied(),
+            shards: shards_of(found, &through, routing.as_deref()),
+            boost: boosts.get(found.uuid()).copied(),
         };
         if part != IndexPart::default() {
-            parts.insert(found.index.uuid().to_string(), part);
+            parts.insert(found.uuid().to_string(), part);
         }
     }
     Ok(parts)
@@ -98,9 +98,7 @@ fn boost_of(
             .engine
             .open((expression, options), &call.access, Purpose::Read)?
         {
-            factors
-                .entry(found.index.uuid().to_string())
-                .or_insert(*factor);
+            factors.entry(found.uuid().to_string()).or_insert(*factor);
         }
     }
     Ok(factors)

@@ -55,9 +55,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         kept["options"] = options.clone();
     }
     let glsn = call
-        .blocking(move |engine| {
-            engine.change_definitions(|_| Ok(vec![DefinitionChange::put(KIND, &id, kept)]))
-        })
+        .changing(move |_| Ok(vec![DefinitionChange::put(KIND, &id, kept)]))
         .await?;
     Ok(Reply::acknowledged().at(glsn))
 }
@@ -89,9 +87,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
         return Err(missing(&id));
     }
     let glsn = call
-        .blocking(move |engine| {
-            engine.change_definitions(|_| Ok(vec![DefinitionChange::remove(KIND, &id)]))
-        })
+        .changing(move |_| Ok(vec![DefinitionChange::remove(KIND, &id)]))
         .await?;
     Ok(Reply::acknowledged().at(glsn))
 }

@@ -115,14 +115,13 @@ pub async fn next(call: Call) -> Result<Reply, ApiError> {
 
 async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchResponse, ApiError> {
     let indices = scroll.pinned.indices();
-    let mut request = scroll.spec.request(&indices)?;
+    let mut request = scroll.spec.request(scroll.pinned.clone())?;
     ordered(&mut request);
     request.aggs.clear();
     request.from = 0;
     // How many there are was found out with the first page.
     request.track_total = TrackTotal::No;
     request.parts.clone_from(&scroll.parts);
-    request.control.pinned = Some(scroll.pinned.clone());
     match &scroll.after {
         Some(after) => request.search_after = Some(after.clone()),
         None => request.size = 0,

@@ -22,7 +22,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut indices = Map::new();
     let mut shards = Vec::new();
     for found in &resolved {
-        let index = &found.index;
+        let index = found.index();
         indices.insert(index.name().to_string(), shown_index(found));
         let part = parts.get(index.uuid());
         let wanted = part.and_then(|part| part.shards.as_ref());
@@ -69,8 +69,9 @@ pub(crate) fn allocation_id(index: &Index, shard: u32) -> String {
 
 fn shown_index(found: &IndexHandle) -> Value {
     let mut shown = Map::new();
-    if !found.aliases.is_empty() {
-        let aliases: Vec<&str> = found.aliases.iter().map(String::as_str).collect();
+    let aliases = found.found_by_aliases();
+    if !aliases.is_empty() {
+        let aliases: Vec<&str> = aliases.iter().map(String::as_str).collect();
         shown.insert("aliases".to_string(), json!(aliases));
     }
     if let Some(filter) = shown_filter(&found.through()) {

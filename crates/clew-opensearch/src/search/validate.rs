@@ -48,7 +48,10 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
 pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)? || call.params.flag("rewrite", false)?;
     let all_shards = call.params.flag("all_shards", false)?;
-    let indices = call.indices(Purpose::Read).await?;
+    let options = call.resolve_options()?;
+    let resolved = call
+        .open(call.index_expression(), options, Purpose::Read)
+        .await?;
     let query = match query_of(&call).await {
         Ok(query) => query.unwrap_or_else(Query::match_all),
         Err(error) => {
@@ -59,12 +62,12 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
             return Ok(Reply::json(&body));
         }
     };
-    let pinned = call.api.engine.pin(&indices)?;
+    let pinned = call.api.engine.pin(&resolved)?;
     let checked = call
         .blocking(move |_| check(&pinned, &query, all_shards))
         .await?;
     let valid = checked.iter().all(|one| one["valid"] == true);
-    let shards = checked.len().max(usize::from(indices.is_empty()));
+    let shards = checked.len().max(usize::from(resolved.is_empty()));
     let mut body = json!({
         "_shards": {"total": shards, "successful": shards, "failed": 0},
         "valid": valid,
@@ -138,8 +141,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
         .open(call.index_expression(), options, Purpose::Read)
         .await?;
     let query = within_aliases(&call, query, &resolved, options).await?;
-    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
-    let index = match indices.as_slice() {
+    let index = match resolved.as_slice() {
         [only] => only.clone(),
         _ => {
             return Err(ApiError::illegal_argument(format!(
@@ -148,7 +150,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             )));
         }
     };
-    let pinned = call.api.engine.pin(&indices)?;
+    let pinned = call.api.engine.pin(&resolved)?;
     let key = call.params.get("routing").unwrap_or(&id).to_string();
     let (asked, name) = (id.clone(), index.name().to_string());
     let index_of_shard = index.clone();
@@ -188,7 +190,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
 
 async fn write_source(
     call: &Call,
-    index: &std::sync::Arc<clew_engine::Index>,
+    index: &IndexHandle,
     id: &str,
     filter: &SourceFilter,
     json: &mut JsonWriter,

@@ -198,7 +198,7 @@ impl Call {
         purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
         let resolved = self.open(expression, options, purpose).await?;
-        Ok(resolved.into_iter().map(|found| found.index).collect())
+        Ok(resolved.iter().map(|found| found.index().clone()).collect())
     }
 
     /// The one index that a name means to a read by id, and the routing key that holds there.
@@ -206,12 +206,36 @@ impl Call {
         &self,
         name: &str,
         routing: Option<&str>,
-    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+    ) -> Result<(IndexHandle, Option<String>), EngineError> {
         let engine = &self.api.engine;
         engine.open_one((name, routing), &self.access, Purpose::Read)
     }
 
-    /// The same, with the names that each index was found by.
+    /// The indexes that the path names, opened; all without one. Wildcards mean these.
+    pub(crate) async fn opened_from(
+        &self,
+        wildcards: Wildcards,
+        purpose: Purpose,
+    ) -> Result<Vec<IndexHandle>, ApiError> {
+        let options = self.resolve_options_from(ResolveOptions {
+            wildcards,
+            closed: ClosedNames::Allow,
+            ..ResolveOptions::default()
+        })?;
+        self.open(self.index_expression(), options, purpose).await
+    }
+
+    /// The indexes of an expression, opened.
+    pub(crate) async fn opened(
+        &self,
+        expression: &str,
+        purpose: Purpose,
+    ) -> Result<Vec<IndexHandle>, ApiError> {
+        self.open(expression, self.resolve_options()?, purpose)
+            .await
+    }
+
+    /// The same, by options of their own.
     pub(crate) async fn open(
         &self,
         expression: &str,
@@ -221,7 +245,7 @@ impl Call {
         let engine = &self.api.engine;
         let resolved = engine.open((expression, options), &self.access, purpose)?;
         if let Some(glsn) = self.params.unsigned("after_glsn")? {
-            let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+            let indices: Vec<_> = resolved.iter().map(|found| found.index().clone()).collect();
             self.wait_visible(&indices, Glsn::new(glsn)).await?;
         }
         Ok(resolved)
@@ -254,12 +278,27 @@ impl Call {
             .await
     }
 
+    /// The indexes about which figures may be shown.
+    pub(crate) fn shown_indices(&self) -> Vec<Arc<Index>> {
+        self.api.engine.indices(&self.access)
+    }
+
+    /// Deletes indexes, all or none; the log position of that.
+    pub(crate) async fn delete_indices(&self, indices: Vec<Arc<Index>>) -> Result<Glsn, ApiError> {
+        let access = self.access.clone();
+        self.to_its_end(move |engine| {
+            engine.delete_indices(&access, indices.iter().map(|index| index.name()))
+        })
+        .await
+    }
+
     /// Changes the node's definitions by what they are now; the log position of the change.
     pub(crate) async fn changing(
         &self,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, ApiError> + Send + 'static,
     ) -> Result<Option<Glsn>, ApiError> {
-        self.to_its_end(move |engine| Ok(engine.change_definitions(decide)))
+        let access = self.access.clone();
+        self.to_its_end(move |engine| Ok(engine.change_definitions(&access, decide)))
             .await?
     }
 
@@ -271,8 +310,9 @@ impl Call {
         if changes.is_empty() {
             return Ok(Reply::acknowledged());
         }
+        let access = self.access.clone();
         let glsn = self
-            .to_its_end(move |engine| engine.change_catalog(changes))
+            .to_its_end(move |engine| engine.change_catalog(&access, changes))
             .await?;
         Ok(Reply::acknowledged().at(Some(glsn)))
     }

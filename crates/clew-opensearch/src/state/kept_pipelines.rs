@@ -22,9 +22,7 @@ pub(crate) async fn put(
     body: Value,
 ) -> Result<Reply, ApiError> {
     let glsn = call
-        .blocking(move |engine| {
-            engine.change_definitions(|_| Ok(vec![DefinitionChange::put(kind, &id, body)]))
-        })
+        .changing(move |_| Ok(vec![DefinitionChange::put(kind, &id, body)]))
         .await?;
     Ok(Reply::acknowledged().at(glsn))
 }
@@ -60,9 +58,7 @@ pub(crate) async fn remove(
         .iter()
         .map(|(name, _)| DefinitionChange::remove(kind, name))
         .collect();
-    let glsn = call
-        .blocking(move |engine| engine.change_definitions(|_| Ok(changes)))
-        .await?;
+    let glsn = call.changing(move |_| Ok(changes)).await?;
     Ok(Reply::acknowledged().at(glsn))
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_engine::{
-    Access, Action, Document, Engine, EngineError, EngineOptions, Hit, Index, IndexHandle,
-    IndexSettings, OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse, UpdateSpec,
-    WriteOperation, Written,
+    Access, Action, Document, Engine, EngineError, EngineOptions, Hit, IndexHandle, IndexSettings,
+    OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse, UpdateSpec, WriteOperation,
+    Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
@@ -84,6 +84,11 @@ pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
     }
 }
 
+/// The right to everything.
+pub(crate) fn everything() -> Access {
+    Access::everything()
+}
+
 impl Node {
     pub(crate) fn open(disk: &SimDisk) -> Result<Node, EngineError> {
         let options = EngineOptions {
@@ -125,12 +130,22 @@ impl Node {
             ..IndexSettings::default()
         };
         self.engine
-            .create_index("docs", settings, mapping())
+            .create_index(&everything(), "docs", settings, mapping())
             .unwrap();
     }
 
-    pub(crate) fn index(&self) -> Arc<Index> {
-        self.engine.index("docs").unwrap()
+    /// The index `docs`, opened to be read.
+    pub(crate) fn index(&self) -> IndexHandle {
+        self.opened("docs", Purpose::Read).unwrap()
+    }
+
+    /// The same, opened to be copied.
+    pub(crate) fn copied(&self) -> IndexHandle {
+        self.opened("docs", Purpose::Copy).unwrap()
+    }
+
+    pub(crate) fn opened(&self, name: &str, purpose: Purpose) -> Result<IndexHandle, EngineError> {
+        self.engine.open_exactly(name, &everything(), purpose)
     }
 
     pub(crate) fn named(
@@ -147,7 +162,7 @@ impl Node {
         &self,
         name: &str,
         routing: Option<&str>,
-    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+    ) -> Result<(IndexHandle, Option<String>), EngineError> {
         let everything = Access::everything();
         self.engine
             .open_one((name, routing), &everything, Purpose::Read)
@@ -188,7 +203,7 @@ impl Node {
     pub(crate) fn search_request(&self, query: Query, size: usize) -> SearchRequest {
         SearchRequest {
             parts: std::collections::BTreeMap::new(),
-            indices: vec![self.index()],
+            pinned: self.engine.pin(&[self.index()]).unwrap(),
             query,
             post_filter: None,
             sort: vec![],

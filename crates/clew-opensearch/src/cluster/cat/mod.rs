@@ -115,7 +115,7 @@ const HEALTH: &[Column] = &[
 
 /// `GET /_cat/health`.
 pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
-    let health = ShardHealth::of(&call.api.engine.indices());
+    let health = ShardHealth::of(&call.shown_indices());
     let [epoch, timestamp] = now();
     let row = vec![
         epoch,

@@ -212,7 +212,7 @@ pub(crate) async fn allocation(call: Call) -> Result<Reply, ApiError> {
     let mut rows = Vec::new();
     if names_this_node(api, call.path("node").unwrap_or("_all")) {
         let (mut shards, mut size, mut unassigned) = (0_u64, 0, 0_u64);
-        for index in api.engine.indices() {
+        for index in call.shown_indices() {
             let stats = index.stats();
             let health = ShardHealth::of(std::slice::from_ref(&index));
             shards += health.active;

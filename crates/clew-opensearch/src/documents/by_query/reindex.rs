@@ -34,8 +34,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.open(&asked.from, options, Purpose::Read).await?;
-    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
-    if indices
+    if resolved
         .iter()
         .any(|index| index.name() == asked.target.index)
     {
@@ -46,7 +45,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     }
     let of_params = docs_max_of(&call)?;
     let job = Job {
-        pinned: call.api.engine.pin(&indices)?,
+        pinned: call.api.engine.pin(&resolved)?,
         parts: search_parts(&call, &resolved, options).await?,
         query: asked.query,
         page: match asked.page.and_then(|size| usize::try_from(size).ok()) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, SearchControl,
+    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchControl,
     SearchRequest, WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
@@ -143,7 +143,7 @@ fn request(
     first: bool,
 ) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
-        indices: job.pinned.indices(),
+        pinned: job.pinned.clone(),
         parts: job.parts.clone(),
         query: job.query.clone(),
         post_filter: None,
@@ -165,10 +165,7 @@ fn request(
         timeout: None,
         profile: false,
         inner_hits: Vec::new(),
-        control: SearchControl {
-            pinned: Some(job.pinned.clone()),
-            ..SearchControl::default()
-        },
+        control: SearchControl::default(),
     })
 }
 
@@ -305,7 +302,12 @@ fn routing(job: &Job, hit: &Hit) -> Option<String> {
 
 async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
     let indices = match &job.verb {
-        Verb::Copy(target) => call.api.engine.index(&target.index).into_iter().collect(),
+        Verb::Copy(target) => {
+            let engine = &call.api.engine;
+            let opened = engine.open_exactly(&target.index, &call.access, Purpose::Write);
+            let opened = opened.into_iter();
+            opened.map(|found| found.index().clone()).collect()
+        }
         _ => job.pinned.indices(),
     };
     call.refresh(indices).await

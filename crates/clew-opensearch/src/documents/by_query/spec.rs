@@ -106,13 +106,12 @@ impl Job {
             .open(call.index_expression(), options, Purpose::Read)
             .await?;
         let parts = search_parts(call, &resolved, options).await?;
-        let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
         let name = match verb {
             Verb::Delete => "delete-by-query",
             _ => "update-by-query",
         };
         Ok(Job {
-            pinned: call.api.engine.pin(&indices)?,
+            pinned: call.api.engine.pin(&resolved)?,
             parts,
             query,
             verb,

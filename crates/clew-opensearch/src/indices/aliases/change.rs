@@ -178,7 +178,7 @@ impl Changes {
     }
 
     fn add(&mut self, call: &Call, target: &Target, alias: AliasBody) -> Result<(), ApiError> {
-        let streams = data_streams::all(&call.api.engine);
+        let streams = data_streams::all(&call.api.engine, &call.access);
         for index in concrete(call, &target.indices)? {
             for name in &target.aliases {
                 if streams.contains_key(name) {
@@ -244,9 +244,9 @@ impl Changes {
                 Err(aliases_missing(&self.unmatched))
             };
         }
-        let actions = self.actions;
+        let (actions, access) = (self.actions, call.access.clone());
         let glsn = call
-            .blocking(move |engine| engine.change_aliases(actions))
+            .blocking(move |engine| engine.change_aliases(&access, actions))
             .await?;
         Ok(Reply::acknowledged().at(glsn))
     }
@@ -265,7 +265,7 @@ fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiE
         .api
         .engine
         .open((&joined, options), &call.access, Purpose::Change)?;
-    Ok(opened.into_iter().map(|found| found.index).collect())
+    Ok(opened.iter().map(|found| found.index().clone()).collect())
 }
 
 fn aliases_missing(names: &BTreeSet<String>) -> ApiError {

@@ -6,7 +6,7 @@ mod request;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Block, Index};
+use clew_engine::{Access, Block, Index, IndexHandle, Purpose};
 use request::{Kind, Resize};
 use serde_json::{Value, json};
 
@@ -40,25 +40,29 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
     let wait = call.params.flag("wait_for_completion", true)?;
     let target = call.path_required("target")?.to_string();
     let asked = Resize::read(kind, &target, call.json()?)?;
-    let source = call.api.engine.index(call.path_required("index")?)?;
+    let source = call.path_required("index")?;
+    let source = call
+        .api
+        .engine
+        .open_exactly(source, &call.access, Purpose::Copy)?;
     let filled = asked.plan(&source)?;
     filling::remove_unfinished(&call.api.engine, &call.api.parts.get::<Filling>());
     call.api.engine.check_new_name(&target)?;
     check_blocked(&source)?;
     let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
     if wait {
-        let api = call.api.clone();
-        tokio::task::spawn_blocking(move || copy(&api, &source, filled))
+        let (api, access) = (call.api.clone(), call.access.clone());
+        tokio::task::spawn_blocking(move || copy((&api, &access), &source, filled))
             .await
             .map_err(|error| ApiError::internal(error.to_string()))??;
         return Ok(Reply::json(&answer));
     }
     let description = format!("{} from [{}] to [{target}]", kind.name(), source.name());
     let number = call.api.tasks.begin("indices:admin/resize", description)?;
-    let api = call.api.clone();
+    let (api, access) = (call.api.clone(), call.access.clone());
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {
-        let ended = copy(&api, &source, filled).map(|()| answer);
+        let ended = copy((&api, &access), &source, filled).map(|()| answer);
         api.tasks.end(number, ended);
     });
     Ok(Reply::json(&json!({"task": task})))
@@ -69,8 +73,8 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
 /// # Errors
 /// What `_shrink` is refused for.
 pub fn prepare_shrink(
-    api: &Arc<Api>,
-    source: &Arc<Index>,
+    (api, access): (&Arc<Api>, &Access),
+    source: &IndexHandle,
     target: &str,
     body: Value,
 ) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
@@ -79,8 +83,8 @@ pub fn prepare_shrink(
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
     api.engine.check_new_name(target)?;
     check_blocked(source)?;
-    let (api, source) = (api.clone(), source.clone());
-    Ok(move || copy(&api, &source, filled))
+    let (api, access, source) = (api.clone(), access.clone(), source.clone());
+    Ok(move || copy((&api, &access), &source, filled))
 }
 
 /// What could still be written would be missing in the copy.
@@ -105,12 +109,21 @@ fn illegal_state(reason: String) -> ApiError {
     )
 }
 
-fn copy(api: &Api, source: &Arc<Index>, filled: Filled) -> Result<(), ApiError> {
-    filling::make(api, vec![filled], Vec::new(), |engine, _, target| {
-        for shard in 0..source.settings().shards {
-            let documents = engine.shard_documents(source, shard)?;
-            engine.fill_index(target, documents)?;
-        }
-        Ok(())
-    })
+fn copy(
+    (api, access): (&Api, &Access),
+    source: &IndexHandle,
+    filled: Filled,
+) -> Result<(), ApiError> {
+    filling::make(
+        (api, access),
+        vec![filled],
+        Vec::new(),
+        |engine, _, target| {
+            for shard in 0..source.settings().shards {
+                let documents = engine.shard_documents(source, shard)?;
+                engine.fill_index(access, target, documents)?;
+            }
+            Ok(())
+        },
+    )
 }

@@ -1,7 +1,6 @@
 //! What a copy is asked to be, and whether it can be made of its source.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use clew_engine::{Aliases, Index};
 use serde_json::Value;
@@ -124,7 +123,7 @@ impl Resize {
     }
 
     /// What the copy of this source will be.
-    pub(super) fn plan(self, source: &Arc<Index>) -> Result<Filled, ApiError> {
+    pub(super) fn plan(self, source: &Index) -> Result<Filled, ApiError> {
         let shards = self.shards(source)?;
         let current = source.settings();
         for block in FORBIDDEN_BLOCKS {

@@ -1,10 +1,9 @@
 //! Taking a snapshot: the documents of each shard as they are now, then the manifest.
 
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clew_engine::{
-    DefinitionChange, Definitions, Engine, EngineError, Index, Purpose, ResolveOptions,
+    DefinitionChange, Definitions, Engine, EngineError, IndexHandle, Purpose, ResolveOptions,
     documents_file_name,
 };
 use serde_json::{Map, Value, json};
@@ -43,9 +42,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         ignore_unavailable: asked.ignore_unavailable,
         ..ResolveOptions::default()
     };
-    let indices = call
-        .indices_with(&asked.indices, options, Purpose::Copy)
-        .await?;
+    let indices = call.open(&asked.indices, options, Purpose::Copy).await?;
     let work = prepare(&call.api, repository, name, (asked, indices))?;
     let work = tokio::task::spawn_blocking(work);
     if !wait {
@@ -62,7 +59,7 @@ fn prepare(
     api: &Api,
     repository: Repository,
     name: String,
-    (asked, indices): (Asked, Vec<Arc<Index>>),
+    (asked, indices): (Asked, Vec<IndexHandle>),
 ) -> Result<impl FnOnce() -> Result<Stored, ApiError> + Send + use<>, ApiError> {
     let id = api.engine.new_snapshot_id();
     let started_ms = now_ms();
@@ -109,7 +106,7 @@ pub fn prepare_of(
     api: &Api,
     repository: &str,
     name: &str,
-    index: Arc<Index>,
+    index: IndexHandle,
 ) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
     let repository = Repository::find(api, repository)?;
     check_snapshot(&repository.name, name)?;
@@ -208,7 +205,7 @@ pub(super) fn read_flag(name: &str, value: &Value) -> Result<bool, ApiError> {
 fn take(
     engine: &Engine,
     repository: &Repository,
-    indices: &[Arc<Index>],
+    indices: &[IndexHandle],
     mut snapshot: Stored,
 ) -> Result<Stored, ApiError> {
     let name = &snapshot.content.name;
@@ -230,7 +227,7 @@ fn take(
 fn write(
     engine: &Engine,
     repository: &Repository,
-    indices: &[Arc<Index>],
+    indices: &[IndexHandle],
     snapshot: &mut Stored,
 ) -> Result<(), EngineError> {
     for (at, index) in indices.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use clew_engine::{Engine, EngineError, SnapshotFile};
+use clew_engine::{Access, Engine, EngineError, IndexHandle, Purpose, SnapshotFile};
 use clew_schema::Mapping;
 use regex::Regex;
 use serde_json::json;
@@ -49,9 +49,9 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
         .map(|one| one.filled.name.clone())
         .collect();
     let shards: usize = plan.indices.iter().map(|one| one.files.len()).sum();
-    let snapshot = plan.name.clone();
+    let (snapshot, access) = (plan.name.clone(), call.access.clone());
     let work = tokio::task::spawn_blocking(move || {
-        let done = carry_out(&api, &repository, plan);
+        let done = carry_out((&api, &access), &repository, plan);
         if let Err(error) = &done {
             tracing::warn!(reason = error.reason(), "a restore failed");
         }
@@ -121,7 +121,7 @@ fn plan(
                 index.name
             )));
         }
-        if engine.index(name).is_ok_and(|index| index.is_open()) {
+        if exists(engine, name).is_some_and(|index| index.is_open()) {
             return Err(refused(format!(
                 "cannot restore index [{name}] because an open index with same name already \
                  exists in the cluster. Either close or delete the existing index or restore the \
@@ -219,24 +219,41 @@ fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
     })
 }
 
-fn carry_out(api: &Api, repository: &Repository, plan: Plan) -> Result<(), ApiError> {
+/// The index of a name, whoever asks: whether a name is free is no secret.
+fn exists(engine: &Engine, name: &str) -> Option<IndexHandle> {
+    let everything = Access::everything();
+    engine.open_exactly(name, &everything, Purpose::Watch).ok()
+}
+
+fn carry_out(
+    (api, access): (&Api, &Access),
+    repository: &Repository,
+    plan: Plan,
+) -> Result<(), ApiError> {
     let engine = &api.engine;
     let names = plan.indices.iter().map(|one| one.filled.name.as_str());
     // A closed index makes room: its files were checked to be replaceable.
-    let closed: Vec<&str> = names.filter(|name| engine.index(name).is_ok()).collect();
+    let closed: Vec<&str> = names
+        .filter(|name| exists(engine, name).is_some())
+        .collect();
     if !closed.is_empty() {
-        engine.delete_indices(closed)?;
+        engine.delete_indices(access, closed)?;
     }
     let (filled, files): (Vec<Filled>, Vec<Vec<SnapshotFile>>) = plan
         .indices
         .into_iter()
         .map(|one| (one.filled, one.files))
         .unzip();
-    filling::make(api, filled, plan.definitions, |engine, place, index| {
-        for file in &files[place] {
-            let documents = repository.folder.read_documents(&plan.id, file)?;
-            engine.fill_index(index, documents)?;
-        }
-        Ok(())
-    })
+    filling::make(
+        (api, access),
+        filled,
+        plan.definitions,
+        |engine, place, index| {
+            for file in &files[place] {
+                let documents = repository.folder.read_documents(&plan.id, file)?;
+                engine.fill_index(access, index, documents)?;
+            }
+            Ok(())
+        },
+    )
 }

@@ -197,7 +197,9 @@ pub(crate) fn show(stored: &Value, flat: bool) -> Value {
 /// `DELETE /_index_template/{name}`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let wanted = call.path_required("name")?.to_string();
-    let streams: Vec<String> = data_streams::all(&call.api.engine).into_keys().collect();
+    let streams: Vec<String> = data_streams::all(&call.api.engine, &call.access)
+        .into_keys()
+        .collect();
     let changed = call
         .changing(move |definitions| {
             let found: Vec<&str> = definitions

@@ -3,10 +3,9 @@
 
 mod tail;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Change, ChangeLimits, ChangePage, Index, PRIMARY_TERM, Purpose};
+use clew_engine::{Change, ChangeLimits, ChangePage, IndexHandle, PRIMARY_TERM, Purpose};
 use clew_log::Glsn;
 use tokio::time::Instant;
 
@@ -112,7 +111,7 @@ async fn next_page(call: &Call, at: Glsn, limits: ChangeLimits) -> Result<Change
 }
 
 /// The request's indexes. A log knows no filters, so what an alias hides must not be read past it.
-fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
+fn readable(call: &Call) -> Result<Vec<IndexHandle>, ApiError> {
     let options = call.resolve_options()?;
     let expression = call.index_expression();
     let resolved = call
@@ -123,11 +122,11 @@ fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
         if found.through().iter().any(|alias| alias.filter.is_some()) {
             return Err(ApiError::illegal_argument(format!(
                 "the changes of [{}] cannot be read through an alias with a filter",
-                found.index.name()
+                found.name()
             )));
         }
     }
-    Ok(resolved.into_iter().map(|found| found.index).collect())
+    Ok(resolved)
 }
 
 fn write_change(json: &mut JsonWriter, change: &Change, with_source: bool) {

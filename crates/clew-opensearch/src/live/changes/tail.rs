@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_engine::{Change, ChangeLimits, ChangePage, EngineError, Index};
+use clew_engine::{Change, ChangeLimits, ChangePage, EngineError, IndexHandle};
 use clew_log::Glsn;
 use clew_query::{Query, QueryError};
 use clew_search::DocumentMatcher;
@@ -86,7 +86,7 @@ pub(crate) async fn tail(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Refuses a query that does not fit the indexes of now, or that only a whole index can answer.
-fn check(query: &Query, indices: &[Arc<Index>]) -> Result<(), EngineError> {
+fn check(query: &Query, indices: &[IndexHandle]) -> Result<(), EngineError> {
     for part in query.all() {
         if matches!(
             part,

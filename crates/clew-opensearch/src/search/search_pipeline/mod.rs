@@ -65,7 +65,11 @@ fn default_of(call: &Call, expression: &str) -> Option<String> {
     }
     let named = |index: &Index| index.settings().given.get(DEFAULT_SETTING).cloned();
     // Mostly it is the name of one, which costs least.
-    if let Ok(index) = call.api.engine.index(expression) {
+    let one = |name| {
+        let engine = &call.api.engine;
+        engine.open_exactly(name, &call.access, Purpose::Read)
+    };
+    if let Ok(index) = one(expression) {
         return named(&index);
     }
     let options = call.resolve_options().ok()?;
@@ -75,7 +79,7 @@ fn default_of(call: &Call, expression: &str) -> Option<String> {
         .engine
         .open((expression, options), &call.access, Purpose::Read)
         .ok()?;
-    let mut all = indices.iter().map(|found| named(&found.index));
+    let mut all = indices.iter().map(|found| named(found));
     let first = all.next()??;
     all.all(|other| other.as_ref() == Some(&first))
         .then_some(first)

@@ -1,5 +1,6 @@
 //! Everything that reads an index of which one of two shards is damaged: right, or the shard is named.
 
+use clew_engine::Access;
 use clew_platform::{Disk, SimDisk};
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ fn damaged() -> (SimDisk, Node, [String; 2]) {
     node.done("POST /docs/_flush", Value::Null);
     node.done("PUT /docs/_settings", json!({"index.blocks.write": false}));
     let engine = &node.api.engine;
-    let uuid = engine.index("docs").unwrap().uuid().to_string();
+    let uuid = engine.indices(&Access::everything())[0].uuid().to_string();
     drop(node);
     let victim = segment_file(&disk, &uuid, (1, ".store"));
     disk.open(&victim).unwrap().set_len(3).unwrap();
