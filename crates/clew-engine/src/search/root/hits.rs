@@ -7,15 +7,15 @@ use clew_query::{Query, QueryError};
 use clew_search::{MergedHit, Percolations, SegmentBits};
 use tantivy::DocId;
 
-use super::inner;
-use super::times::{Times, unless_late, unless_stopped};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::{Lookup, fetch};
+use crate::search::inner;
 use crate::search::knn::ViewKnn;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, SearchRequest};
+use crate::search::times::{Times, unless_late, unless_stopped};
 
 /// Hits that were read.
 pub(super) struct Fetched {

@@ -2,8 +2,8 @@
 
 use clew_aggregation::Intermediate;
 
-use super::ShardAnswer;
 use crate::search::knn::SegmentProfile;
+use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{KnnProfile, ShardProfile};
 

@@ -5,9 +5,9 @@ use clew_platform::Reservation;
 use clew_query::QueryError;
 use clew_search::{ShardHit, ShardResult};
 
-use super::ShardAnswer;
 use super::profile::{knn_profile, shard_profile};
 use crate::base::error::EngineError;
+use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{KnnProfile, SearchRequest, ShardFailure, ShardProfile};
 

@@ -1,0 +1,59 @@
+//! What the aggregations of a search collect on a shard.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clew_aggregation::{AggCollector, AggContext, AggLimits, AggSearcher, Stopwatch};
+use clew_platform::Clock;
+use clew_query::QueryError;
+
+use crate::node::engine::Inner;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::SearchRequest;
+
+impl Inner {
+    /// What a shard's aggregations are planned against.
+    pub(super) fn agg_context<'a>(
+        &'a self,
+        target: &'a PinnedShard,
+        now_ms: i64,
+        (shard, searcher): (usize, AggSearcher<'a>),
+    ) -> AggContext<'a> {
+        let snapshot = &target.view.snapshot;
+        AggContext {
+            mapping: &snapshot.mapping,
+            index: target.index.name(),
+            memory: Some(&self.memory),
+            stopwatch: None,
+            now_ms,
+            limits: AggLimits {
+                buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                ..AggLimits::default()
+            },
+            snapshot: Some(snapshot),
+            scope: None,
+            shard,
+            searcher: Some(searcher),
+        }
+    }
+}
+
+/// What the aggregations of a search collect on a shard; `None` when none is asked for.
+pub(super) fn collector_of(
+    request: &SearchRequest,
+    context: AggContext<'_>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<AggCollector>, QueryError> {
+    let stopwatch = request.profile.then(|| {
+        let clock = clock.clone();
+        Stopwatch::new(move || clock.monotonic())
+    });
+    let context = AggContext {
+        stopwatch: stopwatch.as_ref(),
+        ..context
+    };
+    match &request.aggs[..] {
+        [] => Ok(None),
+        specs => Ok(Some(AggCollector::new(specs, context)?)),
+    }
+}

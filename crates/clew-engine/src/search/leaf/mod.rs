@@ -1,0 +1,216 @@
+//! The leaf of a search: what one shard answers. It takes the request as data and gives what can be joined with the
+//! answers of other shards; nothing here sees another shard.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use clew_aggregation::{AggCollector, AggSearcher, Intermediate};
+use clew_platform::{MemoryPurpose, Reservation};
+use clew_query::{Bool, Query, QueryError};
+use clew_search::{DocVisitor, KnnResolver, ShardHit, ShardRequest, ShardResult};
+
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::fetch::collected_bytes;
+use crate::search::knn::{RememberedKnn, SegmentProfile, ViewKnn};
+use crate::search::pinned::{PinnedShard, slice_of};
+use crate::search::request::{IndexPart, SearchRequest};
+
+mod aggs;
+mod found;
+
+use aggs::collector_of;
+
+/// Hits that take no more than this are not booked before they are fetched.
+const FEW_HITS_BYTES: usize = 64 << 10;
+
+/// What a shard answers.
+pub(super) struct ShardAnswer {
+    pub(super) result: ShardResult,
+    /// The best of each of the queries that rank together.
+    pub(super) parts: Vec<Vec<ShardHit>>,
+    pub(super) aggs: Option<Intermediate>,
+    pub(super) knn: Vec<SegmentProfile>,
+    pub(super) took: Duration,
+    /// What the hits are booked on.
+    pub(super) memory: Option<Reservation>,
+}
+
+impl ShardAnswer {
+    /// Nothing was found in time.
+    pub(super) fn too_late(request: &SearchRequest) -> Self {
+        let nothing = request.control.hybrid.as_ref();
+        ShardAnswer {
+            result: ShardResult::too_late(request.track_total),
+            parts: vec![Vec::new(); nothing.map_or(0, |hybrid| hybrid.queries.len())],
+            aggs: None,
+            knn: Vec::new(),
+            took: request.timeout.unwrap_or_default(),
+            memory: None,
+        }
+    }
+}
+
+/// How many hits a shard gives for the request's query.
+fn limit_of(request: &SearchRequest) -> usize {
+    if request.control.hybrid.is_some() {
+        return 0;
+    }
+    let rounds = request.control.rescore.iter();
+    rounds.fold(request.from + request.size, |limit, round| {
+        limit.max(round.window)
+    })
+}
+
+/// When a search runs, and where a shard's documents begin in the order of all.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) now: Duration,
+    pub(super) doc_base: u64,
+    /// The shard's place among those that are searched.
+    pub(super) place: usize,
+}
+
+impl Inner {
+    /// One shard's answer, which counts only if its files are sound, as far as they were read.
+    pub(super) fn search_shard(
+        &self,
+        target: &PinnedShard,
+        request: &SearchRequest,
+        moment: Moment,
+    ) -> Result<ShardAnswer, EngineError> {
+        target.shard.check_readable()?;
+        // As in the pool: what the work held is dropped. Caught here, it is one shard's failure.
+        let answer = AssertUnwindSafe(|| self.search_sound(target, request, moment));
+        let answer = catch_unwind(answer).unwrap_or_else(|_| {
+            let (index, shard) = (target.index.name(), target.number());
+            tracing::error!(index, shard, "a search of a shard has panicked");
+            Err(EngineError::Panicked)
+        });
+        target.shard.check_readable()?;
+        answer
+    }
+
+    fn search_sound(
+        &self,
+        target: &PinnedShard,
+        request: &SearchRequest,
+        moment: Moment,
+    ) -> Result<ShardAnswer, EngineError> {
+        let now = moment.now;
+        let started = self.clock.monotonic();
+        let snapshot = &target.view.snapshot;
+        let now_ms = millis(now);
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search: target.index.settings().ef_search,
+            profiles: request.profile.then(RefCell::default),
+        };
+        let part = request.parts.get(&target.index.uuid);
+        let searcher = AggSearcher {
+            snapshot,
+            knn: &knn,
+            visible: part.and_then(|part| part.filter.as_ref()),
+        };
+        let context = self.agg_context(target, now_ms, (moment.place, searcher));
+        let mut aggs = collector_of(request, context, &self.clock)?;
+        let memory = self.hits_memory(target, request)?;
+        let boosted = part.and_then(|part| boosted(part, &request.query));
+        let control = &request.control;
+        let only = control.slice.map(|slice| slice_of(&target.view, slice));
+        let only = only.transpose();
+        let only = only.map_err(|source| target.shard.tantivy_error(source))?;
+        let alone = control.hybrid.is_none();
+        let remembered = RememberedKnn::new(&knn);
+        let resolver: &dyn KnnResolver = match control.hybrid {
+            Some(_) => &remembered,
+            None => &knn,
+        };
+        let shard_request = ShardRequest {
+            query: boosted.as_ref().unwrap_or(&request.query),
+            filter: part.and_then(|part| part.filter.as_ref()),
+            post_filter: request.post_filter.as_ref(),
+            sort: &request.sort,
+            collapse: control.collapse_field(),
+            track_scores: request.track_scores,
+            limit: limit_of(request),
+            track_total: request.track_total,
+            search_after: request.search_after.as_deref().filter(|_| alone),
+            min_score: request.min_score.filter(|_| alone),
+            only: only.as_deref(),
+            terminate_after: control.terminate_after,
+            doc_base: moment.doc_base,
+            visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
+            now_ms,
+            threads: Some(&self.pool),
+        };
+        let whole = found::Part {
+            target,
+            request,
+            knn: resolver,
+            now_ms,
+            only: only.as_deref(),
+        };
+        let (result, parts) = whole.found(shard_request)?;
+        self.report_damage(target);
+        let partial = aggs
+            .map(AggCollector::finish)
+            .transpose()
+            .map_err(QueryError::from)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        target.index.activity.queried(&request.groups, took);
+        Ok(ShardAnswer {
+            result,
+            parts,
+            aggs: partial,
+            knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
+            took,
+            memory,
+        })
+    }
+
+    /// Takes memory for the hits of a shard before they are collected. That of few is too little to be counted.
+    fn hits_memory(
+        &self,
+        target: &PinnedShard,
+        request: &SearchRequest,
+    ) -> Result<Option<Reservation>, EngineError> {
+        let (limit, each) = (limit_of(request), collected_bytes(request.sort.len()));
+        if limit.saturating_mul(each) <= FEW_HITS_BYTES {
+            return Ok(None);
+        }
+        let documents = usize::try_from(target.view.snapshot.live_docs()).unwrap_or(usize::MAX);
+        let bytes = limit.min(documents).saturating_mul(each);
+        let memory = self.memory.reserve(MemoryPurpose::Searches, bytes);
+        Ok(Some(memory?))
+    }
+
+    /// Tells of graphs that the search found damaged, and has them built anew.
+    fn report_damage(&self, target: &PinnedShard) {
+        for segment in &target.view.segments {
+            for (field, damage) in segment.vectors().take_graph_damage() {
+                let (index, shard) = (target.index.name(), target.shard.place.number);
+                tracing::error!(index, shard, field = field.get(), %damage, "the graph of a vector field is damaged; its vectors are scanned until it is built anew");
+                self.wake_upkeep();
+            }
+        }
+    }
+}
+
+/// The query with an index's factor on its scores; `None` where there is no factor.
+fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
+    let boost = part.boost?;
+    Some(Query::Bool(Bool {
+        must: vec![query.clone()],
+        should: Vec::new(),
+        must_not: Vec::new(),
+        filter: Vec::new(),
+        minimum_should_match: None,
+        boost,
+    }))
+}
+
+pub(super) fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,225 @@
+//! The root of a search: which shards are asked, and what is made of their answers.
+
+use clew_platform::MemoryPurpose;
+use clew_search::merge_hits;
+use parking_lot::Mutex;
+
+use crate::base::blocks::BlockLevel;
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::fetch::Lookup;
+use crate::search::leaf::{Moment, ShardAnswer, millis};
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{SearchRequest, SearchResponse, ShardCounts};
+use crate::search::times::{Times, unless_cancelled, unless_late};
+
+mod gathered;
+mod groups;
+mod hits;
+mod profile;
+mod ranking;
+mod results;
+mod skip;
+
+use gathered::Gathered;
+use hits::Fetched;
+use skip::skip;
+
+/// Postings of a search that is done where it was asked for: a fraction of a millisecond of work, as the ten best are
+/// ranked, so that others who wait for this thread hardly notice.
+const SMALL_POSTINGS_MAX: u64 = 1 << 17;
+/// Hits of such a search, each of which is a block of sources to unpack.
+const SMALL_HITS_MAX: usize = 10;
+
+/// Whether the way to another thread would cost more than the search. It asks one shard for some hits
+/// by score, and the dictionary tells that few documents are looked at.
+pub(super) fn is_small(request: &SearchRequest) -> bool {
+    let control = &request.control;
+    let plain = request.aggs.is_empty()
+        && request.sort.is_empty()
+        && request.inner_hits.is_empty()
+        && request.post_filter.is_none()
+        && control.slice.is_none()
+        && control.collapse.is_none()
+        && control.rescore.is_empty()
+        && control.hybrid.is_none()
+        && !control.explain
+        && request.from.saturating_add(request.size) <= SMALL_HITS_MAX
+        && request.parts.values().all(|part| part.filter.is_none());
+    let [shard] = request.pinned.shards() else {
+        return false;
+    };
+    let snapshot = shard.snapshot().ok();
+    let reads = || clew_search::postings_max(snapshot?, &request.query);
+    plain && reads().is_some_and(|postings| postings <= SMALL_POSTINGS_MAX)
+}
+
+impl Inner {
+    /// A shard that turns out to be damaged while its hits are read is left out by searching again, as it refuses
+    /// then: what is left is what the others answer, with its failure.
+    pub(super) fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
+        let shards = &request.pinned.shards;
+        let count = || {
+            shards
+                .iter()
+                .filter(|pinned| pinned.shard.is_damaged())
+                .count()
+        };
+        let mut before = count();
+        loop {
+            let answer = self.search_once(request);
+            let after = count();
+            if after == before {
+                return answer;
+            }
+            before = after;
+        }
+    }
+
+    fn search_once(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
+        check_window(request)?;
+        let now = self.clock.since_epoch();
+        let times = Times::of(request, &self.clock);
+        for index in request.pinned.indices() {
+            index.check_block(BlockLevel::Read)?;
+        }
+        let mut targets: Vec<PinnedShard> = request.pinned.shards.to_vec();
+        targets.retain(|target| {
+            let part = request.parts.get(&target.index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&target.number()))
+        });
+        let (targets, skipped) = skip(targets, request, millis(now))?;
+        let targets: Vec<(u64, PinnedShard)> = (0..).zip(targets).collect();
+        let search = |(place, target): &(u64, PinnedShard)| {
+            let doc_base = place << 32;
+            let moment = Moment {
+                now,
+                doc_base,
+                place: usize::try_from(*place).unwrap_or(usize::MAX),
+            };
+            let answer = unless_late(&times.to_find, || {
+                self.search_shard(target, request, moment)
+            });
+            answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request)))
+        };
+        let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
+            // The way over the pool costs more than a small search.
+            [only] => vec![search(only)],
+            many => self.pool.each(many.len(), |at| search(&many[at])),
+        };
+        let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
+        unless_cancelled()?;
+        let mut response = self.merge((request, &times), &targets, answers, millis(now))?;
+        for target in targets {
+            if target.view.snapshot.wants_impacts() {
+                let view = target.view;
+                let read = move || view.snapshot.read_impacts();
+                self.pool.spawn("reading impacts", read);
+            }
+        }
+        response.shards.total += skipped;
+        response.shards.successful += skipped;
+        response.shards.skipped = skipped;
+        Ok(response)
+    }
+
+    #[allow(
+        clippy::too_many_lines,
+        reason = "what shards found is taken apart once"
+    )]
+    fn merge(
+        &self,
+        (request, times): (&SearchRequest, &Times),
+        targets: &[PinnedShard],
+        answers: Vec<Result<ShardAnswer, EngineError>>,
+        now_ms: i64,
+    ) -> Result<SearchResponse, EngineError> {
+        let total = u32::try_from(targets.len()).expect("shard counts are limited");
+        let Gathered {
+            results,
+            parts,
+            aggs,
+            answered,
+            knn,
+            shard_profiles,
+            failures,
+            memory: collected,
+        } = Gathered::of(request, targets, answers)?;
+        let window = request.from..request.from + request.size;
+        let mut merged = merge_hits(results, &request.sort, window, request.track_total);
+        let hybrid = request.control.hybrid.as_ref();
+        let ranking = match hybrid.filter(|_| request.size > 0) {
+            Some(hybrid) => ranking::ranking(request, hybrid, &parts)?,
+            None => Vec::new(),
+        };
+        if hybrid.is_some() {
+            merged.hits = ranking::hits(request, &ranking);
+            merged.max_score = ranking.iter().map(|one| one.score).max_by(f32::total_cmp);
+        }
+        let memory = Mutex::new(self.memory.open(MemoryPurpose::Searches));
+        let aggs = match aggs {
+            None => Some((Vec::new(), Vec::new())),
+            Some(partial) => unless_late(&times.to_find, || {
+                self.agg_results(partial, request, targets, (now_ms, &memory))
+            })?,
+        };
+        let lookup = Lookup {
+            memory: &memory,
+            source: request.source,
+            vectors: request.vectors,
+            explained: (request.control.explain && hybrid.is_none()).then_some(request),
+            now_ms,
+        };
+        let fetched = self.fetch_all(&merged.hits, &answered, (request, lookup), times)?;
+        let Fetched { mut hits, is_whole } = fetched;
+        if let Some(hybrid) = hybrid.filter(|_| request.control.explain) {
+            let asked = (request, hybrid);
+            ranking::explain_hits(asked, &ranking, &answered, now_ms, &mut hits)?;
+        }
+        drop(collected);
+        let are_late = aggs.is_none();
+        let (aggs, top_hits) = aggs.unwrap_or_default();
+        let failed = u32::try_from(failures.len()).expect("shard counts are limited");
+        Ok(SearchResponse {
+            total: (request.track_total != clew_search::TrackTotal::No).then_some(merged.total),
+            max_score: merged.max_score,
+            hits,
+            timed_out: merged.timed_out || are_late || !is_whole,
+            aggs,
+            top_hits,
+            shards: ShardCounts {
+                total,
+                successful: total - failed,
+                failed,
+                skipped: 0,
+            },
+            failures,
+            terminated_early: merged.terminated_early,
+            knn,
+            shard_profiles,
+            memory: memory.into_inner(),
+        })
+    }
+}
+
+fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
+    let asked = request.from.saturating_add(request.size);
+    let max = request
+        .pinned
+        .indices()
+        .iter()
+        .map(|index| index.settings().max_result_window)
+        .min();
+    match max {
+        Some(max) if asked > max => Err(EngineError::InvalidRequest {
+            reason: format!(
+                "Result window is too large, from + size must be less than or equal to: [{max}] \
+                 but was [{asked}]. See the scroll api for a more efficient way to request large \
+                 data sets. This limit can be set by changing the [index.max_result_window] index \
+                 level setting."
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
