@@ -46,6 +46,58 @@ class Cluster(ClewTest):
         with self.refused(503, "search_phase_execution_exception"):
             self.client.search(index="many", body={"aggs": {"n": {"terms": {"field": "n"}}}})
 
+    def pages(self, what, **params):
+        """All pages of a list, each as its rows."""
+        pages, token = [], None
+        while True:
+            query = {"format": "json", **params, **({"next_token": token} if token else {})}
+            page = self.client.transport.perform_request("GET", f"/_list/{what}", params=query)
+            pages.append(page[what.split("/")[0]])
+            token = page["next_token"]
+            if token is None:
+                return pages
+
+    def test_lists_of_indexes_and_shards_come_page_by_page(self):
+        names = [f"page-{n}" for n in range(5)]
+        for name in names:
+            self.client.indices.create(index=name, body={"settings": {"number_of_shards": 3}})
+        shown = lambda pages: [[row["index"] for row in page] for page in pages]
+        # Those of one millisecond follow their names, as these do.
+        self.assertEqual(shown(self.pages("indices/page-*", size=2)), [names[:2], names[2:4], names[4:]])
+        self.assertEqual(
+            shown(self.pages("indices/page-*", size=3, sort="desc")),
+            [names[:1:-1], names[1::-1]],
+        )
+        first = self.raw("GET", "/_list/indices/page-*?size=4&h=index")
+        self.assertEqual(first.split("\n")[:4], names[:4])
+        token = first.split("next_token ")[1].strip()
+        # What goes and what comes meanwhile moves nothing.
+        self.client.indices.delete(index="page-3")
+        self.client.indices.create(index="page-5")
+        rest = self.raw("GET", f"/_list/indices/page-*?size=4&h=index&next_token={token}")
+        self.assertEqual(rest, "page-4\npage-5\nnext_token null\n")
+        (shards,) = self.pages("shards/page-*")
+        self.assertEqual(
+            [(row["index"], row["shard"]) for row in shards if row["index"] == "page-1"],
+            [("page-1", str(n)) for n in range(3)],
+        )
+        for path in ["indices?size=0", "indices?size=5001", "shards?size=10", "indices?sort=up"]:
+            with self.refused(400, "illegal_argument_exception"):
+                self.client.transport.perform_request("GET", f"/_list/{path}")
+        with self.refused(400, "illegal_argument_exception"):
+            self.client.transport.perform_request("GET", "/_list/indices?next_token=x")
+        self.assertIn("/_list/shards", self.raw("GET", "/_list"))
+
+    def test_a_list_of_shards_parts_an_index_between_its_shards(self):
+        # As many copies as a page of the least size cannot hold: 700 shards of 3 copies each.
+        self.client.indices.create(
+            index="wide", body={"settings": {"number_of_shards": 700, "number_of_replicas": 2}}
+        )
+        pages = self.pages("shards/wide", size=2000)
+        self.assertEqual([len(page) for page in pages], [1998, 102])
+        all_shards = [row["shard"] for page in pages for row in page if row["prirep"] == "p"]
+        self.assertEqual(all_shards, [str(n) for n in range(700)])
+
     def test_tables_for_people(self):
         self.index_all("one", {str(n): {"n": n} for n in range(12)})
         self.index_all("another", {"1": {"n": 1}})

@@ -3,7 +3,9 @@
 use super::endpoint::{Group, endpoint};
 use crate::cluster::cat;
 
-pub(super) const GROUPS: &[Group] = &[Group {
+pub(super) const GROUPS: &[Group] = &[TABLES, PAGES];
+
+const TABLES: Group = Group {
     class: "cat",
     params: CAT,
     endpoints: &[
@@ -70,7 +72,42 @@ pub(super) const GROUPS: &[Group] = &[Group {
             cat::snapshots
         ),
     ],
-}];
+};
+
+const PAGES: Group = Group {
+    class: "cat",
+    params: LIST,
+    endpoints: &[
+        endpoint!("GET", ["/_list"], cat::list_help),
+        endpoint!(
+            "GET",
+            ["/_list/indices", "/_list/indices/{index}"],
+            cat::list_indices
+        ),
+        endpoint!(
+            "GET",
+            ["/_list/shards", "/_list/shards/{index}"],
+            cat::list_shards
+        ),
+    ],
+};
+
+const LIST: &[&str] = &[
+    "v",
+    "h",
+    "s",
+    "help",
+    "bytes",
+    "time",
+    "local",
+    "cluster_manager_timeout",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "next_token",
+    "size",
+    "sort",
+];
 
 const CAT: &[&str] = &[
     "v",

@@ -1,5 +1,7 @@
 //! `_cat/indices` and `_cat/count`.
 
+use std::sync::Arc;
+
 use clew_engine::{Index, Purpose, Wildcards};
 
 use super::now;
@@ -11,7 +13,7 @@ use crate::http::shard_outcomes::ShardOutcomes;
 use crate::indices::copies::{ShardHealth, replicas};
 use crate::state::call::Call;
 
-const INDICES: &[Column] = &[
+pub(super) const INDICES: &[Column] = &[
     text("health", &["h"], "current health status"),
     text("status", &["s"], "open/close status"),
     text("index", &["i", "idx"], "index name"),
@@ -59,32 +61,38 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
     }
     let mut rows = Vec::new();
     for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
-        let stats = index.stats();
-        let health = ShardHealth::of(std::slice::from_ref(&index)).status();
-        if wanted.as_ref().is_some_and(|wanted| wanted != health) {
-            continue;
+        let row = index_row(&index, unit);
+        if wanted.as_ref().is_none_or(|wanted| *wanted == row[0]) {
+            rows.push(row);
         }
-        let size = size_in_words(stats.bytes, unit);
-        rows.push(vec![
-            health.to_string(),
-            if index.is_open() { "open" } else { "close" }.to_string(),
-            index.name().to_string(),
-            index.uuid().to_string(),
-            stats.shards.to_string(),
-            replicas(&index).to_string(),
-            counted(&index, stats.docs.to_string()),
-            counted(&index, stats.deleted.to_string()),
-            index.created_ms().to_string(),
-            date_text(index.created_ms()),
-            counted(&index, size.clone()),
-            counted(&index, size),
-        ]);
     }
     Table {
         columns: INDICES,
         rows,
     }
     .reply(&call)
+}
+
+/// What is told of an index; its health comes first.
+pub(super) fn index_row(index: &Arc<Index>, unit: Option<&str>) -> Vec<String> {
+    let stats = index.stats();
+    let size = size_in_words(stats.bytes, unit);
+    vec![
+        ShardHealth::of(std::slice::from_ref(index))
+            .status()
+            .to_string(),
+        if index.is_open() { "open" } else { "close" }.to_string(),
+        index.name().to_string(),
+        index.uuid().to_string(),
+        stats.shards.to_string(),
+        replicas(index).to_string(),
+        counted(index, stats.docs.to_string()),
+        counted(index, stats.deleted.to_string()),
+        index.created_ms().to_string(),
+        date_text(index.created_ms()),
+        counted(index, size.clone()),
+        counted(index, size),
+    ]
 }
 
 /// A closed index counts nothing.

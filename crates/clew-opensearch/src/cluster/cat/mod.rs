@@ -3,6 +3,7 @@
 mod cluster;
 mod indices;
 mod nodes;
+mod pages;
 mod recovery;
 mod segments;
 mod shards;
@@ -23,6 +24,7 @@ use crate::state::call::Call;
 pub(crate) use cluster::{cluster_manager, field_data, pending_tasks, thread_pool};
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
+pub(crate) use pages::{list_help, list_indices, list_shards};
 pub(crate) use recovery::recovery;
 pub(crate) use segments::{all_pit_segments, pit_segments, segments};
 pub(crate) use shards::shards;

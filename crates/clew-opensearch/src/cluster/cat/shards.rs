@@ -484,24 +484,37 @@ const FIGURES: &[Figure] = &[
 /// `GET /_cat/shards/{index}`. Reads, searches and the time of writes are counted for an index: its first
 /// shard shows them.
 pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
-    let unit = call.params.get("bytes");
     let mut rows = Vec::new();
     for index in call.indices_from(Wildcards::ALL, Purpose::Watch).await? {
         for (number, stats) in (0_u32..).zip(index.shard_stats()) {
-            rows.push(match index.shard_failure(number) {
-                None => started_row(&call, (&index, number), &stats, unit),
-                Some(failure) => failed_row(&index, number, &failure),
-            });
-            rows.extend((0..replicas(&index)).map(|_| unassigned_row(&index, number, "r")));
+            rows.extend(rows_of_shard(&call, (&index, number), &stats));
         }
     }
-    let columns = PLACE.iter().chain(FIGURES.iter().map(|f| &f.column));
-    let columns: Vec<Column> = columns.copied().collect();
     Table {
-        columns: &columns,
+        columns: &columns(),
         rows,
     }
     .reply(&call)
+}
+
+/// What is told of a shard.
+pub(super) fn columns() -> Vec<Column> {
+    let columns = PLACE.iter().chain(FIGURES.iter().map(|f| &f.column));
+    columns.copied().collect()
+}
+
+/// That of each copy of a shard, the primary first.
+pub(super) fn rows_of_shard(
+    call: &Call,
+    (index, number): (&Arc<Index>, u32),
+    stats: &IndexStats,
+) -> Vec<Vec<String>> {
+    let mut rows = vec![match index.shard_failure(number) {
+        None => started_row(call, (index, number), stats, call.params.get("bytes")),
+        Some(failure) => failed_row(index, number, &failure),
+    }];
+    rows.extend((0..replicas(index)).map(|_| unassigned_row(index, number, "r")));
+    rows
 }
 
 fn started_row(

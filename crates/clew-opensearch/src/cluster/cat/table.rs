@@ -1,7 +1,7 @@
 //! Tables of `_cat`: chosen and sorted columns, as aligned text or as JSON.
 
 use clew_schema::glob::matches as glob;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -73,19 +73,52 @@ pub(super) struct Table<'a> {
     pub(super) rows: Vec<Vec<String>>,
 }
 
+/// A table as it was asked for.
+enum Shown {
+    Text(String),
+    /// What its columns say.
+    Help(String),
+    Json(Value),
+}
+
 impl Table<'_> {
     /// Answers as the request's `h`, `s`, `v`, `help` and `format` ask.
-    pub(super) fn reply(mut self, call: &Call) -> Result<Reply, ApiError> {
+    pub(super) fn reply(self, call: &Call) -> Result<Reply, ApiError> {
+        Ok(match self.shown(call)? {
+            Shown::Text(text) | Shown::Help(text) => Reply::text(text),
+            Shown::Json(rows) => Reply::json(&rows),
+        })
+    }
+
+    /// The same for a page of a longer table: what it is of, and the token of the next one.
+    pub(super) fn reply_page(
+        self,
+        call: &Call,
+        (what, next): (&str, Option<String>),
+    ) -> Result<Reply, ApiError> {
+        Ok(match self.shown(call)? {
+            Shown::Text(mut text) => {
+                text.push_str("next_token ");
+                text.push_str(next.as_deref().unwrap_or("null"));
+                text.push('\n');
+                Reply::text(text)
+            }
+            Shown::Help(text) => Reply::text(text),
+            Shown::Json(rows) => Reply::json(&json!({"next_token": next, what: rows})),
+        })
+    }
+
+    fn shown(mut self, call: &Call) -> Result<Shown, ApiError> {
         let params = &call.params;
         if params.flag("help", false)? {
-            return Ok(Reply::text(self.help()));
+            return Ok(Shown::Help(self.help()));
         }
         self.sort(params.list("s").unwrap_or_default())?;
         let chosen = self.choose(params.list("h"));
         match params.get("format") {
-            Some("json") => Ok(self.json(&chosen)),
+            Some("json") => Ok(Shown::Json(self.json(&chosen))),
             None | Some("text" | "txt" | "") => {
-                Ok(Reply::text(self.text(&chosen, params.flag("v", false)?)))
+                Ok(Shown::Text(self.text(&chosen, params.flag("v", false)?)))
             }
             Some(other) => Err(ApiError::illegal_argument(format!(
                 "format [{other}] is not supported"
@@ -162,14 +195,14 @@ impl Table<'_> {
         chosen
     }
 
-    fn json(&self, chosen: &[(usize, String)]) -> Reply {
+    fn json(&self, chosen: &[(usize, String)]) -> Value {
         let rows = self.rows.iter().map(|row| {
             let cells = chosen
                 .iter()
                 .map(|(at, name)| (name.clone(), Value::from(&*row[*at])));
             Value::Object(cells.collect::<Map<_, _>>())
         });
-        Reply::json(&Value::Array(rows.collect()))
+        Value::Array(rows.collect())
     }
 
     fn text(&self, chosen: &[(usize, String)], header: bool) -> String {
