@@ -109,4 +109,3 @@ pub use spec::{
     Method, MissingOrder, MultiTermsSpec, NamedAgg, PercentilesSpec, RareTermsSpec, SampleSpec,
     Scalar, Source, TopHitsSpec,
 };
-pub use zone::parse_zone;

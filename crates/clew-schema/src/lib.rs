@@ -42,7 +42,7 @@ pub use completion::{
     CompletionContext, CompletionEntry, CompletionMapping, ContextKind, ContextWish,
     ENTRY_SEPARATOR,
 };
-pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
+pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding, UnknownZone, parse_zone};
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,
     StoredVector, Whole, feature_code, feature_weight, restore_vectors, values_at, wanted_span,

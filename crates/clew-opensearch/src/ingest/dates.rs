@@ -1,7 +1,6 @@
 //! The `date` step, and how steps read dates.
 
-use clew_aggregation::parse_zone;
-use clew_schema::{DateFormat, Rounding};
+use clew_schema::{DateFormat, Rounding, parse_zone};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 

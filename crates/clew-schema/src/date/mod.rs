@@ -8,10 +8,12 @@ mod nanos;
 mod pattern;
 #[cfg(test)]
 mod tests;
+mod zone;
 
 use jiff::tz::TimeZone;
 
 pub use math::Rounding;
+pub use zone::{UnknownZone, parse_zone};
 
 use civil::{Fields, Reader};
 use nanos::Instant;
