@@ -12,10 +12,10 @@ pub use crate::state::call::Call;
 pub use crate::state::tasks::cancelled_error;
 
 // Reading values.
-pub use crate::http::mustache::filled as filled_template;
 pub use crate::http::setting_values::{Flat as FlatSettings, parse_bytes, parse_time};
 pub use crate::indices::aliases::{AliasBody, read_aliases};
 pub use crate::indices::templates::any_overlap;
+pub use clew_ingest::template::filled as filled_template;
 
 // Searches.
 pub use crate::search::{clear_scroll, next_page, run as search};

@@ -7,7 +7,6 @@ pub(crate) mod error_table;
 pub(crate) mod json_writer;
 pub(crate) mod memory_stats;
 pub(crate) mod metrics;
-pub(crate) mod mustache;
 pub(crate) mod params;
 pub(crate) mod raw_json;
 pub(crate) mod reply;

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use clew_ingest::template::plain;
+use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline};
 use clew_platform::stopped;
 use serde_json::{Value, json};
 
-use super::document::Document;
-use super::pipeline::Pipeline;
-use super::run::{Flow, Ingest};
-use super::{Failure, store};
+use super::prepare::{Ingest, now_ms};
+use super::store;
 use crate::http::error::ApiError;
-use crate::http::mustache::plain;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
 
@@ -27,11 +26,11 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
         (Some(id), _) => store::find(&call.api.engine, id)
             .ok_or_else(|| ApiError::illegal_argument(format!("pipeline [{id}] does not exist")))?,
         (None, Some(definition)) => definition.clone(),
-        (None, None) => return Err(super::pipeline::missing("pipeline").into()),
+        (None, None) => return Err(DefinitionError::missing("pipeline").into()),
     };
     let pipeline = Arc::new(Pipeline::parse(&definition)?);
     let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
-        return Err(super::pipeline::missing("docs").into());
+        return Err(DefinitionError::missing("docs").into());
     };
     if docs.is_empty() || docs.len() > DOCS_MAX {
         return Err(ApiError::illegal_argument(format!(
@@ -54,19 +53,21 @@ fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Result<Valu
     let text = |key: &str| doc.get(key).map(plain);
     let mut document = Document::new(
         text("_index").unwrap_or_else(|| "_index".to_string()),
-        Some(text("_id").unwrap_or_else(|| "_id".to_string())),
-        text("routing").or_else(|| text("_routing")),
         doc.get("_source").cloned().unwrap_or_else(|| json!({})),
+        now_ms(),
     );
-    Ok(match ingest.run(pipeline, &mut document, 0) {
+    document.id = Some(text("_id").unwrap_or_else(|| "_id".to_string()));
+    document.routing = text("routing").or_else(|| text("_routing"));
+    Ok(match pipeline.run(&mut document, ingest) {
         Ok(Flow::Dropped) => Value::Null,
         Ok(Flow::On) => {
+            let came = document.came().cloned();
             let mut shown = json!({"_index": document.index});
             if let Some(id) = document.id {
                 shown["_id"] = id.into();
             }
             shown["_source"] = document.source;
-            shown["_ingest"] = json!({"timestamp": document.ingest.get("timestamp")});
+            shown["_ingest"] = json!({"timestamp": came});
             if let Some(routing) = document.routing {
                 shown["_routing"] = routing.into();
             }

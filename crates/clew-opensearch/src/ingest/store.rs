@@ -1,9 +1,9 @@
-//! `/_ingest/pipeline`: pipelines kept by name.
+//! `/_ingest/pipeline`: pipelines kept by name, and the patterns that they may use.
 
 use clew_engine::Engine;
-use serde_json::Value;
+use clew_ingest::{Pipeline, grok_patterns};
+use serde_json::{Value, json};
 
-use super::pipeline::Pipeline;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
@@ -32,4 +32,9 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 /// `DELETE /_ingest/pipeline/{id}`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     kept_pipelines::remove(&call, KIND, |id| id == "*").await
+}
+
+/// `GET /_ingest/processor/grok`: the patterns that are always there.
+pub(crate) async fn patterns(_call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&json!({ "patterns": grok_patterns() })))
 }

@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use clew_engine::DefinitionChange;
+use clew_ingest::template::Template;
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};
-use crate::http::mustache::Template;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
 

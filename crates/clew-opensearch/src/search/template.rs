@@ -1,10 +1,10 @@
 //! Searches from templates: `_search/template`, `_render/template`.
 
+use clew_ingest::template::{Escape, Template};
 use serde_json::{Value, json};
 
 use super::run;
 use crate::http::error::ApiError;
-use crate::http::mustache::{Escape, Template};
 use crate::http::reply::Reply;
 use crate::search::scripts;
 use crate::state::call::Call;

@@ -1,13 +1,13 @@
 //! The steps of search pipelines.
 
 use clew_engine::Fusion;
+use clew_ingest::template::lookup;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::{fusion, two_phase};
 use crate::dsl;
 use crate::http::error::ApiError;
-use crate::http::mustache::lookup;
 
 /// Steps of one pipeline.
 const STEPS_MAX: usize = 100;
@@ -394,7 +394,7 @@ fn sorted(field: &str, value: Option<Value>, descending: bool) -> Result<Value, 
     };
     items.sort_by(|a, b| match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
-        _ => crate::http::mustache::plain(a).cmp(&crate::http::mustache::plain(b)),
+        _ => clew_ingest::template::plain(a).cmp(&clew_ingest::template::plain(b)),
     });
     if descending {
         items.reverse();

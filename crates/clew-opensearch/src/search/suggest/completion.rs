@@ -145,7 +145,7 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
 fn fuzziness(typed: &str, members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {
     let mut found = match members.get("fuzziness") {
         None => Fuzziness::auto(),
-        Some(value) => Fuzziness::parse(&crate::http::mustache::plain(value))
+        Some(value) => Fuzziness::parse(&clew_ingest::template::plain(value))
             .map_err(ApiError::illegal_argument)?,
     };
     // Shorter beginnings must be as typed.

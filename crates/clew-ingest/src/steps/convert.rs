@@ -2,14 +2,12 @@
 
 use serde_json::{Number, Value};
 
-use super::Failure;
-use super::error::DefinitionError;
-use super::pipeline::refused;
-use crate::http::mustache::java_text;
+use crate::error::{DefinitionError, Failure};
+use crate::java::java_text;
 
 /// What a value is turned into.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Integer,
     Long,
     Float,
@@ -21,7 +19,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn parse(name: &str) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(name: &str) -> Result<Self, DefinitionError> {
         Ok(match name {
             "integer" => Kind::Integer,
             "long" => Kind::Long,
@@ -32,7 +30,7 @@ impl Kind {
             "ip" => Kind::Ip,
             "auto" => Kind::Auto,
             other => {
-                return Err(refused(
+                return Err(DefinitionError::refused(
                     "type",
                     format!("type [{other}] not supported, cannot convert field."),
                 ));
@@ -54,13 +52,13 @@ impl Kind {
     }
 
     /// Converts a value, or each of a list.
-    pub(super) fn convert(self, path: &str, value: Value) -> Result<Value, Failure> {
+    pub(crate) fn convert(self, path: &str, value: Value) -> Result<Value, Failure> {
         if let Value::Array(items) = value {
             let items = items.into_iter().map(|item| self.convert(path, item));
             return Ok(Value::Array(items.collect::<Result<_, _>>()?));
         }
         if value.is_null() {
-            return Err(Failure::illegal(format!(
+            return Err(Failure::unfit(format!(
                 "Field [{path}] is null, cannot be converted to type [{}]",
                 self.name()
             )));
@@ -86,7 +84,7 @@ impl Kind {
                 "true" => true.into(),
                 "false" => false.into(),
                 _ => {
-                    return Err(Failure::illegal(format!(
+                    return Err(Failure::unfit(format!(
                         "[{text}] is not a boolean value, cannot convert to boolean"
                     )));
                 }
@@ -94,7 +92,7 @@ impl Kind {
             Kind::Ip => match text.parse::<std::net::IpAddr>() {
                 Ok(_) => text.into(),
                 Err(_) => {
-                    return Err(Failure::illegal(format!(
+                    return Err(Failure::unfit(format!(
                         "[{text}] is not a valid ipv4/ipv6 address"
                     )));
                 }

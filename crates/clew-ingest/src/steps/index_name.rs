@@ -4,13 +4,12 @@ use clew_schema::DateFormat;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::Failure;
 use super::dates::{Readings, format};
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{names, optional, text};
-use super::processor::template;
-use crate::http::mustache::{Template, java_text};
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure};
+use crate::java::java_text;
+use crate::members::{names, optional, template, text};
+use crate::template::Template;
 
 /// How dates are read, and how they stand in names, unless a step says otherwise.
 const READ_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXX";
@@ -19,7 +18,7 @@ const ZONE_DEFAULT: &str = "UTC";
 
 /// The step. The name that it gives has the date in it as date math, which the write works out.
 #[derive(Debug)]
-pub(super) struct IndexName {
+pub(crate) struct IndexName {
     field: String,
     readings: Readings,
     zone: String,
@@ -29,7 +28,7 @@ pub(super) struct IndexName {
 }
 
 impl IndexName {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         config.remove("locale");
         let zone = optional(config, "timezone")?.unwrap_or_else(|| ZONE_DEFAULT.to_string());
         let formats =
@@ -46,7 +45,7 @@ impl IndexName {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let written = java_text(&document.require(&self.field)?);
         let millis = self.readings.read(&written)?;
         let name_format = document.fill(&self.name_format)?;
@@ -63,6 +62,6 @@ impl IndexName {
     }
 
     fn dated(&self, name_format: &str) -> Result<DateFormat, Failure> {
-        format(name_format).map_err(|error| Failure::illegal(error.reason))
+        format(name_format).map_err(|error| Failure::unfit(error.reason))
     }
 }

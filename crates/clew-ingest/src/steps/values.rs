@@ -3,13 +3,13 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Failure, FailureKind};
-use crate::http::mustache::java_text;
-use crate::http::params::{Plus, decode};
+use super::url::decoded;
+use crate::error::{Failure, FailureKind, wrong_type};
+use crate::java::{self, class, java_text};
 
 /// A change of a text, or of each text of a list.
 #[derive(Debug)]
-pub(super) enum Change {
+pub(crate) enum Change {
     Lower,
     Upper,
     Trim,
@@ -29,9 +29,9 @@ pub(super) enum Change {
 
 impl Change {
     /// Changes a value.
-    pub(super) fn apply(&self, path: &str, value: Value) -> Result<Value, Failure> {
+    pub(crate) fn apply(&self, path: &str, value: Value) -> Result<Value, Failure> {
         match (self, value) {
-            (_, Value::Null) => Err(Failure::illegal(format!(
+            (_, Value::Null) => Err(Failure::unfit(format!(
                 "field [{path}] is null, cannot {}.",
                 match self {
                     Change::Join(_) => "join",
@@ -43,13 +43,13 @@ impl Change {
                 let texts: Vec<String> = items.iter().map(java_text).collect();
                 Ok(texts.join(separator).into())
             }
-            (Change::Join(_), other) => Err(wrong_type(path, &other, "java.util.List")),
+            (Change::Join(_), other) => Err(wrong_type(path, &other, java::LIST)),
             (_, Value::String(text)) => self.text(&text),
-            (Change::Split { .. }, other) => Err(wrong_type(path, &other, "java.lang.String")),
+            (Change::Split { .. }, other) => Err(wrong_type(path, &other, java::TEXT)),
             (_, Value::Array(items)) => {
                 let changed = items.iter().map(|item| match item {
                     Value::String(text) => self.text(text),
-                    other => Err(Failure::illegal(format!(
+                    other => Err(Failure::unfit(format!(
                         "value [{}] of type [{}] in list field [{path}] cannot be cast to \
                          [java.lang.String]",
                         java_text(other),
@@ -58,7 +58,7 @@ impl Change {
                 });
                 Ok(Value::Array(changed.collect::<Result<_, _>>()?))
             }
-            (_, other) => Err(wrong_type(path, &other, "java.lang.String")),
+            (_, other) => Err(wrong_type(path, &other, java::TEXT)),
         }
     }
 
@@ -68,15 +68,13 @@ impl Change {
             Change::Upper => text.to_uppercase().into(),
             Change::Trim => text.trim().into(),
             Change::StripHtml => clew_analysis::strip_html(text).into(),
-            Change::UrlDecode => decode(text, Plus::IsSpace)
-                .map_err(|_| Failure::illegal(wrong_escape(text)))?
-                .into(),
+            Change::UrlDecode => decoded(text).map_err(Failure::unfit)?.into(),
             Change::Bytes => bytes(text)?.into(),
             Change::Replace { pattern, with } => match with {
                 Ok(with) => pattern.replace_all(text, with.as_str()).into_owned().into(),
                 // What is wrong with it matters only where there is something to replace.
                 Err(reason) if pattern.is_match(text) => {
-                    return Err(Failure::illegal(reason.as_str()));
+                    return Err(Failure::unfit(reason.as_str()));
                 }
                 Err(_) => text.into(),
             },
@@ -99,33 +97,8 @@ impl Change {
     }
 }
 
-pub(super) fn wrong_type(path: &str, value: &Value, wanted: &str) -> Failure {
-    Failure::illegal(format!(
-        "field [{path}] of type [{}] cannot be cast to [{wanted}]",
-        class(value)
-    ))
-}
-
-/// What is wrong with the first escape that is not one.
-fn wrong_escape(text: &str) -> String {
-    for piece in text.split('%').skip(1) {
-        let digits: Vec<char> = piece.chars().take(2).collect();
-        if let Some(wrong) = digits.iter().find(|digit| !digit.is_ascii_hexdigit()) {
-            return format!(
-                "URLDecoder: Illegal hex characters in escape (%) pattern - not a hexadecimal \
-                 digit: \"{wrong}\" = {}",
-                u32::from(*wrong)
-            );
-        }
-        if digits.len() < 2 {
-            break;
-        }
-    }
-    "URLDecoder: Incomplete trailing escape (%) pattern".to_string()
-}
-
 /// A replacement as Java writes it, with `\` before what means itself, as the one of our expressions.
-pub(super) fn replacement(written: &str, pattern: &Regex) -> Result<String, String> {
+pub(crate) fn replacement(written: &str, pattern: &Regex) -> Result<String, String> {
     let mut ours = String::new();
     let mut letters = written.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -203,7 +176,7 @@ fn bytes(text: &str) -> Result<i64, Failure> {
     ];
     let refused = |reason: String| Failure {
         kind: FailureKind::Unreadable,
-        ..Failure::illegal(reason)
+        ..Failure::unfit(reason)
     };
     let setting = format!("failed to parse setting [Ingest Field] with value [{text}]");
     for (unit, power) in units {
@@ -226,27 +199,10 @@ fn bytes(text: &str) -> Result<i64, Failure> {
         ("-1" | "0", _) => Ok(if lower == "0" { 0 } else { -1 }),
         (_, Some(digits)) => digits.parse().map_err(|_| Failure {
             kind: FailureKind::NotANumber,
-            ..Failure::illegal(format!("For input string: \"{digits}\""))
+            ..Failure::unfit(format!("For input string: \"{digits}\""))
         }),
         (_, None) => Err(refused(format!(
             "{setting} as a size in bytes: unit is missing or unrecognized"
         ))),
-    }
-}
-
-/// What Java calls a value's type, as reasons name it.
-pub(super) fn class(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "java.lang.Boolean",
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) if i32::try_from(whole).is_ok() => "java.lang.Integer",
-            Some(_) => "java.lang.Long",
-            None if number.is_u64() => "java.math.BigInteger",
-            None => "java.lang.Double",
-        },
-        Value::String(_) => "java.lang.String",
-        Value::Array(_) => "java.util.ArrayList",
-        Value::Object(_) => "java.util.HashMap",
     }
 }

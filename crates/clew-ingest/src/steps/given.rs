@@ -2,15 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::processor::template;
-use crate::http::mustache::Template;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure};
+use crate::members::template;
+use crate::template::Template;
 
 /// A value to put somewhere.
 #[derive(Debug)]
-pub(super) enum Given {
+pub(crate) enum Given {
     Value(Value),
     Text(Template),
     Items(Vec<Given>),
@@ -19,7 +18,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    pub(super) fn parse(value: Value) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(value: Value) -> Result<Self, DefinitionError> {
         Ok(match value {
             Value::String(text) => Given::Text(template(&text)?),
             Value::Array(items) => {
@@ -37,11 +36,11 @@ impl Given {
     }
 
     /// Whether it is a text that depends on the document.
-    pub(super) fn is_template(&self) -> bool {
+    pub(crate) fn is_template(&self) -> bool {
         matches!(self, Given::Text(template) if !template.is_text())
     }
 
-    pub(super) fn fill(&self, document: &Document) -> Result<Value, Failure> {
+    pub(crate) fn fill(&self, document: &Document) -> Result<Value, Failure> {
         Ok(match self {
             Given::Value(value) => value.clone(),
             Given::Text(template) => document.fill(template)?.into(),

@@ -7,11 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use sha1::{Digest, Sha1};
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, optional, refused, text};
-use super::values::wrong_type;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure, wrong_type};
+use crate::java;
+use crate::members::{flag, optional, text};
 
 /// Types of ICMP messages that answer each other.
 const ANSWERS: [(u16, u16); 5] = [(8, 0), (13, 14), (15, 16), (17, 18), (10, 9)];
@@ -56,7 +55,7 @@ impl Protocol {
 
 /// The step: where the parts of a connection stand.
 #[derive(Debug)]
-pub(super) struct CommunityId {
+pub(crate) struct CommunityId {
     source_ip: String,
     source_port: Option<String>,
     destination_ip: String,
@@ -78,7 +77,7 @@ struct Ports {
 }
 
 impl CommunityId {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let seed = match config.remove("seed") {
             None | Some(Value::Null) => Some(0),
             Some(Value::String(text)) => text.parse().ok(),
@@ -93,13 +92,15 @@ impl CommunityId {
             protocol: optional(config, "protocol_field")?,
             icmp_type: optional(config, "icmp_type_field")?,
             icmp_code: optional(config, "icmp_code_field")?,
-            seed: seed.ok_or_else(|| refused("seed", "seed must be between 0 and 65535"))?,
+            seed: seed.ok_or_else(|| {
+                DefinitionError::refused("seed", "seed must be between 0 and 65535")
+            })?,
             target: optional(config, "target_field")?.unwrap_or_else(|| "community_id".to_string()),
             ignore_missing: flag(config, "ignore_missing", false)?,
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let Some(identity) = self.identity(document)? else {
             return Ok(());
         };
@@ -126,7 +127,7 @@ impl CommunityId {
         }
         let (source, destination) = (ends[0], ends[1]);
         if source.is_ipv4() != destination.is_ipv4() {
-            return Err(Failure::illegal(
+            return Err(Failure::unfit(
                 "source ip and destination ip must have same format",
             ));
         }
@@ -155,7 +156,7 @@ impl CommunityId {
         if self.ignore_missing {
             return Ok(None);
         }
-        Err(Failure::illegal(what))
+        Err(Failure::unfit(what))
     }
 
     fn protocol(&self, document: &Document) -> Result<Option<Protocol>, Failure> {
@@ -165,7 +166,7 @@ impl CommunityId {
                 .into_iter()
                 .find(|protocol| i64::from(*protocol as u8) == number);
             return found.map(Some).ok_or_else(|| {
-                Failure::illegal(format!("unsupported iana protocol number [{number}]"))
+                Failure::unfit(format!("unsupported iana protocol number [{number}]"))
             });
         }
         let Some(name) = words(document, self.protocol.as_deref())? else {
@@ -175,7 +176,7 @@ impl CommunityId {
             .into_iter()
             .find(|(_, known)| known.eq_ignore_ascii_case(&name));
         let (protocol, _) =
-            known.ok_or_else(|| Failure::illegal(format!("unsupported protocol [{name}]")))?;
+            known.ok_or_else(|| Failure::unfit(format!("unsupported protocol [{name}]")))?;
         Ok(Some(protocol))
     }
 
@@ -198,7 +199,7 @@ impl CommunityId {
                 )));
             };
             *port = u16::try_from(given).map_err(|_| {
-                Failure::illegal(format!(
+                Failure::unfit(format!(
                     "both source port and destination port must be between 0 and 65535, but port \
                      in the field path [{path}] is [{given}]"
                 ))
@@ -225,7 +226,7 @@ impl CommunityId {
             };
             let known = u16::try_from(given).ok().filter(|given| *given <= ICMP_MAX);
             known.ok_or_else(|| {
-                Failure::illegal(format!("invalid icmp message {what} [{given}]")).into()
+                Failure::unfit(format!("invalid icmp message {what} [{given}]")).into()
             })
         };
         let kind = part(&self.icmp_type, "type")?;
@@ -287,7 +288,7 @@ impl From<Failure> for Lack {
 
 fn address(path: &str, written: &str) -> Result<IpAddr, Failure> {
     written.parse().map_err(|_| {
-        Failure::illegal(format!(
+        Failure::unfit(format!(
             "ip address [{written}] in the field [{path}] is not a valid ipv4/ipv6 address"
         ))
     })
@@ -301,7 +302,7 @@ fn words(document: &Document, path: Option<&str>) -> Result<Option<String>, Fail
     match document.get(path) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
-        Some(other) => Err(wrong_type(path, &other, "java.lang.String")),
+        Some(other) => Err(wrong_type(path, &other, java::TEXT)),
     }
 }
 
@@ -314,7 +315,7 @@ fn number(document: &Document, path: Option<&str>) -> Result<Option<i64>, Failur
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_i64() {
             Some(number) => Ok(Some(number)),
-            None => Err(wrong_type(path, &value, "java.lang.Integer")),
+            None => Err(wrong_type(path, &value, java::NUMBER)),
         },
     }
 }

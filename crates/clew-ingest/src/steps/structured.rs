@@ -3,16 +3,14 @@
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, missing, names, optional, refused, text};
-use super::processor::pattern;
-use super::values::wrong_type;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure, wrong_type};
+use crate::java;
+use crate::members::{flag, names, optional, pattern, text};
 
 /// `a=1 b=2`.
 #[derive(Debug)]
-pub(super) struct KeyValues {
+pub(crate) struct KeyValues {
     field: String,
     target: Option<String>,
     between_pairs: Regex,
@@ -27,7 +25,7 @@ pub(super) struct KeyValues {
 }
 
 impl KeyValues {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let letters = |text: Option<String>| text.unwrap_or_default().chars().collect();
         Ok(KeyValues {
             field: text(config, "field")?,
@@ -44,10 +42,10 @@ impl KeyValues {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let is_null = document.get(&self.field) == Some(Value::Null);
         if is_null && !self.ignore_missing {
-            return Err(Failure::illegal(format!(
+            return Err(Failure::unfit(format!(
                 "field [{}] is null, cannot extract key-value pairs. ",
                 self.field
             )));
@@ -58,7 +56,7 @@ impl KeyValues {
         for pair in self.between_pairs.split(&line) {
             let mut parts = self.within_pair.splitn(pair, 2);
             let (Some(key), Some(value)) = (parts.next(), parts.next()) else {
-                return Err(Failure::illegal(format!(
+                return Err(Failure::unfit(format!(
                     "field [{}] does not contain value_split [{}]",
                     self.field, self.within_pair
                 )));
@@ -94,7 +92,7 @@ impl KeyValues {
     }
 }
 
-pub(super) fn text_of(
+pub(crate) fn text_of(
     document: &Document,
     field: &str,
     ignore_missing: bool,
@@ -103,16 +101,16 @@ pub(super) fn text_of(
         Some(Value::String(text)) => Ok(Some(text)),
         None | Some(Value::Null) if ignore_missing => Ok(None),
         None => Err(document.absent(field)),
-        Some(Value::Null) => Err(Failure::illegal(format!(
+        Some(Value::Null) => Err(Failure::unfit(format!(
             "field [{field}] is null, cannot process it."
         ))),
-        Some(other) => Err(wrong_type(field, &other, "java.lang.String")),
+        Some(other) => Err(wrong_type(field, &other, java::TEXT)),
     }
 }
 
 /// A line of values.
 #[derive(Debug)]
-pub(super) struct Csv {
+pub(crate) struct Csv {
     field: String,
     targets: Vec<String>,
     separator: char,
@@ -123,19 +121,20 @@ pub(super) struct Csv {
 }
 
 impl Csv {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let one = |text: Option<String>, default: char, key: &str| {
             let mut letters = text.as_deref().unwrap_or_default().chars();
             match (letters.next(), letters.next()) {
                 (None, _) => Ok(default),
                 (Some(letter), None) => Ok(letter),
-                _ => Err(refused(
+                _ => Err(DefinitionError::refused(
                     key,
                     format!("{key} has to be single character like , or ;"),
                 )),
             }
         };
-        let targets = names(config, "target_fields")?.ok_or_else(|| missing("target_fields"))?;
+        let targets = names(config, "target_fields")?
+            .ok_or_else(|| DefinitionError::missing("target_fields"))?;
         Ok(Csv {
             field: text(config, "field")?,
             targets,
@@ -147,7 +146,7 @@ impl Csv {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
@@ -184,7 +183,7 @@ impl Csv {
             }
         }
         if quoted {
-            return Err(Failure::illegal("Unmatched quote"));
+            return Err(Failure::unfit("Unmatched quote"));
         }
         cells.push(self.finished(&cell, was_quoted));
         Ok(cells)

@@ -5,11 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use digest::DynDigest;
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, names, optional, refused};
-use crate::http::mustache::java_text;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure};
+use crate::java::java_text;
+use crate::members::{flag, names, optional};
 
 /// What is not of a document's source, and not hashed.
 const METADATA: [&str; 7] = [
@@ -57,7 +56,7 @@ impl Hash {
 
 /// The step.
 #[derive(Debug)]
-pub(super) struct Fingerprint {
+pub(crate) struct Fingerprint {
     /// The fields; none means all but those that are left out.
     fields: Vec<String>,
     left_out: Vec<String>,
@@ -67,18 +66,21 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let fields = names(config, "fields")?.unwrap_or_default();
         let left_out = names(config, "exclude_fields")?.unwrap_or_default();
         if !fields.is_empty() && !left_out.is_empty() {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "fields",
                 "either fields or exclude_fields can be set",
             ));
         }
         for (key, given) in [("fields", &fields), ("exclude_fields", &left_out)] {
             if given.iter().any(String::is_empty) {
-                return Err(refused(key, "field name cannot be null nor empty"));
+                return Err(DefinitionError::refused(
+                    key,
+                    "field name cannot be null nor empty",
+                ));
             }
         }
         let hash = match optional(config, "hash_method")? {
@@ -88,7 +90,7 @@ impl Fingerprint {
                 known.ok_or_else(|| {
                     let [one, two, three, four] = Hash::ALL.map(Hash::name);
                     let reason = format!("hash method must be {one}, {two}, {three} or {four}");
-                    refused("hash_method", reason)
+                    DefinitionError::refused("hash_method", reason)
                 })?
             }
         };
@@ -101,7 +103,7 @@ impl Fingerprint {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let mut fields = if self.fields.is_empty() {
             document.names()
         } else {
@@ -116,7 +118,7 @@ impl Fingerprint {
             match document.get(name) {
                 Some(value) => told(name, &value, &mut text),
                 None if self.ignore_missing => {}
-                None => return Err(Failure::illegal(format!("field [{name}] doesn't exist"))),
+                None => return Err(Failure::unfit(format!("field [{name}] doesn't exist"))),
             }
         }
         if text.is_empty() {

@@ -11,10 +11,9 @@ use maxminddb::Reader;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, names, optional, refused, text};
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure};
+use crate::members::{flag, names, optional, text};
 
 /// The folder of databases, in the data folder.
 const FOLDER: &str = "geoip";
@@ -56,7 +55,7 @@ type Read = (SystemTime, Arc<Reader<Vec<u8>>>);
 
 /// The step.
 #[derive(Debug)]
-pub(super) struct GeoIp {
+pub(crate) struct GeoIp {
     field: String,
     target: String,
     database: String,
@@ -66,11 +65,11 @@ pub(super) struct GeoIp {
 }
 
 impl GeoIp {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let database =
             optional(config, "database_file")?.unwrap_or_else(|| "GeoLite2-City.mmdb".to_string());
         if database.contains(['/', '\\']) || database.starts_with('.') {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "database_file",
                 format!(
                     "must be the name of a file in the folder [{FOLDER}] of the data \
@@ -81,7 +80,7 @@ impl GeoIp {
         let properties = names(config, "properties")?;
         for name in properties.iter().flatten() {
             if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
-                return Err(refused(
+                return Err(DefinitionError::refused(
                     "properties",
                     format!("illegal property value [{name}]. valid values are {PROPERTIES:?}"),
                 ));
@@ -97,17 +96,23 @@ impl GeoIp {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document, data: &Path) -> Result<(), Failure> {
+    /// Looks addresses up in a database of the data folder, if there is one.
+    pub(crate) fn apply(
+        &self,
+        document: &mut Document,
+        data: Option<&Path>,
+    ) -> Result<(), Failure> {
         let value = match document.get(&self.field) {
             None | Some(Value::Null) if self.ignore_missing => return Ok(()),
             None | Some(Value::Null) => {
-                return Err(Failure::illegal(format!(
+                return Err(Failure::unfit(format!(
                     "field [{}] is null, cannot extract geoip information.",
                     self.field
                 )));
             }
             Some(value) => value,
         };
+        let data = data.ok_or_else(|| no_database(&self.database))?;
         let database = database(&data.join(FOLDER).join(&self.database))?;
         let told = match &value {
             Value::Array(items) => {
@@ -137,16 +142,16 @@ impl GeoIp {
         database: &Reader<Vec<u8>>,
     ) -> Result<Option<Map<String, Value>>, Failure> {
         let Some(text) = value.as_str() else {
-            return Err(Failure::illegal(format!(
+            return Err(Failure::unfit(format!(
                 "field [{}] should contain only string or array of strings",
                 self.field
             )));
         };
         let address: IpAddr = text
             .parse()
-            .map_err(|_| Failure::illegal(format!("'{text}' is not an IP string literal.")))?;
+            .map_err(|_| Failure::unfit(format!("'{text}' is not an IP string literal.")))?;
         let damaged = |error: maxminddb::MaxMindDbError| {
-            Failure::illegal(format!("database file [{}]: {error}", self.database))
+            Failure::unfit(format!("database file [{}]: {error}", self.database))
         };
         let found = database.lookup(address).map_err(damaged)?;
         let Some(record) = found.decode::<Value>().map_err(damaged)? else {
@@ -208,7 +213,7 @@ fn property(record: &Value, name: &str) -> Option<Value> {
 fn database(path: &Path) -> Result<Arc<Reader<Vec<u8>>>, Failure> {
     static READ: LazyLock<Mutex<BTreeMap<PathBuf, Read>>> = LazyLock::new(Mutex::default);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let missing = |_| Failure::illegal(format!("database file [{name}] doesn't exist"));
+    let missing = |_| no_database(&name);
     let file = std::fs::metadata(path).map_err(missing)?;
     let changed = file.modified().map_err(missing)?;
     // Others go on with their databases while one is read.
@@ -219,15 +224,19 @@ fn database(path: &Path) -> Result<Arc<Reader<Vec<u8>>>, Failure> {
         return Ok(reader);
     }
     if file.len() > DATABASE_BYTES_MAX {
-        return Err(Failure::illegal(format!(
+        return Err(Failure::unfit(format!(
             "database file [{name}] has more than {DATABASE_BYTES_MAX} bytes"
         )));
     }
     let reader = Reader::open_readfile(path).map_err(|error| {
-        Failure::illegal(format!("database file [{name}] cannot be read: {error}"))
+        Failure::unfit(format!("database file [{name}] cannot be read: {error}"))
     })?;
     let reader = Arc::new(reader);
     READ.lock()
         .insert(path.to_path_buf(), (changed, reader.clone()));
     Ok(reader)
+}
+
+fn no_database(name: &str) -> Failure {
+    Failure::unfit(format!("database file [{name}] doesn't exist"))
 }

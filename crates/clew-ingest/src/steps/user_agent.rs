@@ -3,11 +3,10 @@
 use serde_json::{Map, Value, json};
 use woothee::parser::Parser;
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, names, optional, refused, text};
 use super::structured::text_of;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure};
+use crate::members::{flag, names, optional, text};
 
 /// Everything that can be told.
 const PROPERTIES: [&str; 5] = ["name", "version", "os", "device", "original"];
@@ -16,7 +15,7 @@ const AGENT_BYTES_MAX: usize = 10_000;
 
 /// The step.
 #[derive(Debug)]
-pub(super) struct UserAgent {
+pub(crate) struct UserAgent {
     field: String,
     target: String,
     properties: Option<Vec<String>>,
@@ -24,9 +23,9 @@ pub(super) struct UserAgent {
 }
 
 impl UserAgent {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         if config.contains_key("regex_file") {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "regex_file",
                 "is not supported: the rules are built in",
             ));
@@ -34,7 +33,7 @@ impl UserAgent {
         let properties = names(config, "properties")?;
         for name in properties.iter().flatten() {
             if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
-                return Err(refused(
+                return Err(DefinitionError::refused(
                     "properties",
                     format!("illegal property value [{name}]. valid values are {PROPERTIES:?}"),
                 ));
@@ -48,7 +47,7 @@ impl UserAgent {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let Some(agent) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };

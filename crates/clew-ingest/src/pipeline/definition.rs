@@ -6,9 +6,10 @@ use std::sync::{Arc, LazyLock};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use super::error::DefinitionError;
 use super::processor::Processor;
-use super::values::class;
+use crate::error::DefinitionError;
+use crate::java::class;
+use crate::members::{flag, not_a, optional};
 
 /// Pipelines that are kept ready.
 const READY_MAX: usize = 1000;
@@ -17,26 +18,29 @@ const STEPS_MAX: usize = 1000;
 /// Steps inside each other.
 const DEPTH_MAX: usize = 20;
 
-/// A pipeline.
+/// A pipeline: steps, and those that go on where one of them fails.
 #[derive(Debug)]
-pub(super) struct Pipeline {
-    pub(super) steps: Vec<Step>,
-    pub(super) on_failure: Vec<Step>,
+pub struct Pipeline {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) on_failure: Vec<Step>,
 }
 
 /// A step of a pipeline.
 #[derive(Debug)]
-pub(super) struct Step {
-    pub(super) name: &'static str,
-    pub(super) tag: Option<String>,
-    pub(super) ignore_failure: bool,
-    pub(super) on_failure: Vec<Step>,
-    pub(super) what: Processor,
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) tag: Option<String>,
+    pub(crate) ignore_failure: bool,
+    pub(crate) on_failure: Vec<Step>,
+    pub(crate) what: Processor,
 }
 
 impl Pipeline {
     /// The pipeline of a definition, read once: compiling patterns would cost each request milliseconds.
-    pub(super) fn ready(body: &Value) -> Result<Arc<Self>, DefinitionError> {
+    ///
+    /// # Errors
+    /// What is wrong with the definition.
+    pub fn ready(body: &Value) -> Result<Arc<Self>, DefinitionError> {
         static READY: LazyLock<Mutex<BTreeMap<String, Arc<Pipeline>>>> =
             LazyLock::new(Mutex::default);
         let definition = body.to_string();
@@ -53,9 +57,12 @@ impl Pipeline {
     }
 
     /// Reads a definition.
-    pub(super) fn parse(body: &Value) -> Result<Self, DefinitionError> {
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which step.
+    pub fn parse(body: &Value) -> Result<Self, DefinitionError> {
         let Some(members) = body.as_object() else {
-            return Err(malformed("expected an object".to_string()));
+            return Err(DefinitionError::malformed("expected an object"));
         };
         let mut reader = Reader { left: STEPS_MAX };
         let mut pipeline = Pipeline {
@@ -73,13 +80,13 @@ impl Pipeline {
                 "on_failure" => {
                     pipeline.on_failure = reader.steps(key, value, 0)?;
                     if pipeline.on_failure.is_empty() {
-                        return Err(malformed(
-                            "pipeline cannot have an empty on_failure option defined".to_string(),
+                        return Err(DefinitionError::malformed(
+                            "pipeline cannot have an empty on_failure option defined",
                         ));
                     }
                 }
                 other => {
-                    return Err(malformed(format!(
+                    return Err(DefinitionError::malformed(format!(
                         "pipeline doesn't support one or more provided configuration parameters \
                          [{other}]"
                     )));
@@ -87,7 +94,7 @@ impl Pipeline {
             }
         }
         if !has_steps {
-            return Err(missing("processors"));
+            return Err(DefinitionError::missing("processors"));
         }
         Ok(pipeline)
     }
@@ -106,12 +113,16 @@ impl Reader {
         depth: usize,
     ) -> Result<Vec<Step>, DefinitionError> {
         let Some(items) = value.as_array() else {
-            return Err(malformed(format!("[{key}] property isn't a list")));
+            return Err(DefinitionError::malformed(format!(
+                "[{key}] property isn't a list"
+            )));
         };
         let mut steps = Vec::new();
         for item in items {
             let Value::Object(members) = item else {
-                return Err(malformed("[processors] holds no processor".to_string()));
+                return Err(DefinitionError::malformed(
+                    "[processors] holds no processor",
+                ));
             };
             for (name, config) in members {
                 steps.push(self.step(name, config, depth)?);
@@ -129,7 +140,7 @@ impl Reader {
         self.left -= 1;
         let Value::Object(config) = config else {
             let reason = format!("property isn't a map, but of type [{}]", class(config));
-            return Err(malformed(reason).in_step(name));
+            return Err(DefinitionError::malformed(reason).in_step(name));
         };
         let mut config = config.clone();
         if config.remove("if").is_some() {
@@ -164,7 +175,10 @@ impl Reader {
         let on_failure = match config.remove("on_failure") {
             None => Vec::new(),
             Some(Value::Array(none)) if none.is_empty() => {
-                return Err(refused("on_failure", "processors list cannot be empty"));
+                return Err(DefinitionError::refused(
+                    "on_failure",
+                    "processors list cannot be empty",
+                ));
             }
             Some(value) => self.steps("on_failure", &value, depth + 1)?,
         };
@@ -175,7 +189,7 @@ impl Reader {
                     Some(Box::new(self.step(name, config, depth + 1)?))
                 }
                 _ => {
-                    return Err(refused(
+                    return Err(DefinitionError::refused(
                         "processor",
                         "Must specify exactly one processor type",
                     ));
@@ -187,99 +201,12 @@ impl Reader {
         if !config.is_empty() {
             let mut others: Vec<&str> = config.keys().map(String::as_str).collect();
             others.sort_unstable();
-            return Err(malformed(format!(
+            return Err(DefinitionError::malformed(format!(
                 "processor [{name}] doesn't support one or more provided configuration parameters \
                  [{}]",
                 others.join(", ")
             )));
         }
         Ok((name, on_failure, what))
-    }
-}
-
-pub(super) fn malformed(reason: String) -> DefinitionError {
-    DefinitionError::malformed(reason)
-}
-
-/// What is wrong with a member.
-pub(super) fn refused(key: &str, reason: impl std::fmt::Display) -> DefinitionError {
-    DefinitionError {
-        property: Some(key.to_string()),
-        ..malformed(format!("[{key}] {reason}"))
-    }
-}
-
-/// A member that must be there.
-pub(super) fn missing(key: &str) -> DefinitionError {
-    refused(key, "required property is missing")
-}
-
-fn not_a(kind: &str, key: &str, value: &Value) -> DefinitionError {
-    let class = class(value);
-    refused(
-        key,
-        format!("property isn't a {kind}, but of type [{class}]"),
-    )
-}
-
-/// A text member.
-pub(super) fn text(config: &mut Map<String, Value>, key: &str) -> Result<String, DefinitionError> {
-    optional(config, key)?.ok_or_else(|| missing(key))
-}
-
-/// A text member that may be missing.
-pub(super) fn optional(
-    config: &mut Map<String, Value>,
-    key: &str,
-) -> Result<Option<String>, DefinitionError> {
-    match config.remove(key) {
-        Some(Value::String(text)) => Ok(Some(text)),
-        None | Some(Value::Null) => Ok(None),
-        Some(other) => Err(not_a("string", key, &other)),
-    }
-}
-
-/// A member that may be missing and is a list of texts.
-pub(super) fn names(
-    config: &mut Map<String, Value>,
-    key: &str,
-) -> Result<Option<Vec<String>>, DefinitionError> {
-    match config.get(key) {
-        None | Some(Value::Null | Value::Array(_)) => one_or_more(config, key),
-        Some(other) => Err(not_a("list", key, other)),
-    }
-}
-
-/// A member that may be missing and is a text or a list of them.
-pub(super) fn one_or_more(
-    config: &mut Map<String, Value>,
-    key: &str,
-) -> Result<Option<Vec<String>>, DefinitionError> {
-    let items = match config.remove(key) {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Array(items)) => items,
-        Some(one) => vec![one],
-    };
-    texts(key, items).map(Some)
-}
-
-fn texts(key: &str, items: Vec<Value>) -> Result<Vec<String>, DefinitionError> {
-    let text = |item| match item {
-        Value::String(text) => Ok(text),
-        other => Err(not_a("string", key, &other)),
-    };
-    items.into_iter().map(text).collect()
-}
-
-/// A flag.
-pub(super) fn flag(
-    config: &mut Map<String, Value>,
-    key: &str,
-    default: bool,
-) -> Result<bool, DefinitionError> {
-    match config.remove(key) {
-        None | Some(Value::Null) => Ok(default),
-        Some(Value::Bool(flag)) => Ok(flag),
-        Some(other) => Err(not_a("boolean", key, &other)),
     }
 }

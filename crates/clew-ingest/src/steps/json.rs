@@ -2,27 +2,26 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::document::Document;
-use super::error::{Because, DefinitionError};
-use super::pipeline::{flag, optional, refused, text};
-use crate::http::mustache::java_text;
+use crate::document::Document;
+use crate::error::{Because, DefinitionError, Failure};
+use crate::java::java_text;
+use crate::members::{flag, optional, text};
 
 /// The step.
 #[derive(Debug)]
-pub(super) struct Json {
+pub(crate) struct Json {
     field: String,
     /// Where the value goes; none means that its members go to the document itself.
     target: Option<String>,
 }
 
 impl Json {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let field = text(config, "field")?;
         let target = optional(config, "target_field")?;
         let to_root = flag(config, "add_to_root", false)?;
         if to_root && target.is_some() {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "target_field",
                 "Cannot set a target field while also setting `add_to_root` to true",
             ));
@@ -31,7 +30,7 @@ impl Json {
         Ok(Json { field, target })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let value = first_value(&java_text(&document.require(&self.field)?))?;
         let Some(target) = &self.target else {
             return match (value, &mut document.source) {
@@ -39,7 +38,7 @@ impl Json {
                     members.extend(more);
                     Ok(())
                 }
-                _ => Err(Failure::illegal(
+                _ => Err(Failure::unfit(
                     "cannot add non-map fields to root of document",
                 )),
             };
@@ -55,6 +54,6 @@ fn first_value(text: &str) -> Result<Value, Failure> {
         .next();
     first.unwrap_or(Ok(Value::Null)).map_err(|error| Failure {
         because: Some(Because::NotJson(error.to_string())),
-        ..Failure::illegal(error.to_string())
+        ..Failure::unfit(error.to_string())
     })
 }

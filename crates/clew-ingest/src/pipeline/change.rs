@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::Failure;
-use super::document::Document;
-use super::given::Given;
 use super::processor::{Field, Processor};
-use crate::http::mustache::Template;
+use crate::document::Document;
+use crate::error::{Failure, FailureKind};
+use crate::steps::given::Given;
+use crate::template::Template;
 
 impl Processor {
     /// Changes a document. Steps that other steps or pipelines go by are not done here.
-    pub(super) fn change(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn change(&self, document: &mut Document) -> Result<(), Failure> {
         match self {
             Processor::Set {
                 field,
@@ -122,16 +122,16 @@ fn rename(field: &Field, replace: bool, document: &mut Document) -> Result<(), F
         }
         // Where it would stand in a list, the list is too short.
         let absent = document.absent(&field.from);
-        if absent.reason.contains("out of bounds") {
+        if absent.kind == FailureKind::OutOfBounds {
             return Err(absent);
         }
-        return Err(Failure::illegal(format!(
+        return Err(Failure::unfit(format!(
             "field [{}] doesn't exist",
             field.from
         )));
     }
     if document.get(&field.to).is_some() && !replace {
-        return Err(Failure::illegal(format!(
+        return Err(Failure::unfit(format!(
             "field [{}] already exists",
             field.to
         )));

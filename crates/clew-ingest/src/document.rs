@@ -2,46 +2,50 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Failure;
-use crate::http::mustache::{Escape, Template};
+use crate::error::{Failure, FailureKind};
+use crate::java::class;
+use crate::template::{Escape, Template, lookup, plain};
 
 /// Values inside each other that a path may make.
 const PATH_PARTS_MAX: usize = 100;
 
 /// A document.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
-    pub(crate) index: String,
-    pub(crate) id: Option<String>,
-    pub(crate) routing: Option<String>,
-    pub(crate) source: Value,
+pub struct Document {
+    /// Where it goes.
+    pub index: String,
+    /// Its id, unless it is yet to get one.
+    pub id: Option<String>,
+    /// What it is routed by, unless that is its id.
+    pub routing: Option<String>,
+    /// What it says.
+    pub source: Value,
     /// `_ingest`: when it came in, and what failed.
-    pub(super) ingest: Map<String, Value>,
+    pub(crate) ingest: Map<String, Value>,
 }
 
 impl Document {
-    pub(crate) fn new(
-        index: String,
-        id: Option<String>,
-        routing: Option<String>,
-        source: Value,
-    ) -> Self {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX);
-        let now = clew_schema::DateFormat::default().format_millis(now);
+    /// A document that came in at a time, in milliseconds since the epoch, without id and routing.
+    pub fn new(index: impl Into<String>, source: Value, came_ms: i64) -> Self {
+        let came = clew_schema::DateFormat::default().format_millis(came_ms);
         let mut ingest = Map::new();
-        ingest.insert("timestamp".to_string(), now.into());
+        ingest.insert("timestamp".to_string(), came.into());
         Document {
-            index,
-            id,
-            routing,
+            index: index.into(),
+            id: None,
+            routing: None,
             source,
             ingest,
         }
     }
 
+    /// When it came in, as its steps see it: `_ingest.timestamp`.
+    pub fn came(&self) -> Option<&Value> {
+        self.ingest.get("timestamp")
+    }
+
     /// The value at a path.
-    pub(super) fn get(&self, path: &str) -> Option<Value> {
+    pub(crate) fn get(&self, path: &str) -> Option<Value> {
         match path {
             "_index" => return Some(self.index.clone().into()),
             "_id" => return self.id.clone().map(Value::from),
@@ -50,21 +54,21 @@ impl Document {
         }
         if let Some(rest) = path.strip_prefix("_ingest.") {
             let all = Value::Object(self.ingest.clone());
-            return crate::http::mustache::lookup(&all, rest).cloned();
+            return lookup(&all, rest).cloned();
         }
         let path = path.strip_prefix("_source.").unwrap_or(path);
-        crate::http::mustache::lookup(&self.source, path).cloned()
+        lookup(&self.source, path).cloned()
     }
 
     /// The value at a path that must be there.
-    pub(super) fn require(&self, path: &str) -> Result<Value, Failure> {
+    pub(crate) fn require(&self, path: &str) -> Result<Value, Failure> {
         self.get(path).ok_or_else(|| self.absent(path))
     }
 
     /// What is said about a path that leads nowhere: where it ended.
-    pub(super) fn absent(&self, path: &str) -> Failure {
+    pub(crate) fn absent(&self, path: &str) -> Failure {
         if path.is_empty() {
-            return Failure::illegal("path cannot be null nor empty");
+            return Failure::unfit("path cannot be null nor empty");
         }
         let ingest = Value::Object(self.ingest.clone());
         let (mut at, steps) = match path.strip_prefix("_ingest.") {
@@ -75,12 +79,12 @@ impl Document {
             let inner = match at {
                 Value::Object(members) => members.get(name).ok_or_else(|| missing(name, path)),
                 Value::Array(items) => item(items.len(), name, path).map(|number| &items[number]),
-                Value::Null => Err(Failure::illegal(format!(
+                Value::Null => Err(Failure::unfit(format!(
                     "cannot resolve [{name}] from null as part of path [{path}]"
                 ))),
-                other => Err(Failure::illegal(format!(
+                other => Err(Failure::unfit(format!(
                     "cannot resolve [{name}] from object of type [{}] as part of path [{path}]",
-                    super::values::class(other)
+                    class(other)
                 ))),
             };
             match inner {
@@ -92,23 +96,23 @@ impl Document {
     }
 
     /// The names of the members of the source.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let members = self.source.as_object();
         members.map_or_else(Vec::new, |members| members.keys().cloned().collect())
     }
 
     /// Keeps the members of the source whose names are wanted.
-    pub(super) fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
         if let Value::Object(members) = &mut self.source {
             members.retain(|name, _| wanted(name));
         }
     }
 
     /// Sets the value at a path; objects on the way are made.
-    pub(super) fn set(&mut self, path: &str, value: Value) -> Result<(), Failure> {
+    pub(crate) fn set(&mut self, path: &str, value: Value) -> Result<(), Failure> {
         let text = || match &value {
             Value::Null => None,
-            other => Some(crate::http::mustache::plain(other)),
+            other => Some(plain(other)),
         };
         match path {
             "_index" => self.index = text().unwrap_or_default(),
@@ -125,7 +129,7 @@ impl Document {
                 }
                 let path = path.strip_prefix("_source.").unwrap_or(path);
                 if path.split('.').count() > PATH_PARTS_MAX {
-                    return Err(Failure::illegal(format!("path [{path}] is too deep")));
+                    return Err(Failure::unfit(format!("path [{path}] is too deep")));
                 }
                 put(&mut self.source, path, value)?;
             }
@@ -134,7 +138,7 @@ impl Document {
     }
 
     /// Takes the value at a path away.
-    pub(super) fn remove(&mut self, path: &str) -> Option<Value> {
+    pub(crate) fn remove(&mut self, path: &str) -> Option<Value> {
         match path {
             "_routing" => return self.routing.take().map(Value::from),
             "_id" => return self.id.take().map(Value::from),
@@ -153,11 +157,11 @@ impl Document {
     }
 
     /// A template filled with the document.
-    pub(super) fn fill(&self, template: &Template) -> Result<String, Failure> {
+    pub(crate) fn fill(&self, template: &Template) -> Result<String, Failure> {
         if template.is_text() {
             return template
                 .render(&Value::Null, Escape::Plain)
-                .map_err(Failure::illegal);
+                .map_err(Failure::unfit);
         }
         let mut all = self.source.clone();
         if let Value::Object(members) = &mut all {
@@ -167,14 +171,12 @@ impl Document {
             members.insert("_id".to_string(), json!(self.id));
             members.insert("_routing".to_string(), json!(self.routing));
         }
-        template
-            .render(&all, Escape::Plain)
-            .map_err(Failure::illegal)
+        template.render(&all, Escape::Plain).map_err(Failure::unfit)
     }
 }
 
 fn missing(name: &str, path: &str) -> Failure {
-    Failure::illegal(format!(
+    Failure::unfit(format!(
         "field [{name}] not present as part of path [{path}]"
     ))
 }
@@ -188,9 +190,13 @@ fn item(length: usize, name: &str, path: &str) -> Result<usize, Failure> {
         Failure::no_number(reason, name)
     })?;
     if number >= length {
-        return Err(Failure::illegal(format!(
-            "[{number}] is out of bounds for array with length [{length}] as part of path [{path}]"
-        )));
+        return Err(Failure {
+            kind: FailureKind::OutOfBounds,
+            ..Failure::unfit(format!(
+                "[{number}] is out of bounds for array with length [{length}] as part of path \
+                 [{path}]"
+            ))
+        });
     }
     Ok(number)
 }
@@ -211,9 +217,9 @@ fn put_at(at: &mut Value, path: &str, whole: &str, value: Value) -> Result<(), F
             &mut items[number]
         }
         other => {
-            return Err(Failure::illegal(format!(
+            return Err(Failure::unfit(format!(
                 "cannot set [{name}] with parent object of type [{}] as part of path [{whole}]",
-                super::values::class(other)
+                class(other)
             )));
         }
     };

@@ -4,11 +4,10 @@ use clew_schema::{DateFormat, Rounding, parse_zone};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{missing, names, optional, refused, text};
-use crate::http::mustache::java_text;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure};
+use crate::java::java_text;
+use crate::members::{names, optional, text};
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
 const TARGET_DEFAULT: &str = "@timestamp";
@@ -28,14 +27,14 @@ enum Reading {
 
 /// The ways in which a step reads dates, the first that fits.
 #[derive(Debug)]
-pub(super) struct Readings {
+pub(crate) struct Readings {
     readings: Vec<Reading>,
     /// Of dates that name none.
     zone: TimeZone,
 }
 
 impl Readings {
-    pub(super) fn parse(formats: &[String], zone: Option<&str>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(formats: &[String], zone: Option<&str>) -> Result<Self, DefinitionError> {
         let readings = formats.iter().map(|format| reading(format));
         Ok(Readings {
             readings: readings.collect::<Result<_, _>>()?,
@@ -44,17 +43,17 @@ impl Readings {
         })
     }
 
-    pub(super) fn read(&self, text: &str) -> Result<i64, Failure> {
+    pub(crate) fn read(&self, text: &str) -> Result<i64, Failure> {
         self.readings
             .iter()
             .find_map(|reading| reading.read(text, &self.zone))
-            .ok_or_else(|| Failure::illegal(format!("unable to parse date [{text}]")))
+            .ok_or_else(|| Failure::unfit(format!("unable to parse date [{text}]")))
     }
 }
 
 /// Reads a date and writes it in one format.
 #[derive(Debug)]
-pub(super) struct DateStep {
+pub(crate) struct DateStep {
     field: String,
     target: String,
     readings: Readings,
@@ -62,10 +61,11 @@ pub(super) struct DateStep {
 }
 
 impl DateStep {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let field = text(config, "field")?;
         let target = optional(config, "target_field")?;
-        let formats = names(config, "formats")?.ok_or_else(|| missing("formats"))?;
+        let formats =
+            names(config, "formats")?.ok_or_else(|| DefinitionError::missing("formats"))?;
         config.remove("locale");
         let zone = optional(config, "timezone")?;
         let output = optional(config, "output_format")?;
@@ -77,7 +77,7 @@ impl DateStep {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let written = java_text(&document.require(&self.field)?);
         let millis = self.readings.read(&written)?;
         let date = self.output.format_millis_in(millis, &self.readings.zone);
@@ -119,6 +119,6 @@ fn reading(name: &str) -> Result<Reading, DefinitionError> {
 }
 
 /// A format by its name or its pattern.
-pub(super) fn format(written: &str) -> Result<DateFormat, DefinitionError> {
-    DateFormat::parse(written).map_err(|error| refused("formats", error))
+pub(crate) fn format(written: &str) -> Result<DateFormat, DefinitionError> {
+    DateFormat::parse(written).map_err(|error| DefinitionError::refused("formats", error))
 }

@@ -5,20 +5,18 @@ use std::cmp::Ordering;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, one_or_more, optional, refused, text};
-use super::processor::template;
-use super::values::{class, wrong_type};
-use super::{Failure, FailureKind};
-use crate::http::mustache::Template;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure, FailureKind, wrong_type};
+use crate::java::{self, class};
+use crate::members::{flag, one_or_more, optional, template, text};
+use crate::template::Template;
 
 /// What a pattern of names must not have in it, in the order in which reasons tell it.
 const NOT_IN_PATTERNS: [char; 9] = [' ', '"', '*', '\\', '<', '|', ',', '>', '/'];
 
 /// `copy`: one field's value in another place too.
 #[derive(Debug)]
-pub(super) struct Copied {
+pub(crate) struct Copied {
     from: Template,
     to: Template,
     ignore_missing: bool,
@@ -27,7 +25,7 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         Ok(Copied {
             from: template(&text(config, "source_field")?)?,
             to: template(&text(config, "target_field")?)?,
@@ -37,32 +35,28 @@ impl Copied {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let from = document.fill(&self.from)?;
         let found = document.get(&from).filter(|_| !from.is_empty());
         if found.is_none() && self.ignore_missing {
             return Ok(());
         }
         if from.is_empty() {
-            return Err(Failure::illegal(
-                "source field path cannot be null nor empty",
-            ));
+            return Err(Failure::unfit("source field path cannot be null nor empty"));
         }
-        let value = found
-            .ok_or_else(|| Failure::illegal(format!("source field [{from}] doesn't exist")))?;
+        let value =
+            found.ok_or_else(|| Failure::unfit(format!("source field [{from}] doesn't exist")))?;
         let to = document.fill(&self.to)?;
         if to.is_empty() {
-            return Err(Failure::illegal(
-                "target field path cannot be null nor empty",
-            ));
+            return Err(Failure::unfit("target field path cannot be null nor empty"));
         }
         if from == to {
-            return Err(Failure::illegal(
+            return Err(Failure::unfit(
                 "source field path and target field path cannot be same",
             ));
         }
         if document.get(&to).is_some() && !self.replace {
-            return Err(Failure::illegal(format!(
+            return Err(Failure::unfit(format!(
                 "target field [{to}] already exists"
             )));
         }
@@ -76,19 +70,19 @@ impl Copied {
 
 /// `remove`: some fields, or all but some.
 #[derive(Debug)]
-pub(super) struct Removed {
+pub(crate) struct Removed {
     fields: Vec<Template>,
     all_but: Option<Vec<Template>>,
     ignore_missing: bool,
 }
 
 impl Removed {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let templates = |names: Vec<String>| names.iter().map(|name| template(name)).collect();
         let fields = one_or_more(config, "field")?;
         let all_but = one_or_more(config, "exclude_field")?;
         if fields.is_some() == all_but.is_some() {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "field",
                 "either field or exclude_field must be set",
             ));
@@ -100,19 +94,19 @@ impl Removed {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         for field in &self.fields {
             let path = document.fill(field)?;
             if path.is_empty() && !self.ignore_missing {
-                return Err(Failure::illegal("field path cannot be null nor empty"));
+                return Err(Failure::unfit("field path cannot be null nor empty"));
             }
             if path == "_index" {
-                return Err(Failure::illegal(format!(
+                return Err(Failure::unfit(format!(
                     "cannot remove metadata field [{path}]"
                 )));
             }
             if document.remove(&path).is_none() && !self.ignore_missing {
-                return Err(Failure::illegal(format!("field [{path}] doesn't exist")));
+                return Err(Failure::unfit(format!("field [{path}] doesn't exist")));
             }
         }
         if let Some(kept) = &self.all_but {
@@ -126,20 +120,20 @@ impl Removed {
 
 /// `remove_by_pattern`: the fields of the document itself whose names are like one of the patterns, or like none.
 #[derive(Debug)]
-pub(super) struct RemovedByPattern {
+pub(crate) struct RemovedByPattern {
     patterns: Vec<String>,
     keep: bool,
 }
 
 impl RemovedByPattern {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let removed = one_or_more(config, "field_pattern")?;
         let kept = one_or_more(config, "exclude_field_pattern")?;
         let (key, patterns, keep) = match (removed, kept) {
             (Some(patterns), None) => ("field_pattern", patterns, false),
             (None, Some(patterns)) => ("exclude_field_pattern", patterns, true),
             _ => {
-                return Err(refused(
+                return Err(DefinitionError::refused(
                     "field_pattern",
                     "either field_pattern or exclude_field_pattern must be set",
                 ));
@@ -152,13 +146,16 @@ impl RemovedByPattern {
         if !wrong.is_empty() {
             let told = (1..).zip(&wrong);
             let told: String = told.map(|(at, one)| format!("{at}: {one};")).collect();
-            return Err(refused(key, format!("Validation Failed: {told}")));
+            return Err(DefinitionError::refused(
+                key,
+                format!("Validation Failed: {told}"),
+            ));
         }
         config.remove("ignore_missing");
         Ok(RemovedByPattern { patterns, keep })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) {
+    pub(crate) fn apply(&self, document: &mut Document) {
         document.retain(|name| {
             let like = |pattern: &String| glob(pattern, name);
             self.patterns.iter().any(like) == self.keep
@@ -191,21 +188,21 @@ fn wrong_in_pattern(key: &str, pattern: &str) -> Vec<String> {
 
 /// `sort`: the items of a list in their order.
 #[derive(Debug)]
-pub(super) struct Sorted {
+pub(crate) struct Sorted {
     field: String,
     to: String,
     descending: bool,
 }
 
 impl Sorted {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let field = text(config, "field")?;
         let to = optional(config, "target_field")?.unwrap_or_else(|| field.clone());
         let descending = match optional(config, "order")?.as_deref() {
             None | Some("asc") => false,
             Some("desc") => true,
             Some(other) => {
-                return Err(refused(
+                return Err(DefinitionError::refused(
                     "order",
                     format!(
                         "Sort direction [{other}] not recognized. Valid values are: [asc, desc]"
@@ -220,21 +217,21 @@ impl Sorted {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let mut items = match document.require(&self.field)? {
             Value::Array(items) => items,
             Value::Null => {
-                return Err(Failure::illegal(format!(
+                return Err(Failure::unfit(format!(
                     "field [{}] is null, cannot sort.",
                     self.field
                 )));
             }
-            other => return Err(wrong_type(&self.field, &other, "java.util.List")),
+            other => return Err(wrong_type(&self.field, &other, java::LIST)),
         };
         if let Some(other) = items.iter().find(|item| class(item) != class(&items[0])) {
             return Err(Failure {
                 kind: FailureKind::MixedTypes,
-                ..Failure::illegal(format!(
+                ..Failure::unfit(format!(
                     "class {} cannot be cast to class {}",
                     class(&items[0]),
                     class(other)

@@ -2,15 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, optional, refused, text};
 use super::structured::text_of;
-use super::{Failure, FailureKind};
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure, FailureKind};
+use crate::members::{flag, optional, text};
 
 /// The step: `%{a} - %{b}`.
 #[derive(Debug)]
-pub(super) struct Dissect {
+pub(crate) struct Dissect {
     field: String,
     pattern: String,
     /// What stands before the first key.
@@ -43,14 +42,15 @@ enum Kind {
 }
 
 impl Dissect {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let written = text(config, "pattern")?;
         let mut pieces = written.split("%{");
         let start = pieces.next().unwrap_or_default().to_string();
         let keys: Option<Vec<Key>> = pieces.map(key).collect();
         let keys = keys.filter(|keys| !keys.is_empty() && paired(keys));
-        let keys =
-            keys.ok_or_else(|| refused("pattern", format!("Unable to parse pattern: {written}")))?;
+        let keys = keys.ok_or_else(|| {
+            DefinitionError::refused("pattern", format!("Unable to parse pattern: {written}"))
+        })?;
         Ok(Dissect {
             field: text(config, "field")?,
             pattern: written,
@@ -61,13 +61,13 @@ impl Dissect {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
         let found = self.found(&line).ok_or_else(|| Failure {
             kind: FailureKind::NoMatch,
-            ..Failure::illegal(format!(
+            ..Failure::unfit(format!(
                 "Unable to find match for dissect pattern: {} against source: {line}",
                 self.pattern
             ))

@@ -1,7 +1,9 @@
-//! Mustache templates, as far as searches and ingest pipelines use them: values, sections, inverted
+//! Mustache templates, as far as pipelines and searches use them: values, sections, inverted
 //! sections, comments, and the functions `toJson`, `join` and `url`.
 
 use serde_json::Value;
+
+use crate::java::java_text;
 
 /// Sections inside each other.
 const DEPTH_MAX: usize = 50;
@@ -10,7 +12,7 @@ const OUTPUT_BYTES_MAX: usize = 10 << 20;
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Template {
+pub struct Template {
     nodes: Vec<Node>,
 }
 
@@ -30,7 +32,7 @@ enum Node {
 
 /// What becomes of characters that would end a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Escape {
+pub enum Escape {
     /// They are escaped as JSON wants it.
     Json,
     /// Nothing is escaped.
@@ -50,14 +52,14 @@ impl Template {
     ///
     /// # Errors
     /// Says what is wrong, in words.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text;
         let nodes = section(&mut rest, None, 0)?;
         Ok(Template { nodes })
     }
 
     /// Whether it has anything but text.
-    pub(crate) fn is_text(&self) -> bool {
+    pub fn is_text(&self) -> bool {
         self.nodes.iter().all(|node| matches!(node, Node::Text(_)))
     }
 
@@ -65,7 +67,7 @@ impl Template {
     ///
     /// # Errors
     /// When the text becomes too long.
-    pub(crate) fn render(&self, values: &Value, escape: Escape) -> Result<String, String> {
+    pub fn render(&self, values: &Value, escape: Escape) -> Result<String, String> {
         let mut renderer = Renderer {
             stack: vec![values],
             escape,
@@ -259,7 +261,7 @@ impl<'a> Renderer<'a> {
 }
 
 /// The value at a dotted path; items of lists have their numbers as names.
-pub(crate) fn lookup<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+pub fn lookup<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     let step = |value: &'a Value, name: &str| match value {
         Value::Object(members) => members.get(name),
         Value::Array(items) => items.get(name.parse::<usize>().ok()?),
@@ -281,7 +283,7 @@ fn is_true(value: &Value) -> bool {
 }
 
 /// A value as text.
-pub(crate) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -300,24 +302,6 @@ fn shown(value: &Value) -> String {
             format!("{{{}}}", items.collect::<Vec<_>>().join(", "))
         }
         other => java_text(other),
-    }
-}
-
-/// A value as Java writes it: `[a, b]`, `{name=value}`.
-pub(crate) fn java_text(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(java_text).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|(name, value)| format!("{name}={}", java_text(value)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 

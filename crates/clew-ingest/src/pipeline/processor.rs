@@ -1,39 +1,38 @@
 //! The kinds of steps, as a definition gives them.
 
-use clew_analysis::java_pattern;
-use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::community_id::CommunityId;
-use super::convert::Kind;
-use super::dates::DateStep;
-use super::dissect::Dissect;
-use super::error::DefinitionError;
-use super::fields::{Copied, Removed, RemovedByPattern, Sorted};
-use super::fingerprint::Fingerprint;
-use super::geoip::GeoIp;
-use super::given::Given;
-use super::grok::Grok;
-use super::index_name::IndexName;
-use super::json::Json;
-use super::pipeline::{Step, flag, malformed, missing, optional, refused, text};
-use super::structured::{Csv, KeyValues};
-use super::user_agent::UserAgent;
-use super::values::{Change, replacement};
-use crate::http::mustache::Template;
+use super::definition::Step;
+use crate::error::DefinitionError;
+use crate::members::{flag, optional, pattern, template, text};
+use crate::steps::community_id::CommunityId;
+use crate::steps::convert::Kind;
+use crate::steps::dates::DateStep;
+use crate::steps::dissect::Dissect;
+use crate::steps::fields::{Copied, Removed, RemovedByPattern, Sorted};
+use crate::steps::fingerprint::Fingerprint;
+use crate::steps::geoip::GeoIp;
+use crate::steps::given::Given;
+use crate::steps::grok::Grok;
+use crate::steps::index_name::IndexName;
+use crate::steps::json::Json;
+use crate::steps::structured::{Csv, KeyValues};
+use crate::steps::user_agent::UserAgent;
+use crate::steps::values::{Change, replacement};
+use crate::template::Template;
 
 /// Where a step reads and writes.
 #[derive(Debug)]
-pub(super) struct Field {
-    pub(super) from: String,
-    pub(super) to: String,
+pub(crate) struct Field {
+    pub(crate) from: String,
+    pub(crate) to: String,
     /// A document without it is left as it is.
-    pub(super) ignore_missing: bool,
+    pub(crate) ignore_missing: bool,
 }
 
 /// What a step does.
 #[derive(Debug)]
-pub(super) enum Processor {
+pub(crate) enum Processor {
     Set {
         field: Template,
         value: Given,
@@ -92,7 +91,7 @@ pub(super) enum Processor {
 
 impl Processor {
     /// Reads a step; what it does not know stays in `config`.
-    pub(super) fn parse(
+    pub(crate) fn parse(
         name: &str,
         config: &mut Map<String, Value>,
         inner: Option<Box<Step>>,
@@ -114,10 +113,16 @@ impl Processor {
                 let path = optional(config, "path")?;
                 let field = text(config, "field")?;
                 if !field.contains('.') {
-                    return Err(refused("field", "field does not contain a dot"));
+                    return Err(DefinitionError::refused(
+                        "field",
+                        "field does not contain a dot",
+                    ));
                 }
                 if field.starts_with('.') || field.ends_with('.') {
-                    return Err(refused("field", "Field can't start or end with a dot"));
+                    return Err(DefinitionError::refused(
+                        "field",
+                        "Field can't start or end with a dot",
+                    ));
                 }
                 ("dot_expander", Processor::DotExpander { field, path })
             }
@@ -127,7 +132,7 @@ impl Processor {
                 Processor::Fail(template(&text(config, "message")?)?),
             ),
             "foreach" => {
-                let step = inner.ok_or_else(|| missing("processor"))?;
+                let step = inner.ok_or_else(|| DefinitionError::missing("processor"))?;
                 let foreach = Processor::Foreach {
                     field: text(config, "field")?,
                     ignore_missing: flag(config, "ignore_missing", false)?,
@@ -153,7 +158,7 @@ impl Processor {
             },
         };
         if inner.is_some() {
-            return Err(malformed(format!(
+            return Err(DefinitionError::malformed(format!(
                 "processor [{name}] doesn't support one or more provided configuration parameters \
                  [processor]"
             )));
@@ -238,7 +243,7 @@ fn change(
         ),
         "join" => ("join", Change::Join(text(config, "separator")?)),
         other => {
-            return Err(malformed(format!(
+            return Err(DefinitionError::malformed(format!(
                 "No processor type exists with name [{other}]"
             )));
         }
@@ -255,12 +260,12 @@ fn set(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
         (Some(value), None) => Given::parse(value)?,
         (None, Some(path)) => Given::CopyOf(path),
         (Some(_), Some(_)) => {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "copy_from",
                 "cannot set both `copy_from` and `value` in the same processor",
             ));
         }
-        (None, None) => return Err(missing("value")),
+        (None, None) => return Err(DefinitionError::missing("value")),
     };
     Ok(Processor::Set {
         field,
@@ -273,7 +278,7 @@ fn set(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
 fn append(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
     let field = template(&text(config, "field")?)?;
     let values = match config.remove("value") {
-        None | Some(Value::Null) => return Err(missing("value")),
+        None | Some(Value::Null) => return Err(DefinitionError::missing("value")),
         Some(Value::Array(items)) => items,
         Some(one) => vec![one],
     };
@@ -288,7 +293,7 @@ fn append(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError>
 }
 
 /// A field that is changed in its place unless a target is named.
-pub(super) fn field(config: &mut Map<String, Value>) -> Result<Field, DefinitionError> {
+fn field(config: &mut Map<String, Value>) -> Result<Field, DefinitionError> {
     let from = text(config, "field")?;
     Ok(Field {
         to: optional(config, "target_field")?.unwrap_or_else(|| from.clone()),
@@ -304,16 +309,4 @@ fn moved(config: &mut Map<String, Value>) -> Result<Field, DefinitionError> {
         to: text(config, "target_field")?,
         ignore_missing: flag(config, "ignore_missing", false)?,
     })
-}
-
-pub(super) fn pattern(
-    config: &mut Map<String, Value>,
-    key: &str,
-) -> Result<Regex, DefinitionError> {
-    let written = text(config, key)?;
-    java_pattern(&written).map_err(|error| refused(key, format!("Invalid regex pattern. {error}")))
-}
-
-pub(super) fn template(written: &str) -> Result<Template, DefinitionError> {
-    Template::parse(written).map_err(malformed)
 }

@@ -6,14 +6,10 @@ use grok::parser::{GrokComponent, grok_split};
 use grok::{Grok as Patterns, Pattern};
 use serde_json::{Map, Value, json};
 
-use super::document::Document;
-use super::error::DefinitionError;
-use super::pipeline::{flag, missing, names, refused, text};
 use super::structured::text_of;
-use super::{Failure, FailureKind};
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::state::call::Call;
+use crate::document::Document;
+use crate::error::{DefinitionError, Failure, FailureKind};
+use crate::members::{flag, names, text};
 
 /// Patterns of one step.
 const PATTERNS_MAX: usize = 1000;
@@ -40,7 +36,7 @@ impl Kind {
     fn of(self, captured: &str) -> Result<Value, Failure> {
         let wrong = |_| Failure {
             kind: FailureKind::NotANumber,
-            ..Failure::illegal(format!("For input string: \"{captured}\""))
+            ..Failure::unfit(format!("For input string: \"{captured}\""))
         };
         Ok(match self {
             Kind::Text => captured.into(),
@@ -88,7 +84,7 @@ impl Expression {
                 }
                 GrokComponent::RegularExpression { string, .. } => renamed.push_str(string),
                 GrokComponent::PatternError(reason) => {
-                    return Err(refused(
+                    return Err(DefinitionError::refused(
                         "patterns",
                         format!("Invalid regex pattern found in: [{written}]. {reason:?}"),
                     ));
@@ -96,7 +92,7 @@ impl Expression {
             }
         }
         let pattern = patterns.compile(&renamed, true).map_err(|error| {
-            refused(
+            DefinitionError::refused(
                 "patterns",
                 format!("Invalid regex pattern found in: [{written}]. {error}"),
             )
@@ -119,7 +115,7 @@ fn path(name: &str) -> String {
 
 /// The step.
 #[derive(Debug)]
-pub(super) struct Grok {
+pub(crate) struct Grok {
     field: String,
     expressions: Vec<Expression>,
     /// Whether the number of the expression that matched is told.
@@ -130,23 +126,29 @@ pub(super) struct Grok {
 }
 
 impl Grok {
-    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
+    pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
         if let Some(own) = config.remove("pattern_definitions") {
-            let own = own
-                .as_object()
-                .ok_or_else(|| refused("pattern_definitions", "property isn't a map"))?;
+            let own = own.as_object().ok_or_else(|| {
+                DefinitionError::refused("pattern_definitions", "property isn't a map")
+            })?;
             for (name, definition) in own {
-                let definition = definition.as_str().ok_or_else(|| missing(name))?;
+                let definition = definition
+                    .as_str()
+                    .ok_or_else(|| DefinitionError::missing(name))?;
                 patterns.add_pattern(name.as_str(), definition);
             }
         }
-        let written = names(config, "patterns")?.ok_or_else(|| missing("patterns"))?;
+        let written =
+            names(config, "patterns")?.ok_or_else(|| DefinitionError::missing("patterns"))?;
         if written.is_empty() {
-            return Err(refused("patterns", "List of patterns must not be empty"));
+            return Err(DefinitionError::refused(
+                "patterns",
+                "List of patterns must not be empty",
+            ));
         }
         if written.len() > PATTERNS_MAX {
-            return Err(refused(
+            return Err(DefinitionError::refused(
                 "patterns",
                 format!("at most {PATTERNS_MAX} patterns are allowed"),
             ));
@@ -163,7 +165,7 @@ impl Grok {
         })
     }
 
-    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
@@ -176,7 +178,7 @@ impl Grok {
                 Some((number, expression, matches))
             });
         let (number, expression, matches) = found.ok_or_else(|| {
-            Failure::illegal(format!(
+            Failure::unfit(format!(
                 "Provided Grok expressions do not match field value: [{line}]"
             ))
         })?;
@@ -205,10 +207,9 @@ impl Grok {
     }
 }
 
-/// `GET /_ingest/processor/grok`: the patterns that are always there.
-pub(crate) async fn patterns(_call: Call) -> Result<Reply, ApiError> {
-    let sorted: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
-    Ok(Reply::json(&json!({ "patterns": sorted })))
+/// The patterns that every expression may use, by their names.
+pub fn grok_patterns() -> BTreeMap<&'static str, &'static str> {
+    grok::patterns().iter().copied().collect()
 }
 
 #[cfg(test)]
@@ -219,7 +220,7 @@ mod tests {
         let mut config = config.as_object().unwrap().clone();
         config.insert("field".to_string(), "message".into());
         let step = Grok::parse(&mut config).unwrap();
-        let mut document = Document::new("i".to_string(), None, None, json!({ "message": line }));
+        let mut document = Document::new("i", json!({ "message": line }), 0);
         step.apply(&mut document)?;
         document.source.as_object_mut().unwrap().remove("message");
         Ok(document.source)

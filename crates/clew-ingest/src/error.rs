@@ -1,9 +1,13 @@
 //! What is wrong with a definition of a pipeline, and why a step could not change a document. Neither knows a protocol:
-//! `answers` says what clients are told.
+//! the table of a protocol says what its clients are told.
+
+use serde_json::Value;
+
+use crate::java::class;
 
 /// How a definition is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DefinitionErrorKind {
+pub enum DefinitionErrorKind {
     /// It is not built as definitions are.
     Malformed,
     /// It is understood, and asks for what cannot be had.
@@ -13,19 +17,21 @@ pub(crate) enum DefinitionErrorKind {
 /// What is wrong with a definition, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}")]
-pub(crate) struct DefinitionError {
-    pub(crate) kind: DefinitionErrorKind,
-    pub(crate) reason: String,
+pub struct DefinitionError {
+    /// How it is wrong.
+    pub kind: DefinitionErrorKind,
+    /// The same in words.
+    pub reason: String,
     /// The outermost step that it is in.
-    pub(crate) step: Option<String>,
+    pub step: Option<String>,
     /// The tag of the outermost step around it that has one.
-    pub(crate) tag: Option<String>,
+    pub tag: Option<String>,
     /// The member that is wrong.
-    pub(crate) property: Option<String>,
+    pub property: Option<String>,
 }
 
 impl DefinitionError {
-    pub(super) fn malformed(reason: impl Into<String>) -> Self {
+    pub(crate) fn malformed(reason: impl Into<String>) -> Self {
         DefinitionError {
             kind: DefinitionErrorKind::Malformed,
             reason: reason.into(),
@@ -35,15 +41,28 @@ impl DefinitionError {
         }
     }
 
-    pub(super) fn unsupported(reason: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(reason: impl Into<String>) -> Self {
         DefinitionError {
             kind: DefinitionErrorKind::Unsupported,
             ..Self::malformed(reason)
         }
     }
 
+    /// A member that must be there is not.
+    pub fn missing(key: &str) -> Self {
+        Self::refused(key, "required property is missing")
+    }
+
+    /// A member is wrong.
+    pub(crate) fn refused(key: &str, reason: impl std::fmt::Display) -> Self {
+        DefinitionError {
+            property: Some(key.to_string()),
+            ..Self::malformed(format!("[{key}] {reason}"))
+        }
+    }
+
     /// Says which step it is in; one around it says so again.
-    pub(super) fn in_step(mut self, name: &str) -> Self {
+    pub(crate) fn in_step(mut self, name: &str) -> Self {
         self.step = Some(name.to_string());
         self
     }
@@ -51,9 +70,11 @@ impl DefinitionError {
 
 /// How a step failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureKind {
+pub enum FailureKind {
     /// The document is not as the step needs it.
     Unfit,
+    /// A path names an item that its list does not have.
+    OutOfBounds,
     /// A text is not written as the step reads it.
     Unreadable,
     /// A text is no number.
@@ -70,7 +91,7 @@ pub(crate) enum FailureKind {
 
 /// What made a step fail.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Because {
+pub enum Because {
     /// This text is no number.
     NotANumber(String),
     /// A text is not JSON, with what is wrong.
@@ -80,26 +101,30 @@ pub(crate) enum Because {
 /// Why a step failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}")]
-pub(crate) struct Failure {
-    pub(crate) kind: FailureKind,
-    pub(crate) reason: String,
+pub struct Failure {
+    /// How the step failed.
+    pub kind: FailureKind,
+    /// The same in words, which steps that handle failures can read.
+    pub reason: String,
     /// What made it fail.
-    pub(crate) because: Option<Because>,
+    pub because: Option<Because>,
     /// The step that failed, for the steps that handle failures.
-    pub(crate) step: &'static str,
-    pub(crate) tag: Option<String>,
+    pub step: &'static str,
+    /// Its tag.
+    pub tag: Option<String>,
 }
 
 impl Failure {
     /// A text that is no number, with the reason that is told of it.
-    pub(super) fn no_number(reason: String, text: &str) -> Self {
+    pub(crate) fn no_number(reason: String, text: &str) -> Self {
         Failure {
             because: Some(Because::NotANumber(text.to_string())),
-            ..Failure::illegal(reason)
+            ..Failure::unfit(reason)
         }
     }
 
-    pub(super) fn illegal(reason: impl Into<String>) -> Self {
+    /// A document that is not as a step needs it.
+    pub fn unfit(reason: impl Into<String>) -> Self {
         Failure {
             kind: FailureKind::Unfit,
             reason: reason.into(),
@@ -108,4 +133,12 @@ impl Failure {
             tag: None,
         }
     }
+}
+
+/// What a step says of a value that is not of the type it asks for.
+pub(crate) fn wrong_type(path: &str, value: &Value, wanted: &str) -> Failure {
+    Failure::unfit(format!(
+        "field [{path}] of type [{}] cannot be cast to [{wanted}]",
+        class(value)
+    ))
 }

@@ -1,0 +1,321 @@
+//! Documents going through pipelines.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::definition::{Pipeline, Step};
+use super::processor::Processor;
+use crate::document::Document;
+use crate::error::{Failure, FailureKind, wrong_type};
+use crate::java;
+
+/// Pipelines calling each other.
+const CALLS_MAX: usize = 10;
+
+/// What a pipeline leaves of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It goes on, perhaps changed.
+    On,
+    /// A step dropped it.
+    Dropped,
+}
+
+/// What is around a run: what steps may ask for that is neither in their pipeline nor in the document.
+pub trait Surroundings {
+    /// The pipeline of a name, for steps that call others.
+    ///
+    /// # Errors
+    /// Why one that is there cannot be run.
+    fn pipeline(&mut self, name: &str) -> Result<Option<Arc<Pipeline>>, Failure>;
+
+    /// The folder whose folder `geoip` has the databases of places.
+    fn data_dir(&self) -> Option<&Path>;
+}
+
+/// No surroundings: neither other pipelines nor databases.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alone;
+
+impl Surroundings for Alone {
+    fn pipeline(&mut self, _name: &str) -> Result<Option<Arc<Pipeline>>, Failure> {
+        Ok(None)
+    }
+
+    fn data_dir(&self) -> Option<&Path> {
+        None
+    }
+}
+
+impl Pipeline {
+    /// Sends a document through the pipeline.
+    ///
+    /// # Errors
+    /// Why a step failed whose failure nothing handles; the document is as the steps before it left it.
+    pub fn run(
+        &self,
+        document: &mut Document,
+        around: &mut dyn Surroundings,
+    ) -> Result<Flow, Failure> {
+        Run { around }.run(self, document, 0)
+    }
+}
+
+/// Sends a document through the pipeline of a name.
+///
+/// # Errors
+/// As [`Pipeline::run`], and where there is no such pipeline.
+pub fn run_named(
+    name: &str,
+    document: &mut Document,
+    around: &mut dyn Surroundings,
+) -> Result<Flow, Failure> {
+    Run { around }.run_named(name, document, 0)
+}
+
+/// One document's way.
+struct Run<'a> {
+    around: &'a mut dyn Surroundings,
+}
+
+impl Run<'_> {
+    fn run_named(
+        &mut self,
+        name: &str,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        let Some(pipeline) = self.around.pipeline(name)? else {
+            return Err(Failure::unfit(format!(
+                "pipeline with id [{name}] does not exist"
+            )));
+        };
+        self.run(&pipeline, document, depth)
+    }
+
+    /// Sends a document through a pipeline.
+    fn run(
+        &mut self,
+        pipeline: &Pipeline,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        if depth > CALLS_MAX {
+            return Err(Failure::unfit(
+                "Cycle detected for pipeline: pipelines call each other too deeply",
+            ));
+        }
+        match self.steps(&pipeline.steps, document, depth) {
+            Err(failure) if !pipeline.on_failure.is_empty() => {
+                self.recover(&pipeline.on_failure, failure, document, depth)
+            }
+            other => other,
+        }
+    }
+
+    fn steps(
+        &mut self,
+        steps: &[Step],
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        for step in steps {
+            if self.step(step, document, depth)? == Flow::Dropped {
+                return Ok(Flow::Dropped);
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// Does a step, and what is to be done when it fails.
+    fn step(
+        &mut self,
+        step: &Step,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        match self.apply(&step.what, document, depth) {
+            Ok(flow) => Ok(flow),
+            Err(_) if step.ignore_failure => Ok(Flow::On),
+            Err(mut failure) => {
+                if failure.step.is_empty() {
+                    failure.step = step.name;
+                    failure.tag = step.tag.clone();
+                }
+                if step.on_failure.is_empty() {
+                    return Err(failure);
+                }
+                self.recover(&step.on_failure, failure, document, depth)
+            }
+        }
+    }
+
+    fn recover(
+        &mut self,
+        steps: &[Step],
+        failure: Failure,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        let before = document.ingest.clone();
+        let about = &mut document.ingest;
+        about.insert("on_failure_message".to_string(), failure.reason.into());
+        about.insert("on_failure_processor_type".to_string(), failure.step.into());
+        about.insert("on_failure_processor_tag".to_string(), failure.tag.into());
+        let done = self.steps(steps, document, depth);
+        document.ingest = before;
+        done
+    }
+
+    fn apply(
+        &mut self,
+        what: &Processor,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        match what {
+            Processor::Drop => return Ok(Flow::Dropped),
+            Processor::Fail(message) => {
+                return Err(Failure {
+                    kind: FailureKind::Meant,
+                    ..Failure::unfit(document.fill(message)?)
+                });
+            }
+            Processor::Pipeline {
+                name,
+                ignore_missing,
+            } => {
+                let name = document.fill(name)?;
+                if self.around.pipeline(&name)?.is_none() {
+                    if *ignore_missing {
+                        return Ok(Flow::On);
+                    }
+                    return Err(Failure {
+                        kind: FailureKind::NoPipeline,
+                        ..Failure::unfit(format!(
+                            "Pipeline processor configured for non-existent pipeline [{name}]"
+                        ))
+                    });
+                }
+                return self.run_named(&name, document, depth + 1);
+            }
+            Processor::Foreach {
+                field,
+                ignore_missing,
+                step,
+            } => return self.foreach((field, *ignore_missing), step, document, depth),
+            Processor::GeoIp(place) => place.apply(document, self.around.data_dir())?,
+            other => other.change(document)?,
+        }
+        Ok(Flow::On)
+    }
+
+    fn foreach(
+        &mut self,
+        (field, ignore_missing): (&str, bool),
+        step: &Step,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Flow, Failure> {
+        let items = match document.get(field) {
+            None | Some(Value::Null) if ignore_missing => return Ok(Flow::On),
+            None => return Err(document.absent(field)),
+            Some(Value::Array(items)) => items,
+            Some(Value::Null) => {
+                return Err(Failure::unfit(format!(
+                    "field [{field}] is null, cannot loop over its elements."
+                )));
+            }
+            Some(other) => return Err(wrong_type(field, &other, java::LIST)),
+        };
+        let mut changed = Vec::with_capacity(items.len());
+        for item in items {
+            // The step sees the item as `_ingest._value`.
+            document.ingest.insert("_value".to_string(), item);
+            let done = self.step(step, document, depth);
+            let value = document.ingest.remove("_value");
+            if done? == Flow::Dropped {
+                return Ok(Flow::Dropped);
+            }
+            changed.extend(value);
+        }
+        document.set(field, Value::Array(changed))?;
+        Ok(Flow::On)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Pipelines by their names.
+    struct Known(BTreeMap<&'static str, Value>);
+
+    impl Surroundings for Known {
+        fn pipeline(&mut self, name: &str) -> Result<Option<Arc<Pipeline>>, Failure> {
+            let steps = self.0.get(name);
+            let read = steps.map(|steps| Pipeline::parse(&json!({ "processors": steps })));
+            Ok(read.transpose().unwrap().map(Arc::new))
+        }
+
+        fn data_dir(&self) -> Option<&Path> {
+            None
+        }
+    }
+
+    fn run(pipeline: Value, source: Value) -> (Result<Flow, Failure>, Value) {
+        let tail = json!([{"set": {"field": "tail", "value": "{{n}}"}}]);
+        let circle = json!([{"pipeline": {"name": "circle"}}]);
+        let mut around = Known(BTreeMap::from([("tail", tail), ("circle", circle)]));
+        let mut document = Document::new("i", source, 0);
+        let pipeline = Pipeline::parse(&pipeline).unwrap();
+        let done = pipeline.run(&mut document, &mut around);
+        (done, document.source)
+    }
+
+    #[test]
+    fn pipelines_call_others_but_not_for_ever() {
+        let call = |name: &str| json!({"processors": [{"pipeline": {"name": name}}]});
+        let (done, source) = run(call("tail"), json!({"n": 1}));
+        assert_eq!((done, source), (Ok(Flow::On), json!({"n": 1, "tail": "1"})));
+        let (done, _) = run(call("circle"), json!({}));
+        let failure = done.unwrap_err();
+        assert!(failure.reason.starts_with("Cycle detected"), "{failure}");
+        let (done, _) = run(call("none"), json!({}));
+        assert_eq!(done.unwrap_err().kind, FailureKind::NoPipeline);
+        let failure =
+            run_named("none", &mut Document::new("i", json!({}), 0), &mut Alone).unwrap_err();
+        assert_eq!(failure.reason, "pipeline with id [none] does not exist");
+    }
+
+    #[test]
+    fn steps_that_handle_a_failure_read_what_failed() {
+        let about = "{{_ingest.on_failure_processor_type}} {{_ingest.on_failure_processor_tag}}: \
+                     {{_ingest.on_failure_message}}";
+        let (done, source) = run(
+            json!({
+                "processors": [{"trim": {"field": "a", "tag": "t"}}],
+                "on_failure": [{"set": {"field": "e", "value": about}}],
+            }),
+            json!({}),
+        );
+        assert_eq!(done, Ok(Flow::On));
+        assert_eq!(
+            source["e"],
+            "trim t: field [a] not present as part of path [a]"
+        );
+    }
+
+    #[test]
+    fn what_is_dropped_goes_no_further() {
+        let steps = json!([{"drop": {}}, {"fail": {"message": "m"}}]);
+        let (done, _) = run(json!({ "processors": steps }), json!({}));
+        assert_eq!(done, Ok(Flow::Dropped));
+    }
+}

@@ -1,0 +1,167 @@
+//! Which pipelines a write goes through: those that it or its index names, found among the engine's definitions.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use clew_engine::{Action, Engine, WriteOperation};
+use clew_ingest::{Document, Failure, Flow, Pipeline, Surroundings, run_named};
+use serde_json::Value;
+
+use super::store;
+use crate::http::error::ApiError;
+
+/// The settings of an index that name its pipelines.
+const DEFAULT_SETTING: &str = "index.default_pipeline";
+const FINAL_SETTING: &str = "index.final_pipeline";
+/// The name that stands for no pipeline.
+const NONE: &str = "_none";
+
+/// What became of a write.
+pub(crate) enum Prepared {
+    /// It goes on, perhaps changed.
+    Write(WriteOperation),
+    /// A pipeline dropped it.
+    Dropped,
+}
+
+/// The pipelines of one request; each is read once.
+pub(crate) struct Ingest<'a> {
+    engine: &'a Engine,
+    read: BTreeMap<String, Option<Arc<Pipeline>>>,
+    /// By the name that is written to.
+    own: BTreeMap<String, Arc<IndexPipelines>>,
+}
+
+/// The pipelines that an index names for its documents.
+#[derive(Debug)]
+struct IndexPipelines {
+    /// Runs unless a write names another one.
+    first: Option<String>,
+    /// Runs in any case, and last.
+    last: Option<String>,
+}
+
+/// The source that a write brings, which pipelines may change; `None` where it brings no whole one.
+pub(crate) fn written_source(action: &mut Action) -> Option<&mut Bytes> {
+    match action {
+        Action::Index { source, .. } => Some(source),
+        Action::Update(spec) => match spec.doc_as_upsert {
+            true => spec.doc.as_mut(),
+            false => spec.upsert.as_mut(),
+        },
+        Action::Delete => None,
+    }
+}
+
+impl<'a> Ingest<'a> {
+    pub(crate) fn new(engine: &'a Engine) -> Self {
+        Ingest {
+            engine,
+            read: BTreeMap::new(),
+            own: BTreeMap::new(),
+        }
+    }
+
+    /// Sends a write through the pipelines that it or its index names. Of an update it is what is written where there
+    /// is no document yet.
+    pub(crate) fn prepare(
+        &mut self,
+        named: Option<&str>,
+        mut operation: WriteOperation,
+    ) -> Result<Prepared, ApiError> {
+        let Some(source) = written_source(&mut operation.action) else {
+            return Ok(Prepared::Write(operation));
+        };
+        let own = self.pipelines_of(&operation.index);
+        let first = named.or(own.first.as_deref());
+        let first = first.filter(|name| *name != NONE);
+        if first.is_none() && own.last.is_none() {
+            return Ok(Prepared::Write(operation));
+        }
+        let value: Value =
+            serde_json::from_slice(source).map_err(|error| ApiError::malformed_json(&error))?;
+        let mut document = Document::new(operation.index.clone(), value, now_ms());
+        document.id = operation.id.clone();
+        document.routing = operation.routing.clone();
+        if let Some(name) = first
+            && run_named(name, &mut document, self)? == Flow::Dropped
+        {
+            return Ok(Prepared::Dropped);
+        }
+        // Whoever takes the document in the end has the last word.
+        let own = match document.index == operation.index {
+            true => own,
+            false => self.pipelines_of(&document.index),
+        };
+        if let Some(name) = own.last.as_deref()
+            && self.run_last(name, &mut document)? == Flow::Dropped
+        {
+            return Ok(Prepared::Dropped);
+        }
+        *source = Bytes::from(document.source.to_string());
+        operation.index = document.index;
+        operation.id = document.id;
+        operation.routing = document.routing;
+        Ok(Prepared::Write(operation))
+    }
+
+    /// Runs a final pipeline, which may not send the document elsewhere.
+    fn run_last(&mut self, name: &str, document: &mut Document) -> Result<Flow, Failure> {
+        let index = document.index.clone();
+        let flow = run_named(name, document, self)?;
+        if document.index != index {
+            return Err(Failure::unfit(format!(
+                "final pipeline [{name}] can't change the target index"
+            )));
+        }
+        Ok(flow)
+    }
+
+    /// The pipelines of whatever takes writes to this name, be it yet to be made; looked for once in a request.
+    fn pipelines_of(&mut self, name: &str) -> Arc<IndexPipelines> {
+        if let Some(known) = self.own.get(name) {
+            return known.clone();
+        }
+        let settings = self.engine.settings_of_writes(name);
+        let given = |setting: &str| {
+            let named = settings.as_ref()?.given.get(setting)?;
+            (named != NONE).then(|| named.clone())
+        };
+        let found = Arc::new(IndexPipelines {
+            first: given(DEFAULT_SETTING),
+            last: given(FINAL_SETTING),
+        });
+        self.own.insert(name.to_string(), found.clone());
+        found
+    }
+}
+
+impl Surroundings for Ingest<'_> {
+    fn pipeline(&mut self, name: &str) -> Result<Option<Arc<Pipeline>>, Failure> {
+        if let Some(known) = self.read.get(name) {
+            return Ok(known.clone());
+        }
+        let found = match store::find(self.engine, name) {
+            None => None,
+            Some(body) => {
+                let ready = Pipeline::ready(&body);
+                Some(ready.map_err(|error| Failure::unfit(ApiError::from(error).in_words()))?)
+            }
+        };
+        self.read.insert(name.to_string(), found.clone());
+        Ok(found)
+    }
+
+    fn data_dir(&self) -> Option<&Path> {
+        Some(self.engine.data_dir())
+    }
+}
+
+/// Milliseconds since the epoch, as documents that come now are told.
+pub(super) fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}
