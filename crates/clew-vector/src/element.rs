@@ -2,6 +2,7 @@
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use half::{bf16, f16};
+use serde::{Deserialize, Serialize};
 
 use crate::VectorError;
 
@@ -9,7 +10,8 @@ use crate::VectorError;
 ///
 /// Vectors come and go as `f32`, whatever is stored: [`Element::F16`] and [`Element::Bf16`] round
 /// them, [`Element::I8`] takes whole numbers, and [`Element::Bit`] eight dimensions per number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Element {
     /// IEEE 754 single precision, 4 bytes.
     #[default]

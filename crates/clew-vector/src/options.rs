@@ -1,6 +1,7 @@
 //! The settings of a column and the limits of what it stores.
 
 use clew_kernels::CodeBits;
+use serde::{Deserialize, Serialize};
 
 use crate::{Element, Method, Space, VectorError};
 
@@ -22,7 +23,8 @@ pub(crate) const NORM_SQUARED_MAX: f64 = f32::MAX as f64 / 8.0;
 const DIRECTION_SQUARED_MIN: f64 = f32::MIN_POSITIVE as f64 * 1e6;
 
 /// Shape of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HnswOptions {
     /// Links per vector on the upper levels; the lowest level keeps twice as many.
     pub m: u16,
@@ -49,7 +51,8 @@ impl HnswOptions {
 }
 
 /// Settings of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ColumnOptions {
     /// Dimensions of a vector.
     pub dimension: usize,
@@ -61,12 +64,35 @@ pub struct ColumnOptions {
     pub hnsw: HnswOptions,
     /// Bits per dimension of the codes that a graph is walked by: fewer take less memory, and more
     /// candidates have to be measured exactly.
+    #[serde(with = "bits_of_codes")]
     pub code_bits: CodeBits,
     /// What the column is searched through when it is large.
     pub method: Method,
     /// Whether a document may have several vectors, pushed one after the other. Searches then give
     /// each document once, by its nearest vector. With [`Method::Lists`] such a column is scanned.
     pub multi: bool,
+}
+
+/// The width of codes is written as a number of bits.
+mod bits_of_codes {
+    use clew_kernels::CodeBits;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands out references"
+    )]
+    pub(super) fn serialize<S: Serializer>(bits: &CodeBits, to: S) -> Result<S::Ok, S::Error> {
+        bits.count().serialize(to)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<CodeBits, D::Error> {
+        let count = u8::deserialize(from)?;
+        let mut widths = CodeBits::ALL.into_iter();
+        widths
+            .find(|bits| bits.count() == count)
+            .ok_or_else(|| D::Error::custom(format!("codes of {count} bits are not known")))
+    }
 }
 
 impl ColumnOptions {

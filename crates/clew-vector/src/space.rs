@@ -1,10 +1,13 @@
 //! How two vectors are compared, and what score a distance becomes.
 
+use serde::{Deserialize, Serialize};
+
 /// How two vectors are compared.
 ///
 /// A smaller distance is always better: squared Euclidean distance, `1 - cos`, or the negated inner
 /// product; of bits, Hamming or Jaccard distance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Space {
     /// Squared Euclidean distance.
     L2,

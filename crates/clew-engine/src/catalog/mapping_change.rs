@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 const LIST: &str = "fields";
 const NAMED: [&str; 2] = ["objects", "aliases"];
 
+/// The member that says how an encoded mapping is written.
+const FORMAT_MEMBER: &str = "format";
+
 /// How an encoded mapping becomes another one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -29,9 +32,13 @@ pub(crate) struct MappingChange {
 }
 
 impl MappingChange {
-    /// What makes `after` of `before`; `None` when something has gone away.
+    /// What makes `after` of `before`; `None` when something has gone away, or is written in another format.
     pub(crate) fn between(before: &Value, after: &Value) -> Option<Self> {
         let (before, after) = (before.as_object()?, after.as_object()?);
+        // Replay must lead to a mapping of one format.
+        if before.get(FORMAT_MEMBER) != after.get(FORMAT_MEMBER) {
+            return None;
+        }
         let mut change = MappingChange::default();
         if before.keys().any(|member| !after.contains_key(member)) {
             return None;
@@ -215,6 +222,8 @@ mod tests {
         let fields = |count: usize| json!({"fields": vec![json!({}); count], "objects": {}});
         assert_eq!(MappingChange::between(&fields(2), &fields(1)), None);
         let gone = json!({"fields": []});
+        let next = json!({"fields": [], "objects": {}, "format": 2});
+        assert_eq!(MappingChange::between(&fields(0), &next), None);
         assert_eq!(MappingChange::between(&fields(0), &gone), None);
         let change = MappingChange::between(&fields(2), &fields(3)).unwrap();
         assert!(change.clone().apply(&mut fields(1)).is_err());

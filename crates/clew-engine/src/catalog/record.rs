@@ -16,7 +16,10 @@ use crate::catalog::alias::{Alias, Aliases};
 use crate::catalog::definitions::{DefinitionChange, Definitions};
 use crate::catalog::mapping_change::MappingChange;
 
-const FORMAT: u32 = 1;
+/// The format that is written: mappings tell their own format, which is 2 for those that changed since.
+const FORMAT: u32 = 2;
+/// The oldest format that is read.
+const FORMAT_OLDEST: u32 = 1;
 /// Streams of shards begin here.
 const FIRST_SHARD_STREAM: u32 = 16;
 
@@ -28,7 +31,7 @@ pub(crate) struct IndexRecord {
     pub(crate) uuid: String,
     pub(crate) created_ms: u64,
     pub(crate) settings: IndexSettings,
-    /// The mapping as [`Mapping::encode`] gives it.
+    /// The mapping as [`Mapping::encode`] of some build gave it: changes in the log fit it as it was written.
     pub(crate) mapping: serde_json::Value,
     /// Stream of shard 0; the others follow.
     pub(crate) first_stream: u32,
@@ -295,11 +298,12 @@ impl Catalog {
         if format!("{:08x}\n", crc32c::crc32c(json)).as_bytes() != crc {
             return Err(corrupt("its checksum does not match".into()));
         }
-        let catalog: Catalog =
+        let mut catalog: Catalog =
             serde_json::from_slice(json).map_err(|error| corrupt(error.to_string()))?;
-        if catalog.format != FORMAT {
+        if !(FORMAT_OLDEST..=FORMAT).contains(&catalog.format) {
             return Err(corrupt(format!("format {} is not known", catalog.format)));
         }
+        catalog.format = FORMAT;
         Ok(Some(catalog))
     }
 
@@ -310,5 +314,84 @@ impl Catalog {
         bytes.extend_from_slice(&json);
         disk.write_atomic(path, &bytes)
             .map_err(io_error("write", path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A catalog as builds kept it that knew format 1 alone, with one index.
+    fn of_format_1() -> Value {
+        let field = |path: &str, kind: Value| json!({"path": path, "multi_field": false, "hidden": false, "mapping": kind});
+        json!({
+            "format": 1, "applied": 7, "next_stream": 17,
+            "indices": {"u": {
+                "name": "old", "uuid": "u", "created_ms": 1, "first_stream": 16,
+                "settings": IndexSettings::default(),
+                "mapping": {
+                    "root": {"dynamic": "strict"}, "objects": {}, "aliases": {}, "similarities": {}, "analysis": null,
+                    "fields": [field("t", json!({"type": "text"})), field("d", json!({"type": "date"}))],
+                },
+            }},
+        })
+    }
+
+    fn reopened(catalog: &[u8]) -> Catalog {
+        let disk = clew_platform::SimDisk::new();
+        let path = Path::new("/catalog.json");
+        let mut bytes = format!("{:08x}\n", crc32c::crc32c(catalog)).into_bytes();
+        bytes.extend_from_slice(catalog);
+        disk.write_atomic(path, &bytes).unwrap();
+        Catalog::load(&disk, path).unwrap().unwrap()
+    }
+
+    #[test]
+    fn records_of_format_1_stay_until_their_mapping_changes_and_then_are_written_whole() {
+        let written = of_format_1();
+        let mut catalog = reopened(written.to_string().as_bytes());
+        let old = &written["indices"]["u"]["mapping"];
+        assert_eq!(&catalog.indices["u"].mapping, old);
+
+        // A change that was logged before the upgrade fits what it was made for.
+        let grown = json!({"grow_mapping": {"uuid": "u", "change": {"fields": {
+            "2": {"path": "n", "multi_field": false, "hidden": false, "mapping": {"type": "long"}},
+        }}}});
+        let grown = CatalogOperation::decode(grown.to_string().as_bytes()).unwrap();
+        catalog.apply(grown, Glsn::new(8)).unwrap();
+        let saved = serde_json::to_value(&catalog).unwrap();
+        assert_eq!(saved["format"], FORMAT);
+        assert_eq!(
+            saved["indices"]["u"]["mapping"]["fields"][..2],
+            old["fields"][..2]
+        );
+        let mut catalog = reopened(saved.to_string().as_bytes());
+
+        let mut mapping = catalog.indices["u"].decode_mapping().unwrap();
+        assert_eq!(mapping.fields().len(), 3);
+        let change = |mapping: &mut Mapping, name: &str| {
+            let body = json!({"properties": {name: {"type": "long"}}});
+            mapping.merge_opensearch(&body).unwrap();
+            mapping.encode()
+        };
+        let first = catalog.mapping_operation("u", change(&mut mapping, "x"));
+        assert!(matches!(first, CatalogOperation::PutMapping { .. }));
+        catalog.apply(first, Glsn::new(9)).unwrap();
+        let second = catalog.mapping_operation("u", change(&mut mapping, "y"));
+        assert!(matches!(second, CatalogOperation::GrowMapping { .. }));
+        catalog.apply(second, Glsn::new(10)).unwrap();
+        assert_eq!(catalog.indices["u"].mapping, mapping.encode());
+        let kept = catalog.indices["u"].decode_mapping().unwrap();
+        assert_eq!(kept.to_opensearch(), mapping.to_opensearch());
+    }
+
+    #[test]
+    #[should_panic(expected = "format 3 is not known")]
+    fn a_catalog_of_a_later_build_is_refused() {
+        let mut later = of_format_1();
+        later["format"] = json!(3);
+        reopened(later.to_string().as_bytes());
     }
 }

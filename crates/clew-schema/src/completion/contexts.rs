@@ -1,5 +1,6 @@
 //! What inputs of a completion field are told apart by: categories, and places.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::geo::GeoPoint;
@@ -14,18 +15,21 @@ const EQUATOR: f64 = 40_075_016.685_57;
 const MERIDIAN: f64 = 19_970_326.371_122;
 
 /// One context of a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CompletionContext {
     /// Its name.
     pub name: String,
     /// What it holds.
     pub kind: ContextKind,
     /// The field of the document that has it, where the input itself has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
 /// What a context holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ContextKind {
     /// Words.
     Category,

@@ -8,6 +8,7 @@ mod contexts;
 mod entry;
 
 use clew_analysis::tokens;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use contexts::{CompletionContext, ContextKind, ContextWish};
@@ -20,7 +21,8 @@ const LENGTH_DEFAULT: usize = 50;
 pub const ENTRY_SEPARATOR: char = '\u{1f}';
 
 /// What a mapping says of a completion field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CompletionMapping {
     /// The analyzer of inputs and of what is typed.
     pub analyzer: String,

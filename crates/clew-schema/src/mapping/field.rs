@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clew_analysis::Analysis;
 use clew_vector::ColumnOptions;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
@@ -29,7 +30,8 @@ impl FieldId {
 }
 
 /// What happens to fields a document has and the mapping lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Dynamic {
     /// They are added to the mapping.
     #[default]
@@ -48,7 +50,8 @@ pub enum Dynamic {
 pub const DOC_COUNT: &str = "_doc_count";
 
 /// Width of an integer field; the column is i64 for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IntegerKind {
     /// 64 bits.
     Long,
@@ -65,7 +68,8 @@ pub enum IntegerKind {
 }
 
 /// Precision of a floating-point field; the column is f64 for all of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FloatKind {
     /// 64 bits.
     Double,
@@ -107,7 +111,8 @@ fn narrow(number: f64) -> f32 {
 }
 
 /// How the words of a text field are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TextStyle {
     /// With positions and norms.
     #[default]
@@ -122,7 +127,8 @@ pub enum TextStyle {
 }
 
 /// What a field of exact terms is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KeywordStyle {
     /// Equality, sorting and buckets.
     #[default]
@@ -134,7 +140,8 @@ pub enum KeywordStyle {
 }
 
 /// What the two ends of a range are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RangeKind {
     /// 32-bit numbers.
     Integer,
@@ -151,20 +158,22 @@ pub enum RangeKind {
 }
 
 /// A `knn_vector` field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct VectorMapping {
     /// Dimension, space, and what the column is searched through.
     pub column: ColumnOptions,
-    /// The `method` object as the user wrote it, to be shown again.
-    pub method: Option<serde_json::Value>,
     /// Candidates that a walk keeps unless a query says otherwise; absent: what the index says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ef_search: Option<usize>,
     /// Inverted lists that a search reads unless a query says otherwise; absent: what its effort takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<usize>,
 }
 
 /// What a field holds, and how it lies in tantivy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FieldKind {
     /// Analyzed text: postings with positions and norms, no column.
     Text {
@@ -176,6 +185,7 @@ pub enum FieldKind {
     /// One exact term: postings without positions or norms, and a string column.
     Keyword {
         /// Longer values (in characters) stay out of the index.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         ignore_above: Option<u32>,
         /// What the field is for.
         style: KeywordStyle,
@@ -206,6 +216,7 @@ pub enum FieldKind {
     /// The same value in every document; kept in the mapping alone.
     Constant {
         /// The value; absent until the first document that has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
     },
     /// Ranges: a column of their ends.

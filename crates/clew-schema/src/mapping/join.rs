@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::field::{FieldKind, KeywordStyle, MappedField};
@@ -17,7 +18,8 @@ use super::schema::{Mapping, MappingError};
 const KINDS_MAX: usize = 1000;
 
 /// The kinds of documents of a join field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct JoinRelations {
     /// Parents in the order in which they were named, each with its children.
     parents: Vec<(String, Vec<String>)>,
@@ -63,7 +65,7 @@ impl JoinRelations {
         self.parents.push((parent.to_string(), children));
     }
 
-    fn check(&self, name: &str) -> Result<(), MappingError> {
+    pub(super) fn check(&self, name: &str) -> Result<(), MappingError> {
         let mut seen = BTreeSet::new();
         let all = self.parents.iter().flat_map(|(_, children)| children);
         let twice: Vec<String> = all

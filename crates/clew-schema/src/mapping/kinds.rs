@@ -91,7 +91,6 @@ pub(super) fn kind_of(
         "ip_range" => range(RangeKind::Ip),
         "knn_vector" => FieldKind::Vector(VectorMapping {
             column: ColumnOptions::new(0, Space::L2),
-            method: None,
             ef_search: None,
             probes: None,
         }),

@@ -203,7 +203,6 @@ mod tests {
         assert_eq!(full.column.method, lists(128, ListCodes::Product));
         assert_eq!(full.column.space, Space::InnerProduct);
         assert_eq!(full.probes, Some(8));
-        assert_eq!(full.method, Some(method));
         let half = json!({"name": "ivf", "parameters": {"encoder": {"name": "sq"}}});
         assert_eq!(read(&half).unwrap().column.element, Element::F16);
         let graph = json!({"name": "hnsw", "parameters": {"m": 8, "ef_search": 33}});

@@ -4,6 +4,7 @@ mod alias;
 mod compression;
 mod field;
 mod join;
+mod kept;
 mod kinds;
 mod method;
 mod nested;
@@ -12,6 +13,7 @@ mod read;
 mod schema;
 mod show;
 mod source;
+mod spec;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;

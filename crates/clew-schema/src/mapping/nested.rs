@@ -1,13 +1,15 @@
 //! Objects of type `nested`: each one in a document is a document of its own, found beside its
 //! siblings and joined to the document that it is part of.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::parameters::{boolean, show};
 use super::schema::{Mapping, MappingError, ObjectSettings};
 
 /// Where else the values of a nested object go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Nested {
     /// Into the document that encloses it.
     pub(crate) include_in_parent: bool,

@@ -81,6 +81,11 @@ pub(super) fn read_field(
     typing::prepare(&mut definition);
     if let FieldKind::Vector(vector) = &mut definition.new.kind {
         read_vector(name, parameters, vector)?;
+        // Shown before whatever else was written.
+        if let Some(method) = parameters.get("method") {
+            let shown = &mut definition.settings.shown;
+            shown.insert("method".to_string(), method.clone());
+        }
     }
     for (key, value) in parameters {
         let known = key == "type"
@@ -126,7 +131,7 @@ fn read_common(
         _ if SHOWN.contains(&key) || key == "similarity" => {
             match key {
                 "similarity" => settings.similarity = Some(show(value)),
-                "meta" => settings.meta = Some(value.clone()),
+                "meta" => settings.meta = Some(value.clone()).filter(|meta| !meta.is_null()),
                 _ => {}
             }
             settings.shown.insert(key.to_string(), value.clone());

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_analysis::{Analysis, analyzers_with, counting_each};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STRING, Schema,
@@ -126,12 +127,15 @@ impl Default for MappingLimits {
 }
 
 /// What the mapping says about an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ObjectSettings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dynamic: Option<Dynamic>,
     /// Whether its content is looked at; if not it stays in `_source` only.
     pub(crate) enabled: bool,
     /// Set when each of its objects is a document of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nested: Option<Nested>,
 }
 

@@ -1,28 +1,15 @@
-//! A mapping as JSON: as OpenSearch's API shows it, and as the catalog keeps it.
-//!
-//! The catalog's form lists fields in the order of their numbers, each with the parameters that the
-//! API would show, so that there is one reader and one writer of parameters.
+//! A mapping as JSON, as OpenSearch's API shows it.
 
-use std::collections::BTreeMap;
-
-use clew_analysis::{Analysis, POSITION_GAP, shown_name};
+use clew_analysis::{POSITION_GAP, shown_name};
 use serde_json::{Map, Value, json};
 
 use super::field::{
     Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind, TextStyle,
 };
-use super::nested::Nested;
-use super::parameters::{boolean, read_field, show};
-use super::read::{dynamic, hidden_fields};
-use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
+use super::schema::{Mapping, ObjectSettings};
 use super::tree::{Node, ObjectNode};
 use super::typing::SIZE_PARAMETER;
 use crate::date::DATE_FORMAT_DEFAULT;
-use crate::similarity::Similarities;
-
-/// Objects inside objects that an encoded mapping may have: more than any limit that was sensible
-/// when it was made, few enough to walk.
-const DEPTH_DECODED_MAX: usize = 500;
 
 impl Mapping {
     /// What `GET _mapping` shows under `mappings`; what is as usual is left out.
@@ -34,7 +21,7 @@ impl Mapping {
         Value::Object(root)
     }
 
-    fn root_json(&self) -> Map<String, Value> {
+    pub(super) fn root_json(&self) -> Map<String, Value> {
         let mut root = Map::new();
         if let Some(dynamic) = self.root.dynamic {
             root.insert("dynamic".to_string(), json!(dynamic_name(dynamic)));
@@ -86,119 +73,6 @@ impl Mapping {
         }
         shown
     }
-
-    /// The mapping for the catalog.
-    pub fn encode(&self) -> Value {
-        let objects: Map<String, Value> = self
-            .objects
-            .iter()
-            .map(|(path, settings)| (path.clone(), object_settings_json(*settings).into()))
-            .collect();
-        let fields: Vec<Value> = self
-            .fields
-            .iter()
-            .map(|field| {
-                json!({
-                    "path": field.path,
-                    "multi_field": field.multi_field,
-                    "hidden": field.settings.hidden,
-                    "mapping": field_json(field),
-                })
-            })
-            .collect();
-        let aliases: Map<String, Value> = self
-            .aliases
-            .iter()
-            .map(|(alias, path)| (alias.clone(), json!(path)))
-            .collect();
-        json!({ "root": self.root_json(), "objects": objects, "aliases": aliases, "fields": fields, "analysis": self.analysis.source(), "similarities": self.similarities.given() })
-    }
-
-    /// The mapping that was encoded, with the same numbers and schema. Limits are not part of it.
-    ///
-    /// # Errors
-    /// [`MappingError::Invalid`] when it is not an encoded mapping.
-    pub fn decode(encoded: &Value) -> Result<Mapping, MappingError> {
-        let mut mapping = Mapping::new();
-        mapping.limits = MappingLimits {
-            fields_max: usize::MAX,
-            depth_max: DEPTH_DECODED_MAX,
-            nested_fields_max: usize::MAX,
-            name_chars_max: usize::MAX,
-            ..MappingLimits::default()
-        };
-        // Mappings from before there were analyzers of settings have none.
-        if let Some(analysis) = encoded.get("analysis").filter(|source| !source.is_null()) {
-            mapping.set_analysis(Analysis::read(analysis).map_err(MappingError::invalid)?);
-        }
-        // Nor have those from before there were similarities.
-        if let Some(given) = encoded.get("similarities").and_then(Value::as_object) {
-            let given = given
-                .iter()
-                .map(|(name, value)| (name.clone(), show(value)));
-            let similarities = Similarities::read(given.collect());
-            mapping.set_similarities(
-                similarities.map_err(|error| MappingError::invalid(error.to_string()))?,
-            );
-        }
-        for (key, value) in part(encoded, "root", Value::as_object)? {
-            mapping.merge_root(key, value)?;
-        }
-        for (path, value) in part(encoded, "objects", Value::as_object)? {
-            let mut settings = ObjectSettings::default();
-            if value.get("type").is_some_and(|kind| kind == "nested") {
-                settings.nested = Some(Nested::read(value.as_object())?);
-            }
-            if let Some(value) = value.get("dynamic") {
-                settings.dynamic = Some(dynamic(value)?);
-            }
-            if let Some(value) = value.get("enabled") {
-                settings.enabled = boolean("enabled", value)?;
-            }
-            mapping.objects.insert(path.clone(), settings);
-        }
-        let mut hidden: BTreeMap<String, Definition> = BTreeMap::new();
-        for field in part(encoded, "fields", Value::as_array)? {
-            let path = part(field, "path", Value::as_str)?;
-            let multi_field = part(field, "multi_field", Value::as_bool)?;
-            let parameters = part(field, "mapping", Value::as_object)?;
-            if mapping.by_path.contains_key(path) {
-                return Err(MappingError::invalid(format!(
-                    "field [{path}] is there twice"
-                )));
-            }
-            // What follows from another field does so again.
-            let definition = match hidden.remove(path) {
-                Some(definition) => definition,
-                None => read_field(path, parameters, multi_field, &mapping.analysis)?,
-            };
-            for follower in hidden_fields(&definition) {
-                hidden.insert(follower.new.path.clone(), follower);
-            }
-            mapping.push(definition)?;
-        }
-        // Mappings from before there were aliases have none.
-        let aliases = encoded.get("aliases").and_then(Value::as_object);
-        for (alias, path) in aliases.into_iter().flatten() {
-            let path = path.as_str().unwrap_or_default().to_string();
-            mapping.aliases.insert(alias.clone(), path);
-        }
-        mapping.check_aliases()?;
-        mapping.finish(Sizes::default())?;
-        mapping.limits = MappingLimits::default();
-        Ok(mapping)
-    }
-}
-
-fn part<'v, T>(
-    value: &'v Value,
-    name: &str,
-    kind: impl Fn(&'v Value) -> Option<T>,
-) -> Result<T, MappingError> {
-    value
-        .get(name)
-        .and_then(kind)
-        .ok_or_else(|| MappingError::invalid(format!("encoded mapping has no [{name}]")))
 }
 
 fn last_name(path: &str) -> String {
@@ -215,7 +89,7 @@ fn dynamic_name(dynamic: Dynamic) -> &'static str {
     }
 }
 
-fn object_settings_json(settings: ObjectSettings) -> Map<String, Value> {
+pub(super) fn object_settings_json(settings: ObjectSettings) -> Map<String, Value> {
     let mut shown = Map::new();
     if let Some(nested) = settings.nested {
         nested.show(&mut shown);
@@ -237,7 +111,7 @@ fn alias_json(target: &str) -> Map<String, Value> {
 }
 
 /// The parameters of a field that are not as usual.
-fn field_json(field: &MappedField) -> Map<String, Value> {
+pub(super) fn field_json(field: &MappedField) -> Map<String, Value> {
     let mut shown = Map::new();
     let mut set = |key: &str, value: Value| {
         shown.insert(key.to_string(), value);
@@ -269,7 +143,7 @@ fn field_json(field: &MappedField) -> Map<String, Value> {
         }
         FieldKind::Vector(vector) => {
             set("dimension", json!(vector.column.dimension));
-            if let Some(method) = &vector.method {
+            if let Some(method) = field.settings.shown.get("method") {
                 set("method", method.clone());
             }
         }

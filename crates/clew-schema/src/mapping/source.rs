@@ -1,12 +1,14 @@
 //! What the mapping says of `_source`: whether it is handed out, and which parts of it.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::parameters::{as_object, boolean, show};
 use super::schema::{Mapping, MappingError};
 
 /// What of a document is handed out as it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SourceShown {
     enabled: bool,
     /// Patterns of paths; none means all.

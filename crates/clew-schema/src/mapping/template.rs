@@ -1,21 +1,63 @@
 //! Dynamic templates: how new names of documents become fields, where the mapping says so.
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::parameters::show;
 use super::schema::MappingError;
 use crate::glob;
 
-/// One template.
+/// What is said of a template.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TemplateSpec {
+    name: String,
+    /// Whether patterns are regular expressions; else `*` stands for any characters.
+    is_regex: bool,
+    /// Which names are meant.
+    names: PatternsSpec,
+    /// Which paths are meant.
+    paths: PatternsSpec,
+    /// The type that a value seems to have; absent means any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mapping_type: Option<String>,
+    /// The parameters of the fields that it makes, as they were written: what they come to is known
+    /// once their placeholders are filled.
+    parameters: Map<String, Value>,
+}
+
+/// Patterns as they were written; none at all means everything.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PatternsSpec {
+    like: Vec<String>,
+    unlike: Vec<String>,
+}
+
+/// One template, with its patterns understood.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DynamicTemplate {
-    name: String,
+    pub(super) spec: TemplateSpec,
     names: Patterns,
     paths: Patterns,
-    /// The type that a value seems to have; absent means any.
-    mapping_type: Option<String>,
-    mapping: Map<String, Value>,
+}
+
+impl DynamicTemplate {
+    /// Understands the patterns of a template.
+    ///
+    /// # Errors
+    /// When one of them is no regular expression.
+    pub(super) fn new(spec: TemplateSpec) -> Result<Self, MappingError> {
+        let understood = |patterns: &PatternsSpec| {
+            Ok::<_, MappingError>(Patterns {
+                like: understand(&patterns.like, spec.is_regex)?,
+                unlike: understand(&patterns.unlike, spec.is_regex)?,
+            })
+        };
+        let (names, paths) = (understood(&spec.names)?, understood(&spec.paths)?);
+        Ok(DynamicTemplate { spec, names, paths })
+    }
 }
 
 /// What names are held against as a whole.
@@ -90,26 +132,24 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<DynamicTemplate, Ma
             )));
         }
     };
-    let mut template = DynamicTemplate {
+    let mut template = TemplateSpec {
         name: name.to_string(),
-        names: Patterns::default(),
-        paths: Patterns::default(),
-        mapping_type: None,
-        mapping: Map::new(),
+        is_regex,
+        ..TemplateSpec::default()
     };
     let mut has_mapping = false;
     for (key, value) in body {
         match key.as_str() {
-            "match" => template.names.like = patterns(value, is_regex)?,
-            "unmatch" => template.names.unlike = patterns(value, is_regex)?,
-            "path_match" => template.paths.like = patterns(value, is_regex)?,
-            "path_unmatch" => template.paths.unlike = patterns(value, is_regex)?,
+            "match" => template.names.like = texts(value),
+            "unmatch" => template.names.unlike = texts(value),
+            "path_match" => template.paths.like = texts(value),
+            "path_unmatch" => template.paths.unlike = texts(value),
             "match_mapping_type" => {
                 template.mapping_type = Some(show(value)).filter(|kind| kind != "*");
             }
             "match_pattern" => {}
             "mapping" => {
-                template.mapping = value.as_object().cloned().unwrap_or_default();
+                template.parameters = value.as_object().cloned().unwrap_or_default();
                 has_mapping = true;
             }
             other => {
@@ -124,19 +164,22 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<DynamicTemplate, Ma
             "template [{name}] must have mapping set"
         )));
     }
-    Ok(template)
+    DynamicTemplate::new(template)
 }
 
-fn patterns(value: &Value, is_regex: bool) -> Result<Vec<Pattern>, MappingError> {
+fn texts(value: &Value) -> Vec<String> {
     let values = value
         .as_array()
         .map_or(std::slice::from_ref(value), Vec::as_slice);
-    values
+    values.iter().map(show).collect()
+}
+
+fn understand(patterns: &[String], is_regex: bool) -> Result<Vec<Pattern>, MappingError> {
+    patterns
         .iter()
-        .map(|value| {
-            let pattern = show(value);
+        .map(|pattern| {
             if !is_regex {
-                return Ok(Pattern::Glob(pattern));
+                return Ok(Pattern::Glob(pattern.clone()));
             }
             match Regex::new(&format!("(?s)^(?:{pattern})$")) {
                 Ok(expression) => Ok(Pattern::Regex(expression)),
@@ -158,12 +201,16 @@ pub(crate) fn apply(
 ) -> Option<Map<String, Value>> {
     let name = path.rsplit('.').next().unwrap_or(path);
     let template = templates.iter().find(|template| {
-        let wanted = template.mapping_type.as_deref();
+        let wanted = template.spec.mapping_type.as_deref();
         wanted.is_none_or(|wanted| wanted == dynamic_type)
             && template.names.matches(name)
             && template.paths.matches(path)
     })?;
-    let filled = fill(&Value::Object(template.mapping.clone()), name, fallback);
+    let filled = fill(
+        &Value::Object(template.spec.parameters.clone()),
+        name,
+        fallback,
+    );
     let Value::Object(mut parameters) = filled else {
         return None;
     };

@@ -32,7 +32,6 @@ pub(super) fn read_vector(
             return refuse(format!("Unable to parse [method] for vector [{name}]"));
         };
         read_method(written, parameters.get("space_type"), vector)?;
-        vector.method = Some(method.clone());
     }
     read_compression(name, parameters, &mut vector.column)?;
     check_pairs(&vector.column)

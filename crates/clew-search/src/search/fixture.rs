@@ -71,7 +71,6 @@ pub const FIELDS: [NamedKind; 9] = [
                 },
                 ..ColumnOptions::new(2, Space::L2)
             },
-            method: None,
             ef_search: None,
             probes: None,
         })

@@ -1,5 +1,7 @@
 //! Which structure a column is searched through, and the settings of inverted lists.
 
+use serde::{Deserialize, Serialize};
+
 use crate::VectorError;
 use crate::options::within;
 
@@ -7,7 +9,8 @@ use crate::options::within;
 pub const LISTS_MAX: u32 = 1 << 18;
 
 /// What a column is searched through when it is too large to be scanned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Method {
     /// An HNSW graph: the fastest searches, above all at high recall.
     #[default]
@@ -17,7 +20,8 @@ pub enum Method {
 }
 
 /// Settings of inverted lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct IvfOptions {
     /// Number of lists, at most [`LISTS_MAX`]; 0 leaves the choice to the number of vectors.
     pub lists: u32,
@@ -26,7 +30,8 @@ pub struct IvfOptions {
 }
 
 /// Codes of the rows in lists: one bit per dimension either way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ListCodes {
     /// The signs of the residual. Nothing is trained.
     #[default]

@@ -27,7 +27,9 @@ pub use verify::{RepositoryReport, is_repository, verify_repository};
 
 const MANIFEST: &str = "manifest.json";
 const PROBE: &str = "probe";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// The oldest format that is read.
+const FORMAT_OLDEST: u32 = 1;
 /// The checksum of the manifest's JSON, in front of it on a line of its own.
 const CHECKSUM_BYTES: usize = 9;
 
@@ -306,7 +308,7 @@ fn read_manifest(disk: &dyn Disk, dir: &Path) -> Result<SnapshotManifest, Engine
     }
     let manifest: ManifestFile =
         serde_json::from_slice(json).map_err(|error| corrupt(&path, &error.to_string()))?;
-    if manifest.format != FORMAT {
+    if !(FORMAT_OLDEST..=FORMAT).contains(&manifest.format) {
         return Err(corrupt(&path, "its format is not known"));
     }
     let id = dir.file_name().and_then(|name| name.to_str());

@@ -1,0 +1,225 @@
+use proptest::prelude::*;
+use serde_json::Map;
+
+use super::*;
+use crate::mapping::show::{field_json, object_settings_json};
+
+/// A mapping as builds wrote it that knew format 1 alone.
+fn encode_format_1(mapping: &Mapping) -> Value {
+    let objects = mapping.objects.iter();
+    let objects: Map<String, Value> = objects
+        .map(|(path, settings)| (path.clone(), object_settings_json(*settings).into()))
+        .collect();
+    let fields = mapping.fields.iter().map(|field| {
+        json!({
+            "path": field.path,
+            "multi_field": field.multi_field,
+            "hidden": field.settings.hidden,
+            "mapping": field_json(field),
+        })
+    });
+    json!({
+        "root": mapping.root_json(),
+        "objects": objects,
+        "aliases": mapping.aliases,
+        "fields": fields.collect::<Vec<_>>(),
+        "analysis": mapping.analysis.source(),
+        "similarities": mapping.similarities.given(),
+    })
+}
+
+fn limits_aside(mapping: &Mapping) -> String {
+    let fields = mapping.fields().iter().map(|field| {
+        let MappedField {
+            path,
+            id,
+            kind,
+            indexed,
+            multi_field,
+            field,
+            settings,
+            analysis: _,
+            date_format,
+        } = field;
+        format!(
+            "{path} {id:?} {kind:?} {indexed} {multi_field} {field:?} {settings:?} {date_format:?}"
+        )
+    });
+    let fields: Vec<String> = fields.collect();
+    format!(
+        "{fields:#?} {:?} {:?} {:?} {:?}",
+        mapping.objects, mapping.aliases, mapping.root, mapping.similarities
+    )
+}
+
+/// Every type with what can be said of it, and now and then said as text or as null.
+#[rustfmt::skip]
+const FIELDS: &[&str] = &[
+    r#"{"type": "text"}"#,
+    r#"{"type": "text", "analyzer": "mine", "search_analyzer": "standard", "search_quote_analyzer": "simple", "norms": "false"}"#,
+    r#"{"type": "text", "fielddata": true, "term_vector": "yes", "similarity": "boolean", "index_options": "docs", "position_increment_gap": "7"}"#,
+    r#"{"type": "text", "index": false, "store": true, "meta": {"unit": "x"}, "boost": 2, "copy_to": "all"}"#,
+    r#"{"type": "match_only_text", "meta": null}"#,
+    r#"{"type": "search_as_you_type", "max_shingle_size": 2, "analyzer": "mine"}"#,
+    r#"{"type": "keyword", "ignore_above": "5", "normalizer": "lowercase", "null_value": "none", "split_queries_on_whitespace": true}"#,
+    r#"{"type": "keyword", "doc_values": "false", "copy_to": ["all", "more"], "fields": {"raw": {"type": "text"}, "typed": {"type": "search_as_you_type"}}}"#,
+    r#"{"type": "wildcard", "normalizer": "own"}"#,
+    r#"{"type": "constant_keyword"}"#,
+    r#"{"type": "constant_keyword", "value": "always"}"#,
+    r#"{"type": "long", "coerce": false, "ignore_malformed": true, "null_value": 7}"#,
+    r#"{"type": "token_count", "analyzer": "mine", "enable_position_increments": false}"#,
+    r#"{"type": "unsigned_long", "null_value": "18446744073709551615"}"#,
+    r#"{"type": "scaled_float", "scaling_factor": "100"}"#,
+    r#"{"type": "scaled_float", "scaling_factor": 0.1}"#,
+    r#"{"type": "half_float", "index": "false"}"#,
+    r#"{"type": "rank_feature", "positive_score_impact": false}"#,
+    r#"{"type": "rank_features"}"#,
+    r#"{"type": "boolean", "null_value": "true"}"#,
+    r#"{"type": "date", "format": "epoch_second||yyyy-MM-dd", "locale": "en", "print_format": "iso8601"}"#,
+    r#"{"type": "date_nanos"}"#,
+    r#"{"type": "ip", "null_value": "::1"}"#,
+    r#"{"type": "geo_point", "null_value": [1, 2], "ignore_z_value": false}"#,
+    r#"{"type": "completion", "preserve_separators": false, "max_input_length": 20, "contexts": [{"name": "c", "type": "category", "path": "p"}, {"name": "g", "type": "geo", "precision": "5km"}]}"#,
+    r#"{"type": "flat_object"}"#,
+    r#"{"type": "percolator"}"#,
+    r#"{"type": "binary", "doc_values": true}"#,
+    r#"{"type": "integer_range", "coerce": false}"#,
+    r#"{"type": "date_range", "format": "yyyy"}"#,
+    r#"{"type": "ip_range"}"#,
+    r#"{"type": "join", "relations": {"q": ["a", "c"], "a": "v"}, "eager_global_ordinals": false}"#,
+    r#"{"type": "knn_vector", "dimension": "8", "index": false, "method": {"name": "hnsw", "engine": "faiss", "space_type": "cosinesimil", "parameters": {"m": 8, "ef_search": 33, "encoder": {"name": "sq"}}}}"#,
+    r#"{"type": "knn_vector", "dimension": 8, "space_type": "innerproduct", "method": {"name": "ivf", "parameters": {"nlist": 16, "nprobes": 2, "encoder": {"name": "pq"}}}}"#,
+    r#"{"type": "knn_vector", "dimension": 16, "data_type": "binary"}"#,
+    r#"{"type": "knn_vector", "dimension": 8, "mode": "on_disk", "compression_level": "16x"}"#,
+    r#"{"type": "nested", "include_in_root": true, "properties": {"x": {"type": "long"}}}"#,
+    r#"{"type": "object", "enabled": false}"#,
+    r#"{"dynamic": "strict_allow_templates", "properties": {"y": {"type": "date"}}}"#,
+    r#"{"type": "alias", "path": "a"}"#,
+];
+
+#[rustfmt::skip]
+const ROOTS: &[&str] = &[
+    "{}",
+    r#"{"dynamic": "strict", "_meta": {"n": [1, null]}, "date_detection": "false"}"#,
+    r#"{"numeric_detection": true, "dynamic_date_formats": "yyyy", "_size": {"enabled": true}}"#,
+    r#"{"_source": {"enabled": true, "includes": "a*", "excludes": ["b", "c"]}, "_routing": {"required": true}}"#,
+    r#"{"dynamic_templates": [
+        {"t": {"match": ["b*", "c"], "unmatch": "bb", "mapping": {"type": "{dynamic_type}", "meta": {"from": "{name}"}}}},
+        {"r": {"match_pattern": "regex", "path_match": "^x[0-9]+$", "match_mapping_type": "string", "mapping": {"index": false}}}]}"#,
+];
+
+fn body() -> impl Strategy<Value = Value> {
+    let read = |text: &&str| serde_json::from_str::<Value>(text).unwrap();
+    let field = proptest::sample::select(FIELDS).prop_map(move |text| read(&text));
+    let properties = proptest::collection::btree_map("[a-d]{1,2}", field, 0..4);
+    let root = proptest::sample::select(ROOTS).prop_map(move |text| read(&text));
+    (root, properties).prop_map(|(mut root, properties)| {
+        root["properties"] = json!(properties);
+        root
+    })
+}
+
+fn with_analysis() -> Mapping {
+    let mut mapping = Mapping::new();
+    let analysis = json!({
+        "analyzer": {
+            "mine": {"type": "custom", "tokenizer": "standard", "filter": ["lowercase"]},
+            "default": {"type": "custom", "tokenizer": "whitespace"},
+        },
+        "normalizer": {"own": {"type": "custom", "filter": ["asciifolding"]}},
+    });
+    mapping.set_analysis(Analysis::read(&analysis).unwrap());
+    mapping
+}
+
+/// Holds a mapping against what both formats make of it.
+fn check(mapping: &Mapping) {
+    let read_again = |encoded: &Value| {
+        // As it comes back from a file.
+        let text = encoded.to_string();
+        Mapping::decode(&serde_json::from_str(&text).unwrap()).unwrap()
+    };
+    for encoded in [mapping.encode(), encode_format_1(mapping)] {
+        let again = read_again(&encoded);
+        let shown = |mapping: &Mapping| mapping.to_opensearch().to_string();
+        assert_eq!(shown(&again), shown(mapping), "{encoded}");
+        assert_eq!(limits_aside(&again), limits_aside(mapping), "{encoded}");
+        assert_eq!(again.schema(), mapping.schema());
+        assert_eq!(again.encode().to_string(), mapping.encode().to_string());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_mapping_is_the_same_after_it_was_kept(
+        bodies in proptest::collection::vec(body(), 1..6),
+    ) {
+        let mut mapping = with_analysis();
+        for body in &bodies {
+            // Some of them contradict each other.
+            drop(mapping.merge_opensearch(body).err());
+        }
+        check(&mapping);
+    }
+}
+
+#[test]
+fn every_field_is_the_same_after_it_was_kept() {
+    for field in FIELDS {
+        let field: Value = serde_json::from_str(field).unwrap();
+        let mut mapping = with_analysis();
+        let body = json!({"properties": {"a": {"type": "long"}, "f": field}});
+        mapping.merge_opensearch(&body).unwrap();
+        check(&mapping);
+    }
+}
+
+#[test]
+fn what_is_usual_is_written_down() {
+    let body = json!({"properties": {
+        "t": {"type": "text"}, "d": {"type": "date"}, "v": {"type": "knn_vector", "dimension": 2},
+    }});
+    let kept = Mapping::from_opensearch(&body).unwrap().encode();
+    let kinds: Vec<&Value> = kept["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| &field["field"]["kind"])
+        .collect();
+    let column = json!({
+        "dimension": 2, "space": "l2", "element": "f32", "code_bits": 4, "method": "graph",
+        "hnsw": {"m": 16, "ef_construction": 100}, "multi": false,
+    });
+    assert_eq!(
+        kinds,
+        [
+            &json!({"text": {"analyzer": "standard", "style": "full"}}),
+            &json!({"date": {"format": "strict_date_optional_time||epoch_millis"}}),
+            &json!({"vector": {"column": column}}),
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_kept_mapping_is_refused() {
+    let kept = Mapping::from_opensearch(&json!({"properties": {"a": {"type": "long"}}}));
+    let kept = kept.unwrap().encode();
+    assert!(Mapping::decode(&kept).is_ok());
+    let with = |member: &str, value: Value| {
+        let mut kept = kept.clone();
+        kept[member] = value;
+        kept
+    };
+    for wrong in [
+        json!({"format": 2}),
+        with("format", json!(3)),
+        with("unknown", json!(1)),
+        with("fields", json!([{"follower": "b"}])),
+        with("fields", json!([{"field": {"path": "a"}}])),
+        with("fields", json!([kept["fields"][0], kept["fields"][0]])),
+        with("aliases", json!({"b": "c"})),
+    ] {
+        assert!(Mapping::decode(&wrong).is_err(), "{wrong}");
+    }
+}
