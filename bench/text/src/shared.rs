@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use clew_aggregation::{
-    AggCollector, AggContext, AggLimits, AggSpec, DateHistogramSpec, DateInterval, NamedAgg,
-    Source, TermsSpec,
+use clew_aggregation::{AggCollector, AggContext, AggLimits};
+use clew_query::aggregation::{
+    AggSpec, DateHistogramSpec, DateInterval, NamedAgg, Source, TermsSpec,
 };
 use clew_query::{Match, Query, Range};
 use clew_query::{Order, SortKey};

@@ -5,7 +5,6 @@ use clew_query::AggError;
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
-use super::bucket_spec::{AutoDateSpec, CalendarUnit, DateInterval};
 use super::clusters;
 use super::collector::AggContext;
 use super::column::ValueColumn;
@@ -16,6 +15,7 @@ use super::plan::{DatePlan, Op, Plan, ValueKind, ValuePlan};
 use super::plan_fields::{date_format, plan_values};
 use super::rounding::Rounding;
 use super::zone::parse_zone;
+use clew_query::aggregation::{AutoDateSpec, CalendarUnit, DateInterval};
 
 /// A unit of time, its letter, its least length, and how many of it an interval may have.
 struct Unit {

@@ -24,8 +24,8 @@ use super::result::{AggResults, NamedResult};
 use super::sample::Samples;
 use super::shard::cut_terms;
 use super::significance;
-use super::spec::NamedAgg;
 use super::unify::unify;
+use clew_query::aggregation::NamedAgg;
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;

@@ -1,56 +1,34 @@
 //! Cells of the earth's surface: geohashes, which halve it by turns, and the tiles of web maps.
 
+use clew_query::aggregation::Grid;
 use clew_schema::geo::GeoPoint;
-use serde::{Deserialize, Serialize};
-
-/// The finest geohash there is.
-pub const GEOHASH_MAX: u8 = 12;
-/// The finest zoom there is.
-pub const ZOOM_MAX: u8 = 29;
 
 /// Web maps end here, so that the world is a square.
 const TILE_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 const DIGITS: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
 
-/// Which cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Grid {
-    /// Geohashes of so many characters.
-    Geohash {
-        /// From 1 to [`GEOHASH_MAX`].
-        precision: u8,
-    },
-    /// Tiles at a zoom.
-    Geotile {
-        /// From 0 to [`ZOOM_MAX`].
-        zoom: u8,
-    },
-}
-
-impl Grid {
-    /// The number of the cell that a point lies in.
-    pub(crate) fn cell_of(self, point: GeoPoint) -> u64 {
-        match self {
-            Grid::Geohash { precision } => geohash(point, precision),
-            Grid::Geotile { zoom } => {
-                let (x, y) = tile(point, zoom);
-                u64::from(x) << 32 | u64::from(y)
-            }
+/// The number of the cell that a point lies in.
+pub(crate) fn cell_of(grid: Grid, point: GeoPoint) -> u64 {
+    match grid {
+        Grid::Geohash { precision } => geohash(point, precision),
+        Grid::Geotile { zoom } => {
+            let (x, y) = tile(point, zoom);
+            u64::from(x) << 32 | u64::from(y)
         }
     }
+}
 
-    /// The name of a cell.
-    pub(crate) fn name_of(self, cell: u64) -> String {
-        match self {
-            Grid::Geohash { precision } => {
-                let digit = |place: u8| {
-                    let at = usize::try_from(cell >> (5 * (precision - 1 - place)) & 31);
-                    char::from(DIGITS[at.unwrap_or(0)])
-                };
-                (0..precision).map(digit).collect()
-            }
-            Grid::Geotile { zoom } => format!("{zoom}/{}/{}", cell >> 32, cell & 0xFFFF_FFFF),
+/// The name of a cell.
+pub(crate) fn name_of(grid: Grid, cell: u64) -> String {
+    match grid {
+        Grid::Geohash { precision } => {
+            let digit = |place: u8| {
+                let at = usize::try_from(cell >> (5 * (precision - 1 - place)) & 31);
+                char::from(DIGITS[at.unwrap_or(0)])
+            };
+            (0..precision).map(digit).collect()
         }
+        Grid::Geotile { zoom } => format!("{zoom}/{}/{}", cell >> 32, cell & 0xFFFF_FFFF),
     }
 }
 
@@ -108,7 +86,7 @@ mod tests {
             (Grid::Geotile { zoom: 8 }, "8/131/84"),
             (Grid::Geotile { zoom: 0 }, "0/0/0"),
         ] {
-            assert_eq!(grid.name_of(grid.cell_of(amsterdam)), name);
+            assert_eq!(name_of(grid, cell_of(grid, amsterdam)), name);
         }
     }
 }

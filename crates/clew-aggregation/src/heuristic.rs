@@ -1,33 +1,6 @@
 //! By how much the share of documents with a term in a bucket differs from that in a background.
 
-use serde::{Deserialize, Serialize};
-
-/// How significant a difference is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Heuristic {
-    /// Absolute times relative change.
-    Jlh,
-    /// The chi-square test.
-    ChiSquare(Comparison),
-    /// Mutual information.
-    MutualInformation(Comparison),
-    /// The normalized distance of the sets (Cilibrasi and Vitányi).
-    Gnd {
-        /// Whether the background contains the bucket.
-        superset: bool,
-    },
-    /// The share of the term's documents that are in the bucket.
-    Percentage,
-}
-
-/// What the background is, and which differences count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Whether the background contains the bucket.
-    pub superset: bool,
-    /// Whether terms count that are rarer in the bucket than elsewhere.
-    pub negatives: bool,
-}
+use clew_query::aggregation::{Comparison, Heuristic};
 
 /// Documents of a bucket and of the background, with a term and in all.
 #[derive(Clone, Copy, Debug)]
@@ -38,31 +11,30 @@ struct Counts {
     background_size: f64,
 }
 
-impl Heuristic {
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "2^53 documents will not be counted"
-    )]
-    pub(crate) fn score(self, with: u64, size: u64, background: u64, all: u64) -> f64 {
-        let counts = Counts {
-            with: with as f64,
-            size: size as f64,
-            background_with: background as f64,
-            background_size: all as f64,
-        };
-        if size == 0 || all == 0 {
-            return 0.0;
-        }
-        let score = match self {
-            Heuristic::Jlh => jlh(counts),
-            Heuristic::Percentage if background == 0 => 0.0,
-            Heuristic::Percentage => counts.with / counts.background_with,
-            Heuristic::Gnd { superset } => gnd(counts, superset),
-            Heuristic::ChiSquare(comparison) => chi_square(counts, comparison),
-            Heuristic::MutualInformation(comparison) => mutual_information(counts, comparison),
-        };
-        if score.is_nan() { 0.0 } else { score }
+/// How significant it is that so many documents of a bucket, and so many of the background, have a term.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "2^53 documents will not be counted"
+)]
+pub(crate) fn score(heuristic: Heuristic, with: u64, size: u64, background: u64, all: u64) -> f64 {
+    let counts = Counts {
+        with: with as f64,
+        size: size as f64,
+        background_with: background as f64,
+        background_size: all as f64,
+    };
+    if size == 0 || all == 0 {
+        return 0.0;
     }
+    let score = match heuristic {
+        Heuristic::Jlh => jlh(counts),
+        Heuristic::Percentage if background == 0 => 0.0,
+        Heuristic::Percentage => counts.with / counts.background_with,
+        Heuristic::Gnd { superset } => gnd(counts, superset),
+        Heuristic::ChiSquare(comparison) => chi_square(counts, comparison),
+        Heuristic::MutualInformation(comparison) => mutual_information(counts, comparison),
+    };
+    if score.is_nan() { 0.0 } else { score }
 }
 
 fn jlh(counts: Counts) -> f64 {

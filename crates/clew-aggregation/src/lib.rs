@@ -8,7 +8,7 @@
 //!
 //! ```no_run
 //! # fn run(
-//! #     specs: &[clew_aggregation::NamedAgg],
+//! #     specs: &[clew_query::aggregation::NamedAgg],
 //! #     context: clew_aggregation::AggContext<'_>,
 //! #     searcher: &tantivy::Searcher,
 //! # ) -> Result<Vec<clew_aggregation::NamedResult>, clew_query::AggError> {
@@ -24,7 +24,6 @@
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
 mod auto_date;
-mod bucket_spec;
 mod clusters;
 pub(crate) mod collect;
 mod collector;
@@ -32,7 +31,6 @@ mod column;
 mod decimal;
 mod deposit;
 mod digest;
-mod expression;
 mod fill;
 mod format;
 mod grid;
@@ -42,12 +40,10 @@ mod key;
 mod limits;
 mod matrix;
 mod moments;
-mod moving;
 mod order;
 mod partial;
 mod partition;
 mod pipeline;
-mod pipeline_spec;
 mod plan;
 mod plan_chain;
 mod plan_fields;
@@ -60,7 +56,6 @@ mod plan_relatives;
 mod plan_terms;
 mod profile;
 mod quantile;
-mod queries;
 mod reduce;
 mod reduce_given;
 mod reduce_join;
@@ -73,7 +68,6 @@ mod sample;
 mod shard;
 mod significance;
 mod sketch;
-mod spec;
 mod unify;
 mod visit;
 mod zone;
@@ -81,31 +75,16 @@ mod zone;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use bucket_spec::{
-    AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, DistanceOrigin,
-    EndKind, GridSpec, HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec,
-    SignificantSpec, TermFilter, TermsSpec, WordsSpec,
-};
 pub use collector::{AggCollector, AggContext, Intermediate};
 pub use decimal::DecimalFormat;
 
-pub use expression::Expression;
 pub use format::ValueFormat;
-pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
-pub use heuristic::{Comparison, Heuristic};
 pub use key::Key;
 pub use limits::AggLimits;
-pub use moving::MovingFunction;
-pub use pipeline_spec::{GapPolicy, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
 pub use profile::{AggProfile, Stopwatch};
 pub use result::{
     AggResult, AggResults, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult,
     MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult,
     RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult, TopHitsResult,
-};
-pub use spec::{
-    AggSpec, CompositeKind, CompositeSource, CompositeSpec, FilterShape, FiltersSpec, Generation,
-    Method, MissingOrder, MultiTermsSpec, NamedAgg, PercentilesSpec, RareTermsSpec, SampleSpec,
-    Scalar, Source, TopHitsSpec,
 };

@@ -3,12 +3,12 @@
 
 use std::cmp::Ordering;
 
-use super::bucket_spec::Direction;
 use super::fill::Row;
 use super::key::Key;
 use super::moments::{Moments, Weighted};
 use super::partial::{Buckets, Partial};
 use super::plan::{By, PlannedOrder, Property};
+use clew_query::aggregation::Direction;
 
 /// Compares the buckets of one aggregation. Metrics are computed once per bucket, not once per
 /// comparison.

@@ -15,7 +15,7 @@ use super::plan::{Op, Plan, Property};
 use super::quantile::QuantileState;
 use super::significance::Background;
 use super::sketch::Sketch;
-use super::spec::Method;
+use clew_query::aggregation::Method;
 
 /// A bucket that was not kept.
 pub(crate) const DROPPED: u32 = u32::MAX;

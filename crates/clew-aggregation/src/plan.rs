@@ -9,14 +9,9 @@ use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
-use super::bucket_spec::{
-    Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, SignificantSpec,
-};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::format::ValueFormat;
-use super::grid::Grid;
-use super::heuristic::Heuristic;
 use super::key::Key;
 use super::pipeline::PipelinePlan;
 use super::plan_chain::{CompositePlan, Link, plan_composite, plan_grid, plan_multi_terms};
@@ -31,8 +26,13 @@ use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_term
 use super::profile::Figures;
 use super::sample::SamplePlan;
 use super::significance::SignificantPlan;
-use super::spec::{AggSpec, NamedAgg, SampleSpec, Scalar, Source};
 use super::zone::parse_zone;
+use clew_query::aggregation::Grid;
+use clew_query::aggregation::Heuristic;
+use clew_query::aggregation::{AggSpec, NamedAgg, SampleSpec, Scalar, Source};
+use clew_query::aggregation::{
+    Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, SignificantSpec,
+};
 
 /// How deep aggregations may be nested.
 const DEPTH_MAX: usize = 32;

@@ -5,10 +5,8 @@ use std::cmp::Ordering;
 use clew_query::AggError;
 use jiff::tz::TimeZone;
 
-use super::bucket_spec::{DateInterval, Direction, GridSpec};
 use super::collector::AggContext;
 use super::format::ValueFormat;
-use super::grid::Grid;
 use super::key::Key;
 use super::partial::Buckets;
 use super::plan::{
@@ -16,10 +14,12 @@ use super::plan::{
 };
 use super::plan_fields::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
 use super::plan_order::{order_or_count, plan_order};
-use super::spec::{
+use super::zone::parse_zone;
+use clew_query::aggregation::Grid;
+use clew_query::aggregation::{
     CompositeKind, CompositeSource, CompositeSpec, MissingOrder, MultiTermsSpec, Scalar,
 };
-use super::zone::parse_zone;
+use clew_query::aggregation::{DateInterval, Direction, GridSpec};
 
 /// One source of a combination.
 #[derive(Clone, Debug)]

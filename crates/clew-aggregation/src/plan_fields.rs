@@ -7,12 +7,12 @@ use clew_schema::{DateFormat, FieldKind, Rounding, geo::GeoPoint};
 use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
-use super::bucket_spec::{IncludeExclude, TermFilter};
 use super::collector::AggContext;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
-use super::spec::{Scalar, Source};
+use clew_query::aggregation::{IncludeExclude, TermFilter};
+use clew_query::aggregation::{Scalar, Source};
 
 /// The name of the index, as every document has it.
 const INDEX_FIELD: &str = "_index";

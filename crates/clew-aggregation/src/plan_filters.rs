@@ -7,7 +7,7 @@ use clew_query::{AggError, Query};
 use clew_search::{CompileContext, KnnResolver, SegmentBits, Snapshot, matching_within};
 
 use super::collector::AggContext;
-use super::spec::{AggSpec, FilterShape, FiltersSpec, NamedAgg};
+use clew_query::aggregation::{AggSpec, FilterShape, FiltersSpec, NamedAgg};
 
 /// What finds the documents that a query matches.
 #[derive(Clone, Copy)]

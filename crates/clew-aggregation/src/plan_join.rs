@@ -11,7 +11,7 @@ use tantivy::index::SegmentId;
 
 use super::collector::AggContext;
 use super::plan::{Op, Plan};
-use super::spec::TopHitsSpec;
+use clew_query::aggregation::TopHitsSpec;
 
 /// Most documents a bucket of top hits may have, those skipped included.
 const TOP_HITS_MAX: usize = 100;

@@ -8,7 +8,7 @@ use clew_query::SortMode;
 use super::collector::AggContext;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
-use super::spec::{AggSpec, Method, PercentilesSpec, Source};
+use clew_query::aggregation::{AggSpec, Method, PercentilesSpec, Source};
 
 /// Fields that are compared with each other; each two of them are.
 const MATRIX_FIELDS_MAX: usize = 100;

@@ -2,9 +2,9 @@
 
 use clew_query::AggError;
 
-use super::bucket_spec::{Direction, OrderBy, OrderKey};
 use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, Property};
-use super::spec::FilterShape;
+use clew_query::aggregation::FilterShape;
+use clew_query::aggregation::{Direction, OrderBy, OrderKey};
 
 /// What each criterion compares.
 ///

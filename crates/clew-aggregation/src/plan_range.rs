@@ -5,15 +5,15 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use clew_query::AggError;
 
-use super::bucket_spec::{DistanceOrigin, EndKind, RangeItem, RangeSpec};
 use super::collector::AggContext;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{Op, ValuePlan};
 use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_values, text_of};
 use super::result::RangeEnd;
-use super::spec::Scalar;
 use super::zone::parse_zone;
+use clew_query::aggregation::Scalar;
+use clew_query::aggregation::{DistanceOrigin, EndKind, RangeItem, RangeSpec};
 
 /// Ranges in the order of their ends.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
 use super::collector::AggContext;
-use super::spec::Generation;
+use clew_query::aggregation::Generation;
 
 /// A change from documents to their relatives.
 #[derive(Clone, Debug)]

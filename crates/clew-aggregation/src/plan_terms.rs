@@ -5,7 +5,6 @@ use std::sync::Arc;
 use clew_query::AggError;
 use clew_schema::FieldKind;
 
-use super::bucket_spec::{Direction, SignificantSpec, TermsSpec};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::plan::{By, Plan, PlannedOrder, TermSets, TermsPlan, TermsShape, ValueKind, ValuePlan};
@@ -13,7 +12,8 @@ use super::plan_fields::{check_patterns, term_filter};
 use super::plan_filters::documents_of;
 use super::plan_order::{order_or_count, plan_order};
 use super::significance::SignificantPlan;
-use super::spec::{RareTermsSpec, Source};
+use clew_query::aggregation::{Direction, SignificantSpec, TermsSpec};
+use clew_query::aggregation::{RareTermsSpec, Source};
 
 /// The plan of `terms`.
 ///

@@ -9,13 +9,13 @@ use std::time::Duration;
 use clew_query::AggError;
 
 use super::collect::{Block, Collect};
-use super::grid::Grid;
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{MomentKind, Op, Plan, TermsShape, ValueKind};
 use super::plan_join::Way;
 use super::plan_metrics::Wanted;
-use super::spec::{FilterShape, Generation, Method};
+use clew_query::aggregation::Grid;
+use clew_query::aggregation::{FilterShape, Generation, Method};
 
 /// What one aggregation cost a shard; what is inside it is counted too.
 #[derive(Clone, Debug, PartialEq)]

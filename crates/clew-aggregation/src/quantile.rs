@@ -4,7 +4,7 @@ use clew_query::AggError;
 
 use super::digest::TDigest;
 use super::hdr::Hdr;
-use super::spec::Method;
+use clew_query::aggregation::Method;
 
 /// A bucket's distribution; empty until the first value.
 #[derive(Clone, Debug, Default)]

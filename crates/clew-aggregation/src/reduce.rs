@@ -5,7 +5,6 @@ use clew_platform::{MemoryExceeded, Pace};
 use clew_query::{AggError, go_on_reducing};
 use clew_search::MergedHit;
 
-use super::bucket_spec::Direction;
 use super::fill::{self, Row};
 use super::key::Key;
 use super::limits::AggLimits;
@@ -20,6 +19,7 @@ use super::result::{
     AggResult, AggResults, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind,
     TermsResult,
 };
+use clew_query::aggregation::Direction;
 
 /// All results of a request.
 ///

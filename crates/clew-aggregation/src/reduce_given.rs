@@ -14,7 +14,7 @@ use super::reduce::{Budget, Node, results_of, rows_of, shown_tuple, terms_result
 use super::result::{
     AggResult, Bucket, BucketExtra, CompositeResult, HistogramResult, RangeBucket, SingleKind,
 };
-use super::spec::{FilterShape, Generation};
+use clew_query::aggregation::{FilterShape, Generation};
 
 /// The others, whose buckets the request or the segments' data as a whole make.
 #[allow(

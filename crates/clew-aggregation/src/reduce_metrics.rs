@@ -10,7 +10,7 @@ use super::quantile::QuantileState;
 use super::result::{
     AggResult, ExtendedStats, MatrixResult, Metric, PercentilesKind, PercentilesResult, Stats,
 };
-use super::spec::Method;
+use clew_query::aggregation::Method;
 
 /// The result of a metric in one bucket; a bucket made to fill a gap has no number.
 pub(crate) fn metric_result(plan: &Plan, partial: &Partial, parent: Option<u32>) -> AggResult {

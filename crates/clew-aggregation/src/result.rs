@@ -5,10 +5,10 @@ use std::ops::Range;
 use clew_schema::geo::GeoPoint;
 use clew_search::MergedHit;
 
-use super::bucket_spec::EndKind;
 use super::format::ValueFormat;
-use super::grid::Grid;
 use super::key::Key;
+use clew_query::aggregation::EndKind;
+use clew_query::aggregation::Grid;
 
 /// What a request's aggregations found.
 #[derive(Clone, Debug, Default)]

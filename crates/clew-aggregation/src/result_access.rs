@@ -1,13 +1,13 @@
 //! Ways into results that do not depend on which aggregation they are of: their buckets, and their
 //! numbers by name.
 
-use super::bucket_spec::EndKind;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::result::{
     AggResult, Bucket, ExtendedStats, NamedResult, PercentilesResult, RangeBucket, SingleKind,
     Stats, TermsKind,
 };
+use clew_query::aggregation::EndKind;
 
 /// A bucket of any aggregation.
 #[derive(Clone, Copy, Debug)]

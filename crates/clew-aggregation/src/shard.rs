@@ -1,12 +1,12 @@
 //! What a shard does once its segments are merged: of each parent's terms it keeps only the best,
 //! and notes how wrong counts may be because of that.
 
-use super::bucket_spec::Direction;
 use super::key::number_of;
 use super::order::Comparison;
 use super::partial::{Buckets, DROPPED, LeftOut, Partial};
 use super::plan::{By, Op, Plan, TermsPlan};
 use super::plan_chain::CompositePlan;
+use clew_query::aggregation::Direction;
 
 /// Cuts every terms aggregation to its shard size, outer ones first: what is dropped takes along
 /// what is nested in it.

@@ -11,10 +11,11 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
 use super::collect::WordsPlan;
 use super::column::{Repeats, Rows, ValueColumn};
-use super::heuristic::Heuristic;
+use super::heuristic::score;
 use super::key::Key;
 use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan, TermsShape};
+use clew_query::aggregation::Heuristic;
 
 /// The background of significant terms.
 #[derive(Clone, Debug)]
@@ -41,15 +42,21 @@ impl Buckets {
     /// The score of each bucket.
     pub(crate) fn scores(&self, heuristic: Heuristic) -> Vec<f64> {
         let background = &self.background;
-        let score = |(at, parent): (usize, &u32)| {
-            heuristic.score(
+        let of_bucket = |(at, parent): (usize, &u32)| {
+            score(
+                heuristic,
                 self.counts[at],
                 background.sizes.get(*parent as usize).copied().unwrap_or(0),
                 background.with.get(at).copied().unwrap_or(0),
                 background.all,
             )
         };
-        self.table.parents().iter().enumerate().map(score).collect()
+        self.table
+            .parents()
+            .iter()
+            .enumerate()
+            .map(of_bucket)
+            .collect()
     }
 }
 
@@ -191,7 +198,7 @@ fn count_words(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heuristic::Comparison;
+    use clew_query::aggregation::Comparison;
 
     #[test]
     fn terms_that_stand_out_score_higher() {
@@ -206,12 +213,12 @@ mod tests {
             Heuristic::Gnd { superset: true },
             Heuristic::Percentage,
         ] {
-            let strong = heuristic.score(40, 50, 45, 1_000);
-            let weak = heuristic.score(10, 50, 150, 1_000);
+            let strong = score(heuristic, 40, 50, 45, 1_000);
+            let weak = score(heuristic, 10, 50, 150, 1_000);
             assert!(strong > weak, "{heuristic:?}: {strong} {weak}");
         }
-        let jlh = Heuristic::Jlh.score(4, 4, 5, 10);
+        let jlh = score(Heuristic::Jlh, 4, 4, 5, 10);
         assert!((jlh - 0.5 * 2.0).abs() < 1e-12, "{jlh}");
-        assert!(Heuristic::ChiSquare(comparison).score(1, 50, 500, 1_000) < 0.0);
+        assert!(score(Heuristic::ChiSquare(comparison), 1, 50, 500, 1_000) < 0.0);
     }
 }

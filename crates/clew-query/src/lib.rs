@@ -1,4 +1,5 @@
-//! What can be asked of documents: the query tree that every protocol builds, and the order that hits come in.
+//! What can be asked of documents: the query tree that every protocol builds, the order that hits come in,
+//! and the [aggregations](aggregation) over what matches.
 //!
 //! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`Query::for_each_mut`] and its like visit and
 //! rewrite the tree. What it means under a mapping is said where it is compiled, in `clew-search`.
@@ -30,6 +31,8 @@ mod forms;
 mod query;
 
 mod sort;
+
+pub mod aggregation;
 
 pub use error::{
     AggError, AggErrorKind, QueryError, go_on_in_set, go_on_reducing, unless_stopped,

@@ -10,13 +10,14 @@ use super::histogram::{start_of_step, step_of_number};
 use super::slots::count_up;
 use super::{Block, Collect, Segment, Subs};
 use crate::column::{Repeats, Rows, ValueColumn};
-use crate::grid::Grid;
+use crate::grid::{cell_of, name_of};
 use crate::key::{Entry, Key, KeyTable};
 use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::plan::Plan;
 use crate::plan_chain::{Link, Step};
 use crate::rounding::Rounding;
+use clew_query::aggregation::Grid;
 
 /// A source's value as a number, or nothing.
 type Code = Option<u64>;
@@ -96,7 +97,7 @@ impl Source {
                     let value = self.column.number(raw);
                     start_of_step(step_of_number(value, *interval, 0.0), *interval, 0.0).to_u64()
                 }
-                Steps::Cell(grid) => grid.cell_of(GeoPoint::decode(raw)),
+                Steps::Cell(grid) => cell_of(*grid, GeoPoint::decode(raw)),
                 Steps::Date { rounding, hint } => {
                     rounding.round(self.column.instant(raw), hint).to_u64()
                 }
@@ -130,7 +131,7 @@ impl Source {
                 distinct.iter().map(key).collect()
             }
             Steps::Cell(grid) => {
-                let key = |code: &u64| Key::Str(grid.name_of(*code).into());
+                let key = |code: &u64| Key::Str(name_of(*grid, *code).into());
                 distinct.iter().map(key).collect()
             }
             Steps::Date { .. } => {

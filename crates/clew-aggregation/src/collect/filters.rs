@@ -11,7 +11,7 @@ use crate::limits::Account;
 use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::plan_filters::FiltersPlan;
-use crate::spec::FilterShape;
+use clew_query::aggregation::FilterShape;
 
 pub(crate) struct Filters {
     sets: Vec<Arc<Vec<SegmentBits>>>,

@@ -9,7 +9,7 @@ use crate::moments::Weighted;
 use crate::partial::{Partial, QuantileStates};
 use crate::plan::{Op, Plan, ValuePlan};
 use crate::quantile::QuantileState;
-use crate::spec::Method;
+use clew_query::aggregation::Method;
 
 /// The distribution of values.
 pub(crate) struct Quantiles {

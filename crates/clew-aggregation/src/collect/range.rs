@@ -5,13 +5,13 @@ use clew_schema::geo::GeoPoint;
 
 use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Counted, Level, Segment, Subs};
-use crate::bucket_spec::DistanceOrigin;
 use crate::column::{Repeats, Rows, ValueColumn};
 use crate::key::{Key, KeyTable};
 use crate::limits::Account;
 use crate::partial::{Buckets, Partial};
 use crate::plan::Plan;
 use crate::plan_range::{RangeEnds, RangePlan};
+use clew_query::aggregation::DistanceOrigin;
 
 /// Counts documents per bucket; keys are places in a list.
 pub(super) struct Places {

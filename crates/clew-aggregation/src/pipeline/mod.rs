@@ -11,8 +11,8 @@ pub(crate) use run::apply;
 use clew_query::AggError;
 
 use super::format::ValueFormat;
-use super::pipeline_spec::{PipelineKind, PipelineSpec};
-use super::spec::{AggSpec, NamedAgg};
+use clew_query::aggregation::{AggSpec, NamedAgg};
+use clew_query::aggregation::{PipelineKind, PipelineSpec};
 
 /// A pipeline aggregation, checked.
 #[derive(Clone, Debug)]

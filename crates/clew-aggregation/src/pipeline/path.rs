@@ -3,9 +3,9 @@
 use clew_query::AggError;
 
 use crate::key::Key;
-use crate::pipeline_spec::GapPolicy;
 use crate::result::{AggResult, NamedResult};
 use crate::result_access::BucketView;
+use clew_query::aggregation::GapPolicy;
 
 /// The steps of a path. The last one may name a number after a dot, or a bucket in brackets.
 pub(super) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {

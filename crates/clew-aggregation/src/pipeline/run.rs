@@ -10,11 +10,11 @@ use super::path::{bucket_number, key_number, sibling, steps};
 use super::sequence::{Place, sequence};
 use super::summary::summarise;
 use super::{PipelineKind, PipelinePlan};
-use crate::bucket_spec::Direction;
-use crate::pipeline_spec::GapPolicy;
 use crate::plan::Plan;
 use crate::result::{AggResult, Metric, NamedResult};
 use crate::result_access::BucketView;
+use clew_query::aggregation::Direction;
+use clew_query::aggregation::GapPolicy;
 
 /// Computes the pipelines of one level and of all below it.
 ///

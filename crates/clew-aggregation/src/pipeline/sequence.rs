@@ -101,7 +101,7 @@ fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moving::MovingFunction;
+    use clew_query::aggregation::MovingFunction;
 
     fn places(numbers: &[Option<f64>]) -> Vec<Place> {
         let keys = (0_u32..).map(|at| f64::from(at) * 10.0);

@@ -3,9 +3,9 @@
 use crate::format::ValueFormat;
 use crate::key::Key;
 use crate::moments::ExtendedMoments;
-use crate::pipeline_spec::Summary;
 use crate::reduce_metrics::{extended_result, stats_of};
 use crate::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
+use clew_query::aggregation::Summary;
 
 /// The result of a summary of numbers, each with its bucket's key.
 pub(super) fn summarise(

@@ -8,7 +8,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::bucket_spec::{CalendarUnit, DateInterval};
+use clew_query::aggregation::{CalendarUnit, DateInterval};
 
 const DAY_MS: i64 = 86_400_000;
 /// No zone has ever been further from UTC than this.

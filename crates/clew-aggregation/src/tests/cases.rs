@@ -3,6 +3,7 @@
 use std::num::NonZeroI64;
 
 use super::*;
+use clew_query::aggregation::*;
 
 fn doc(tags: &[&'static str]) -> Doc {
     Doc {

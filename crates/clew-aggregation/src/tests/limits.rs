@@ -7,6 +7,7 @@ use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
 use clew_query::{AggError, AggErrorKind};
 
 use super::*;
+use clew_query::aggregation::*;
 
 fn refusal(spec: AggSpec) -> AggError {
     let shards = vec![vec![vec![Doc::default()]]];

@@ -17,6 +17,7 @@ use tantivy::indexer::NoMergePolicy;
 use tantivy::{DocId, Index, IndexWriter, SegmentReader, TantivyDocument};
 
 use super::*;
+use clew_query::aggregation::*;
 
 /// A document of the tests.
 #[derive(Clone, Debug, Default)]

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::Doc;
 use crate::*;
+use clew_query::aggregation::*;
 
 /// The documents that shards hold of a bucket; `None` where a shard did not report the bucket.
 type Held<'a> = Vec<Option<Vec<&'a Doc>>>;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::model::{expected, written};
 use super::{Doc, Shards, named, run};
-use crate::*;
+use clew_query::aggregation::*;
 
 const TAGS: [&str; 8] = ["", "a", "b", "ba", "c", "d", "é", "zz"];
 

@@ -13,6 +13,7 @@ use clew_search::{
 
 use super::{context, named};
 use crate::*;
+use clew_query::aggregation::*;
 
 fn request() -> Vec<NamedAgg> {
     let field = |path: &str| Source::field(path);

@@ -7,7 +7,7 @@ use clew_query::{
 use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation};
 use serde_json::json;
 
-use crate::*;
+use clew_query::aggregation::*;
 
 /// Random words, read one after the other as whatever is wanted.
 pub(super) struct Tape {

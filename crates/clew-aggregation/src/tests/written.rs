@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::named;
 use super::tape::Tape;
-use crate::*;
+use clew_query::aggregation::*;
 
 /// How many kinds [`Tape::spec`] knows.
 const KINDS: u64 = 34;

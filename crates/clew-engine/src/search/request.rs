@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use clew_aggregation::{AggProfile, NamedAgg, NamedResult};
+use clew_aggregation::{AggProfile, NamedResult};
 use clew_platform::Reservation;
+use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
 use clew_search::{Explained, Kin, Percolated, Rescore, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};

@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clew_aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
+use clew_query::aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_query::{
     Bool, JoinScore, MatchPhrase, NestedQuery, Order, Pattern, Query, Range, RegexpSyntax, SortKey,
 };

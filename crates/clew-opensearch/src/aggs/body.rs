@@ -1,6 +1,6 @@
 //! One aggregation's settings, taken out one by one; what is left over at the end is unknown.
 
-use clew_aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
+use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
 use serde_json::{Map, Value};
 
 use super::error::AggDslError;

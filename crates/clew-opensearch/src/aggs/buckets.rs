@@ -1,10 +1,10 @@
 //! Bucket aggregations whose settings hold queries or several sources.
 
-use clew_aggregation::{
+use clew_query::Query;
+use clew_query::aggregation::{
     AggSpec, AutoDateSpec, CompositeKind, CompositeSource, CompositeSpec, Direction, FilterShape,
     FiltersSpec, MissingOrder, MultiTermsSpec, RareTermsSpec, SampleSpec, Scalar, Source,
 };
-use clew_query::Query;
 use serde_json::{Map, Value};
 
 use super::body::{Body, scalar};

@@ -1,6 +1,6 @@
 //! Aggregations over places.
 
-use clew_aggregation::{AggSpec, DistanceOrigin, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
+use clew_query::aggregation::{AggSpec, DistanceOrigin, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 use super::body::Body;

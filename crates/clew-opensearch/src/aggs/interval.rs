@@ -3,7 +3,7 @@
 
 use std::num::NonZeroI64;
 
-use clew_aggregation::{CalendarUnit, DateInterval};
+use clew_query::aggregation::{CalendarUnit, DateInterval};
 
 use super::error::AggDslError;
 

@@ -1,7 +1,7 @@
 //! Metrics that have settings of their own.
 
-use clew_aggregation::{AggSpec, Method, PercentilesSpec, Source};
 use clew_query::SortMode;
+use clew_query::aggregation::{AggSpec, Method, PercentilesSpec, Source};
 use serde_json::Value;
 
 use super::body::Body;

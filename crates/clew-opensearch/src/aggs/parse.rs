@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_aggregation::{
+use clew_query::aggregation::{
     AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, Generation, HistogramSpec,
     IncludeExclude, NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
 };

@@ -1,6 +1,6 @@
 //! Aggregations over the results of others.
 
-use clew_aggregation::{
+use clew_query::aggregation::{
     CalendarUnit, DateInterval, Direction, Expression, GapPolicy, MovingFunction, PipelineKind,
     PipelineSpec, Summary,
 };

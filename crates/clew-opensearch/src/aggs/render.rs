@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use clew_aggregation::{
-    AggResult, EndKind, Grid, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
-    TopHitsResult,
+    AggResult, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult, TopHitsResult,
 };
+use clew_query::aggregation::{EndKind, Grid};
 use serde_json::{Map, Value, json};
 
 use super::path::AggPath;

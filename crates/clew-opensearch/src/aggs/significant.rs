@@ -1,6 +1,6 @@
 //! `significant_terms`: which heuristic, and what is compared with.
 
-use clew_aggregation::{Comparison, Heuristic, SignificantSpec, WordsSpec};
+use clew_query::aggregation::{Comparison, Heuristic, SignificantSpec, WordsSpec};
 use serde_json::Value;
 
 use super::body::Body;

@@ -2,9 +2,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroI64;
 
 use clew_aggregation::{
-    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateInterval, Direction, EndKind,
-    ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey,
-    RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, TopHitsResult, ValueFormat,
+    AggResult, Bucket, BucketExtra, ExtendedStats, HistogramResult, Key, Metric, NamedResult,
+    RangeBucket, RangeEnd, Stats, TermsKind, TermsResult, TopHitsResult, ValueFormat,
+};
+use clew_query::aggregation::{
+    AggSpec, CalendarUnit, DateInterval, Direction, EndKind, IncludeExclude, NamedAgg, OrderKey,
+    Scalar,
 };
 use clew_schema::DateFormat;
 use jiff::tz::TimeZone;

@@ -1,7 +1,7 @@
 //! The `top_hits` aggregation: which documents, in which order. How they are shown is read by the
 //! search around it, since it is said as for its own hits.
 
-use clew_aggregation::TopHitsSpec;
+use clew_query::aggregation::TopHitsSpec;
 use serde_json::{Map, Value};
 
 use super::body::Body;

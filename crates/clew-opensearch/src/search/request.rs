@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_aggregation::NamedAgg;
 use clew_engine::{Index, Pinned, SearchControl, SearchRequest};
+use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};

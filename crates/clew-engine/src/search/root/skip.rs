@@ -1,7 +1,7 @@
 //! Which shards a search passes over: those without a document in a range that every match is in.
 
-use clew_aggregation::NamedAgg;
 use clew_query::Query;
+use clew_query::aggregation::NamedAgg;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroI64;
 
-use clew_query::Query;
+use crate::Query;
 use clew_schema::geo::GeoPoint;
 
 use super::grid::Grid;
 use super::heuristic::Heuristic;
-use super::spec::{Scalar, Source};
+use super::tree::{Scalar, Source};
 
 /// A bucket per distinct value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

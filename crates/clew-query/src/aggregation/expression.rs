@@ -2,7 +2,7 @@
 //! reads what scripts of buckets are written in for the most part: `params.a / params.b * 100`.
 //! Statements, variables and loops are refused.
 
-use clew_query::AggError;
+use crate::AggError;
 use serde::{Deserialize, Serialize};
 
 /// How deep an expression may be nested.
@@ -107,7 +107,7 @@ impl Expression {
     ///
     /// # Errors
     /// [`AggError::Invalid`] when it uses a name that was not given.
-    pub(crate) fn value(&self, names: &[&str], numbers: &[f64]) -> Result<f64, AggError> {
+    pub fn value(&self, names: &[&str], numbers: &[f64]) -> Result<f64, AggError> {
         self.0.value(&|name| {
             let at = names.iter().position(|known| *known == name);
             at.and_then(|at| numbers.get(at)).copied()

@@ -1,6 +1,6 @@
 //! Aggregations over what other aggregations found, as they are asked for.
 
-use super::bucket_spec::Direction;
+use super::buckets::Direction;
 use super::expression::Expression;
 use super::moving::MovingFunction;
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,7 @@ pub enum Summary {
 
 impl PipelineKind {
     /// The type's name in a request.
-    pub(crate) fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             PipelineKind::Summary(Summary::Avg) => "avg_bucket",
             PipelineKind::Summary(Summary::Max) => "max_bucket",
@@ -120,7 +120,7 @@ impl PipelineKind {
     }
 
     /// Whether the buckets' order has a meaning to it.
-    pub(crate) fn is_sequential(&self) -> bool {
+    pub fn is_sequential(&self) -> bool {
         matches!(
             self,
             PipelineKind::Derivative { .. }

@@ -65,7 +65,7 @@ impl MovingFunction {
 
     /// The function's value; NaN of nothing, but 0 for a sum.
     #[allow(clippy::cast_precision_loss, reason = "windows are short")]
-    pub(crate) fn value(self, window: &[f64]) -> f64 {
+    pub fn value(self, window: &[f64]) -> f64 {
         let sum: f64 = window.iter().sum();
         let count = window.len() as f64;
         match self {

@@ -2,9 +2,9 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use clew_query::Query;
+use crate::Query;
 
-use super::spec::{AggSpec, NamedAgg};
+use super::tree::{AggSpec, NamedAgg};
 
 impl NamedAgg {
     /// Visits every query of this aggregation and of those inside it; each may be replaced.

@@ -1,16 +1,16 @@
 //! What is asked for: a tree of named aggregations, as any protocol may build it. Nothing here is
 //! checked against a mapping yet; `plan` does that.
 
-use clew_query::Query;
-use clew_query::{SortKey, SortMode};
+use crate::Query;
+use crate::{SortKey, SortMode};
 use serde::{Deserialize, Serialize};
 
-use super::grid::Grid;
-use super::pipeline_spec::PipelineSpec;
-use crate::bucket_spec::{
+use super::buckets::{
     AutoDateSpec, DateHistogramSpec, DateInterval, Direction, GridSpec, HistogramSpec, OrderBy,
     RangeSpec, SignificantSpec, TermFilter, TermsSpec,
 };
+use super::grid::Grid;
+use super::pipelines::PipelineSpec;
 
 /// A value written in a request, before the field's type is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -379,7 +379,7 @@ pub struct TopHitsSpec {
 
 impl AggSpec {
     /// What the aggregations inside see, when it is something else.
-    pub(crate) fn scope_inside<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
+    pub fn scope_inside<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
         match self {
             AggSpec::Nested { path } => Some(path),
             AggSpec::ReverseNested { path } => path.as_deref(),

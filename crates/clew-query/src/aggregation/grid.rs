@@ -1,0 +1,23 @@
+//! Which cells of the earth's surface are meant.
+
+use serde::{Deserialize, Serialize};
+
+/// The finest geohash there is.
+pub const GEOHASH_MAX: u8 = 12;
+/// The finest zoom there is.
+pub const ZOOM_MAX: u8 = 29;
+
+/// Which cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Grid {
+    /// Geohashes of so many characters.
+    Geohash {
+        /// From 1 to [`GEOHASH_MAX`].
+        precision: u8,
+    },
+    /// Tiles at a zoom.
+    Geotile {
+        /// From 0 to [`ZOOM_MAX`].
+        zoom: u8,
+    },
+}
