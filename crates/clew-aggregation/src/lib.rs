@@ -23,68 +23,47 @@
 //!
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
-mod auto_date;
-mod clusters;
-pub(crate) mod collect;
-mod collector;
-mod column;
-mod decimal;
-mod deposit;
-mod digest;
-mod fill;
-mod format;
-mod grid;
-mod hdr;
-mod heuristic;
-mod key;
+// Rooms, lowest first: each imports only from those before it. The empty lines keep the order.
+mod value;
+
 mod limits;
-mod matrix;
-mod moments;
-mod order;
-mod partial;
-mod partition;
-mod pipeline;
-mod plan;
-mod plan_chain;
-mod plan_fields;
-mod plan_filters;
-mod plan_join;
-mod plan_metrics;
-mod plan_order;
-mod plan_range;
-mod plan_relatives;
-mod plan_terms;
-mod profile;
-mod quantile;
-mod reduce;
-mod reduce_given;
-mod reduce_join;
-mod reduce_metrics;
-mod relatives;
+
+mod numbers;
+
 mod result;
-mod result_access;
-mod rounding;
-mod sample;
-mod shard;
-mod significance;
-mod sketch;
-mod unify;
-mod visit;
-mod zone;
+
+mod field;
+
+mod counted;
+
+mod order;
+
+mod collect;
+
+mod reduce;
+
+mod metric;
+
+mod bucket;
+
+mod tree;
+
+mod pipeline;
+
+mod run;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use collector::{AggCollector, AggContext, Intermediate};
-pub use decimal::DecimalFormat;
-
-pub use format::ValueFormat;
-pub use key::Key;
+pub use field::context::{AggContext, AggSearcher, Stopwatch};
 pub use limits::AggLimits;
-pub use plan_filters::AggSearcher;
-pub use profile::{AggProfile, Stopwatch};
 pub use result::{
     AggResult, AggResults, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult,
     MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult,
     RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult, TopHitsResult,
 };
+pub use run::collector::{AggCollector, Intermediate};
+pub use tree::profile::AggProfile;
+pub use value::decimal::DecimalFormat;
+pub use value::format::ValueFormat;
+pub use value::key::Key;

@@ -9,7 +9,7 @@ use clew_schema::DOC_COUNT;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
-use super::key::Key;
+use crate::value::key::Key;
 
 /// Bounds of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

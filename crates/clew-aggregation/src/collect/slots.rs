@@ -4,12 +4,13 @@
 use clew_query::AggError;
 use tantivy::DocId;
 
-use super::Level;
-use crate::key::{Entry, KeyTable, number_of};
+use crate::collect::Level;
 use crate::limits::{Account, grow};
+use crate::value::key::{Entry, KeyTable, number_of};
 
 /// Widest range of keys that gets an array when there is one parent.
 const ROOT_WIDTH_MAX: u64 = 1 << 20;
+
 /// The same when there are many parents: each gets a row of this width.
 const NESTED_WIDTH_MAX: u64 = 256;
 

@@ -9,10 +9,9 @@ mod summary;
 pub(crate) use run::apply;
 
 use clew_query::AggError;
+use clew_query::aggregation::{AggSpec, NamedAgg, PipelineKind, PipelineSpec};
 
-use super::format::ValueFormat;
-use clew_query::aggregation::{AggSpec, NamedAgg};
-use clew_query::aggregation::{PipelineKind, PipelineSpec};
+use crate::value::format::ValueFormat;
 
 /// A pipeline aggregation, checked.
 #[derive(Clone, Debug)]

@@ -1,14 +1,14 @@
 //! Paths to the numbers of a bucket: `name>name.value`, with `_count` and `_key` as names.
 
 use clew_query::AggError;
-
-use crate::key::Key;
-use crate::result::{AggResult, NamedResult};
-use crate::result_access::BucketView;
 use clew_query::aggregation::GapPolicy;
 
+use crate::result::access::BucketView;
+use crate::result::{AggResult, NamedResult};
+use crate::value::key::Key;
+
 /// The steps of a path. The last one may name a number after a dot, or a bucket in brackets.
-pub(super) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {
+pub(crate) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
     let parts: Vec<&str> = path.split('>').collect();
     for (at, part) in parts.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {
 ///
 /// # Errors
 /// [`AggError::Invalid`] when the path does not lead to one number.
-pub(super) fn bucket_number(
+pub(crate) fn bucket_number(
     bucket: &BucketView<'_>,
     path: &[String],
     gaps: GapPolicy,
@@ -76,7 +76,7 @@ fn raw_number(bucket: &BucketView<'_>, path: &[String]) -> Result<Option<f64>, A
     clippy::cast_precision_loss,
     reason = "keys are numbers as JSON has them"
 )]
-pub(super) fn key_number(key: &Key) -> Option<f64> {
+pub(crate) fn key_number(key: &Key) -> Option<f64> {
     match key {
         Key::I64(value) | Key::Date(value) => Some(*value as f64),
         Key::U64(value) => Some(*value as f64),
@@ -147,7 +147,7 @@ fn metric_number(named: &NamedResult, property: Option<&str>) -> Result<Option<f
 ///
 /// # Errors
 /// [`AggError::Invalid`] when it does not lead to buckets.
-pub(super) fn sibling<'a, 'p>(
+pub(crate) fn sibling<'a, 'p>(
     results: &'a [NamedResult],
     path: &'p [String],
 ) -> Result<(&'a AggResult, &'p [String]), AggError> {

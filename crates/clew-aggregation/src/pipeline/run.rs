@@ -4,17 +4,16 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
+use clew_query::aggregation::{Direction, GapPolicy, PipelineKind};
 use clew_query::{AggError, go_on_reducing};
 
-use super::path::{bucket_number, key_number, sibling, steps};
-use super::sequence::{Place, sequence};
-use super::summary::summarise;
-use super::{PipelineKind, PipelinePlan};
-use crate::plan::Plan;
+use crate::pipeline::PipelinePlan;
+use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
+use crate::pipeline::sequence::{Place, sequence};
+use crate::pipeline::summary::summarise;
+use crate::result::access::BucketView;
 use crate::result::{AggResult, Metric, NamedResult};
-use crate::result_access::BucketView;
-use clew_query::aggregation::Direction;
-use clew_query::aggregation::GapPolicy;
+use crate::tree::Plan;
 
 /// Computes the pipelines of one level and of all below it.
 ///

@@ -3,13 +3,12 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
+use clew_query::aggregation::PipelineKind;
 use clew_query::{AggError, go_on_reducing};
-
-use super::PipelineKind;
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) number: Option<f64>,
     /// Its key as a number: where it is on the axis.
     pub(super) key: f64,
@@ -35,7 +34,7 @@ impl Made {
 ///
 /// # Errors
 /// Once nobody wants it any more.
-pub(super) fn sequence(
+pub(crate) fn sequence(
     kind: &PipelineKind,
     places: &[Place],
 ) -> Result<Vec<Option<Made>>, AggError> {

@@ -1,14 +1,16 @@
 //! What is said about all buckets of an aggregation.
 
-use crate::format::ValueFormat;
-use crate::key::Key;
-use crate::moments::ExtendedMoments;
-use crate::reduce_metrics::{extended_result, stats_of};
-use crate::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
 use clew_query::aggregation::Summary;
 
+use crate::metric::extended_stats::extended_result;
+use crate::metric::simple::stats_of;
+use crate::numbers::moments::ExtendedMoments;
+use crate::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
+use crate::value::format::ValueFormat;
+use crate::value::key::Key;
+
 /// The result of a summary of numbers, each with its bucket's key.
-pub(super) fn summarise(
+pub(crate) fn summarise(
     summary: &Summary,
     numbers: &[(f64, Key)],
     format: &ValueFormat,

@@ -339,7 +339,7 @@ fn render_rows(
 }
 
 fn date_histogram(spec: &DateHistogramSpec, specs: &[NamedAgg], held: &Held<'_>) -> Value {
-    let zone = zone::parse_zone(spec.time_zone.as_deref()).unwrap();
+    let zone = parse_zone(spec.time_zone.as_deref()).unwrap();
     let field = &spec.source.field;
     let round = |ms: i64| round(ms - spec.offset_ms, spec.interval, &zone) + spec.offset_ms;
     let mut rows = histogram_of(held, |doc| {

@@ -1,0 +1,289 @@
+//! `auto_date_histogram`: intervals of time whose length the data chooses. Documents are counted in short ones, and when all
+//! shards are merged, each parent's are joined until they are few enough.
+
+use clew_query::AggError;
+use clew_query::aggregation::{AutoDateSpec, CalendarUnit, DateInterval};
+use jiff::tz::TimeZone;
+use tantivy::SegmentReader;
+
+use crate::bucket::date_histogram::DatePlan;
+use crate::counted::Partial;
+use crate::counted::buckets::{Axis, Buckets};
+use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
+use crate::field::values::{date_format, plan_values};
+use crate::field::{ValueKind, ValuePlan};
+use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
+use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
+use crate::tree::{Op, Plan};
+use crate::value::format::ValueFormat;
+use crate::value::key::{Key, KeyTable, number_of};
+use crate::value::rounding::Rounding;
+use crate::value::zone::parse_zone;
+
+/// A unit of time, its letter, its least length, and how many of it an interval may have.
+struct Unit {
+    unit: CalendarUnit,
+    letter: &'static str,
+    length_ms: i64,
+    counts: &'static [usize],
+}
+
+const UNITS: [Unit; 6] = [
+    Unit {
+        unit: CalendarUnit::Second,
+        letter: "s",
+        length_ms: 1_000,
+        counts: &[1, 5, 10, 30],
+    },
+    Unit {
+        unit: CalendarUnit::Minute,
+        letter: "m",
+        length_ms: 60_000,
+        counts: &[1, 5, 10, 30],
+    },
+    Unit {
+        unit: CalendarUnit::Hour,
+        letter: "h",
+        length_ms: 3_600_000,
+        counts: &[1, 3, 12],
+    },
+    Unit {
+        unit: CalendarUnit::Day,
+        letter: "d",
+        length_ms: 86_400_000,
+        counts: &[1, 7],
+    },
+    Unit {
+        unit: CalendarUnit::Month,
+        letter: "M",
+        length_ms: 28 * 86_400_000,
+        counts: &[1, 3],
+    },
+    Unit {
+        unit: CalendarUnit::Year,
+        letter: "y",
+        length_ms: 365 * 86_400_000,
+        counts: &[1, 5, 10, 20, 50, 100],
+    },
+];
+
+/// While counting, no shard has more intervals than this between its first and last document.
+const COUNTED_MAX: i64 = 65_536;
+
+/// The most buckets that can be asked for.
+const BUCKETS_MAX: u32 = 10_000;
+
+/// An `auto_date_histogram`.
+#[derive(Clone, Debug)]
+pub(crate) struct AutoDatePlan {
+    target: usize,
+    zone: TimeZone,
+    /// The unit that documents are counted by: a place in the list of units.
+    pub(crate) base: usize,
+}
+
+impl AutoDatePlan {
+    /// How documents are counted.
+    pub(crate) fn collected(&self) -> DatePlan {
+        DatePlan {
+            interval: DateInterval::Calendar(UNITS[self.base].unit),
+            zone: self.zone.clone(),
+            offset_ms: 0,
+            min_doc_count: 0,
+            extended: None,
+            hard: None,
+            order: Vec::new(),
+            keyed: false,
+        }
+    }
+
+    /// The buckets of one parent: their starts, and for each key of `keys` (ascending) its start.
+    fn axis(&self, keys: &[i64]) -> (Axis, Vec<i64>) {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
+            let interval = format!("1{}", UNITS[self.base].letter);
+            return (
+                Axis {
+                    starts: Vec::new(),
+                    interval,
+                },
+                Vec::new(),
+            );
+        };
+        let mut place = self.base;
+        loop {
+            let unit = &UNITS[place];
+            let most = unit.counts.last().copied().unwrap_or(1) * self.target;
+            let interval = DateInterval::Calendar(unit.unit);
+            let rounding = Rounding::prepare(interval, &self.zone, 0, *first..=*last);
+            let starts = starts(&rounding, *first, *last, most);
+            if starts.len() > most && place + 1 < UNITS.len() {
+                place += 1;
+                continue;
+            }
+            let fits = |count: &&usize| starts.len().div_ceil(**count) <= self.target;
+            let count = unit.counts.iter().find(fits).or(unit.counts.last());
+            let count = count.copied().unwrap_or(1);
+            let chosen: Vec<i64> = starts.iter().step_by(count).copied().collect();
+            let start_of = |key: &i64| {
+                let after = chosen.partition_point(|start| start <= key);
+                chosen[after.saturating_sub(1)]
+            };
+            let of_keys = keys.iter().map(start_of).collect();
+            let axis = Axis {
+                interval: format!("{count}{}", unit.letter),
+                starts: chosen,
+            };
+            return (axis, of_keys);
+        }
+    }
+}
+
+/// The starts of all intervals from one instant to another; one more than `most` is enough, unless
+/// it is the longest interval there is.
+fn starts(rounding: &Rounding, first: i64, last: i64, most: usize) -> Vec<i64> {
+    let mut starts = vec![rounding.round(first, &mut 0)];
+    while let Some(start) = starts.last().copied() {
+        let next = rounding.next(start);
+        if next > last || next <= start || starts.len() > most.max(BUCKETS_MAX as usize * 100) {
+            break;
+        }
+        starts.push(next);
+    }
+    starts
+}
+
+/// The plan of an `auto_date_histogram`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_auto_date(
+    spec: &AutoDateSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, Op), AggError> {
+    if spec.buckets == 0 || spec.buckets > BUCKETS_MAX {
+        return Err(AggError::invalid(format!(
+            "buckets must be between 1 and {BUCKETS_MAX}, found [{}]",
+            spec.buckets
+        )));
+    }
+    let mut values = plan_values(&spec.source, "auto_date_histogram", context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    if matches!(
+        values.kind,
+        ValueKind::Date | ValueKind::DateNanos | ValueKind::Unmapped
+    ) {
+        values.format = ValueFormat::Date {
+            format: date_format(&spec.source, Some(&values.format))?,
+            zone: zone.clone(),
+        };
+    }
+    let least = spec.minimum.and_then(|minimum| {
+        let mut units = UNITS.iter();
+        units.position(|unit| unit.unit == minimum)
+    });
+    let readers = context
+        .searcher
+        .map_or(&[][..], |s| &s.snapshot.readers[..]);
+    let plan = AutoDatePlan {
+        target: spec.buckets as usize,
+        zone,
+        base: base_unit(readers, &values, least.unwrap_or(0))?,
+    };
+    Ok((values, Op::AutoDate(plan)))
+}
+
+/// The shortest unit of which the shard's data has not too many.
+fn base_unit(
+    readers: &[SegmentReader],
+    values: &ValuePlan,
+    least: usize,
+) -> Result<usize, AggError> {
+    let mut range: Option<(i64, i64)> = None;
+    for reader in readers {
+        let column = ValueColumn::open(reader, values)?;
+        if let Some((min, max)) = column.range() {
+            let (min, max) = (column.instant(min), column.instant(max));
+            range = Some(range.map_or((min, max), |(low, high)| (low.min(min), high.max(max))));
+        }
+    }
+    let span = range.map_or(0, |(min, max)| max.saturating_sub(min));
+    let fits = |unit: &Unit| span / unit.length_ms <= COUNTED_MAX;
+    let place = UNITS.iter().position(fits).unwrap_or(UNITS.len() - 1);
+    Ok(place.max(least))
+}
+
+pub(crate) fn joined_dates(
+    auto: &AutoDatePlan,
+    plan: &Plan,
+    buckets: Buckets,
+) -> Result<Buckets, AggError> {
+    let by_parent = buckets.by_parent();
+    let whole = |number: &u32| match buckets.table.keys()[*number as usize] {
+        Key::I64(key) => key,
+        _ => 0,
+    };
+    let parents = buckets
+        .table
+        .parents()
+        .iter()
+        .max()
+        .map_or(0, |max| max + 1);
+    let mut table: KeyTable<Key> = KeyTable::default();
+    let mut counts: Vec<u64> = Vec::new();
+    let mut map = vec![0_u32; buckets.table.len()];
+    let mut axes = Vec::new();
+    for parent in 0..parents {
+        let mut numbers = by_parent.of_parent(parent).to_vec();
+        numbers.sort_unstable_by_key(whole);
+        let keys: Vec<i64> = numbers.iter().map(whole).collect();
+        let (axis, starts) = auto.axis(&keys);
+        for (number, start) in numbers.iter().zip(starts) {
+            let (new, _) = table.number(parent, Key::I64(start));
+            counts.resize(counts.len().max(new as usize + 1), 0);
+            counts[new as usize] += buckets.counts[*number as usize];
+            map[*number as usize] = new;
+        }
+        axes.push(axis);
+    }
+    debug_assert_eq!(number_of(counts.len()) as usize, table.len());
+    let mut subs: Vec<Partial> = plan.subs.iter().map(Partial::empty).collect();
+    for (mine, theirs) in subs.iter_mut().zip(buckets.subs) {
+        mine.merge(theirs, Some(&map))?;
+    }
+    Ok(Buckets {
+        axes,
+        ..Buckets::of(table, counts, subs)
+    })
+}
+
+pub(crate) fn auto_date_result(
+    node: &Node<'_>,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let axis = parent.and_then(|parent| buckets.axes.get(parent as usize));
+    let rows = rows_of(node.numbers(parent), buckets, whole_key);
+    let mut rows = rows.into_iter().peekable();
+    let mut made = Vec::new();
+    for start in axis.map_or(&[][..], |axis| &axis.starts) {
+        budget.take()?;
+        let row = rows.next_if(|row| row.key == *start);
+        made.push(Bucket {
+            key: Key::Date(*start),
+            doc_count: row.map_or(0, |row| row.count),
+            doc_count_error: None,
+            extra: BucketExtra::None,
+            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+        });
+    }
+    Ok(AggResult::AutoDateHistogram {
+        histogram: HistogramResult {
+            buckets: made,
+            keyed: false,
+            format: node.plan.values.format.clone(),
+        },
+        interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
+    })
+}

@@ -1,0 +1,306 @@
+//! Buckets per combination of values of several sources. Combinations are numbered source by
+//! source: a number stands for all sources so far, and with the next source's value finds the next
+//! number, so that no combination is ever built per document.
+
+use std::cmp::Ordering;
+
+use clew_query::AggError;
+use clew_query::aggregation::{DateInterval, Direction, Grid, MissingOrder};
+use clew_schema::geo::GeoPoint;
+use jiff::tz::TimeZone;
+use tantivy::columnar::MonotonicallyMappableToU64;
+
+use crate::bucket::steps::{start_of_step, step_of_number};
+use crate::bucket::terms::shown_key;
+use crate::collect::slots::count_up;
+use crate::collect::{Block, Collect, Segment, Subs};
+use crate::counted::Partial;
+use crate::counted::buckets::Buckets;
+use crate::field::ValuePlan;
+use crate::field::column::ValueColumn;
+use crate::field::rows::{Repeats, Rows};
+use crate::limits::Account;
+use crate::tree::Plan;
+use crate::tree::open::open_subs;
+use crate::value::grid::{cell_of, name_of};
+use crate::value::key::{Entry, Key, KeyTable};
+use crate::value::rounding::Rounding;
+
+/// A source's value as a number, or nothing.
+type Code = Option<u64>;
+
+struct Source {
+    field: String,
+    column: ValueColumn,
+    rows: Rows,
+    step: Steps,
+    missing_bucket: bool,
+    /// How far the block's rows have been read.
+    at: usize,
+    codes: Vec<Code>,
+    table: KeyTable<Code>,
+}
+
+enum Steps {
+    Value,
+    Number { interval: f64 },
+    Date { rounding: Rounding, hint: usize },
+    Cell(Grid),
+}
+
+impl Source {
+    fn open(segment: Segment<'_>, link: &Link) -> Result<Self, AggError> {
+        let column = ValueColumn::open(segment.reader, &link.values)?;
+        let step = match &link.step {
+            Step::Value => Steps::Value,
+            Step::Number { interval } => Steps::Number {
+                interval: *interval,
+            },
+            Step::Cell(grid) => Steps::Cell(*grid),
+            Step::Date {
+                interval,
+                zone,
+                offset_ms,
+            } => {
+                let range = column.range();
+                let (min, max) = range.map_or((0, 0), |(min, max)| {
+                    (column.instant(min), column.instant(max))
+                });
+                Steps::Date {
+                    rounding: Rounding::prepare(*interval, zone, *offset_ms, min..=max),
+                    hint: 0,
+                }
+            }
+        };
+        Ok(Source {
+            field: link.values.field.clone(),
+            column,
+            rows: Rows::default(),
+            step,
+            missing_bucket: link.missing_bucket,
+            at: 0,
+            codes: Vec::new(),
+            table: KeyTable::default(),
+        })
+    }
+
+    fn begin(&mut self, block: Block<'_>) {
+        self.at = 0;
+        self.rows.clear();
+        if !self.column.is_empty() {
+            self.column
+                .read(block.docs, Repeats::Dropped, &mut self.rows);
+        }
+    }
+
+    /// Reads the codes of the document at a place of the block.
+    fn read(&mut self, place: u32) {
+        self.codes.clear();
+        while self.rows.entries.get(self.at) == Some(&place) {
+            let raw = self.rows.values[self.at];
+            let code = Some(match &mut self.step {
+                Steps::Value => raw,
+                Steps::Number { interval } => {
+                    let value = self.column.number(raw);
+                    start_of_step(step_of_number(value, *interval, 0.0), *interval, 0.0).to_u64()
+                }
+                Steps::Cell(grid) => cell_of(*grid, GeoPoint::decode(raw)),
+                Steps::Date { rounding, hint } => {
+                    rounding.round(self.column.instant(raw), hint).to_u64()
+                }
+            });
+            // Values are sorted, so equal codes are neighbours, but for cells.
+            let known = match &self.step {
+                Steps::Cell(_) => self.codes.contains(&code),
+                _ => self.codes.last() == Some(&code),
+            };
+            if !known {
+                self.codes.push(code);
+            }
+            self.at += 1;
+        }
+        if self.codes.is_empty() && self.missing_bucket {
+            self.codes.push(None);
+        }
+    }
+
+    /// Every code's key, in the table's order.
+    fn keys(&self, account: &mut Account) -> Result<Vec<Key>, AggError> {
+        let codes = self.table.keys();
+        account.charge_keys(2 * codes.len())?;
+        let mut distinct: Vec<u64> = codes.iter().copied().flatten().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let keys: Vec<Key> = match &self.step {
+            Steps::Value => self.column.booked_keys(&self.field, &distinct, account)?,
+            Steps::Number { .. } => {
+                let key = |code: &u64| Key::F64(f64::from_u64(*code));
+                distinct.iter().map(key).collect()
+            }
+            Steps::Cell(grid) => {
+                let key = |code: &u64| Key::Str(name_of(*grid, *code).into());
+                distinct.iter().map(key).collect()
+            }
+            Steps::Date { .. } => {
+                let key = |code: &u64| Key::I64(i64::from_u64(*code));
+                distinct.iter().map(key).collect()
+            }
+        };
+        let key_of = |code: &Code| match code.map(|code| distinct.binary_search(&code)) {
+            Some(Ok(at)) => keys[at].clone(),
+            Some(Err(_)) | None => Key::Null,
+        };
+        Ok(codes.iter().map(key_of).collect())
+    }
+}
+
+pub(crate) struct Chain {
+    sources: Vec<Source>,
+    counts: Vec<u64>,
+    subs: Subs,
+    /// Numbers that the sources so far lead to, and those that one more leads to.
+    numbers: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl Chain {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        links: &[Link],
+    ) -> Result<Self, AggError> {
+        let sources = links.iter().map(|link| Source::open(segment, link));
+        Ok(Chain {
+            sources: sources.collect::<Result<_, _>>()?,
+            counts: Vec::new(),
+            subs: open_subs(segment, plan)?,
+            numbers: Vec::new(),
+            next: Vec::new(),
+        })
+    }
+}
+
+impl Collect for Chain {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        for source in &mut self.sources {
+            source.begin(block);
+        }
+        for ((place, doc), parent) in (0_u32..).zip(block.docs).zip(block.parents) {
+            self.numbers.clear();
+            self.numbers.push(*parent);
+            for source in &mut self.sources {
+                source.read(place);
+                self.next.clear();
+                for number in &self.numbers {
+                    for code in &source.codes {
+                        let (next, entry) = source.table.number(*number, *code);
+                        if entry == Entry::New {
+                            account.charge(size_of::<(u32, Code)>() + 4 * size_of::<u32>())?;
+                        }
+                        self.next.push(next);
+                    }
+                }
+                std::mem::swap(&mut self.numbers, &mut self.next);
+            }
+            for number in &self.numbers {
+                count_up(&mut self.counts, *number, *doc, account)?;
+                if !self.subs.is_empty() {
+                    self.subs.push(*doc, *number);
+                }
+            }
+        }
+        self.subs.flush(account)
+    }
+
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        let keys = self.sources.iter().map(|source| source.keys(account));
+        let keys: Vec<Vec<Key>> = keys.collect::<Result<_, _>>()?;
+        let count = self.sources.last().map_or(0, |last| last.table.len());
+        account.charge_keys(count * (1 + self.sources.len()))?;
+        let mut parents = Vec::with_capacity(count);
+        let mut tuples = Vec::with_capacity(count);
+        for bucket in 0..count {
+            let mut number = bucket;
+            let mut tuple = Vec::with_capacity(self.sources.len());
+            for (source, keys) in self.sources.iter().zip(&keys).rev() {
+                tuple.push(keys[number].clone());
+                number = source.table.parents()[number] as usize;
+            }
+            tuple.reverse();
+            account.charge(tuple.iter().map(Key::heap_bytes).sum())?;
+            parents.push(u32::try_from(number).expect("numbers are 32 bits"));
+            tuples.push(Key::Tuple(tuple.into()));
+        }
+        let mut counts = self.counts;
+        counts.resize(count, 0);
+        Ok(Partial::Buckets(Buckets::of(
+            KeyTable::of_distinct(parents, tuples),
+            counts,
+            self.subs.finish(account)?,
+        )))
+    }
+}
+
+/// One source of a combination.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) name: String,
+    pub(crate) values: ValuePlan,
+    pub(crate) step: Step,
+    /// Whether documents without a value have a bucket.
+    pub(crate) missing_bucket: bool,
+    pub(crate) direction: Direction,
+    pub(crate) missing_order: MissingOrder,
+}
+
+/// What of a value is combined.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Value,
+    Number {
+        interval: f64,
+    },
+    Date {
+        interval: DateInterval,
+        zone: TimeZone,
+        offset_ms: i64,
+    },
+    Cell(Grid),
+}
+
+impl Link {
+    pub(crate) fn compare(&self, a: &Key, b: &Key) -> Ordering {
+        let directed = |ordering: Ordering| match self.direction {
+            Direction::Ascending => ordering,
+            Direction::Descending => ordering.reverse(),
+        };
+        match (a, b, self.missing_order) {
+            (Key::Null, Key::Null, _) => Ordering::Equal,
+            (Key::Null, _, MissingOrder::First) | (_, Key::Null, MissingOrder::Last) => {
+                Ordering::Less
+            }
+            (Key::Null, _, MissingOrder::Last) | (_, Key::Null, MissingOrder::First) => {
+                Ordering::Greater
+            }
+            // Nothing is less than every value.
+            (Key::Null, _, MissingOrder::Default) => directed(Ordering::Less),
+            (_, Key::Null, MissingOrder::Default) => directed(Ordering::Greater),
+            (a, b, _) => directed(a.cmp(b)),
+        }
+    }
+}
+
+/// A combination, each part as its own source shows it.
+pub(crate) fn shown_tuple(key: &Key, links: &[Link]) -> Key {
+    match key {
+        Key::Tuple(keys) => {
+            let shown = keys.iter().zip(links);
+            Key::Tuple(
+                shown
+                    .map(|(key, link)| shown_key(key, link.values.kind))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}

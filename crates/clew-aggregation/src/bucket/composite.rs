@@ -1,0 +1,218 @@
+//! `composite`: buckets per combination of values, page by page.
+
+use std::cmp::Ordering;
+
+use clew_query::AggError;
+use clew_query::aggregation::{CompositeKind, CompositeSource, CompositeSpec, Scalar};
+
+use crate::bucket::chain::{Link, Step, shown_tuple};
+use crate::counted::buckets::{Buckets, retain};
+use crate::field::ValueKind;
+use crate::field::context::AggContext;
+use crate::field::values::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
+use crate::reduce::{Budget, Node, results_of};
+use crate::result::{AggResult, Bucket, BucketExtra, CompositeResult};
+use crate::value::format::ValueFormat;
+use crate::value::key::{Key, number_of};
+use crate::value::zone::parse_zone;
+
+/// A `composite` aggregation.
+#[derive(Clone, Debug)]
+pub(crate) struct CompositePlan {
+    pub(crate) links: Vec<Link>,
+    pub(crate) size: usize,
+    /// Only combinations behind this one.
+    pub(crate) after: Option<Box<[Key]>>,
+}
+
+impl CompositePlan {
+    /// Which of two combinations comes first.
+    pub(crate) fn compare(&self, a: &[Key], b: &[Key]) -> Ordering {
+        let pairs = self.links.iter().zip(a.iter().zip(b));
+        pairs
+            .map(|(link, (a, b))| link.compare(a, b))
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+
+    /// The numbers of the first combinations behind `after`, in order.
+    pub(crate) fn page(&self, buckets: &Buckets, numbers: &[u32]) -> Vec<u32> {
+        let key = |number: &u32| match &buckets.table.keys()[*number as usize] {
+            Key::Tuple(keys) => &keys[..],
+            _ => &[],
+        };
+        let wanted = numbers.iter().filter(|number| self.is_wanted(key(number)));
+        let mut wanted: Vec<u32> = wanted.copied().collect();
+        wanted.sort_unstable_by(|a, b| self.compare(key(a), key(b)));
+        wanted.truncate(self.size);
+        wanted
+    }
+
+    /// Whether a combination comes behind `after`.
+    fn is_wanted(&self, key: &[Key]) -> bool {
+        let after = self.after.as_deref();
+        after.is_none_or(|after| self.compare(key, after) == Ordering::Greater)
+    }
+}
+
+/// The plan of a `composite` aggregation.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_composite(
+    spec: &CompositeSpec,
+    context: &AggContext<'_>,
+) -> Result<CompositePlan, AggError> {
+    let size = spec.size as usize;
+    if size > context.limits.buckets_max {
+        return Err(AggError::TooManyBuckets {
+            max: context.limits.buckets_max,
+            count: size,
+        });
+    }
+    let links = spec.sources.iter().map(|source| link(source, context));
+    let links = links.collect::<Result<Vec<_>, _>>()?;
+    let after = match &spec.after {
+        None => None,
+        Some(after) => Some(after_key(after, &links, context)?),
+    };
+    Ok(CompositePlan { links, size, after })
+}
+
+pub(crate) fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggError> {
+    let (values, step) = match &source.kind {
+        CompositeKind::Terms(values) => {
+            let mut plan = plan_values(values, "terms", context)?;
+            // Dates stay numbers unless a format is asked for.
+            if values.format.is_none()
+                && matches!(plan.kind, ValueKind::Date | ValueKind::DateNanos)
+            {
+                plan.format = ValueFormat::Raw;
+            }
+            (plan, Step::Value)
+        }
+        CompositeKind::Cells { source, grid } => {
+            (plan_values(source, "geo_grid", context)?, Step::Cell(*grid))
+        }
+        CompositeKind::Histogram { source, interval } => {
+            let interval = *interval;
+            (
+                plan_values(source, "histogram", context)?,
+                Step::Number { interval },
+            )
+        }
+        CompositeKind::DateHistogram {
+            source,
+            interval,
+            time_zone,
+            offset_ms,
+        } => {
+            let mut plan = plan_values(source, "date_histogram", context)?;
+            let zone = parse_zone(time_zone.as_deref())?;
+            plan.format = match &source.format {
+                None => ValueFormat::Raw,
+                Some(_) => ValueFormat::Date {
+                    format: date_format(source, None)?,
+                    zone: zone.clone(),
+                },
+            };
+            let step = Step::Date {
+                interval: *interval,
+                zone,
+                offset_ms: *offset_ms,
+            };
+            (plan, step)
+        }
+    };
+    Ok(Link {
+        name: source.name.clone(),
+        values,
+        step,
+        missing_bucket: source.missing_bucket,
+        direction: source.direction,
+        missing_order: source.missing_order,
+    })
+}
+
+fn after_key(
+    after: &[(String, Option<Scalar>)],
+    links: &[Link],
+    context: &AggContext<'_>,
+) -> Result<Box<[Key]>, AggError> {
+    if after.len() != links.len() {
+        return Err(AggError::invalid(format!(
+            "[after] has {} value(s) but [sources] has {}",
+            after.len(),
+            links.len()
+        )));
+    }
+    let key = |link: &Link| {
+        let found = after.iter().find(|(name, _)| *name == link.name);
+        let Some((_, value)) = found else {
+            return Err(AggError::invalid(format!(
+                "Missing value for [after.{}]",
+                link.name
+            )));
+        };
+        let Some(value) = value else {
+            if link.missing_bucket {
+                return Ok(Key::Null);
+            }
+            return Err(AggError::invalid(format!(
+                "Invalid value for [after.{}], expected a value",
+                link.name
+            )));
+        };
+        let format = &link.values.format;
+        match &link.step {
+            Step::Value => key_of(value, link.values.kind, format, context.now_ms),
+            Step::Number { .. } => bound_number(value).map(Key::F64),
+            Step::Cell(_) => Ok(Key::Str(text_of(value).into())),
+            Step::Date { zone, .. } => bound_ms(value, format, zone, context.now_ms).map(Key::I64),
+        }
+    };
+    links.iter().map(key).collect()
+}
+
+pub(crate) fn composite_result(
+    node: &Node<'_>,
+    composite: &CompositePlan,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let mut made = Vec::new();
+    for number in composite.page(buckets, node.numbers(parent)) {
+        budget.take()?;
+        let at = number as usize;
+        made.push(Bucket {
+            key: shown_tuple(&buckets.table.keys()[at], &composite.links),
+            doc_count: buckets.counts[at],
+            doc_count_error: None,
+            extra: BucketExtra::None,
+            subs: results_of(&node.subs, Some(number), budget)?,
+        });
+    }
+    let links = &composite.links;
+    Ok(AggResult::Composite(CompositeResult {
+        names: links.iter().map(|link| link.name.clone()).collect(),
+        formats: links
+            .iter()
+            .map(|link| link.values.format.clone())
+            .collect(),
+        buckets: made,
+    }))
+}
+
+/// Only the first combinations behind the page before can be on this page. Combinations are ordered
+/// by nothing but themselves, so this loses nothing.
+pub(crate) fn cut_page(composite: &CompositePlan, buckets: &mut Buckets, parent_count: usize) {
+    let by_parent = buckets.by_parent();
+    let mut keep = vec![false; buckets.table.len()];
+    for parent in 0..parent_count {
+        for number in composite.page(buckets, by_parent.of_parent(number_of(parent))) {
+            keep[number as usize] = true;
+        }
+    }
+    retain(buckets, &keep);
+}

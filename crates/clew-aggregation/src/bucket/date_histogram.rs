@@ -1,0 +1,234 @@
+//! `date_histogram`: a bucket per interval of time.
+
+use clew_query::AggError;
+use clew_query::aggregation::{Bounds, DateHistogramSpec, DateInterval, Scalar};
+use jiff::tz::TimeZone;
+use tantivy::columnar::MonotonicallyMappableToU64;
+
+use crate::bucket::steps::{Ends, Steps, check_ends, check_inside, enough, fill};
+use crate::collect::slots::Slots;
+use crate::collect::{Block, Collect, Level, Segment};
+use crate::counted::Partial;
+use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
+use crate::field::rows::Rows;
+use crate::field::values::{bound_ms, date_format, plan_values};
+use crate::field::{ValueKind, ValuePlan};
+use crate::limits::Account;
+use crate::order::path::plan_order;
+use crate::order::{PlannedOrder, Row};
+use crate::reduce::Budget;
+use crate::tree::open::open_subs;
+use crate::tree::{Op, Plan};
+use crate::value::format::ValueFormat;
+use crate::value::key::Key;
+use crate::value::rounding::{Arithmetic, Rounding, Starts};
+use crate::value::zone::parse_zone;
+
+/// Buckets of time.
+pub(crate) struct DateHistogram {
+    steps: Steps,
+    numbering: Numbering,
+    hard: Option<Ends<i64>>,
+}
+
+/// How an instant finds its bucket, cheapest first.
+enum Numbering {
+    /// All intervals are equally long.
+    Arithmetic(Arithmetic),
+    /// The starts of all intervals are listed; a bucket is known by its place.
+    Listed(Starts),
+    /// A bucket is known by the instant it begins.
+    Rounded { rounding: Rounding, hint: usize },
+}
+
+impl Numbering {
+    fn of(rounding: Rounding, range: Option<(i64, i64)>) -> Self {
+        if let Some(by) = rounding.arithmetic() {
+            return Numbering::Arithmetic(by);
+        }
+        let listed = range.and_then(|(min, max)| rounding.starts(min..=max));
+        listed.map_or(Numbering::Rounded { rounding, hint: 0 }, Numbering::Listed)
+    }
+
+    /// Where bucket numbers lie, if they are close together.
+    fn span(&self, range: Option<(i64, i64)>) -> Option<(u64, u64)> {
+        let (min, max) = range?;
+        match self {
+            Numbering::Arithmetic(by) => Some((by.step_of(min).to_u64(), by.step_of(max).to_u64())),
+            Numbering::Listed(starts) => Some((0_i64.to_u64(), place(starts.len() - 1).to_u64())),
+            Numbering::Rounded { .. } => None,
+        }
+    }
+}
+
+fn place(index: usize) -> i64 {
+    i64::try_from(index).expect("lists of starts are short")
+}
+
+impl DateHistogram {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        dates: &DatePlan,
+        level: Level,
+    ) -> Result<Self, AggError> {
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let range = column
+            .range()
+            .map(|(min, max)| (column.instant(min), column.instant(max)));
+        let (min, max) = range.unwrap_or((0, 0));
+        let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, min..=max);
+        let numbering = Numbering::of(rounding, range);
+        Ok(DateHistogram {
+            steps: Steps {
+                column,
+                rows: Rows::default(),
+                slots: Slots::for_range(numbering.span(range), level),
+                counts: Vec::new(),
+                subs: open_subs(segment, plan)?,
+            },
+            numbering,
+            hard: dates.hard,
+        })
+    }
+}
+
+impl Collect for DateHistogram {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        let within = |start: i64| self.hard.is_none_or(|hard| hard.holds(start));
+        match &mut self.numbering {
+            Numbering::Arithmetic(by) => self.steps.collect(block, account, |column, raw| {
+                let step = by.step_of(column.instant(raw));
+                within(by.start_of(step)).then_some(step)
+            }),
+            Numbering::Listed(starts) => self.steps.collect(block, account, |column, raw| {
+                let at = starts.place_of(column.instant(raw));
+                within(starts.start_of(at)).then_some(place(at))
+            }),
+            Numbering::Rounded { rounding, hint } => {
+                self.steps.collect(block, account, |column, raw| {
+                    let start = rounding.round(column.instant(raw), hint);
+                    within(start).then_some(start)
+                })
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        let numbering = self.numbering;
+        self.steps.finish(
+            |step| {
+                Key::I64(match &numbering {
+                    Numbering::Arithmetic(by) => by.start_of(step),
+                    Numbering::Listed(starts) => {
+                        starts.start_of(usize::try_from(step).expect("places are not negative"))
+                    }
+                    Numbering::Rounded { .. } => step,
+                })
+            },
+            account,
+        )
+    }
+}
+
+/// The buckets of time to show, by key.
+///
+/// # Errors
+/// [`AggError::TooManyBuckets`], before the buckets are made.
+pub(crate) fn filled_dates(
+    plan: &DatePlan,
+    rows: Vec<Row>,
+    budget: &mut Budget,
+) -> Result<Vec<Row>, AggError> {
+    if plan.min_doc_count > 0 {
+        return enough(rows, plan.min_doc_count, budget);
+    }
+    let data = rows.first().zip(rows.last()).map(|(a, b)| (a.key, b.key));
+    let extended = plan.extended.unwrap_or(Ends {
+        min: None,
+        max: None,
+    });
+    let known = [
+        data.map(|(min, _)| min),
+        data.map(|(_, max)| max),
+        extended.min,
+        extended.max,
+    ];
+    let known = || known.into_iter().flatten();
+    let (Some(min), Some(max)) = (known().min(), known().max()) else {
+        return Ok(rows);
+    };
+    let rounding = Rounding::prepare(plan.interval, &plan.zone, plan.offset_ms, min..=max);
+    // Given ends are rounded as if there was no offset, and then moved by it.
+    let plain = Rounding::prepare(plan.interval, &plan.zone, 0, min..=max);
+    let round = |instant| plain.round(instant, &mut 0).saturating_add(plan.offset_ms);
+    let span = Ends {
+        min: extended.min.map(round),
+        max: extended.max.map(round),
+    };
+    fill(rows, span, |key| rounding.next(key), budget)
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DatePlan {
+    pub(crate) interval: DateInterval,
+    pub(crate) zone: TimeZone,
+    pub(crate) offset_ms: i64,
+    pub(crate) min_doc_count: u64,
+    pub(crate) extended: Option<Ends<i64>>,
+    pub(crate) hard: Option<Ends<i64>>,
+    pub(crate) order: Vec<PlannedOrder>,
+    pub(crate) keyed: bool,
+}
+
+pub(crate) fn plan_date_histogram(
+    spec: &DateHistogramSpec,
+    context: &AggContext<'_>,
+    subs: &[Plan],
+) -> Result<(ValuePlan, Op), AggError> {
+    let mut values = plan_values(&spec.source, "date_histogram", context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    // Keys are shown as clocks of the zone show them; an unmapped field still has empty buckets.
+    values.format = match &values.format {
+        ValueFormat::Date { format, .. } => ValueFormat::Date {
+            format: format.clone(),
+            zone: zone.clone(),
+        },
+        ValueFormat::Raw if values.kind == ValueKind::Unmapped => ValueFormat::Date {
+            format: date_format(&spec.source, None)?,
+            zone: zone.clone(),
+        },
+        other => other.clone(),
+    };
+    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<i64>>, AggError> {
+        let Some(bounds) = bounds else {
+            return Ok(None);
+        };
+        let end = |scalar: &Option<Scalar>| {
+            scalar
+                .as_ref()
+                .map(|scalar| bound_ms(scalar, &values.format, &zone, context.now_ms))
+                .transpose()
+        };
+        let ends = Ends {
+            min: end(&bounds.min)?,
+            max: end(&bounds.max)?,
+        };
+        check_ends(&ends)?;
+        Ok(Some(ends))
+    };
+    let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
+    check_inside(&extended, &hard)?;
+    let plan = DatePlan {
+        interval: spec.interval,
+        offset_ms: spec.offset_ms,
+        min_doc_count: spec.min_doc_count,
+        extended,
+        hard,
+        order: plan_order(&spec.order, subs)?,
+        keyed: spec.keyed,
+        zone,
+    };
+    Ok((values, Op::DateHistogram(plan)))
+}

@@ -1,0 +1,142 @@
+//! `histogram`: a bucket per interval of numbers.
+
+use clew_query::AggError;
+use clew_query::aggregation::{Bounds, HistogramSpec, Scalar};
+use tantivy::columnar::MonotonicallyMappableToU64;
+
+use crate::bucket::steps::{
+    Ends, Steps, check_ends, check_inside, enough, fill, start_of_step, step_of_number,
+};
+use crate::collect::slots::Slots;
+use crate::collect::{Block, Collect, Level, Segment};
+use crate::counted::Partial;
+use crate::field::column::ValueColumn;
+use crate::field::rows::Rows;
+use crate::field::values::bound_number;
+use crate::limits::Account;
+use crate::order::path::plan_order;
+use crate::order::{PlannedOrder, Row};
+use crate::reduce::Budget;
+use crate::tree::Plan;
+use crate::tree::open::open_subs;
+use crate::value::key::Key;
+
+/// Buckets of numbers. While collecting and merging, a bucket's key is its whole number of steps.
+pub(crate) struct NumberHistogram {
+    steps: Steps,
+    interval: f64,
+    offset: f64,
+    hard: Option<Ends<f64>>,
+}
+
+impl NumberHistogram {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        numbers: &NumberPlan,
+        level: Level,
+    ) -> Result<Self, AggError> {
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let range = column.range().map(|(min, max)| {
+            let step = |raw| step_of_number(column.number(raw), numbers.interval, numbers.offset);
+            (step(min).to_u64(), step(max).to_u64())
+        });
+        Ok(NumberHistogram {
+            steps: Steps {
+                column,
+                rows: Rows::default(),
+                slots: Slots::for_range(range, level),
+                counts: Vec::new(),
+                subs: open_subs(segment, plan)?,
+            },
+            interval: numbers.interval,
+            offset: numbers.offset,
+            hard: numbers.hard,
+        })
+    }
+}
+
+impl Collect for NumberHistogram {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        let (interval, offset, hard) = (self.interval, self.offset, self.hard);
+        self.steps.collect(block, account, |column, raw| {
+            let step = step_of_number(column.number(raw), interval, offset);
+            // Bounds are for the place among the intervals, whatever the offset.
+            let within =
+                hard.is_none_or(|hard| hard.holds_both(start_of_step(step, interval, 0.0)));
+            within.then_some(step)
+        })
+    }
+
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.steps.finish(Key::I64, account)
+    }
+}
+
+/// The buckets of numbers to show, by step.
+///
+/// # Errors
+/// [`AggError::TooManyBuckets`], before the buckets are made.
+pub(crate) fn filled_numbers(
+    plan: &NumberPlan,
+    rows: Vec<Row>,
+    budget: &mut Budget,
+) -> Result<Vec<Row>, AggError> {
+    if plan.min_doc_count > 0 {
+        return enough(rows, plan.min_doc_count, budget);
+    }
+    let step = |bound: f64| step_of_number(bound, plan.interval, plan.offset);
+    let span = plan.extended.map_or(
+        Ends {
+            min: None,
+            max: None,
+        },
+        |ends| Ends {
+            min: ends.min.map(step),
+            max: ends.max.map(step),
+        },
+    );
+    fill(rows, span, |step| step.saturating_add(1), budget)
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct NumberPlan {
+    pub(crate) interval: f64,
+    pub(crate) offset: f64,
+    pub(crate) min_doc_count: u64,
+    pub(crate) extended: Option<Ends<f64>>,
+    pub(crate) hard: Option<Ends<f64>>,
+    pub(crate) order: Vec<PlannedOrder>,
+    pub(crate) keyed: bool,
+}
+
+pub(crate) fn plan_histogram(spec: &HistogramSpec, subs: &[Plan]) -> Result<NumberPlan, AggError> {
+    if !(spec.interval > 0.0 && spec.interval.is_finite()) {
+        return Err(AggError::invalid(
+            "[interval] must be >0 for histogram aggregation",
+        ));
+    }
+    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<f64>>, AggError> {
+        let Some(bounds) = bounds else {
+            return Ok(None);
+        };
+        let end = |scalar: &Option<Scalar>| scalar.as_ref().map(bound_number).transpose();
+        let ends = Ends {
+            min: end(&bounds.min)?,
+            max: end(&bounds.max)?,
+        };
+        check_ends(&ends)?;
+        Ok(Some(ends))
+    };
+    let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
+    check_inside(&extended, &hard)?;
+    Ok(NumberPlan {
+        interval: spec.interval,
+        offset: spec.offset,
+        min_doc_count: spec.min_doc_count,
+        extended,
+        hard,
+        order: plan_order(&spec.order, subs)?,
+        keyed: spec.keyed,
+    })
+}

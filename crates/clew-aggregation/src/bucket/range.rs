@@ -1,0 +1,342 @@
+//! `range`, `date_range`, `ip_range` and `geo_distance`: ranges with their ends read and their names made.
+
+use std::cmp::Ordering;
+use std::net::{IpAddr, Ipv6Addr};
+
+use clew_query::AggError;
+use clew_query::aggregation::{DistanceOrigin, EndKind, RangeItem, RangeSpec, Scalar};
+use clew_schema::geo::GeoPoint;
+
+use crate::collect::places::Places;
+use crate::collect::{Block, Collect, Segment};
+use crate::counted::Partial;
+use crate::counted::buckets::Buckets;
+use crate::field::ValuePlan;
+use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
+use crate::field::rows::{Repeats, Rows};
+use crate::field::values::{address, bound_ms, bound_number, date_format, plan_values, text_of};
+use crate::limits::Account;
+use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
+use crate::result::{AggResult, RangeBucket, RangeEnd};
+use crate::tree::{Op, Plan};
+use crate::value::format::ValueFormat;
+use crate::value::key::Key;
+use crate::value::zone::parse_zone;
+
+/// Whether a value lies in a range.
+enum Test {
+    Number(f64, f64),
+    /// Of the numbers that stand for values in this segment.
+    Raw(u64, u64),
+}
+
+impl Test {
+    fn of(ends: RangeEnds, column: &ValueColumn) -> Self {
+        match ends {
+            RangeEnds::Numbers(from, to) => Test::Number(from, to),
+            RangeEnds::Addresses(from, to) => {
+                let first = |end: Option<_>, open: u64| {
+                    end.map_or(open, |end| column.first_from(end).unwrap_or(u64::MAX))
+                };
+                Test::Raw(first(from, 0), first(to, u64::MAX))
+            }
+        }
+    }
+
+    fn holds(&self, raw: u64, number: f64) -> bool {
+        match self {
+            Test::Number(from, to) => number >= *from && number < *to,
+            Test::Raw(from, to) => raw >= *from && raw < *to,
+        }
+    }
+}
+
+pub(crate) struct Ranges {
+    column: ValueColumn,
+    rows: Rows,
+    tests: Vec<Test>,
+    origin: Option<DistanceOrigin>,
+    places: Places,
+    hits: Vec<u64>,
+}
+
+impl Ranges {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        range: &RangePlan,
+    ) -> Result<Self, AggError> {
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let tests = range
+            .ranges
+            .iter()
+            .map(|range| Test::of(range.ends, &column));
+        Ok(Ranges {
+            tests: tests.collect(),
+            origin: range.origin,
+            column,
+            rows: Rows::default(),
+            places: Places::open(segment, plan)?,
+            hits: Vec::new(),
+        })
+    }
+}
+
+impl Collect for Ranges {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.column.is_empty() {
+            return Ok(());
+        }
+        self.column
+            .read(block.docs, Repeats::Dropped, &mut self.rows);
+        let mut at = 0;
+        while at < self.rows.entries.len() {
+            let entry = self.rows.entries[at];
+            self.hits.clear();
+            while self.rows.entries.get(at) == Some(&entry) {
+                let raw = self.rows.values[at];
+                let number = match self.origin {
+                    Some(origin) => {
+                        GeoPoint::decode(raw).metres_to(origin.place) / origin.unit_metres
+                    }
+                    None => self.column.number(raw),
+                };
+                self.hits.extend(
+                    (0_u64..)
+                        .zip(&self.tests)
+                        .filter(|(_, test)| test.holds(raw, number))
+                        .map(|(place, _)| place),
+                );
+                at += 1;
+            }
+            // A document counts once per range, whatever number of its values lies in it.
+            self.hits.sort_unstable();
+            self.hits.dedup();
+            let of = (block.docs[entry as usize], block.parents[entry as usize]);
+            for place in &self.hits {
+                self.places.add(of, *place, account)?;
+            }
+        }
+        self.places.flush(account)
+    }
+
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.places.finish(account)
+    }
+}
+
+/// Ranges in the order of their ends.
+#[derive(Clone, Debug)]
+pub(crate) struct RangePlan {
+    pub(crate) ranges: Vec<PlannedRange>,
+    pub(crate) keyed: bool,
+    pub(crate) kind: EndKind,
+    /// Where distances are measured from, and their unit in metres.
+    pub(crate) origin: Option<DistanceOrigin>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRange {
+    pub(crate) key: Option<String>,
+    pub(crate) ends: RangeEnds,
+}
+
+/// Lower end included, upper end not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RangeEnds {
+    Numbers(f64, f64),
+    Addresses(Option<Ipv6Addr>, Option<Ipv6Addr>),
+}
+
+impl PlannedRange {
+    /// The ends as results show them.
+    pub(crate) fn shown(&self, format: &ValueFormat) -> (Option<RangeEnd>, Option<RangeEnd>) {
+        match self.ends {
+            RangeEnds::Numbers(from, to) => {
+                let end = |end: f64| {
+                    let shown = || RangeEnd::Number(end, format.text_of_number(end));
+                    end.is_finite().then(shown)
+                };
+                (end(from), end(to))
+            }
+            RangeEnds::Addresses(from, to) => {
+                let end = |end: Option<Ipv6Addr>| {
+                    end.map(|end| RangeEnd::Address(Key::Ip(end).to_string()))
+                };
+                (end(from), end(to))
+            }
+        }
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self, from: Option<&RangeEnd>, to: Option<&RangeEnd>) -> String {
+        let text = |end: Option<&RangeEnd>| match end {
+            None => "*".to_string(),
+            Some(RangeEnd::Number(_, Some(text)) | RangeEnd::Address(text)) => text.clone(),
+            Some(RangeEnd::Number(number, None)) => Key::F64(*number).to_string(),
+        };
+        let made = || format!("{}-{}", text(from), text(to));
+        self.key.clone().unwrap_or_else(made)
+    }
+}
+
+/// The plan of `range`, `date_range` and `ip_range`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_range(
+    spec: &RangeSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, Op), AggError> {
+    let name = match spec.kind {
+        EndKind::Dates => "date_range",
+        EndKind::Addresses => "ip_range",
+        EndKind::Distances => "geo_distance",
+        EndKind::Numbers => "range",
+    };
+    let mut values = plan_values(&spec.source, name, context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    let dates = spec.kind == EndKind::Dates || matches!(values.format, ValueFormat::Date { .. });
+    if dates {
+        let format = date_format(&spec.source, Some(&values.format))?;
+        values.format = ValueFormat::Date {
+            format,
+            zone: zone.clone(),
+        };
+    }
+    let end = |scalar: &Option<Scalar>, open: f64| match scalar {
+        None => Ok(open),
+        Some(scalar) if dates => {
+            // Numbers are read by the field's format too, which may mean seconds by them.
+            let written = Scalar::Text(text_of(scalar));
+            let ms = bound_ms(&written, &values.format, &zone, context.now_ms)?;
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "dates fit in 53 bits for 285,000 years"
+            )]
+            let ms = ms as f64;
+            Ok(ms)
+        }
+        Some(scalar) => bound_number(scalar),
+    };
+    let planned = |range: &RangeItem| {
+        if spec.kind == EndKind::Addresses {
+            return addresses(range);
+        }
+        let is_distance = spec.kind == EndKind::Distances;
+        let least = if is_distance { 0.0 } else { f64::NEG_INFINITY };
+        let from = end(&range.from, least)?;
+        let to = end(&range.to, f64::INFINITY)?;
+        let mut key = range.key.clone();
+        if is_distance && key.is_none() && from.abs() < f64::MIN_POSITIVE {
+            // Distances begin at nothing, whether that is said or not.
+            let to = Some(Key::F64(to)).filter(|_| to.is_finite());
+            let to = to.map_or_else(|| "*".to_string(), |to| to.to_string());
+            key = Some(format!("*-{to}"));
+        }
+        Ok(PlannedRange {
+            key,
+            ends: RangeEnds::Numbers(from, to),
+        })
+    };
+    let ranges = spec.ranges.iter().map(planned);
+    let mut ranges = ranges.collect::<Result<Vec<_>, AggError>>()?;
+    if ranges.is_empty() {
+        return Err(AggError::invalid(format!(
+            "No [ranges] specified for the [{name}] aggregation"
+        )));
+    }
+    // Distances stay as they were given.
+    if spec.kind != EndKind::Distances {
+        ranges.sort_by(in_order);
+    }
+    let plan = RangePlan {
+        ranges,
+        keyed: spec.keyed,
+        kind: spec.kind,
+        origin: spec.origin,
+    };
+    Ok((values, Op::Range(plan)))
+}
+
+fn in_order(a: &PlannedRange, b: &PlannedRange) -> Ordering {
+    match (a.ends, b.ends) {
+        (RangeEnds::Numbers(a_from, a_to), RangeEnds::Numbers(b_from, b_to)) => {
+            a_from.total_cmp(&b_from).then(a_to.total_cmp(&b_to))
+        }
+        (RangeEnds::Addresses(a_from, a_to), RangeEnds::Addresses(b_from, b_to)) => {
+            // An open end is before all others below, and behind them above.
+            let above = |to: Option<Ipv6Addr>| (to.is_none(), to);
+            a_from.cmp(&b_from).then(above(a_to).cmp(&above(b_to)))
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+fn addresses(range: &RangeItem) -> Result<PlannedRange, AggError> {
+    if let Some(mask) = &range.mask {
+        let (from, to) = network(mask).ok_or_else(|| {
+            AggError::invalid(format!(
+                "'{mask}' is not an IP address with a prefix length."
+            ))
+        })?;
+        return Ok(PlannedRange {
+            key: Some(range.key.clone().unwrap_or_else(|| mask.clone())),
+            ends: RangeEnds::Addresses(from, to),
+        });
+    }
+    let end = |end: &Option<Scalar>| {
+        let read = |scalar: &Scalar| address(&text_of(scalar));
+        end.as_ref().map(read).transpose()
+    };
+    Ok(PlannedRange {
+        key: range.key.clone(),
+        ends: RangeEnds::Addresses(end(&range.from)?, end(&range.to)?),
+    })
+}
+
+/// The first address of a network, and the first behind it.
+fn network(mask: &str) -> Option<(Option<Ipv6Addr>, Option<Ipv6Addr>)> {
+    let (address, length) = mask.split_once('/')?;
+    let length: u32 = length.parse().ok()?;
+    let (base, length) = match address.parse().ok()? {
+        IpAddr::V4(address) if length <= 32 => (address.to_ipv6_mapped(), length + 96),
+        IpAddr::V6(address) if length <= 128 => (address, length),
+        _ => return None,
+    };
+    let size = 1_u128.checked_shl(128 - length);
+    let from = u128::from(base) & size.map_or(0, |size| !(size - 1));
+    let to = size.and_then(|size| from.checked_add(size));
+    let lower = (from > 0).then(|| Ipv6Addr::from(from));
+    Some((lower, to.map(Ipv6Addr::from)))
+}
+
+pub(crate) fn range_result(
+    node: &Node<'_>,
+    range: &RangePlan,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let rows = rows_of(node.numbers(parent), buckets, whole_key);
+    let format = &node.plan.values.format;
+    let mut made = Vec::with_capacity(range.ranges.len());
+    for (place, one) in (0_i64..).zip(&range.ranges) {
+        budget.take()?;
+        let row = rows.iter().find(|row| row.key == place);
+        let (from, to) = one.shown(format);
+        made.push(RangeBucket {
+            name: Key::Str(one.name(from.as_ref(), to.as_ref()).into()),
+            from,
+            to,
+            doc_count: row.map_or(0, |row| row.count),
+            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+        });
+    }
+    Ok(AggResult::Range {
+        buckets: made,
+        keyed: range.keyed,
+        kind: range.kind,
+    })
+}

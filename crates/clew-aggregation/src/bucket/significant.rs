@@ -1,0 +1,220 @@
+//! `significant_terms` and `significant_text`: terms that are more frequent in a bucket than elsewhere, and how often each
+//! occurs in the background.
+
+use std::sync::Arc;
+
+use clew_platform::Pace;
+use clew_query::aggregation::{Direction, Heuristic, SignificantSpec, Source};
+use clew_query::{AggError, go_on_reducing};
+use clew_schema::FieldKind;
+use clew_search::SegmentBits;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
+
+use crate::bucket::terms::{TermsPlan, TermsShape};
+use crate::bucket::words::WordsPlan;
+use crate::counted::buckets::Buckets;
+use crate::field::column::ValueColumn;
+use crate::field::context::{AggContext, documents_of};
+use crate::field::rows::{Repeats, Rows};
+use crate::field::values::{check_patterns, plan_values, term_filter};
+use crate::field::{ValueKind, ValuePlan};
+use crate::order::{By, PlannedOrder};
+use crate::tree::{Op, Plan};
+use crate::value::key::Key;
+
+/// The plan of `significant_terms` and `significant_text`.
+pub(crate) fn plan_significant_terms(
+    spec: &SignificantSpec,
+    context: &AggContext<'_>,
+    name: &str,
+) -> Result<(ValuePlan, Op), AggError> {
+    let values = match &spec.words {
+        Some(_) => words_of(&spec.source, context)?,
+        None => plan_values(&spec.source, "significant_terms", context)?,
+    };
+    let op = Op::Terms(plan_significant(spec, &values, (context, name))?);
+    Ok((values, op))
+}
+
+/// What the words of a text are to an aggregation.
+///
+/// # Errors
+/// [`AggError`] when the field has no words.
+pub(crate) fn words_of(source: &Source, context: &AggContext<'_>) -> Result<ValuePlan, AggError> {
+    let field = &source.field;
+    let Some(mapped) = context.mapping.field(field) else {
+        return Err(AggError::invalid(format!(
+            "Field [{field}] does not exist, SignificantText requires an analyzed field"
+        )));
+    };
+    if !matches!(
+        mapped.kind,
+        FieldKind::Text { .. } | FieldKind::Keyword { .. }
+    ) {
+        return Err(AggError::invalid(format!(
+            "Field [{field}] has no analyzer, but SignificantText requires an analyzed field"
+        )));
+    }
+    Ok(ValuePlan {
+        field: field.clone(),
+        kind: ValueKind::Keyword,
+        ..ValuePlan::none()
+    })
+}
+
+/// How words are taken from texts; `None` where a column is read, or nothing is indexed yet.
+fn words_plan(
+    spec: &SignificantSpec,
+    context: &AggContext<'_>,
+) -> Result<Option<WordsPlan>, AggError> {
+    let mapped = context.mapping.field(&spec.source.field);
+    let (Some(words), Some(mapped)) = (&spec.words, mapped) else {
+        return Ok(None);
+    };
+    let indexed = mapped.field.filter(|_| mapped.indexed);
+    let field = indexed.ok_or_else(|| {
+        AggError::invalid(format!("Field [{}] is not indexed", spec.source.field))
+    })?;
+    let paths = if words.paths.is_empty() {
+        context.mapping.source_paths(mapped)
+    } else {
+        words.paths.clone()
+    };
+    Ok(Some(WordsPlan {
+        field,
+        analyzer: match &mapped.kind {
+            FieldKind::Text { analyzer, .. } => analyzer.clone(),
+            _ => "keyword".to_string(),
+        },
+        paths,
+        drops_copies: words.drops_copies,
+    }))
+}
+
+/// The plan of `significant_terms`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_significant(
+    spec: &SignificantSpec,
+    values: &ValuePlan,
+    (context, name): (&AggContext<'_>, &str),
+) -> Result<TermsPlan, AggError> {
+    check_patterns(&spec.filter, values, name)?;
+    let background = spec.background.as_ref();
+    let background = background.map(|query| documents_of(query, context));
+    let size = spec.size as usize;
+    let shard_size = spec.shard_size.map_or(size * 2, |asked| asked as usize);
+    Ok(TermsPlan {
+        size,
+        shard_size: shard_size.max(size).max(10),
+        min_doc_count: spec.min_doc_count,
+        order: vec![PlannedOrder {
+            by: By::Score(spec.heuristic),
+            direction: Direction::Descending,
+        }],
+        filter: term_filter(&spec.filter, values)?,
+        show_error: false,
+        shape: TermsShape::Significant(SignificantPlan {
+            heuristic: spec.heuristic,
+            background: background.transpose()?.map(Arc::new),
+            words: words_plan(spec, context)?.map(Arc::new),
+        }),
+    })
+}
+
+/// The background of significant terms.
+#[derive(Clone, Debug)]
+pub(crate) struct SignificantPlan {
+    pub(crate) heuristic: Heuristic,
+    /// Per segment: the documents of the background, if these are not all.
+    pub(crate) background: Option<Arc<Vec<SegmentBits>>>,
+    /// How words are taken from texts that have no column.
+    pub(crate) words: Option<Arc<WordsPlan>>,
+}
+
+/// Documents read at a time.
+const BLOCK_DOCS: usize = 2_048;
+
+pub(crate) fn count_column(
+    plan: &Plan,
+    buckets: &mut Buckets,
+    reader: &SegmentReader,
+    documents: &SegmentBits,
+) -> Result<(), AggError> {
+    buckets.background.all += u64::from(documents.count());
+    let column = ValueColumn::open(reader, &plan.values)?;
+    if column.is_empty() {
+        return Ok(());
+    }
+    // The number of each bucket's term in this segment; several parents can have the same term.
+    let mut wanted: Vec<(u64, usize)> = Vec::new();
+    let mut pace = Pace::default();
+    for (at, key) in buckets.table.keys().iter().enumerate() {
+        go_on_reducing(&mut pace)?;
+        let raw = column.raw_of(key).map_err(|source| AggError::Column {
+            field: plan.values.field.clone(),
+            source,
+        })?;
+        wanted.extend(raw.map(|raw| (raw, at)));
+    }
+    wanted.sort_unstable();
+    let mut raws: Vec<u64> = wanted.iter().map(|(raw, _)| *raw).collect();
+    raws.dedup();
+    let mut counts = vec![0_u64; raws.len()];
+    let docs: Vec<u32> = (0..reader.max_doc())
+        .filter(|doc| documents.contains(*doc))
+        .collect();
+    let mut rows = Rows::default();
+    let mut pace = Pace::of_blocks();
+    for docs in docs.chunks(BLOCK_DOCS) {
+        go_on_reducing(&mut pace)?;
+        column.read(docs, Repeats::Dropped, &mut rows);
+        for raw in &rows.values {
+            if let Ok(at) = raws.binary_search(raw) {
+                counts[at] += 1;
+            }
+        }
+    }
+    for (raw, at) in wanted {
+        if let Ok(place) = raws.binary_search(&raw) {
+            buckets.background.with[at] += counts[place];
+        }
+    }
+    Ok(())
+}
+
+/// The same for words, by their postings.
+pub(crate) fn count_words(
+    words: &WordsPlan,
+    buckets: &mut Buckets,
+    reader: &SegmentReader,
+    documents: &SegmentBits,
+) -> Result<(), AggError> {
+    buckets.background.all += u64::from(documents.count());
+    let failed = |source: tantivy::TantivyError| AggError::Column {
+        field: reader.schema().get_field_name(words.field).to_string(),
+        source,
+    };
+    let index = reader.inverted_index(words.field).map_err(failed)?;
+    let mut pace = Pace::of_blocks();
+    for (at, key) in buckets.table.keys().iter().enumerate() {
+        go_on_reducing(&mut pace)?;
+        let Key::Str(word) = key else {
+            continue;
+        };
+        let term = Term::from_field_text(words.field, word);
+        let postings = index.read_postings(&term, IndexRecordOption::Basic);
+        let Some(mut postings) = postings.map_err(|source| failed(source.into()))? else {
+            continue;
+        };
+        let mut count = 0;
+        while postings.doc() != TERMINATED {
+            count += u64::from(documents.contains(postings.doc()));
+            postings.advance();
+        }
+        buckets.background.with[at] += count;
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Buckets of equal steps, of numbers and of time: how they are numbered and counted, and the gaps between and beyond
+//! those that have documents.
+
+use clew_query::AggError;
+use clew_query::aggregation::Direction;
+use tantivy::columnar::MonotonicallyMappableToU64;
+
+use crate::collect::slots::{Slots, count_up};
+use crate::collect::{Block, Subs};
+use crate::counted::Partial;
+use crate::counted::buckets::Buckets;
+use crate::field::column::ValueColumn;
+use crate::field::rows::{Repeats, Rows};
+use crate::limits::Account;
+use crate::order::{By, PlannedOrder, Row};
+use crate::reduce::{Budget, Node, results_of};
+use crate::result::{Bucket, BucketExtra};
+use crate::value::key::{Key, KeyTable};
+
+/// What both histograms share: how buckets are numbered and counted.
+pub(crate) struct Steps {
+    pub(crate) column: ValueColumn,
+    pub(crate) rows: Rows,
+    pub(crate) slots: Slots,
+    pub(crate) counts: Vec<u64>,
+    pub(crate) subs: Subs,
+}
+
+impl Steps {
+    /// Counts each value under the step it belongs to; a document counts once per step, and as its
+    /// values are sorted, equal steps are neighbours.
+    pub(crate) fn collect(
+        &mut self,
+        block: Block<'_>,
+        account: &mut Account,
+        mut step_of: impl FnMut(&ValueColumn, u64) -> Option<i64>,
+    ) -> Result<(), AggError> {
+        if self.column.is_empty() {
+            return Ok(());
+        }
+        self.column
+            .read(block.docs, Repeats::Dropped, &mut self.rows);
+        let mut previous = None;
+        for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
+            let Some(step) = step_of(&self.column, *raw) else {
+                continue;
+            };
+            if previous == Some((*entry, step)) {
+                continue;
+            }
+            previous = Some((*entry, step));
+            let at = *entry as usize;
+            let number = self
+                .slots
+                .number(block.parents[at], step.to_u64(), account)?;
+            count_up(&mut self.counts, number, block.docs[at], account)?;
+            if !self.subs.is_empty() {
+                self.subs.push(block.docs[at], number);
+            }
+        }
+        self.subs.flush(account)
+    }
+
+    pub(crate) fn finish(
+        self,
+        key_of: impl Fn(i64) -> Key,
+        account: &mut Account,
+    ) -> Result<Partial, AggError> {
+        let (parents, steps) = self.slots.into_parts();
+        let mut counts = self.counts;
+        counts.truncate(steps.len());
+        account.charge_keys(steps.len())?;
+        let keys = steps
+            .into_iter()
+            .map(|step| key_of(i64::from_u64(step)))
+            .collect();
+        let table = KeyTable::of_distinct(parents, keys);
+        Ok(Partial::Buckets(Buckets::of(
+            table,
+            counts,
+            self.subs.finish(account)?,
+        )))
+    }
+}
+
+/// The number of whole steps below a value.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "steps beyond 2^63 fall together at the end, as they would for lack of precision"
+)]
+pub(crate) fn step_of_number(value: f64, interval: f64, offset: f64) -> i64 {
+    ((value - offset) / interval).floor() as i64
+}
+
+/// Where a step begins.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "the step came from a floating-point number"
+)]
+pub(crate) fn start_of_step(step: i64, interval: f64, offset: f64) -> f64 {
+    step as f64 * interval + offset
+}
+
+pub(crate) fn enough(
+    mut rows: Vec<Row>,
+    min_doc_count: u64,
+    budget: &mut Budget,
+) -> Result<Vec<Row>, AggError> {
+    rows.retain(|row| row.count >= min_doc_count);
+    for _ in &rows {
+        budget.take()?;
+    }
+    Ok(rows)
+}
+
+/// Every key from the first to the last, those of `span` included. With only one end given, it
+/// extends what the data has; without data nothing is shown then.
+pub(crate) fn fill(
+    rows: Vec<Row>,
+    span: Ends<i64>,
+    next: impl Fn(i64) -> i64,
+    budget: &mut Budget,
+) -> Result<Vec<Row>, AggError> {
+    let first = rows.first().map(|row| row.key);
+    let last = rows.last().map(|row| row.key);
+    let (first, last) = match (first.zip(last), span.min, span.max) {
+        (Some((first, last)), min, max) => (
+            min.map_or(first, |min| min.min(first)),
+            max.map_or(last, |max| max.max(last)),
+        ),
+        (None, Some(min), Some(max)) => (min, max),
+        (None, _, _) => return Ok(rows),
+    };
+    let mut filled = Vec::with_capacity(rows.len());
+    let mut rows = rows.into_iter().peekable();
+    let mut key = first;
+    loop {
+        // Days that happen twice can put data before the key that follows by the calendar.
+        while let Some(row) = rows.next_if(|row| row.key < key) {
+            budget.take()?;
+            filled.push(row);
+        }
+        if key > last {
+            return Ok(filled);
+        }
+        budget.take()?;
+        let empty = Row {
+            key,
+            count: 0,
+            number: None,
+        };
+        filled.push(rows.next_if(|row| row.key == key).unwrap_or(empty));
+        if key == i64::MAX {
+            return Ok(filled);
+        }
+        key = next(key);
+    }
+}
+
+/// Both ends, each of which may be open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends<T> {
+    pub(crate) min: Option<T>,
+    pub(crate) max: Option<T>,
+}
+
+impl<T: PartialOrd + Copy> Ends<T> {
+    /// Both ends included.
+    pub(crate) fn holds_both(&self, value: T) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    }
+
+    /// Lower end included, upper end not.
+    pub(crate) fn holds(&self, value: T) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value < max)
+    }
+}
+
+pub(crate) fn check_ends<T: PartialOrd + std::fmt::Display>(
+    ends: &Ends<T>,
+) -> Result<(), AggError> {
+    match (&ends.min, &ends.max) {
+        (Some(min), Some(max)) if min > max => Err(AggError::invalid(format!(
+            "[extended_bounds.min][{min}] cannot be greater than [extended_bounds.max][{max}]"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Buckets that are to be shown must not be ones that are to be left out.
+pub(crate) fn check_inside<T: PartialOrd>(
+    extended: &Option<Ends<T>>,
+    hard: &Option<Ends<T>>,
+) -> Result<(), AggError> {
+    let (Some(extended), Some(hard)) = (extended, hard) else {
+        return Ok(());
+    };
+    let below = matches!((&extended.min, &hard.min), (Some(inner), Some(outer)) if inner < outer);
+    let above = matches!((&extended.max, &hard.max), (Some(inner), Some(outer)) if inner > outer);
+    if below || above {
+        return Err(AggError::invalid(
+            "Extended bounds have to be inside hard bounds",
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn histogram_buckets(
+    node: &Node<'_>,
+    order: &[PlannedOrder],
+    mut rows: Vec<Row>,
+    key: impl Fn(i64) -> Key,
+    budget: &mut Budget,
+) -> Result<Vec<Bucket>, AggError> {
+    match order {
+        [] => {}
+        [only] if only.by == By::Key => {
+            if only.direction == Direction::Descending {
+                rows.reverse();
+            }
+        }
+        _ => {
+            if let Some(comparison) = &node.comparison {
+                rows.sort_unstable_by(|a, b| comparison.of_rows(a, b));
+            }
+        }
+    }
+    rows.into_iter()
+        .map(|row| {
+            Ok(Bucket {
+                key: key(row.key),
+                doc_count: row.count,
+                doc_count_error: None,
+                extra: BucketExtra::None,
+                subs: results_of(&node.subs, row.number, budget)?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,113 @@
+//! Documents counted in buckets that are known beforehand, by their places in a list.
+
+use clew_query::AggError;
+
+use crate::collect::slots::{Slots, count_one, count_up};
+use crate::collect::{Block, Collect, Level, Segment, Subs};
+use crate::counted::Partial;
+use crate::counted::buckets::Buckets;
+use crate::limits::Account;
+use crate::tree::Plan;
+use crate::tree::open::open_subs;
+use crate::value::key::{Key, KeyTable};
+
+/// One bucket of whatever comes; who feeds it decides what that is.
+pub(crate) struct Everything {
+    places: Places,
+}
+
+/// What a bucket tells of its documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// How many they are.
+    Documents,
+    /// How many they stand for.
+    WhatTheyStandFor,
+}
+
+impl Everything {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        counted: Counted,
+    ) -> Result<Self, AggError> {
+        Ok(Everything {
+            places: Places::open(segment, plan)?.counting(counted),
+        })
+    }
+}
+
+impl Collect for Everything {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        for (doc, parent) in block.docs.iter().zip(block.parents) {
+            self.places.add((*doc, *parent), 0, account)?;
+        }
+        self.places.flush(account)
+    }
+
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.places.finish(account)
+    }
+}
+
+/// Counts documents per bucket; keys are places in a list.
+pub(crate) struct Places {
+    slots: Slots,
+    counts: Vec<u64>,
+    subs: Subs,
+    counted: Counted,
+}
+
+impl Places {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+        Ok(Places {
+            slots: Slots::for_range(None, Level::Nested),
+            counts: Vec::new(),
+            subs: open_subs(segment, plan)?,
+            counted: Counted::WhatTheyStandFor,
+        })
+    }
+
+    /// The same, counting otherwise.
+    pub(crate) fn counting(self, counted: Counted) -> Self {
+        Places { counted, ..self }
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        (doc, parent): (u32, u32),
+        place: u64,
+        account: &mut Account,
+    ) -> Result<(), AggError> {
+        let number = self.slots.number(parent, place, account)?;
+        match self.counted {
+            Counted::Documents => count_one(&mut self.counts, number, account)?,
+            Counted::WhatTheyStandFor => count_up(&mut self.counts, number, doc, account)?,
+        }
+        if !self.subs.is_empty() {
+            self.subs.push(doc, number);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn flush(&mut self, account: &mut Account) -> Result<(), AggError> {
+        self.subs.flush(account)
+    }
+
+    pub(crate) fn finish(self, account: &mut Account) -> Result<Partial, AggError> {
+        let (parents, places) = self.slots.into_parts();
+        let mut counts = self.counts;
+        counts.truncate(places.len());
+        account.charge_keys(places.len())?;
+        let keys = places
+            .into_iter()
+            .map(|place| Key::I64(place.cast_signed()))
+            .collect();
+        let table = KeyTable::of_distinct(parents, keys);
+        Ok(Partial::Buckets(Buckets::of(
+            table,
+            counts,
+            self.subs.finish(account)?,
+        )))
+    }
+}

@@ -1,0 +1,444 @@
+//! Reads a segment's column in blocks. Every type is read as the `u64` that tantivy stores, which
+//! keeps the values' order; what a number means is looked up once per bucket, not per document.
+
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use clew_query::AggError;
+use clew_search::Regexp;
+use tantivy::columnar::column_values::CompactSpaceU64Accessor;
+use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnType, MonotonicallyMappableToU64};
+use tantivy::{DocId, SegmentReader};
+
+use crate::field::mask::Mask;
+use crate::field::rows::{Repeats, Rows};
+use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
+use crate::limits::Account;
+use crate::value::key::Key;
+use crate::value::partition::part_of;
+
+const NANOS_PER_MS: i64 = 1_000_000;
+
+/// How many keys are read before what they take is booked.
+const KEYS_AT_ONCE: usize = 1_024;
+
+/// A segment's values of one source.
+pub(crate) struct ValueColumn {
+    column: Option<Column<u64>>,
+    decoder: Decoder,
+    /// Stands in for documents without a value.
+    missing: Option<u64>,
+    /// What `missing` means when it is not one of the column's own values.
+    foreign: Option<(u64, Key)>,
+}
+
+enum Decoder {
+    Integer,
+    Unsigned,
+    /// Nanoseconds, read as milliseconds.
+    Nanos,
+    Float,
+    Text(Option<BytesColumn>),
+    Address(Option<Arc<CompactSpaceU64Accessor>>),
+}
+
+impl ValueColumn {
+    /// Opens the column behind a source; segments older than the field have none.
+    pub(crate) fn open(reader: &SegmentReader, plan: &ValuePlan) -> Result<Self, AggError> {
+        Self::open_column(reader, plan).map_err(|source| AggError::Column {
+            field: plan.field.clone(),
+            source,
+        })
+    }
+
+    fn open_column(reader: &SegmentReader, plan: &ValuePlan) -> tantivy::Result<Self> {
+        let fast = reader.fast_fields();
+        let numbers = |wanted: ColumnType| -> tantivy::Result<Option<Column<u64>>> {
+            let Some(name) = &plan.column else {
+                return Ok(None);
+            };
+            Ok(fast
+                .u64_lenient_for_type(Some(&[wanted]), name)?
+                .map(|(column, _)| column))
+        };
+        let (column, decoder) = match plan.kind {
+            ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::Unmapped => {
+                (numbers(ColumnType::I64)?, Decoder::Integer)
+            }
+            ValueKind::DateNanos => (numbers(ColumnType::I64)?, Decoder::Nanos),
+            ValueKind::Unsigned | ValueKind::Geo => (numbers(ColumnType::U64)?, Decoder::Unsigned),
+            ValueKind::Double => (numbers(ColumnType::F64)?, Decoder::Float),
+            ValueKind::Keyword => {
+                let text: Option<BytesColumn> = match &plan.column {
+                    Some(name) => fast.str(name)?.map(BytesColumn::from),
+                    None => None,
+                };
+                let ords = text.as_ref().map(|text| text.ords().clone());
+                (ords, Decoder::Text(text))
+            }
+            ValueKind::Ip => {
+                let column = numbers(ColumnType::IpAddr)?;
+                let space = column
+                    .as_ref()
+                    .and_then(|column| column.values.clone().downcast_arc().ok());
+                (column, Decoder::Address(space))
+            }
+        };
+        let mut opened = ValueColumn {
+            column,
+            decoder,
+            missing: None,
+            foreign: None,
+        };
+        if let Some(key) = &plan.missing {
+            opened.set_missing(key)?;
+        }
+        Ok(opened)
+    }
+
+    fn set_missing(&mut self, key: &Key) -> tantivy::Result<()> {
+        let own = self.encode(key)?;
+        let value = own.unwrap_or_else(|| {
+            let beyond = match &self.decoder {
+                Decoder::Text(Some(text)) => text.num_terms() as u64,
+                _ => self
+                    .column
+                    .as_ref()
+                    .map_or(0, |c| c.max_value().saturating_add(1)),
+            };
+            self.foreign = Some((beyond, key.clone()));
+            beyond
+        });
+        self.missing = Some(value);
+        Ok(())
+    }
+
+    /// The number behind a key, also where it only stands in for missing values.
+    pub(crate) fn raw_of(&self, key: &Key) -> tantivy::Result<Option<u64>> {
+        let foreign = self.foreign.as_ref().filter(|(_, own)| own == key);
+        match foreign {
+            Some((raw, _)) => Ok(Some(*raw)),
+            None => self.encode(key),
+        }
+    }
+
+    /// The number behind a key; `None` when this segment's column cannot hold it.
+    fn encode(&self, key: &Key) -> tantivy::Result<Option<u64>> {
+        Ok(match (&self.decoder, key) {
+            (Decoder::Integer, Key::I64(value)) => Some(value.to_u64()),
+            (Decoder::Nanos, Key::I64(value)) => Some(value.saturating_mul(NANOS_PER_MS).to_u64()),
+            (Decoder::Unsigned, Key::U64(value)) => Some(*value),
+            (Decoder::Float, Key::F64(value)) => Some(value.to_u64()),
+            (Decoder::Text(Some(text)), Key::Str(key)) => {
+                text.dictionary().term_ord(key.as_bytes())?
+            }
+            (Decoder::Address(Some(space)), Key::Ip(address)) => {
+                use tantivy::columnar::column_values::CompactHit;
+                match space.u128_to_next_compact(u128::from(*address)) {
+                    CompactHit::Exact(compact) => Some(u64::from(compact)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether there is nothing to read at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.column.is_none() && self.missing.is_none()
+    }
+
+    /// The least and the greatest number that can be read, not necessarily present.
+    pub(crate) fn range(&self) -> Option<(u64, u64)> {
+        let column = self
+            .column
+            .as_ref()
+            .filter(|column| column.values.num_vals() > 0)
+            .map(|column| (column.min_value(), column.max_value()));
+        match (column, self.missing) {
+            (Some((min, max)), Some(missing)) => Some((min.min(missing), max.max(missing))),
+            (None, Some(missing)) => Some((missing, missing)),
+            (column, None) => column,
+        }
+    }
+
+    /// A number as a floating-point value; only for numeric kinds.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "metrics compute in floating point, as their clients expect"
+    )]
+    pub(crate) fn number(&self, raw: u64) -> f64 {
+        match self.decoder {
+            Decoder::Float => f64::from_u64(raw),
+            Decoder::Unsigned => raw as f64,
+            Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS) as f64,
+            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) => i64::from_u64(raw) as f64,
+        }
+    }
+
+    /// A number as milliseconds since the epoch; fractions of floating-point columns are dropped.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the fraction is dropped, and the cast saturates"
+    )]
+    pub(crate) fn instant(&self, raw: u64) -> i64 {
+        match self.decoder {
+            Decoder::Float => f64::from_u64(raw) as i64,
+            Decoder::Unsigned => i64::try_from(raw).unwrap_or(i64::MAX),
+            Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS),
+            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) => i64::from_u64(raw),
+        }
+    }
+
+    /// The keys of numbers that are sorted and distinct.
+    pub(crate) fn keys(&self, sorted: &[u64]) -> std::io::Result<Vec<Key>> {
+        let foreign = self.foreign.as_ref();
+        let own = match foreign {
+            Some((beyond, _)) if sorted.last() == Some(beyond) => &sorted[..sorted.len() - 1],
+            _ => sorted,
+        };
+        let mut keys = Vec::with_capacity(sorted.len());
+        match &self.decoder {
+            Decoder::Integer => keys.extend(own.iter().map(|raw| Key::I64(i64::from_u64(*raw)))),
+            Decoder::Unsigned => keys.extend(own.iter().map(|raw| Key::U64(*raw))),
+            Decoder::Nanos => {
+                let ms = |raw: &u64| i64::from_u64(*raw).div_euclid(NANOS_PER_MS);
+                keys.extend(own.iter().map(|raw| Key::I64(ms(raw))));
+            }
+            Decoder::Float => keys.extend(own.iter().map(|raw| Key::F64(f64::from_u64(*raw)))),
+            Decoder::Text(text) => {
+                if let Some(text) = text {
+                    let found = text.dictionary().sorted_ords_to_term_cb(own, |bytes| {
+                        keys.push(Key::Str(String::from_utf8_lossy(bytes).into()));
+                    })?;
+                    if !found {
+                        return Err(std::io::ErrorKind::InvalidData.into());
+                    }
+                }
+            }
+            Decoder::Address(space) => {
+                if let Some(space) = space {
+                    keys.extend(own.iter().map(|raw| {
+                        let compact = u32::try_from(*raw).expect("compact space is 32 bits");
+                        Key::Ip(Ipv6Addr::from(space.compact_to_u128(compact)))
+                    }));
+                }
+            }
+        }
+        if own.len() < sorted.len() {
+            keys.extend(foreign.map(|(_, key)| key.clone()));
+        }
+        Ok(keys)
+    }
+
+    /// Hands over the keys of numbers that are sorted and distinct, of which only few are there at once.
+    pub(crate) fn each_key(
+        &self,
+        field: &str,
+        sorted: &[u64],
+        mut take: impl FnMut(Key) -> Result<(), AggError>,
+    ) -> Result<(), AggError> {
+        for some in sorted.chunks(KEYS_AT_ONCE) {
+            let keys = self.keys(some).map_err(|source| AggError::Column {
+                field: field.to_string(),
+                source: source.into(),
+            })?;
+            keys.into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
+    /// The keys of numbers that are sorted and distinct, booked as they come.
+    pub(crate) fn booked_keys(
+        &self,
+        field: &str,
+        sorted: &[u64],
+        account: &mut Account,
+    ) -> Result<Vec<Key>, AggError> {
+        account.charge_keys(sorted.len())?;
+        let mut keys = Vec::with_capacity(sorted.len());
+        self.each_key(field, sorted, |key| {
+            account.charge(key.heap_bytes())?;
+            keys.push(key);
+            Ok(())
+        })?;
+        Ok(keys)
+    }
+
+    /// How many values [`ValueColumn::all`] looks through.
+    pub(crate) fn values_max(&self) -> usize {
+        match (&self.decoder, &self.column) {
+            (Decoder::Text(Some(text)), _) => text.num_terms(),
+            (_, Some(column)) => column.values.num_vals() as usize,
+            (_, None) => 0,
+        }
+    }
+
+    /// Each distinct value of the segment, sorted: also of documents that did not match.
+    pub(crate) fn all(&self) -> Vec<u64> {
+        let mut all: Vec<u64> = match (&self.decoder, &self.column) {
+            (Decoder::Text(Some(text)), _) => (0..text.num_terms() as u64).collect(),
+            (_, Some(column)) => column.values.iter().collect(),
+            (_, None) => Vec::new(),
+        };
+        all.extend(self.missing);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Which numbers a filter lets through; `None` when all of them.
+    pub(crate) fn mask(&self, sets: &TermSets) -> tantivy::Result<Option<Mask>> {
+        if sets.include.is_none() && sets.exclude.is_none() {
+            return Ok(None);
+        }
+        let list = |set: &Option<TermSet>| -> tantivy::Result<Option<Vec<u64>>> {
+            let mut list = match set {
+                None => return Ok(None),
+                Some(TermSet::Keys(keys)) => {
+                    let mut list = Vec::with_capacity(keys.len());
+                    for key in keys {
+                        list.extend(self.encode(key)?);
+                        let foreign = self.foreign.as_ref().filter(|(_, own)| own == key);
+                        list.extend(foreign.map(|(raw, _)| *raw));
+                    }
+                    list
+                }
+                Some(TermSet::Pattern(pattern)) => self.matching(pattern)?,
+                Some(TermSet::Partition { part, count }) => self.of_part(*part, *count)?,
+            };
+            list.sort_unstable();
+            Ok(Some(list))
+        };
+        Ok(Some(Mask {
+            include: list(&sets.include)?,
+            exclude: list(&sets.exclude)?.unwrap_or_default(),
+        }))
+    }
+
+    fn matching(&self, pattern: &Regexp) -> tantivy::Result<Vec<u64>> {
+        let mut list = Vec::new();
+        if let Decoder::Text(Some(text)) = &self.decoder {
+            let mut stream = text.dictionary().stream()?;
+            while stream.advance() {
+                if std::str::from_utf8(stream.key()).is_ok_and(|term| pattern.matches(term)) {
+                    list.push(stream.term_ord());
+                }
+            }
+        }
+        if let Some((raw, Key::Str(term))) = &self.foreign
+            && pattern.matches(term)
+        {
+            list.push(*raw);
+        }
+        Ok(list)
+    }
+
+    /// The numbers whose values belong to a part; equal values do so in every segment.
+    fn of_part(&self, part: u32, count: u32) -> tantivy::Result<Vec<u64>> {
+        let all = self.all();
+        let keys = self.keys(&all)?;
+        let belongs = |key: &Key| part_of(key, count) == part;
+        let kept = all.iter().zip(&keys).filter(|(_, key)| belongs(key));
+        Ok(kept.map(|(raw, _)| *raw).collect())
+    }
+
+    /// The least number that stands for an address or one behind it; `None` behind all of them.
+    pub(crate) fn first_from(&self, address: Ipv6Addr) -> Option<u64> {
+        use tantivy::columnar::column_values::CompactHit;
+        let Decoder::Address(Some(space)) = &self.decoder else {
+            return None;
+        };
+        match space.u128_to_next_compact(u128::from(address)) {
+            CompactHit::Exact(compact) | CompactHit::Next(compact) => Some(u64::from(compact)),
+            CompactHit::AfterLast => None,
+        }
+    }
+
+    /// Reads the values of `docs` (ascending, repeats allowed).
+    pub(crate) fn read(&self, docs: &[DocId], repeats: Repeats, rows: &mut Rows) {
+        rows.entries.clear();
+        rows.row_ids.clear();
+        let several = match self.column.as_ref().map(|column| &column.index) {
+            None | Some(ColumnIndex::Empty { .. }) => false,
+            Some(ColumnIndex::Full) => {
+                rows.entries.extend(0..block_len(docs));
+                rows.row_ids.extend_from_slice(docs);
+                false
+            }
+            Some(index @ ColumnIndex::Optional(_)) => {
+                rows.docs.clear();
+                index.docids_to_rowids(docs, &mut rows.docs, &mut rows.row_ids);
+                align(docs, &rows.docs, &mut rows.entries);
+                false
+            }
+            Some(index @ ColumnIndex::Multivalued(_)) => {
+                for (entry, doc) in (0_u32..).zip(docs) {
+                    for row_id in index.value_row_ids(*doc) {
+                        rows.entries.push(entry);
+                        rows.row_ids.push(row_id);
+                    }
+                }
+                rows.entries.len() > docs.len() || rows.entries.windows(2).any(|w| w[0] == w[1])
+            }
+        };
+        rows.values.clear();
+        rows.values.resize(rows.row_ids.len(), 0);
+        if let Some(column) = &self.column {
+            fetch(column, &rows.row_ids, &mut rows.values);
+        }
+        if several {
+            rows.sort_each(repeats);
+        }
+        if let Some(missing) = self.missing {
+            rows.fill_missing(block_len(docs), missing);
+        }
+    }
+
+    /// Marks the places of documents that have no value.
+    pub(crate) fn without_value(&self, docs: &[DocId], places: &mut Vec<u32>) {
+        places.clear();
+        let index = self.column.as_ref().map(|column| &column.index);
+        if self.missing.is_some() {
+            return;
+        }
+        places.extend(
+            (0_u32..)
+                .zip(docs)
+                .filter(|(_, doc)| index.is_none_or(|index| !index.has_value(**doc)))
+                .map(|(place, _)| place),
+        );
+    }
+}
+
+fn block_len(docs: &[DocId]) -> u32 {
+    u32::try_from(docs.len()).expect("blocks are small")
+}
+
+/// Dense runs are unpacked in one go; scattered rows one by one.
+fn fetch(column: &Column<u64>, row_ids: &[u32], values: &mut [u64]) {
+    match row_ids {
+        [] => {}
+        // A document can be listed twice, so both ends alone prove nothing.
+        [first, .., last]
+            if (*last - *first) as usize + 1 == row_ids.len()
+                && (*first..).zip(row_ids).all(|(want, have)| want == *have) =>
+        {
+            column.values.get_range(u64::from(*first), values);
+        }
+        _ => column.values.get_vals(row_ids, values),
+    }
+}
+
+/// The places in `docs` of `found`, a subsequence of it.
+fn align(docs: &[DocId], found: &[DocId], entries: &mut Vec<u32>) {
+    if docs.len() == found.len() {
+        entries.extend(0..block_len(docs));
+        return;
+    }
+    let mut places = (0_u32..).zip(docs);
+    for doc in found {
+        let place = places.find(|(_, candidate)| *candidate == doc);
+        entries.extend(place.map(|(place, _)| place));
+    }
+}

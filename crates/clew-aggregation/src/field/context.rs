@@ -1,0 +1,99 @@
+//! What a request is planned against.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_platform::MemoryAccount;
+use clew_query::{AggError, Query};
+use clew_schema::Mapping;
+use clew_search::{CompileContext, KnnResolver, SegmentBits, Snapshot, matching_within};
+
+use crate::limits::AggLimits;
+
+/// What a request is planned against.
+#[derive(Clone, Copy, Debug)]
+pub struct AggContext<'a> {
+    /// The shard's mapping.
+    pub mapping: &'a Mapping,
+    /// The name of the index that the shard belongs to.
+    pub index: &'a str,
+    /// What `now` means in dates.
+    pub now_ms: i64,
+    /// What the request may use.
+    pub limits: AggLimits,
+    /// The account that memory is taken of; without it there are only the limits.
+    pub memory: Option<&'a Arc<MemoryAccount>>,
+    /// The segments, for nested objects and top hits; without it there are none of these.
+    pub snapshot: Option<&'a Snapshot>,
+    /// The path of the nested objects that an aggregation sees; `None` at whole documents.
+    pub scope: Option<&'a str>,
+    /// The shard's place among those that are searched.
+    pub shard: usize,
+    /// Notes what each aggregation costs, if that is wanted.
+    pub stopwatch: Option<&'a Stopwatch>,
+    /// Finds the documents of queries inside aggregations; without it such are refused.
+    pub searcher: Option<AggSearcher<'a>>,
+}
+
+/// What finds the documents that a query matches.
+#[derive(Clone, Copy)]
+pub struct AggSearcher<'a> {
+    /// The shard's segments, as the aggregation will see them.
+    pub snapshot: &'a Snapshot,
+    /// Answers nearest-neighbour clauses.
+    pub knn: &'a dyn KnnResolver,
+    /// What the search may see at all; global aggregations see no more either.
+    pub visible: Option<&'a Query>,
+}
+
+impl fmt::Debug for AggSearcher<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AggSearcher")
+            .field("segments", &self.snapshot.readers.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The documents of a query in each segment.
+///
+/// # Errors
+/// [`AggError::Query`] when the query is refused.
+pub(crate) fn documents_of(
+    query: &Query,
+    context: &AggContext<'_>,
+) -> Result<Vec<SegmentBits>, AggError> {
+    let Some(searcher) = context.searcher else {
+        return Err(AggError::invalid(
+            "queries are not available to aggregations here",
+        ));
+    };
+    let compile = CompileContext {
+        snapshot: searcher.snapshot,
+        now_ms: context.now_ms,
+        knn: searcher.knn,
+    };
+    matching_within(&compile, query, context.scope)
+        .map_err(|error| AggError::Query(Box::new(error)))
+}
+
+/// Tells the time that has passed since some moment.
+#[derive(Clone)]
+pub struct Stopwatch(Arc<dyn Fn() -> Duration + Send + Sync>);
+
+impl Stopwatch {
+    pub(crate) fn now(&self) -> Duration {
+        (self.0)()
+    }
+
+    /// One that asks a clock.
+    pub fn new(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Stopwatch(Arc::new(clock))
+    }
+}
+
+impl fmt::Debug for Stopwatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stopwatch")
+    }
+}

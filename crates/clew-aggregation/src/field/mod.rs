@@ -1,0 +1,71 @@
+//! Where values come from: a field of the mapping under an aggregation, and the column of a segment.
+
+pub(crate) mod column;
+pub(crate) mod context;
+pub(crate) mod mask;
+pub(crate) mod rows;
+pub(crate) mod segments;
+pub(crate) mod values;
+
+use clew_search::Regexp;
+
+use crate::value::format::ValueFormat;
+use crate::value::key::Key;
+
+/// Where values come from and what they mean.
+#[derive(Clone, Debug)]
+pub(crate) struct ValuePlan {
+    pub(crate) field: String,
+    /// The column, unless the field is not mapped.
+    pub(crate) column: Option<String>,
+    pub(crate) kind: ValueKind,
+    pub(crate) missing: Option<Key>,
+    pub(crate) format: ValueFormat,
+}
+
+impl ValuePlan {
+    /// Of an aggregation that reads no values itself.
+    pub(crate) fn none() -> Self {
+        ValuePlan {
+            field: String::new(),
+            column: None,
+            kind: ValueKind::Unmapped,
+            missing: None,
+            format: ValueFormat::Raw,
+        }
+    }
+}
+
+/// What a column's values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Unmapped,
+    Keyword,
+    Long,
+    Double,
+    Boolean,
+    Date,
+    /// Nanoseconds in the column, milliseconds everywhere else.
+    DateNanos,
+    Ip,
+    Unsigned,
+    Geo,
+}
+
+/// Which terms count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TermSets {
+    pub(crate) include: Option<TermSet>,
+    pub(crate) exclude: Option<TermSet>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TermSet {
+    Keys(Vec<Key>),
+    Pattern(Regexp),
+    /// Terms whose hash leaves this remainder.
+    Partition {
+        part: u32,
+        count: u32,
+    },
+}

@@ -1,0 +1,390 @@
+//! Fields and written values, resolved against the mapping.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use clew_query::aggregation::{IncludeExclude, Scalar, Source, TermFilter};
+use clew_query::{AggError, RegexpOptions};
+use clew_schema::geo::GeoPoint;
+use clew_schema::{DateFormat, FieldKind, Rounding};
+use clew_search::Regexp;
+use jiff::tz::TimeZone;
+
+use crate::field::context::AggContext;
+use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
+use crate::value::format::ValueFormat;
+use crate::value::key::Key;
+
+/// The name of the index, as every document has it.
+const INDEX_FIELD: &str = "_index";
+
+/// Where the values of a source come from, and what they mean.
+///
+/// # Errors
+/// [`AggError::TextField`] and [`AggError::Unsupported`] when the field cannot serve.
+pub(crate) fn plan_values(
+    source: &Source,
+    aggregation: &'static str,
+    context: &AggContext<'_>,
+) -> Result<ValuePlan, AggError> {
+    if source.field == INDEX_FIELD {
+        return constant(source, context.index, aggregation);
+    }
+    let Some(field) = context.mapping.field(&source.field) else {
+        if let Some(flat) = context.mapping.flat_above(&source.field) {
+            return Err(unsupported(source, flat.kind.type_name(), aggregation));
+        }
+        return unmapped(source, aggregation);
+    };
+    let kind = match &field.kind {
+        FieldKind::Text { .. } if field.has_fielddata() => ValueKind::Keyword,
+        FieldKind::Text { .. } => {
+            return Err(AggError::TextField {
+                field: source.field.clone(),
+            });
+        }
+        FieldKind::Keyword { .. } => ValueKind::Keyword,
+        FieldKind::Integer(_) => ValueKind::Long,
+        FieldKind::Float(_) => ValueKind::Double,
+        FieldKind::Boolean => ValueKind::Boolean,
+        FieldKind::Date { .. } => ValueKind::Date,
+        FieldKind::DateNanos { .. } => ValueKind::DateNanos,
+        FieldKind::Unsigned => ValueKind::Unsigned,
+        FieldKind::GeoPoint => ValueKind::Geo,
+        FieldKind::Flat => ValueKind::Keyword,
+        FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
+        FieldKind::Constant { value: None } => return unmapped(source, aggregation),
+        FieldKind::Ip => ValueKind::Ip,
+        _ => return Err(unsupported(source, field.kind.type_name(), aggregation)),
+    };
+    if !supports(aggregation, kind) {
+        return Err(unsupported(source, field.kind.type_name(), aggregation));
+    }
+    let format = match &field.kind {
+        FieldKind::Date { format } | FieldKind::DateNanos { format } => ValueFormat::Date {
+            format: parse_format(source.format.as_deref().unwrap_or(format))?,
+            zone: TimeZone::UTC,
+        },
+        FieldKind::Boolean => ValueFormat::Boolean,
+        _ if matches!(
+            kind,
+            ValueKind::Long | ValueKind::Double | ValueKind::Unsigned
+        ) =>
+        {
+            ValueFormat::of_numbers(source.format.as_deref())?
+        }
+        _ => ValueFormat::Raw,
+    };
+    let missing = source
+        .missing
+        .as_ref()
+        .map(|scalar| key_of(scalar, kind, &format, context.now_ms))
+        .transpose()?;
+    Ok(ValuePlan {
+        field: source.field.clone(),
+        column: Some(field.column()),
+        kind,
+        missing,
+        format,
+    })
+}
+
+/// A constant is what every document has, so it stands in where documents have nothing else.
+fn constant(
+    source: &Source,
+    value: &str,
+    aggregation: &'static str,
+) -> Result<ValuePlan, AggError> {
+    if !supports(aggregation, ValueKind::Keyword) {
+        return Err(unsupported(source, "constant_keyword", aggregation));
+    }
+    Ok(ValuePlan {
+        field: source.field.clone(),
+        column: None,
+        kind: ValueKind::Keyword,
+        missing: Some(Key::Str(value.into())),
+        format: ValueFormat::Raw,
+    })
+}
+
+/// An unmapped field has no values, but what stands in for them may be given; its type then says
+/// what kind of field is meant.
+fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, AggError> {
+    let hinted = source.value_type.as_deref().and_then(hinted_kind);
+    let kind = match &source.missing {
+        None => ValueKind::Unmapped,
+        Some(_) if hinted.is_some() => hinted.unwrap_or(ValueKind::Unmapped),
+        Some(Scalar::Unsigned(_)) => ValueKind::Unsigned,
+        Some(Scalar::Integer(_)) => ValueKind::Long,
+        Some(Scalar::Float(_)) => ValueKind::Double,
+        Some(Scalar::Boolean(_)) => ValueKind::Boolean,
+        Some(Scalar::Text(_)) if aggregation.starts_with("date_") => ValueKind::Date,
+        Some(Scalar::Text(_)) => ValueKind::Keyword,
+    };
+    let format = match kind {
+        ValueKind::Boolean => ValueFormat::Boolean,
+        ValueKind::Date => ValueFormat::Date {
+            format: date_format(source, None)?,
+            zone: TimeZone::UTC,
+        },
+        _ => ValueFormat::Raw,
+    };
+    if !supports(aggregation, kind) {
+        return Err(unsupported(source, "keyword", aggregation));
+    }
+    let missing = source
+        .missing
+        .as_ref()
+        .map(|scalar| key_of(scalar, kind, &format, 0))
+        .transpose()?;
+    Ok(ValuePlan {
+        field: source.field.clone(),
+        column: None,
+        kind,
+        missing,
+        format,
+    })
+}
+
+/// The kind of values that a request says an unmapped field would have.
+fn hinted_kind(value_type: &str) -> Option<ValueKind> {
+    Some(match value_type {
+        "string" => ValueKind::Keyword,
+        "byte" | "short" | "integer" | "long" => ValueKind::Long,
+        "unsigned_long" => ValueKind::Unsigned,
+        "float" | "double" | "number" | "numeric" => ValueKind::Double,
+        "boolean" => ValueKind::Boolean,
+        "date" => ValueKind::Date,
+        "ip" => ValueKind::Ip,
+        _ => return None,
+    })
+}
+
+fn supports(aggregation: &str, kind: ValueKind) -> bool {
+    match aggregation {
+        "value_count" | "cardinality" | "missing" | "diversified_sampler" => true,
+        "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
+        "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
+            matches!(kind, ValueKind::Geo | ValueKind::Unmapped)
+        }
+        "ip_range" => matches!(kind, ValueKind::Ip | ValueKind::Unmapped),
+        "date_range" => matches!(
+            kind,
+            ValueKind::Date
+                | ValueKind::DateNanos
+                | ValueKind::Long
+                | ValueKind::Unsigned
+                | ValueKind::Double
+                | ValueKind::Unmapped
+        ),
+        _ => !matches!(kind, ValueKind::Keyword | ValueKind::Ip | ValueKind::Geo),
+    }
+}
+
+fn unsupported(source: &Source, type_name: &'static str, aggregation: &'static str) -> AggError {
+    AggError::Unsupported {
+        field: source.field.clone(),
+        type_name,
+        aggregation,
+    }
+}
+
+fn parse_format(format: &str) -> Result<DateFormat, AggError> {
+    DateFormat::parse(format).map_err(|error| AggError::invalid(error.to_string()))
+}
+
+/// The format that a request names, else the field's, else the default.
+pub(crate) fn date_format(
+    source: &Source,
+    field: Option<&ValueFormat>,
+) -> Result<DateFormat, AggError> {
+    match (&source.format, field) {
+        (Some(format), _) => parse_format(format),
+        (None, Some(ValueFormat::Date { format, .. })) => Ok(format.clone()),
+        (None, _) => Ok(DateFormat::default()),
+    }
+}
+
+/// A written value as the key of a field's kind.
+pub(crate) fn key_of(
+    scalar: &Scalar,
+    kind: ValueKind,
+    format: &ValueFormat,
+    now_ms: i64,
+) -> Result<Key, AggError> {
+    Ok(match kind {
+        ValueKind::Keyword | ValueKind::Unmapped => Key::Str(text_of(scalar).into_boxed_str()),
+        ValueKind::Long => match scalar {
+            // The way through a floating-point number would lose the last digits.
+            Scalar::Integer(value) => Key::I64(*value),
+            Scalar::Text(text) if text.parse::<i64>().is_ok() => {
+                Key::I64(text.parse().unwrap_or_default())
+            }
+            other => Key::I64(whole(bound_number(other)?)),
+        },
+        ValueKind::Unsigned => Key::U64(unsigned(scalar)?),
+        ValueKind::Geo => {
+            let point = GeoPoint::from_json(&text_of(scalar).into());
+            Key::U64(point.map_err(AggError::invalid)?.encode())
+        }
+        ValueKind::Double => Key::F64(bound_number(scalar)?),
+        ValueKind::Boolean => Key::I64(match scalar {
+            Scalar::Text(text) => i64::from(text == "true"),
+            other => i64::from(bound_number(other)? != 0.0),
+        }),
+        ValueKind::Date | ValueKind::DateNanos => {
+            Key::I64(bound_ms(scalar, format, &TimeZone::UTC, now_ms)?)
+        }
+        ValueKind::Ip => Key::Ip(address(&text_of(scalar))?),
+    })
+}
+
+pub(crate) fn text_of(scalar: &Scalar) -> String {
+    match scalar {
+        Scalar::Integer(value) => value.to_string(),
+        Scalar::Unsigned(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        Scalar::Text(text) => text.clone(),
+        Scalar::Boolean(value) => value.to_string(),
+    }
+}
+
+pub(crate) fn address(text: &str) -> Result<Ipv6Addr, AggError> {
+    match text.parse() {
+        Ok(IpAddr::V4(address)) => Ok(address.to_ipv6_mapped()),
+        Ok(IpAddr::V6(address)) => Ok(address),
+        Err(_) => Err(AggError::invalid(format!(
+            "'{text}' is not an IP string literal."
+        ))),
+    }
+}
+
+/// A written value as an unsigned whole number, without a way that loses digits.
+fn unsigned(scalar: &Scalar) -> Result<u64, AggError> {
+    let value = match scalar {
+        Scalar::Integer(value) => u64::try_from(*value).ok(),
+        Scalar::Unsigned(value) => Some(*value),
+        Scalar::Text(text) => text.parse().ok(),
+        Scalar::Boolean(value) => Some(u64::from(*value)),
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the number is not negative, and the cast saturates"
+        )]
+        Scalar::Float(value) => (*value >= 0.0).then_some(*value as u64),
+    };
+    value.ok_or_else(|| {
+        AggError::invalid(format!(
+            "Value [{}] is out of range for an unsigned long",
+            text_of(scalar)
+        ))
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a value for a field of whole numbers loses its fraction, and the cast saturates"
+)]
+fn whole(value: f64) -> i64 {
+    value as i64
+}
+
+/// A written value as a number.
+pub(crate) fn bound_number(scalar: &Scalar) -> Result<f64, AggError> {
+    let number = match scalar {
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "bounds are numbers as JSON has them"
+        )]
+        Scalar::Integer(value) => Some(*value as f64),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "bounds are numbers as JSON has them"
+        )]
+        Scalar::Unsigned(value) => Some(*value as f64),
+        Scalar::Float(value) => Some(*value),
+        Scalar::Text(text) => text.parse().ok(),
+        Scalar::Boolean(value) => Some(f64::from(u8::from(*value))),
+    };
+    number
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| AggError::invalid(format!("For input string: \"{}\"", text_of(scalar))))
+}
+
+/// A written value as milliseconds since the epoch. Numbers are milliseconds, or whatever the
+/// format reads them as.
+pub(crate) fn bound_ms(
+    scalar: &Scalar,
+    format: &ValueFormat,
+    zone: &TimeZone,
+    now_ms: i64,
+) -> Result<i64, AggError> {
+    let text = match (scalar, format) {
+        (Scalar::Integer(value), _) => return Ok(*value),
+        (Scalar::Float(value), _) => return Ok(whole(*value)),
+        (scalar, _) => text_of(scalar),
+    };
+    let default = DateFormat::default();
+    let format = match format {
+        ValueFormat::Date { format, .. } => format,
+        ValueFormat::Raw | ValueFormat::Boolean | ValueFormat::Decimal(_) => &default,
+    };
+    format
+        .parse_with_math_in(&text, now_ms, Rounding::Down, zone)
+        .map_err(|error| AggError::Query(Box::new(error.into())))
+}
+
+/// Patterns are only for strings.
+///
+/// # Errors
+/// [`AggError::Invalid`] naming the aggregation.
+pub(crate) fn check_patterns(
+    filter: &TermFilter,
+    values: &ValuePlan,
+    name: &str,
+) -> Result<(), AggError> {
+    let is_pattern = |set: &Option<IncludeExclude>| matches!(set, Some(IncludeExclude::Pattern(_)));
+    let text = matches!(values.kind, ValueKind::Keyword | ValueKind::Unmapped);
+    if text || !(is_pattern(&filter.include) || is_pattern(&filter.exclude)) {
+        return Ok(());
+    }
+    Err(AggError::aggregation(format!(
+        "Aggregation [{name}] cannot support regular expression style include/exclude settings as \
+         they can only be applied to string fields. Use an array of values for include/exclude \
+         clauses"
+    )))
+}
+
+/// Which terms count, as keys of the field's kind.
+pub(crate) fn term_filter(filter: &TermFilter, values: &ValuePlan) -> Result<TermSets, AggError> {
+    let set = |one: &Option<IncludeExclude>| -> Result<Option<TermSet>, AggError> {
+        match one {
+            None => Ok(None),
+            Some(IncludeExclude::Pattern(pattern)) => match values.kind {
+                ValueKind::Keyword | ValueKind::Unmapped => {
+                    Regexp::new(pattern, RegexpOptions::default())
+                        .map(|pattern| Some(TermSet::Pattern(pattern)))
+                        .map_err(|error| AggError::invalid(error.to_string()))
+                }
+                _ => Err(AggError::invalid(format!(
+                    "Aggregation [{}] cannot support regular expression style include/exclude \
+                     settings as they can only be applied to string fields. Use an array of \
+                     values for include/exclude clauses",
+                    values.field
+                ))),
+            },
+            Some(IncludeExclude::Partition { part, count }) => Ok(Some(TermSet::Partition {
+                part: *part,
+                count: *count,
+            })),
+            Some(IncludeExclude::Values(scalars)) => scalars
+                .iter()
+                .map(|scalar| key_of(scalar, values.kind, &values.format, 0))
+                .collect::<Result<Vec<_>, _>>()
+                .map(|keys| Some(TermSet::Keys(keys))),
+        }
+    };
+    Ok(TermSets {
+        include: set(&filter.include)?,
+        exclude: set(&filter.exclude)?,
+    })
+}

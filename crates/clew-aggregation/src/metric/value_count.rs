@@ -1,0 +1,54 @@
+//! `value_count`: how many values there are.
+
+use clew_query::AggError;
+
+use crate::collect::{Block, Collect, Segment};
+use crate::counted::Partial;
+use crate::field::ValueKind;
+use crate::field::column::ValueColumn;
+use crate::field::rows::{Repeats, Rows};
+use crate::limits::{Account, grow};
+use crate::tree::Plan;
+
+/// How many values there are.
+pub(crate) struct ValueCount {
+    column: ValueColumn,
+    rows: Rows,
+    counts: Vec<u64>,
+    repeats: Repeats,
+}
+
+impl ValueCount {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+        // A document's keywords and addresses are a set; its numbers are a list.
+        let repeats = match plan.values.kind {
+            ValueKind::Keyword | ValueKind::Ip => Repeats::Dropped,
+            _ => Repeats::Kept,
+        };
+        Ok(ValueCount {
+            column: ValueColumn::open(segment.reader, &plan.values)?,
+            rows: Rows::default(),
+            counts: Vec::new(),
+            repeats,
+        })
+    }
+}
+
+impl Collect for ValueCount {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.column.is_empty() {
+            return Ok(());
+        }
+        self.column.read(block.docs, self.repeats, &mut self.rows);
+        for entry in &self.rows.entries {
+            let parent = block.parents[*entry as usize];
+            grow(&mut self.counts, parent, account)?;
+            self.counts[parent as usize] += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
+        Ok(Partial::Counts(self.counts))
+    }
+}

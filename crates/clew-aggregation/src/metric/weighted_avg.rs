@@ -1,0 +1,72 @@
+//! `weighted_avg`: the mean of values, each counted by its weight.
+
+use clew_query::AggError;
+
+use crate::collect::{Block, Collect, Segment};
+use crate::counted::Partial;
+use crate::field::ValuePlan;
+use crate::field::column::ValueColumn;
+use crate::field::rows::{Repeats, Rows};
+use crate::limits::{Account, grow};
+use crate::numbers::moments::Weighted;
+use crate::tree::Plan;
+
+/// Sums of values times weights, and of weights.
+pub(crate) struct WeightedAvg {
+    values: ValueColumn,
+    weights: ValueColumn,
+    value_rows: Rows,
+    weight_rows: Rows,
+    sums: Vec<Weighted>,
+}
+
+impl WeightedAvg {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        weight: &ValuePlan,
+    ) -> Result<Self, AggError> {
+        Ok(WeightedAvg {
+            values: ValueColumn::open(segment.reader, &plan.values)?,
+            weights: ValueColumn::open(segment.reader, weight)?,
+            value_rows: Rows::default(),
+            weight_rows: Rows::default(),
+            sums: Vec::new(),
+        })
+    }
+}
+
+impl Collect for WeightedAvg {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.values.is_empty() || self.weights.is_empty() {
+            return Ok(());
+        }
+        let (values, weights) = (&mut self.value_rows, &mut self.weight_rows);
+        self.values.read(block.docs, Repeats::Kept, values);
+        self.weights.read(block.docs, Repeats::Kept, weights);
+        let mut at = 0;
+        for (entry, raw) in values.entries.iter().zip(&values.values) {
+            while weights.entries.get(at).is_some_and(|other| other < entry) {
+                at += 1;
+            }
+            if weights.entries.get(at) != Some(entry) {
+                continue;
+            }
+            if weights.entries.get(at + 1) == Some(entry) {
+                return Err(AggError::invalid(
+                    "Encountered more than one weight for a single document. Use a script to \
+                     combine multiple weights-per-doc into a single value.",
+                ));
+            }
+            let parent = block.parents[*entry as usize];
+            grow(&mut self.sums, parent, account)?;
+            let weight = self.weights.number(weights.values[at]);
+            self.sums[parent as usize].add(self.values.number(*raw), weight);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
+        Ok(Partial::Weighted(self.sums))
+    }
+}

@@ -1,0 +1,244 @@
+//! Quantiles of many values in little memory: a merging t-digest (Dunning and Ertl, "Computing
+//! extremely accurate quantiles using t-digests", 2019). Centroids are small near both ends, so
+//! that the error there is small too; few values are kept as they are.
+
+/// Values wait until this many times the compression have come in, then they are merged.
+const PENDING_FACTOR: f64 = 5.0;
+
+/// Centroids per unit of compression.
+const CENTROIDS_FACTOR: f64 = 2.0;
+
+/// A mean and how much it stands for.
+#[derive(Clone, Copy, Debug)]
+struct Centroid {
+    mean: f64,
+    weight: f64,
+}
+
+/// The distribution of a bucket's values.
+#[derive(Clone, Debug)]
+pub(crate) struct TDigest {
+    /// Merged centroids, by mean.
+    merged: Vec<Centroid>,
+    pending: Vec<Centroid>,
+    min: f64,
+    max: f64,
+}
+
+impl Default for TDigest {
+    fn default() -> Self {
+        TDigest {
+            merged: Vec::new(),
+            pending: Vec::new(),
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+        }
+    }
+}
+
+impl TDigest {
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64, compression: f64) {
+        self.add_weighted(value, 1.0, compression);
+    }
+
+    fn add_weighted(&mut self, mean: f64, weight: f64, compression: f64) {
+        if !mean.is_finite() {
+            return;
+        }
+        self.min = self.min.min(mean);
+        self.max = self.max.max(mean);
+        self.pending.push(Centroid { mean, weight });
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "far fewer than 2^53 values wait"
+        )]
+        let full = self.pending.len() as f64 > PENDING_FACTOR * compression.max(20.0);
+        if full {
+            self.compress(compression);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: TDigest, compression: f64) {
+        let (min, max) = (self.min.min(other.min), self.max.max(other.max));
+        for centroid in other.merged.into_iter().chain(other.pending) {
+            self.add_weighted(centroid.mean, centroid.weight, compression);
+        }
+        // The ends of merged centroids lie beyond their means.
+        (self.min, self.max) = (min, max);
+    }
+
+    /// Merges what waits: neighbours become one as long as they span less than one step of the
+    /// scale function `k(q) = δ / 2π · asin(2q − 1)`.
+    fn compress(&mut self, compression: f64) {
+        let mut all = std::mem::take(&mut self.merged);
+        all.append(&mut self.pending);
+        all.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let total: f64 = all.iter().map(|centroid| centroid.weight).sum();
+        let delta = compression.max(20.0) * CENTROIDS_FACTOR;
+        let step = |q: f64| delta / std::f64::consts::TAU * (2.0 * q.clamp(0.0, 1.0) - 1.0).asin();
+        let mut before = 0.0;
+        for centroid in all {
+            let joined = self.merged.last().map(|last| last.weight + centroid.weight);
+            match (self.merged.last_mut(), joined) {
+                (Some(last), Some(weight))
+                    if step((before + weight) / total) - step(before / total) <= 1.0 =>
+                {
+                    last.mean += (centroid.mean - last.mean) * centroid.weight / weight;
+                    last.weight = weight;
+                }
+                (last, _) => {
+                    before += last.map_or(0.0, |last| last.weight);
+                    self.merged.push(centroid);
+                }
+            }
+        }
+    }
+
+    /// The digest with nothing waiting, to be read.
+    fn settled(&self, compression: f64) -> TDigest {
+        let mut settled = self.clone();
+        settled.compress(compression);
+        settled
+    }
+
+    /// The values at each of the ranks (0 to 1); `None` of nothing.
+    pub(crate) fn quantiles(&self, ranks: &[f64], compression: f64) -> Vec<Option<f64>> {
+        let settled = self.settled(compression);
+        ranks.iter().map(|rank| settled.quantile(*rank)).collect()
+    }
+
+    /// The ranks (0 to 1) of each of the values; `None` of nothing.
+    pub(crate) fn ranks(&self, values: &[f64], compression: f64) -> Vec<Option<f64>> {
+        let settled = self.settled(compression);
+        values.iter().map(|value| settled.rank(*value)).collect()
+    }
+
+    /// The median of the distances from the median; `None` of nothing.
+    pub(crate) fn median_deviation(&self, compression: f64) -> Option<f64> {
+        let settled = self.settled(compression);
+        let median = settled.quantile(0.5)?;
+        let mut distances = TDigest::default();
+        for centroid in &settled.merged {
+            let distance = (centroid.mean - median).abs();
+            distances.add_weighted(distance, centroid.weight, compression);
+        }
+        distances.settled(compression).quantile(0.5)
+    }
+
+    /// The middles of the centroids on the line of weights, both ends included.
+    fn points(&self) -> (Vec<(f64, f64)>, f64) {
+        let mut points = Vec::with_capacity(self.merged.len() + 2);
+        let mut before = 0.0;
+        for centroid in &self.merged {
+            points.push((before + centroid.weight / 2.0, centroid.mean));
+            before += centroid.weight;
+        }
+        points.insert(0, (0.0, self.min));
+        points.push((before, self.max));
+        (points, before)
+    }
+
+    fn quantile(&self, rank: f64) -> Option<f64> {
+        if self.merged.is_empty() {
+            return None;
+        }
+        let (points, total) = self.points();
+        let at = rank.clamp(0.0, 1.0) * total;
+        let after = points.partition_point(|(place, _)| *place < at);
+        let (right, right_value) = points[after.min(points.len() - 1)];
+        let (left, left_value) = points[after.saturating_sub(1)];
+        if right <= left {
+            return Some(right_value);
+        }
+        let weighted = left_value * (right - at) + right_value * (at - left);
+        Some((weighted / (right - left)).clamp(left_value, right_value))
+    }
+
+    fn rank(&self, value: f64) -> Option<f64> {
+        if self.merged.is_empty() {
+            return None;
+        }
+        if value < self.min {
+            return Some(0.0);
+        }
+        if value > self.max {
+            return Some(1.0);
+        }
+        let (points, total) = self.points();
+        // Equal values count half, as their middle does.
+        let centers = &points[1..points.len() - 1];
+        let from = centers.partition_point(|(_, mean)| *mean < value);
+        let to = centers.partition_point(|(_, mean)| *mean <= value);
+        if from < to {
+            let middle = (centers[from].0 + centers[to - 1].0) / 2.0;
+            return Some(middle / total);
+        }
+        let (left, left_value) = points[from];
+        let (right, right_value) = points[from + 1];
+        let share = if right_value > left_value {
+            (value - left_value) / (right_value - left_value)
+        } else {
+            0.5
+        };
+        Some((left + (right - left) * share) / total)
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        (self.merged.capacity() + self.pending.capacity()) * size_of::<Centroid>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_values_are_exact() {
+        let mut digest = TDigest::default();
+        for value in [151.0, 1.0, 101.0, 51.0] {
+            digest.add(value, 100.0);
+        }
+        let read = digest.quantiles(&[0.01, 0.05, 0.25, 0.5, 0.75, 0.95], 100.0);
+        let read: Vec<f64> = read.into_iter().flatten().collect();
+        assert_eq!(read, [1.0, 1.0, 26.0, 76.0, 126.0, 151.0]);
+        assert_eq!(
+            digest.ranks(&[51.0, 0.0, 200.0], 100.0),
+            [Some(0.375), Some(0.0), Some(1.0)]
+        );
+        assert_eq!(digest.median_deviation(100.0), Some(50.0));
+    }
+
+    #[test]
+    fn nothing_has_no_quantiles() {
+        assert_eq!(TDigest::default().quantiles(&[0.5], 100.0), [None]);
+        assert_eq!(TDigest::default().median_deviation(100.0), None);
+    }
+
+    #[test]
+    fn many_values_are_close_and_merging_keeps_them_so() {
+        let mut parts = vec![TDigest::default(); 7];
+        let count = 100_000_u32;
+        for at in 0..count {
+            // A permutation: 7919 and 100000 have no common divisor.
+            let value = u64::from(at) * 7_919 % u64::from(count);
+            let value = f64::from(u32::try_from(value).unwrap());
+            parts[at as usize % 7].add(value, 100.0);
+        }
+        let mut all = TDigest::default();
+        for part in parts {
+            all.merge(part, 100.0);
+        }
+        for rank in [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999] {
+            let value = all.quantiles(&[rank], 100.0)[0].unwrap();
+            let error = (value / f64::from(count) - rank).abs();
+            assert!(
+                error < 0.01 * (rank * (1.0 - rank)).sqrt() + 1e-4,
+                "{rank}: {value}"
+            );
+            let back = all.ranks(&[value], 100.0)[0].unwrap();
+            assert!((back - rank).abs() < 1e-3, "{rank}: {back}");
+        }
+        assert!(all.settled(100.0).merged.len() < 400);
+    }
+}

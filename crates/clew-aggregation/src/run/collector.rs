@@ -1,0 +1,345 @@
+//! Runs a request's aggregations over one shard and hands on what was counted.
+
+use std::sync::Arc;
+
+use clew_platform::{MemoryExceeded, Reservation, stopped};
+use clew_query::AggError;
+use clew_query::aggregation::NamedAgg;
+use clew_schema::MappedField;
+use clew_search::SegmentBits;
+use tantivy::{DocId, SegmentReader};
+
+use crate::collect::{Block, Collect, Level, Segment, finish_all};
+use crate::counted::Partial;
+use crate::field::context::{AggContext, documents_of};
+use crate::limits::{Account, AggLimits};
+use crate::pipeline::{PipelinePlan, apply};
+use crate::result::{AggResults, NamedResult};
+use crate::run::deposit::{Counted, Deposit};
+use crate::run::samples::Samples;
+use crate::tree::open::open_all;
+use crate::tree::passes::{cut_terms, fill_backgrounds, fill_relatives, settle, wants_background};
+use crate::tree::profile::{AggProfile, count_buckets, profiles};
+use crate::tree::results::reduce;
+use crate::tree::unify::unify;
+use crate::tree::{Op, Plan, plan_all, wants_scores};
+
+/// Blocks are cut to this many documents, so that what is read of them stays in the cache.
+const BLOCK_DOCS: usize = 2_048;
+
+/// Collects over the segments of one shard, one after the other.
+pub struct AggCollector {
+    plans: Arc<Vec<Plan>>,
+    pipelines: Vec<PipelinePlan>,
+    limits: AggLimits,
+    account: Account,
+    merged: Vec<Partial>,
+    running: Vec<Box<dyn Collect>>,
+    /// What global aggregations may see of each segment; everything where nothing is said.
+    visible: Option<Arc<Vec<SegmentBits>>>,
+    /// At the root every document has the same parent.
+    roots: Vec<u32>,
+    /// Segments seen, where they are needed again at the end.
+    readers: Vec<SegmentReader>,
+    samples: Samples,
+    /// The place of the current segment.
+    ord: usize,
+    /// Where forks leave what they count: this one's own, or that of the collector that a fork comes from.
+    forks: Forks,
+}
+
+enum Forks {
+    None,
+    Wanted(Arc<Deposit>),
+    Fork(Arc<Deposit>),
+}
+
+impl AggCollector {
+    /// Checks a request against a shard's mapping.
+    ///
+    /// # Errors
+    /// [`AggError`] naming what is wrong with the request.
+    pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
+        let plans = plan_all(specs, &context, 0)?;
+        let merged = plans.iter().map(Partial::empty).collect();
+        let global = plans.iter().any(|plan| matches!(plan.op, Op::Global));
+        let visible = context.searcher.and_then(|searcher| searcher.visible);
+        let visible = visible.filter(|_| global);
+        let visible = visible.map(|query| documents_of(query, &context));
+        Ok(AggCollector {
+            visible: visible.transpose()?.map(Arc::new),
+            samples: Samples::of(&plans),
+            ord: 0,
+            plans: Arc::new(plans),
+            pipelines: PipelinePlan::all(specs, None)?,
+            limits: context.limits,
+            account: Account::new(context.limits)
+                .reserving(context.memory)
+                .counting_by(context.mapping.doc_count().map(MappedField::column)),
+            merged,
+            running: Vec::new(),
+            roots: vec![0; BLOCK_DOCS],
+            readers: Vec::new(),
+            forks: Forks::None,
+        })
+    }
+
+    /// A collector of some segments on another thread; `None` where one must see them all, which samples want.
+    pub fn fork(&mut self) -> Option<Self> {
+        if !self.samples.is_empty() || !self.running.is_empty() {
+            return None;
+        }
+        let deposit = match &self.forks {
+            Forks::None => Arc::<Deposit>::default(),
+            Forks::Wanted(deposit) => deposit.clone(),
+            Forks::Fork(_) => return None,
+        };
+        self.forks = Forks::Wanted(deposit.clone());
+        Some(AggCollector {
+            visible: self.visible.clone(),
+            samples: Samples::of(&[]),
+            ord: 0,
+            plans: self.plans.clone(),
+            pipelines: Vec::new(),
+            limits: self.limits,
+            account: self.account.fork(deposit.bytes()),
+            merged: Vec::new(),
+            running: Vec::new(),
+            roots: self.roots.clone(),
+            readers: Vec::new(),
+            forks: Forks::Fork(deposit),
+        })
+    }
+
+    /// No segment comes any more to this fork.
+    ///
+    /// # Errors
+    /// As [`AggCollector::segment`].
+    pub fn end(&mut self) -> Result<(), AggError> {
+        self.end_segment()
+    }
+
+    /// Takes over what forks have counted of these segments, as if they had come one after the other; what was counted
+    /// of others is forgotten.
+    ///
+    /// # Errors
+    /// [`AggError::TooLarge`].
+    pub fn join(&mut self, segments: &[usize]) -> Result<(), AggError> {
+        let Forks::Wanted(deposit) = std::mem::replace(&mut self.forks, Forks::None) else {
+            return Ok(());
+        };
+        let mut counted = deposit.take();
+        for ord in segments {
+            // Where the time was up, some were not seen.
+            let Some(segment) = counted.remove(ord) else {
+                continue;
+            };
+            self.readers.extend(segment.reader);
+            self.merge(segment.partials)?;
+        }
+        Ok(())
+    }
+
+    /// Turns to the next segment.
+    ///
+    /// # Errors
+    /// [`AggError::Column`] when a column cannot be read; [`AggError::TooLarge`].
+    pub fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
+        self.end_segment()?;
+        self.ord = ord;
+        if wants_background(&self.plans) || !self.samples.is_empty() {
+            self.readers.push(reader.clone());
+        }
+        self.account.turn_to(reader)?;
+        let segment = Segment { reader, ord };
+        self.running = open_all(segment, &self.plans, Level::Root)?;
+        if self.wants_scores() {
+            self.account.make_scores(reader.max_doc())?;
+        }
+        if self.plans.iter().any(|plan| matches!(plan.op, Op::Global)) {
+            self.collect_global(ord, reader)?;
+        }
+        Ok(())
+    }
+
+    /// Global aggregations see every living document that the search may see, whatever it matches.
+    fn collect_global(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
+        let alive = SegmentBits::alive(reader);
+        let visible = self.visible.as_ref().and_then(|sets| sets.get(ord));
+        let docs: Vec<DocId> = (0..reader.max_doc())
+            .filter(|doc| alive.contains(*doc) && visible.is_none_or(|set| set.contains(*doc)))
+            .collect();
+        for docs in docs.chunks(BLOCK_DOCS) {
+            if stopped() {
+                break;
+            }
+            let block = Block {
+                docs,
+                parents: &self.roots[..docs.len()],
+            };
+            for (plan, collector) in self.plans.iter().zip(&mut self.running) {
+                if matches!(plan.op, Op::Global) {
+                    collector.collect(block, &mut self.account)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether documents' scores must be [told](AggCollector::scores) before they are counted.
+    pub fn wants_scores(&self) -> bool {
+        wants_scores(&self.plans)
+    }
+
+    /// Tells the scores of documents of the current segment.
+    pub fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
+        for (doc, score) in docs.iter().zip(scores) {
+            self.account.set_score(*doc, *score);
+        }
+    }
+
+    /// Counts documents of the current segment: ascending, alive, matching, each once.
+    ///
+    /// # Errors
+    /// [`AggError::TooLarge`] when the memory account is used up.
+    pub fn collect(&mut self, docs: &[DocId]) -> Result<(), AggError> {
+        for docs in docs.chunks(BLOCK_DOCS) {
+            let block = Block {
+                docs,
+                parents: &self.roots[..docs.len()],
+            };
+            self.samples.offer(docs, &mut self.account)?;
+            for (plan, collector) in self.plans.iter().zip(&mut self.running) {
+                if !matches!(plan.op, Op::Global | Op::Sample(_)) {
+                    collector.collect(block, &mut self.account)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the shard: cuts its terms to what is reported.
+    ///
+    /// # Errors
+    /// As [`AggCollector::segment`].
+    pub fn finish(mut self) -> Result<Intermediate, AggError> {
+        self.end_segment()?;
+        fill_relatives(&self.plans, &mut self.merged, &mut self.account)?;
+        let samples = std::mem::take(&mut self.samples);
+        let (readers, merged) = (&self.readers, &mut self.merged);
+        samples.finish(&self.plans, readers, &mut self.account, merged)?;
+        fill_backgrounds(&self.plans, &mut self.merged, &self.readers)?;
+        count_buckets(&self.plans, &self.merged);
+        cut_terms(&self.plans, &mut self.merged, 1);
+        Ok(Intermediate {
+            plans: self.plans,
+            pipelines: self.pipelines,
+            limits: self.limits,
+            memory: self.account.into_memory(),
+            partials: self.merged,
+        })
+    }
+
+    fn end_segment(&mut self) -> Result<(), AggError> {
+        if self.running.is_empty() {
+            return Ok(());
+        }
+        if let Some(reader) = self.readers.last() {
+            let segment = Segment {
+                reader,
+                ord: self.ord,
+            };
+            self.samples.end_segment(&self.plans, segment)?;
+        }
+        let running = std::mem::take(&mut self.running);
+        let partials = finish_all(running, &mut self.account)?;
+        let Forks::Fork(deposit) = &self.forks else {
+            return self.merge(partials);
+        };
+        let bytes = size_of_all(&partials);
+        let reader = self.readers.pop();
+        deposit.put(self.ord, Counted { partials, reader });
+        self.account.hand_over(bytes)
+    }
+
+    /// Adds what a segment holds.
+    fn merge(&mut self, partials: Vec<Partial>) -> Result<(), AggError> {
+        self.account.add(size_of_all(&partials))?;
+        for (merged, partial) in self.merged.iter_mut().zip(partials) {
+            merged.merge(partial, None)?;
+        }
+        self.account.settle(size_of_all(&self.merged))
+    }
+}
+
+/// Memory that all of them take, in bytes.
+fn size_of_all(partials: &[Partial]) -> usize {
+    partials.iter().map(Partial::size_bytes).sum()
+}
+
+/// What one or more shards counted.
+#[derive(Debug)]
+pub struct Intermediate {
+    plans: Arc<Vec<Plan>>,
+    pipelines: Vec<PipelinePlan>,
+    limits: AggLimits,
+    memory: Option<Reservation>,
+    partials: Vec<Partial>,
+}
+
+impl Intermediate {
+    /// What the aggregations cost the shard, if that was to be noted; before other shards are added.
+    pub fn profiles(&self) -> Vec<AggProfile> {
+        profiles(&self.plans)
+    }
+
+    /// Adds what another shard counted for the same request.
+    ///
+    /// # Errors
+    /// [`AggError::Invalid`] when the shards' mappings give a field types that do not mix;
+    /// [`AggError::TooLarge`] when all shards together hold more than one may.
+    pub fn merge(&mut self, mut other: Intermediate) -> Result<(), AggError> {
+        let plans = Arc::make_mut(&mut self.plans);
+        unify(
+            (plans, &mut self.partials),
+            (&other.plans, &mut other.partials),
+        )?;
+        for (mine, theirs) in self.partials.iter_mut().zip(other.partials) {
+            mine.merge(theirs, None)?;
+        }
+        let bytes = self.memory_bytes();
+        Account::new(self.limits).settle(bytes)?;
+        if let Some(memory) = &mut self.memory {
+            memory.grow_to(bytes).map_err(AggError::Memory)?;
+        }
+        Ok(())
+    }
+
+    /// Memory that it takes, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_all(&self.partials)
+    }
+
+    /// The results, in the order of the request, without the documents of top hits.
+    ///
+    /// # Errors
+    /// As [`Intermediate::into_results`].
+    pub fn into_result(self) -> Result<Vec<NamedResult>, AggError> {
+        self.into_results(&|_| Ok(())).map(|all| all.results)
+    }
+
+    /// The results and the documents of top hits; `book` is asked to book so many bytes of results, which are there
+    /// beside what was counted.
+    ///
+    /// # Errors
+    /// [`AggError::TooManyBuckets`]; [`AggError::Memory`] once `book` refuses.
+    pub fn into_results(
+        self,
+        book: &dyn Fn(usize) -> Result<(), MemoryExceeded>,
+    ) -> Result<AggResults, AggError> {
+        let partials = settle(&self.plans, self.partials)?;
+        let mut all = reduce(&self.plans, &partials, self.limits, book)?;
+        apply(&self.plans, &self.pipelines, &mut all.results)?;
+        Ok(all)
+    }
+}

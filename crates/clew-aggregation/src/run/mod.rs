@@ -1,0 +1,6 @@
+//! Runs a request's aggregations over one shard, and puts shards together.
+
+pub(crate) mod collector;
+pub(crate) mod deposit;
+pub(crate) mod samples;
+pub(crate) mod visit;

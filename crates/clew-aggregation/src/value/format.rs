@@ -1,0 +1,79 @@
+//! How values are printed beside their number: dates and booleans have a text of their own.
+
+use clew_query::AggError;
+use clew_schema::DateFormat;
+use jiff::tz::TimeZone;
+
+use crate::value::decimal::DecimalFormat;
+use crate::value::key::Key;
+
+/// How values are printed beside their number.
+#[derive(Clone, Debug, Default)]
+pub enum ValueFormat {
+    /// As the number they are; no text.
+    #[default]
+    Raw,
+    /// `true` and `false`.
+    Boolean,
+    /// Numbers, by a pattern such as `#,##0.00`.
+    Decimal(DecimalFormat),
+    /// Dates, as clocks of a zone show them.
+    Date {
+        /// The format.
+        format: DateFormat,
+        /// Whose clocks.
+        zone: TimeZone,
+    },
+}
+
+impl ValueFormat {
+    /// A whole number's text, if it has one.
+    pub fn text_of_integer(&self, value: i64) -> Option<String> {
+        match self {
+            ValueFormat::Raw => None,
+            ValueFormat::Boolean => Some((value != 0).to_string()),
+            ValueFormat::Date { format, zone } => Some(format.format_millis_in(value, zone)),
+            #[allow(clippy::cast_precision_loss, reason = "patterns are of floating point")]
+            ValueFormat::Decimal(format) => Some(format.format(value as f64)),
+        }
+    }
+
+    /// The format of plain numbers that a request names.
+    pub(crate) fn of_numbers(pattern: Option<&str>) -> Result<Self, AggError> {
+        match pattern {
+            None => Ok(ValueFormat::Raw),
+            Some(pattern) => DecimalFormat::parse(pattern)
+                .map(ValueFormat::Decimal)
+                .ok_or_else(|| AggError::invalid(format!("Malformed pattern \"{pattern}\""))),
+        }
+    }
+
+    /// A key's text beside its value, if it has one.
+    pub fn text_of_key(&self, key: &Key) -> Option<String> {
+        match key {
+            Key::I64(value) | Key::Date(value) => self.text_of_integer(*value),
+            Key::Bool(value) => self.text_of_integer(i64::from(*value)),
+            Key::F64(value) => self.text_of_number(*value),
+            #[allow(clippy::cast_precision_loss, reason = "patterns are of floating point")]
+            Key::U64(value) => match self {
+                ValueFormat::Decimal(format) => Some(format.format(*value as f64)),
+                _ => None,
+            },
+            Key::Str(_) | Key::Ip(_) | Key::Null | Key::Tuple(_) => None,
+        }
+    }
+
+    /// A number's text, if it has one; dates drop what is below a millisecond.
+    pub fn text_of_number(&self, value: f64) -> Option<String> {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the fraction of a millisecond is dropped, and the cast saturates"
+        )]
+        let whole = value as i64;
+        match self {
+            ValueFormat::Decimal(format) => Some(format.format(value)),
+            ValueFormat::Boolean => Some((value != 0.0).to_string()),
+            ValueFormat::Raw | ValueFormat::Date { .. } => self.text_of_integer(whole),
+        }
+    }
+}

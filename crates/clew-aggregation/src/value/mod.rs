@@ -1,0 +1,9 @@
+//! What a value is, whatever it is of: keys, formats, time zones, roundings, cells.
+
+pub(crate) mod decimal;
+pub(crate) mod format;
+pub(crate) mod grid;
+pub(crate) mod key;
+pub(crate) mod partition;
+pub(crate) mod rounding;
+pub(crate) mod zone;
