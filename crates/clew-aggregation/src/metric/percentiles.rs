@@ -29,9 +29,10 @@ pub(crate) struct Quantiles {
 
 impl Quantiles {
     pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
-        let method = match &plan.op {
-            Op::Quantiles(quantiles) => quantiles.method,
-            _ => Method::default(),
+        let method = if let Op::Quantiles(quantiles) = &plan.op {
+            quantiles.method
+        } else {
+            Method::default()
         };
         Ok(Quantiles {
             column: ValueColumn::open(segment.reader, &plan.values)?,

@@ -13,6 +13,7 @@ use jiff::{Timestamp, Zoned};
 use serde_json::{Map, Value, json};
 
 use super::Doc;
+use crate::value::zone::parse_zone;
 use crate::*;
 use clew_query::aggregation::*;
 
