@@ -363,10 +363,9 @@ mod tests {
         catalog.apply(grown, Glsn::new(8)).unwrap();
         let saved = serde_json::to_value(&catalog).unwrap();
         assert_eq!(saved["format"], FORMAT);
-        assert_eq!(
-            saved["indices"]["u"]["mapping"]["fields"][..2],
-            old["fields"][..2]
-        );
+        let first_two = |mapping: &Value| mapping["fields"].as_array().unwrap()[..2].to_vec();
+        let kept = &saved["indices"]["u"]["mapping"];
+        assert_eq!(first_two(kept), first_two(old));
         let mut catalog = reopened(saved.to_string().as_bytes());
 
         let mut mapping = catalog.indices["u"].decode_mapping().unwrap();

@@ -223,3 +223,36 @@ fn what_is_no_kept_mapping_is_refused() {
         assert!(Mapping::decode(&wrong).is_err(), "{wrong}");
     }
 }
+
+/// Everything that fits into one mapping.
+fn everything() -> Mapping {
+    let mut mapping = with_analysis();
+    let body = json!({"properties": {"a": {"type": "long"}}});
+    mapping.merge_opensearch(&body).unwrap();
+    for text in ROOTS {
+        let body: Value = serde_json::from_str(text).unwrap();
+        mapping.merge_opensearch(&body).unwrap();
+    }
+    for (number, text) in FIELDS.iter().enumerate() {
+        let field: Value = serde_json::from_str(text).unwrap();
+        let body = json!({"properties": {format!("f{number}"): field}});
+        mapping.merge_opensearch(&body).unwrap();
+    }
+    mapping
+}
+
+/// Records as the builds wrote them that brought their formats; these files never change.
+#[test]
+fn records_of_each_format_are_read_as_they_were_meant() {
+    let records = [
+        include_str!("records/format_1.json"),
+        include_str!("records/format_2.json"),
+    ];
+    let shown: Value = serde_json::from_str(include_str!("records/shown.json")).unwrap();
+    for record in records {
+        let record: Value = serde_json::from_str(record).unwrap();
+        let mapping = Mapping::decode(&record).unwrap();
+        assert_eq!(mapping.to_opensearch().to_string(), shown.to_string());
+        assert_eq!(limits_aside(&mapping), limits_aside(&everything()));
+    }
+}
