@@ -11,7 +11,15 @@ ROOT = pathlib.Path(__file__).parents[2]
 CRATES = ROOT / "crates"
 
 # Crates whose front page lists their rooms lowest first.
-IN_ORDER = ["clew-schema", "clew-query", "clew-search", "clew-engine", "clew-ingest", "clew-opensearch"]
+IN_ORDER = [
+    "clew-schema",
+    "clew-query",
+    "clew-search",
+    "clew-aggregation",
+    "clew-engine",
+    "clew-ingest",
+    "clew-opensearch",
+]
 # What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less.
 WORDS_LEFT = {"clew-schema": 16, "clew-search": 3, "clew-engine": 11}
 WORDS = re.compile(r'_exception\b|"index\.')

@@ -46,9 +46,9 @@ mod metric;
 
 mod bucket;
 
-mod tree;
-
 mod pipeline;
+
+mod tree;
 
 mod run;
 

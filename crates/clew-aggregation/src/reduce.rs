@@ -5,12 +5,11 @@ use clew_platform::{MemoryExceeded, Pace};
 use clew_query::{AggError, go_on_reducing};
 use clew_search::MergedHit;
 
+use crate::collect::Planned;
 use crate::counted::Partial;
 use crate::counted::buckets::{Buckets, ByParent};
 use crate::order::{Comparison, Row};
-use crate::result::{Bucket, NamedResult};
-use crate::tree::Plan;
-use crate::tree::results::result_of;
+use crate::result::{AggResult, Bucket, NamedResult};
 use crate::value::key::Key;
 
 /// What results take is booked in steps of so many bytes.
@@ -52,34 +51,29 @@ impl Budget<'_> {
     }
 }
 
+/// An aggregation as its result sees it.
+pub(crate) trait Reduced: Planned {
+    /// What it is called in the request.
+    fn name(&self) -> &str;
+    /// What was counted in one bucket of its parent; a bucket made to fill a gap has no number.
+    fn result(
+        &self,
+        node: &Node<'_>,
+        parent: Option<u32>,
+        budget: &mut Budget<'_>,
+    ) -> Result<AggResult, AggError>;
+}
+
 /// An aggregation's counts with its buckets sorted by parent.
 pub(crate) struct Node<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a dyn Reduced,
     pub(crate) partial: &'a Partial,
     pub(crate) by_parent: ByParent,
     pub(crate) comparison: Option<Comparison<'a>>,
     pub(crate) subs: Vec<Node<'a>>,
 }
 
-impl<'a> Node<'a> {
-    pub(crate) fn of(plan: &'a Plan, partial: &'a Partial) -> Self {
-        let mut node = Node {
-            plan,
-            partial,
-            by_parent: ByParent::default(),
-            comparison: None,
-            subs: Vec::new(),
-        };
-        if let Partial::Buckets(buckets) = partial {
-            let order = plan.op.order();
-            node.by_parent = buckets.by_parent();
-            node.comparison = order.map(|order| Comparison::new(buckets, order));
-            let subs = plan.subs.iter().zip(&buckets.subs);
-            node.subs = subs.map(|(plan, sub)| Node::of(plan, sub)).collect();
-        }
-        node
-    }
-
+impl Node<'_> {
     /// The numbers of the buckets inside a parent's; a parent made to fill a gap has none.
     pub(crate) fn numbers(&self, parent: Option<u32>) -> &[u32] {
         parent.map_or(&[], |parent| self.by_parent.of_parent(parent))
@@ -94,10 +88,10 @@ pub(crate) fn results_of(
     nodes
         .iter()
         .map(|node| {
-            budget.charge(size_of::<NamedResult>() + node.plan.name.len())?;
+            budget.charge(size_of::<NamedResult>() + node.plan.name().len())?;
             Ok(NamedResult {
-                name: node.plan.name.clone(),
-                result: result_of(node, parent, budget)?,
+                name: node.plan.name().to_string(),
+                result: node.plan.result(node, parent, budget)?,
             })
         })
         .collect()

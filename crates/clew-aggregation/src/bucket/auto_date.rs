@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
 use crate::bucket::date_histogram::DatePlan;
+use crate::collect::Planned;
 use crate::counted::Partial;
 use crate::counted::buckets::{Axis, Buckets};
 use crate::field::column::ValueColumn;
@@ -15,7 +16,6 @@ use crate::field::values::{date_format, plan_values};
 use crate::field::{ValueKind, ValuePlan};
 use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
 use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
-use crate::tree::{Op, Plan};
 use crate::value::format::ValueFormat;
 use crate::value::key::{Key, KeyTable, number_of};
 use crate::value::rounding::Rounding;
@@ -160,7 +160,7 @@ fn starts(rounding: &Rounding, first: i64, last: i64, most: usize) -> Vec<i64> {
 pub(crate) fn plan_auto_date(
     spec: &AutoDateSpec,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, AutoDatePlan), AggError> {
     if spec.buckets == 0 || spec.buckets > BUCKETS_MAX {
         return Err(AggError::invalid(format!(
             "buckets must be between 1 and {BUCKETS_MAX}, found [{}]",
@@ -190,7 +190,7 @@ pub(crate) fn plan_auto_date(
         zone,
         base: base_unit(readers, &values, least.unwrap_or(0))?,
     };
-    Ok((values, Op::AutoDate(plan)))
+    Ok((values, plan))
 }
 
 /// The shortest unit of which the shard's data has not too many.
@@ -215,7 +215,7 @@ fn base_unit(
 
 pub(crate) fn joined_dates(
     auto: &AutoDatePlan,
-    plan: &Plan,
+    plan: &dyn Planned,
     buckets: Buckets,
 ) -> Result<Buckets, AggError> {
     let by_parent = buckets.by_parent();
@@ -247,7 +247,7 @@ pub(crate) fn joined_dates(
         axes.push(axis);
     }
     debug_assert_eq!(number_of(counts.len()) as usize, table.len());
-    let mut subs: Vec<Partial> = plan.subs.iter().map(Partial::empty).collect();
+    let mut subs: Vec<Partial> = plan.empty_subs();
     for (mine, theirs) in subs.iter_mut().zip(buckets.subs) {
         mine.merge(theirs, Some(&map))?;
     }
@@ -282,7 +282,7 @@ pub(crate) fn auto_date_result(
         histogram: HistogramResult {
             buckets: made,
             keyed: false,
-            format: node.plan.values.format.clone(),
+            format: node.plan.values().format.clone(),
         },
         interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
     })

@@ -13,15 +13,13 @@ use tantivy::columnar::MonotonicallyMappableToU64;
 use crate::bucket::steps::{start_of_step, step_of_number};
 use crate::bucket::terms::shown_key;
 use crate::collect::slots::count_up;
-use crate::collect::{Block, Collect, Segment, Subs};
+use crate::collect::{Block, Collect, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::Account;
-use crate::tree::Plan;
-use crate::tree::open::open_subs;
 use crate::value::grid::{cell_of, name_of};
 use crate::value::key::{Entry, Key, KeyTable};
 use crate::value::rounding::Rounding;
@@ -166,14 +164,14 @@ pub(crate) struct Chain {
 impl Chain {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         links: &[Link],
     ) -> Result<Self, AggError> {
         let sources = links.iter().map(|link| Source::open(segment, link));
         Ok(Chain {
             sources: sources.collect::<Result<_, _>>()?,
             counts: Vec::new(),
-            subs: open_subs(segment, plan)?,
+            subs: plan.open_subs(segment)?,
             numbers: Vec::new(),
             next: Vec::new(),
         })

@@ -7,7 +7,7 @@ use tantivy::columnar::MonotonicallyMappableToU64;
 
 use crate::bucket::steps::{Ends, Steps, check_ends, check_inside, enough, fill};
 use crate::collect::slots::Slots;
-use crate::collect::{Block, Collect, Level, Segment};
+use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
@@ -15,11 +15,9 @@ use crate::field::rows::Rows;
 use crate::field::values::{bound_ms, date_format, plan_values};
 use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
-use crate::order::path::plan_order;
+use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
 use crate::reduce::Budget;
-use crate::tree::open::open_subs;
-use crate::tree::{Op, Plan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 use crate::value::rounding::{Arithmetic, Rounding, Starts};
@@ -69,11 +67,11 @@ fn place(index: usize) -> i64 {
 impl DateHistogram {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         dates: &DatePlan,
         level: Level,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, plan.values())?;
         let range = column
             .range()
             .map(|(min, max)| (column.instant(min), column.instant(max)));
@@ -86,7 +84,7 @@ impl DateHistogram {
                 rows: Rows::default(),
                 slots: Slots::for_range(numbering.span(range), level),
                 counts: Vec::new(),
-                subs: open_subs(segment, plan)?,
+                subs: plan.open_subs(segment)?,
             },
             numbering,
             hard: dates.hard,
@@ -185,8 +183,8 @@ pub(crate) struct DatePlan {
 pub(crate) fn plan_date_histogram(
     spec: &DateHistogramSpec,
     context: &AggContext<'_>,
-    subs: &[Plan],
-) -> Result<(ValuePlan, Op), AggError> {
+    subs: &[impl Ordered],
+) -> Result<(ValuePlan, DatePlan), AggError> {
     let mut values = plan_values(&spec.source, "date_histogram", context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
     // Keys are shown as clocks of the zone show them; an unmapped field still has empty buckets.
@@ -230,5 +228,5 @@ pub(crate) fn plan_date_histogram(
         keyed: spec.keyed,
         zone,
     };
-    Ok((values, Op::DateHistogram(plan)))
+    Ok((values, plan))
 }

@@ -7,14 +7,13 @@ use clew_query::{AggError, Query};
 use clew_search::SegmentBits;
 
 use crate::collect::places::Places;
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::context::{AggContext, documents_of};
 use crate::limits::Account;
 use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
 use crate::result::{AggResult, Bucket, BucketExtra, SingleKind};
-use crate::tree::Plan;
 use crate::value::key::Key;
 
 pub(crate) struct Filters {
@@ -28,7 +27,7 @@ pub(crate) struct Filters {
 impl Filters {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         filters: &FiltersPlan,
     ) -> Result<Self, AggError> {
         Ok(Filters {

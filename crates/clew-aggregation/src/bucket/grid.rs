@@ -1,7 +1,7 @@
 //! `geohash_grid` and `geotile_grid`: cells of a grid, which are terms of one source.
 
 use clew_query::AggError;
-use clew_query::aggregation::{Direction, GridSpec, MissingOrder};
+use clew_query::aggregation::{Direction, Grid, GridSpec, MissingOrder};
 
 use crate::bucket::chain::{Link, Step};
 use crate::bucket::terms::{TermsPlan, TermsShape};
@@ -9,13 +9,20 @@ use crate::field::TermSets;
 use crate::field::context::AggContext;
 use crate::field::values::plan_values;
 use crate::order::{By, PlannedOrder};
-use crate::tree::Op;
+
+/// Cells of one source.
+#[derive(Clone, Debug)]
+pub(crate) struct GridPlan {
+    pub(crate) link: Link,
+    pub(crate) grid: Grid,
+    pub(crate) terms: TermsPlan,
+}
 
 /// The plan of a grid: its cells are terms of one source.
 ///
 /// # Errors
 /// [`AggError`] when the field has no points.
-pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<Op, AggError> {
+pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggError> {
     let link = Link {
         name: spec.source.field.clone(),
         values: plan_values(&spec.source, "geo_grid", context)?,
@@ -37,7 +44,7 @@ pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<Op,
         show_error: false,
         shape: TermsShape::Plain,
     };
-    Ok(Op::Grid {
+    Ok(GridPlan {
         link,
         grid: spec.grid,
         terms,

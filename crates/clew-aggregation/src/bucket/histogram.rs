@@ -8,17 +8,15 @@ use crate::bucket::steps::{
     Ends, Steps, check_ends, check_inside, enough, fill, start_of_step, step_of_number,
 };
 use crate::collect::slots::Slots;
-use crate::collect::{Block, Collect, Level, Segment};
+use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
 use crate::field::values::bound_number;
 use crate::limits::Account;
-use crate::order::path::plan_order;
+use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
 use crate::reduce::Budget;
-use crate::tree::Plan;
-use crate::tree::open::open_subs;
 use crate::value::key::Key;
 
 /// Buckets of numbers. While collecting and merging, a bucket's key is its whole number of steps.
@@ -32,11 +30,11 @@ pub(crate) struct NumberHistogram {
 impl NumberHistogram {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         numbers: &NumberPlan,
         level: Level,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, plan.values())?;
         let range = column.range().map(|(min, max)| {
             let step = |raw| step_of_number(column.number(raw), numbers.interval, numbers.offset);
             (step(min).to_u64(), step(max).to_u64())
@@ -47,7 +45,7 @@ impl NumberHistogram {
                 rows: Rows::default(),
                 slots: Slots::for_range(range, level),
                 counts: Vec::new(),
-                subs: open_subs(segment, plan)?,
+                subs: plan.open_subs(segment)?,
             },
             interval: numbers.interval,
             offset: numbers.offset,
@@ -110,7 +108,10 @@ pub(crate) struct NumberPlan {
     pub(crate) keyed: bool,
 }
 
-pub(crate) fn plan_histogram(spec: &HistogramSpec, subs: &[Plan]) -> Result<NumberPlan, AggError> {
+pub(crate) fn plan_histogram(
+    spec: &HistogramSpec,
+    subs: &[impl Ordered],
+) -> Result<NumberPlan, AggError> {
     if !(spec.interval > 0.0 && spec.interval.is_finite()) {
         return Err(AggError::invalid(
             "[interval] must be >0 for histogram aggregation",

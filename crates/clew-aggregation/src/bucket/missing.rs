@@ -3,11 +3,10 @@
 use clew_query::AggError;
 
 use crate::collect::places::Places;
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::limits::Account;
-use crate::tree::Plan;
 
 pub(crate) struct Missing {
     column: ValueColumn,
@@ -16,9 +15,9 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         Ok(Missing {
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, plan.values())?,
             without: Vec::new(),
             places: Places::open(segment, plan)?,
         })

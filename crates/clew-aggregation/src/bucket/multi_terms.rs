@@ -8,8 +8,14 @@ use crate::bucket::terms::{TermsPlan, TermsShape};
 use crate::field::TermSets;
 use crate::field::context::AggContext;
 use crate::field::values::plan_values;
-use crate::order::path::{order_or_count, plan_order};
-use crate::tree::{Op, Plan};
+use crate::order::path::{Ordered, order_or_count, plan_order};
+
+/// Combinations of several sources' values.
+#[derive(Clone, Debug)]
+pub(crate) struct MultiTermsPlan {
+    pub(crate) links: Vec<Link>,
+    pub(crate) terms: TermsPlan,
+}
 
 /// The plan of a `multi_terms` aggregation.
 ///
@@ -18,8 +24,8 @@ use crate::tree::{Op, Plan};
 pub(crate) fn plan_multi_terms(
     spec: &MultiTermsSpec,
     context: &AggContext<'_>,
-    subs: &[Plan],
-) -> Result<Op, AggError> {
+    subs: &[impl Ordered],
+) -> Result<MultiTermsPlan, AggError> {
     let links = spec.sources.iter().map(|source| {
         Ok(Link {
             name: source.field.clone(),
@@ -45,5 +51,5 @@ pub(crate) fn plan_multi_terms(
         show_error: spec.show_error,
         shape: TermsShape::Plain,
     };
-    Ok(Op::MultiTerms { links, terms })
+    Ok(MultiTermsPlan { links, terms })
 }

@@ -7,14 +7,12 @@ use clew_search::{Blocks, Scope};
 use tantivy::{DocId, SegmentReader};
 
 use crate::collect::slots::{Slots, count_up};
-use crate::collect::{Block, Collect, Level, Segment, Subs};
+use crate::collect::{Block, Collect, Level, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::context::AggContext;
 use crate::field::segments::Segments;
 use crate::limits::Account;
-use crate::tree::Plan;
-use crate::tree::open::open_subs;
 use crate::value::key::{Key, KeyTable};
 
 /// Counts what is inside or around documents, one bucket for each parent.
@@ -31,7 +29,7 @@ pub(crate) struct Join {
 impl Join {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         join: &JoinPlan,
     ) -> Result<Self, AggError> {
         Ok(Join {
@@ -39,7 +37,7 @@ impl Join {
             blocks: join.blocks(segment.reader),
             slots: Slots::for_range(Some((0, 0)), Level::Nested),
             counts: Vec::new(),
-            subs: open_subs(segment, plan)?,
+            subs: plan.open_subs(segment)?,
             pairs: Vec::new(),
         })
     }

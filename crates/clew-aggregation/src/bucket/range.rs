@@ -8,7 +8,7 @@ use clew_query::aggregation::{DistanceOrigin, EndKind, RangeItem, RangeSpec, Sca
 use clew_schema::geo::GeoPoint;
 
 use crate::collect::places::Places;
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::ValuePlan;
@@ -19,7 +19,6 @@ use crate::field::values::{address, bound_ms, bound_number, date_format, plan_va
 use crate::limits::Account;
 use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
 use crate::result::{AggResult, RangeBucket, RangeEnd};
-use crate::tree::{Op, Plan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 use crate::value::zone::parse_zone;
@@ -64,10 +63,10 @@ pub(crate) struct Ranges {
 impl Ranges {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         range: &RangePlan,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, plan.values())?;
         let tests = range
             .ranges
             .iter()
@@ -188,7 +187,7 @@ impl PlannedRange {
 pub(crate) fn plan_range(
     spec: &RangeSpec,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, RangePlan), AggError> {
     let name = match spec.kind {
         EndKind::Dates => "date_range",
         EndKind::Addresses => "ip_range",
@@ -257,7 +256,7 @@ pub(crate) fn plan_range(
         kind: spec.kind,
         origin: spec.origin,
     };
-    Ok((values, Op::Range(plan)))
+    Ok((values, plan))
 }
 
 fn in_order(a: &PlannedRange, b: &PlannedRange) -> Ordering {
@@ -320,7 +319,7 @@ pub(crate) fn range_result(
     budget: &mut Budget,
 ) -> Result<AggResult, AggError> {
     let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let format = &node.plan.values.format;
+    let format = &node.plan.values().format;
     let mut made = Vec::with_capacity(range.ranges.len());
     for (place, one) in (0_i64..).zip(&range.ranges) {
         budget.take()?;

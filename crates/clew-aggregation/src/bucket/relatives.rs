@@ -17,13 +17,11 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
 use crate::collect::slots::Slots;
-use crate::collect::{Block, Collect, Level, Segment};
+use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::context::AggContext;
 use crate::limits::{Account, grow};
-use crate::tree::open::open_subs;
-use crate::tree::{Plan, wants_scores};
 use crate::value::key::{Key, KeyTable, number_of};
 
 pub(crate) struct Relatives {
@@ -36,13 +34,17 @@ pub(crate) struct Relatives {
 }
 
 impl Relatives {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan, relatives: &RelativesPlan) -> Self {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &dyn Planned,
+        relatives: &RelativesPlan,
+    ) -> Self {
         Relatives {
             family: relatives.family.clone(),
             ord: segment.ord,
             slots: Slots::for_range(Some((0, 0)), Level::Nested),
             members: Vec::new(),
-            subs: plan.subs.iter().map(Partial::empty).collect(),
+            subs: plan.empty_subs(),
         }
     }
 
@@ -253,7 +255,7 @@ fn shared_numbers(columns: &[Option<StrColumn>]) -> Result<Vec<Vec<u32>>, QueryE
 const BLOCK_DOCS: usize = 2_048;
 
 pub(crate) fn count_relatives(
-    plan: &Plan,
+    plan: &dyn Planned,
     (family, members): (&Family, Vec<Vec<u32>>),
     buckets: &mut Buckets,
     account: &mut Account,
@@ -276,7 +278,7 @@ pub(crate) fn count_relatives(
             continue;
         }
         account.turn_to(&segment.reader)?;
-        if wants_scores(&plan.subs) {
+        if plan.subs_want_scores() {
             account.make_scores(segment.reader.max_doc())?;
             pairs
                 .iter()
@@ -286,7 +288,7 @@ pub(crate) fn count_relatives(
             reader: &segment.reader,
             ord,
         };
-        let mut subs = open_subs(segment, plan)?;
+        let mut subs = plan.open_subs(segment)?;
         for block in pairs.chunks(BLOCK_DOCS) {
             for (doc, bucket) in block {
                 buckets.counts[*bucket as usize] += 1;

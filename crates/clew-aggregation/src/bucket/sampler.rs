@@ -6,12 +6,11 @@ use clew_query::aggregation::SampleSpec;
 use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::field::values::plan_values;
-use crate::tree::Op;
 
 pub(crate) fn plan_sample(
     spec: &SampleSpec,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, SamplePlan), AggError> {
     let values = match &spec.diverse {
         Some((source, _)) => plan_values(source, "diversified_sampler", context)?,
         None => ValuePlan::none(),
@@ -20,7 +19,7 @@ pub(crate) fn plan_sample(
         size: spec.size as usize,
         per_value: spec.diverse.as_ref().map(|(_, most)| *most as usize),
     };
-    Ok((values, Op::Sample(sample)))
+    Ok((values, sample))
 }
 
 /// How a sample is taken.

@@ -13,6 +13,7 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
 use crate::bucket::terms::{TermsPlan, TermsShape};
 use crate::bucket::words::WordsPlan;
+use crate::collect::Planned;
 use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
 use crate::field::context::{AggContext, documents_of};
@@ -20,7 +21,6 @@ use crate::field::rows::{Repeats, Rows};
 use crate::field::values::{check_patterns, plan_values, term_filter};
 use crate::field::{ValueKind, ValuePlan};
 use crate::order::{By, PlannedOrder};
-use crate::tree::{Op, Plan};
 use crate::value::key::Key;
 
 /// The plan of `significant_terms` and `significant_text`.
@@ -28,13 +28,13 @@ pub(crate) fn plan_significant_terms(
     spec: &SignificantSpec,
     context: &AggContext<'_>,
     name: &str,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, TermsPlan), AggError> {
     let values = match &spec.words {
         Some(_) => words_of(&spec.source, context)?,
         None => plan_values(&spec.source, "significant_terms", context)?,
     };
-    let op = Op::Terms(plan_significant(spec, &values, (context, name))?);
-    Ok((values, op))
+    let plan = plan_significant(spec, &values, (context, name))?;
+    Ok((values, plan))
 }
 
 /// What the words of a text are to an aggregation.
@@ -138,13 +138,13 @@ pub(crate) struct SignificantPlan {
 const BLOCK_DOCS: usize = 2_048;
 
 pub(crate) fn count_column(
-    plan: &Plan,
+    plan: &dyn Planned,
     buckets: &mut Buckets,
     reader: &SegmentReader,
     documents: &SegmentBits,
 ) -> Result<(), AggError> {
     buckets.background.all += u64::from(documents.count());
-    let column = ValueColumn::open(reader, &plan.values)?;
+    let column = ValueColumn::open(reader, plan.values())?;
     if column.is_empty() {
         return Ok(());
     }
@@ -154,7 +154,7 @@ pub(crate) fn count_column(
     for (at, key) in buckets.table.keys().iter().enumerate() {
         go_on_reducing(&mut pace)?;
         let raw = column.raw_of(key).map_err(|source| AggError::Column {
-            field: plan.values.field.clone(),
+            field: plan.values().field.clone(),
             source,
         })?;
         wanted.extend(raw.map(|raw| (raw, at)));

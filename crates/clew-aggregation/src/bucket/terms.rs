@@ -10,7 +10,7 @@ use clew_query::aggregation::{Direction, RareTermsSpec, TermsSpec};
 use crate::bucket::significant::SignificantPlan;
 use crate::bucket::words::WordsPlan;
 use crate::collect::slots::{Slots, count_one, count_up};
-use crate::collect::{Block, Collect, Level, Segment, Subs};
+use crate::collect::{Block, Collect, Level, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::{Buckets, LeftOut, retain};
 use crate::field::column::ValueColumn;
@@ -19,12 +19,10 @@ use crate::field::rows::{Repeats, Rows};
 use crate::field::values::term_filter;
 use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
-use crate::order::path::{order_or_count, plan_order};
+use crate::order::path::{Ordered, order_or_count, plan_order};
 use crate::order::{By, Comparison, PlannedOrder};
 use crate::reduce::{Budget, Node, results_of};
 use crate::result::{Bucket, BucketExtra, TermsKind, TermsResult};
-use crate::tree::Plan;
-use crate::tree::open::open_subs;
 use crate::value::key::{Key, KeyTable, number_of};
 
 /// Above this many distinct terms, an array of counters per segment is not worth its memory.
@@ -58,18 +56,18 @@ enum Counting {
 impl Terms {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         terms: &TermsPlan,
         level: Level,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, plan.values())?;
         let mask = column
             .mask(&terms.filter)
             .map_err(|source| AggError::Column {
-                field: plan.values.field.clone(),
+                field: plan.values().field.clone(),
                 source,
             })?;
-        let subs = open_subs(segment, plan)?;
+        let subs = plan.open_subs(segment)?;
         let range = column.range();
         let counting = match range {
             Some((min, max))
@@ -84,7 +82,7 @@ impl Terms {
             },
         };
         Ok(Terms {
-            field: plan.values.field.clone(),
+            field: plan.values().field.clone(),
             column,
             mask,
             rows: Rows::default(),
@@ -263,7 +261,7 @@ pub(crate) enum TermsShape {
 pub(crate) fn plan_terms(
     spec: &TermsSpec,
     values: &ValuePlan,
-    subs: &[Plan],
+    subs: &[impl Ordered],
 ) -> Result<TermsPlan, AggError> {
     if spec.size == 0 {
         return Err(AggError::invalid(
@@ -349,7 +347,7 @@ pub(crate) fn terms_result(
     parent: Option<u32>,
     budget: &mut Budget,
 ) -> Result<TermsResult, AggError> {
-    let kind = node.plan.values.kind;
+    let kind = node.plan.values().kind;
     let left_out = parent
         .and_then(|parent| buckets.left_out.get(parent as usize))
         .copied()
@@ -414,7 +412,7 @@ pub(crate) fn terms_result(
         },
         sum_other_doc_count: left_out.documents + beyond,
         show_error: terms.show_error,
-        format: node.plan.values.format.clone(),
+        format: node.plan.values().format.clone(),
     })
 }
 

@@ -7,7 +7,8 @@ use std::collections::BinaryHeap;
 use clew_query::AggError;
 use clew_query::aggregation::Source;
 
-use crate::bucket::terms::{TermsShape, every_term};
+use crate::bucket::terms::{TermsPlan, TermsShape, every_term};
+use crate::collect::Planned;
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::context::AggContext;
@@ -15,8 +16,14 @@ use crate::field::values::plan_values;
 use crate::field::{TermSets, ValuePlan};
 use crate::reduce::{Budget, Node, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
-use crate::tree::{Op, Plan};
 use crate::value::key::{Key, KeyTable};
+
+/// Distinct values, joined to so many buckets at the end.
+#[derive(Clone, Debug)]
+pub(crate) struct ClustersPlan {
+    pub(crate) terms: TermsPlan,
+    pub(crate) target: usize,
+}
 
 /// Values that lie together.
 #[derive(Clone, Debug)]
@@ -59,7 +66,7 @@ impl PartialOrd for Distance {
 /// Once the request is over.
 pub(crate) fn joined_clusters(
     target: usize,
-    plan: &Plan,
+    plan: &dyn Planned,
     buckets: Buckets,
 ) -> Result<Buckets, AggError> {
     let by_parent = buckets.by_parent();
@@ -87,7 +94,7 @@ pub(crate) fn joined_clusters(
             }
         }
     }
-    let mut subs: Vec<Partial> = plan.subs.iter().map(Partial::empty).collect();
+    let mut subs: Vec<Partial> = plan.empty_subs();
     for (mine, theirs) in subs.iter_mut().zip(buckets.subs) {
         mine.merge(theirs, Some(&map))?;
     }
@@ -180,11 +187,11 @@ pub(crate) fn plan_clusters(
     source: &Source,
     buckets: u32,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, ClustersPlan), AggError> {
     let values = plan_values(source, "variable_width_histogram", context)?;
     let terms = every_term(TermSets::default(), TermsShape::Plain);
     let target = buckets as usize;
-    Ok((values, Op::Clusters { terms, target }))
+    Ok((values, ClustersPlan { terms, target }))
 }
 
 pub(crate) fn clusters_result(
@@ -212,7 +219,7 @@ pub(crate) fn clusters_result(
     Ok(AggResult::VariableWidth(HistogramResult {
         buckets: made,
         keyed: false,
-        format: node.plan.values.format.clone(),
+        format: node.plan.values().format.clone(),
     }))
 }
 

@@ -13,13 +13,11 @@ use tantivy::DocId;
 use tantivy::schema::Field;
 
 use crate::collect::slots::count_one;
-use crate::collect::{Block, Collect, Segment, Subs};
+use crate::collect::{Block, Collect, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::{TermSet, TermSets};
 use crate::limits::Account;
-use crate::tree::Plan;
-use crate::tree::open::open_subs;
 use crate::value::key::{Entry, Key, KeyTable};
 use crate::value::partition::part_of;
 
@@ -54,23 +52,23 @@ pub(crate) struct Words {
 impl Words {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         (words, filter): (&Arc<WordsPlan>, &TermSets),
     ) -> Result<Self, AggError> {
         let sources = Sources::open(segment.reader);
         let sources = sources.map_err(|source| AggError::Column {
-            field: plan.values.field.clone(),
+            field: plan.values().field.clone(),
             source,
         })?;
         Ok(Words {
             plan: words.clone(),
             filter: filter.clone(),
             sources: sources.cursor(),
-            field: plan.values.field.clone(),
+            field: plan.values().field.clone(),
             table: KeyTable::default(),
             counts: Vec::new(),
             sizes: Vec::new(),
-            subs: open_subs(segment, plan)?,
+            subs: plan.open_subs(segment)?,
             seen: Seen::default(),
             last: None,
         })

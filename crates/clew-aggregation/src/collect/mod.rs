@@ -9,6 +9,7 @@ use clew_query::AggError;
 use tantivy::{DocId, SegmentReader};
 
 use crate::counted::Partial;
+use crate::field::ValuePlan;
 use crate::limits::Account;
 
 /// One segment of a shard.
@@ -41,6 +42,18 @@ pub(crate) fn finish_all(
 ) -> Result<Vec<Partial>, AggError> {
     let finish = |collector: Box<dyn Collect>| collector.finish(account);
     collectors.into_iter().map(finish).collect()
+}
+
+/// An aggregation as its own collector sees it.
+pub(crate) trait Planned {
+    /// Where its values come from.
+    fn values(&self) -> &ValuePlan;
+    /// Collectors of what is inside.
+    fn open_subs(&self, segment: Segment<'_>) -> Result<Subs, AggError>;
+    /// What is inside, with nothing counted.
+    fn empty_subs(&self) -> Vec<Partial>;
+    /// Whether anything inside wants scores.
+    fn subs_want_scores(&self) -> bool;
 }
 
 /// Whether there is one parent bucket or many.

@@ -3,12 +3,10 @@
 use clew_query::AggError;
 
 use crate::collect::slots::{Slots, count_one, count_up};
-use crate::collect::{Block, Collect, Level, Segment, Subs};
+use crate::collect::{Block, Collect, Level, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::limits::Account;
-use crate::tree::Plan;
-use crate::tree::open::open_subs;
 use crate::value::key::{Key, KeyTable};
 
 /// One bucket of whatever comes; who feeds it decides what that is.
@@ -28,7 +26,7 @@ pub(crate) enum Counted {
 impl Everything {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         counted: Counted,
     ) -> Result<Self, AggError> {
         Ok(Everything {
@@ -59,11 +57,11 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         Ok(Places {
             slots: Slots::for_range(None, Level::Nested),
             counts: Vec::new(),
-            subs: open_subs(segment, plan)?,
+            subs: plan.open_subs(segment)?,
             counted: Counted::WhatTheyStandFor,
         })
     }

@@ -9,7 +9,6 @@ use crate::collect::{Block, Collect};
 use crate::counted::Partial;
 use crate::field::context::Stopwatch;
 use crate::limits::Account;
-use crate::tree::Plan;
 
 /// What an aggregation costs, while it is counted.
 #[derive(Debug)]
@@ -71,12 +70,12 @@ impl Collect for Timed {
     }
 }
 
-/// Opens a collector, timed where the plan is asked about.
+/// Opens a collector, timed where somebody asks what it costs.
 pub(crate) fn opened(
-    plan: &Plan,
+    figures: Option<&Arc<Figures>>,
     open: impl FnOnce() -> Result<Box<dyn Collect>, AggError>,
 ) -> Result<Box<dyn Collect>, AggError> {
-    let Some(figures) = &plan.figures else {
+    let Some(figures) = figures else {
         return open();
     };
     let inner = figures.timed(&figures.opening_ns, open)?;

@@ -16,7 +16,6 @@ use crate::numbers::matrix::MatrixMoments;
 use crate::numbers::moments::{ExtendedMoments, Moments, Points, Weighted};
 use crate::numbers::quantile::QuantileState;
 use crate::numbers::sketch::Sketch;
-use crate::tree::{Op, Plan};
 use crate::value::key::{Key, KeyTable};
 
 /// The state of one aggregation over all buckets of its parent.
@@ -86,49 +85,6 @@ impl TopList {
 }
 
 impl Partial {
-    /// Nothing counted.
-    pub(crate) fn empty(plan: &Plan) -> Self {
-        match &plan.op {
-            Op::Terms(_)
-            | Op::DateHistogram(_)
-            | Op::Histogram(_)
-            | Op::Range(_)
-            | Op::Missing
-            | Op::Join(_)
-            | Op::Relatives(_)
-            | Op::Filters(_)
-            | Op::Global
-            | Op::Sample(_)
-            | Op::Composite(_)
-            | Op::MultiTerms { .. }
-            | Op::AutoDate(_)
-            | Op::Grid { .. }
-            | Op::Clusters { .. } => Partial::Buckets(Buckets {
-                subs: plan.subs.iter().map(Partial::empty).collect(),
-                ..Buckets::default()
-            }),
-            Op::TopHits(top) => Partial::TopHits(TopLists {
-                lists: Vec::new(),
-                keys: top.keys.clone(),
-                limit: top.limit,
-            }),
-            Op::Moments(_) => Partial::Moments(Vec::new()),
-            Op::Extended { .. } => Partial::Extended(Vec::new()),
-            Op::ValueCount => Partial::Counts(Vec::new()),
-            Op::Cardinality { threshold } => Partial::Distinct(Sketches {
-                sketches: Vec::new(),
-                threshold: *threshold,
-            }),
-            Op::Quantiles(quantiles) => Partial::Quantiles(QuantileStates {
-                states: Vec::new(),
-                method: quantiles.method,
-            }),
-            Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
-            Op::Matrix { .. } => Partial::Matrix(Vec::new()),
-            Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
-        }
-    }
-
     /// Adds what another counted; `parent_map` turns its parents' numbers into ours. Both come from
     /// the same request, so they have the same shape.
     ///

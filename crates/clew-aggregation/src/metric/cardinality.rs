@@ -2,14 +2,13 @@
 
 use clew_query::AggError;
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::{Partial, Sketches};
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
 use crate::limits::Account;
 use crate::metric::each_value;
 use crate::numbers::sketch::{Sketch, hash_key};
-use crate::tree::Plan;
 
 /// How many distinct values there are. Values are told apart within the segment first; what is
 /// hashed is the value itself, so that equal ones of other segments are known again.
@@ -29,12 +28,12 @@ const PAIRS_UNSORTED_MIN: usize = 4_096;
 impl Cardinality {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         threshold: usize,
     ) -> Result<Self, AggError> {
         Ok(Cardinality {
-            field: plan.values.field.clone(),
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            field: plan.values().field.clone(),
+            column: ValueColumn::open(segment.reader, plan.values())?,
             rows: Rows::default(),
             pairs: Vec::new(),
             sorted: 0,

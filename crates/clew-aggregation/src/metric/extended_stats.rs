@@ -2,7 +2,7 @@
 
 use clew_query::AggError;
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
@@ -11,7 +11,6 @@ use crate::metric::each_value;
 use crate::metric::simple::stats_of;
 use crate::numbers::moments::ExtendedMoments;
 use crate::result::ExtendedStats;
-use crate::tree::Plan;
 use crate::value::format::ValueFormat;
 
 /// The same with squares.
@@ -22,9 +21,9 @@ pub(crate) struct Extended {
 }
 
 impl Extended {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         Ok(Extended {
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, plan.values())?,
             rows: Rows::default(),
             moments: Vec::new(),
         })

@@ -3,13 +3,12 @@
 use clew_query::AggError;
 use clew_schema::geo::GeoPoint;
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::{Account, grow};
 use crate::numbers::moments::Points;
-use crate::tree::Plan;
 
 pub(crate) struct GeoMetric {
     column: ValueColumn,
@@ -18,9 +17,9 @@ pub(crate) struct GeoMetric {
 }
 
 impl GeoMetric {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         Ok(GeoMetric {
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, plan.values())?,
             rows: Rows::default(),
             points: Vec::new(),
         })

@@ -13,7 +13,13 @@ use crate::field::values::plan_values;
 use crate::limits::{Account, grow};
 use crate::numbers::matrix::MatrixMoments;
 use crate::result::MatrixResult;
-use crate::tree::Op;
+
+/// Which fields, and which of several values of a document counts.
+#[derive(Clone, Debug)]
+pub(crate) struct MatrixPlan {
+    pub(crate) fields: Vec<ValuePlan>,
+    pub(crate) mode: SortMode,
+}
 
 pub(crate) struct Matrix {
     columns: Vec<ValueColumn>,
@@ -105,7 +111,7 @@ pub(crate) fn plan_matrix(
     fields: &[Source],
     mode: SortMode,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, MatrixPlan), AggError> {
     if fields.len() > MATRIX_FIELDS_MAX {
         return Err(AggError::invalid(format!(
             "[matrix_stats] takes at most [{MATRIX_FIELDS_MAX}] fields, got [{}]",
@@ -116,7 +122,7 @@ pub(crate) fn plan_matrix(
         .iter()
         .map(|source| plan_values(source, "matrix_stats", context));
     let fields = fields.collect::<Result<_, _>>()?;
-    Ok((ValuePlan::none(), Op::Matrix { fields, mode }))
+    Ok((ValuePlan::none(), MatrixPlan { fields, mode }))
 }
 
 pub(crate) fn matrix_result(names: Vec<String>, moments: &MatrixMoments) -> MatrixResult {

@@ -5,7 +5,7 @@
 use clew_query::AggError;
 use clew_query::aggregation::{Method, PercentilesSpec, Source};
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::{Partial, QuantileStates};
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
@@ -16,7 +16,6 @@ use crate::limits::{Account, grow};
 use crate::numbers::quantile::QuantileState;
 use crate::order::Property;
 use crate::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
-use crate::tree::{Op, Plan};
 use crate::value::format::ValueFormat;
 
 /// The distribution of values.
@@ -28,14 +27,13 @@ pub(crate) struct Quantiles {
 }
 
 impl Quantiles {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
-        let method = if let Op::Quantiles(quantiles) = &plan.op {
-            quantiles.method
-        } else {
-            Method::default()
-        };
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &dyn Planned,
+        method: Method,
+    ) -> Result<Self, AggError> {
         Ok(Quantiles {
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, plan.values())?,
             rows: Rows::default(),
             states: Vec::new(),
             method,
@@ -120,7 +118,7 @@ impl QuantilePlan {
 pub(crate) fn plan_percentiles(
     spec: &PercentilesSpec,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, QuantilePlan), AggError> {
     let name = if spec.ranks {
         "percentile_ranks"
     } else {
@@ -145,7 +143,7 @@ pub(crate) fn plan_percentiles(
         method: spec.method,
         wanted,
     };
-    Ok((values, Op::Quantiles(plan)))
+    Ok((values, plan))
 }
 
 /// The plan of `median_absolute_deviation`.
@@ -156,13 +154,13 @@ pub(crate) fn plan_median_deviation(
     source: &Source,
     compression: f64,
     context: &AggContext<'_>,
-) -> Result<(ValuePlan, Op), AggError> {
+) -> Result<(ValuePlan, QuantilePlan), AggError> {
     let values = plan_values(source, "median_absolute_deviation", context)?;
     let plan = QuantilePlan {
         method: Method::TDigest { compression },
         wanted: Wanted::MedianDeviation,
     };
-    Ok((values, Op::Quantiles(plan)))
+    Ok((values, plan))
 }
 
 pub(crate) fn quantiles_result(

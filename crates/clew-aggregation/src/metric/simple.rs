@@ -2,7 +2,7 @@
 
 use clew_query::AggError;
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
@@ -10,7 +10,6 @@ use crate::limits::{Account, grow};
 use crate::metric::each_value;
 use crate::numbers::moments::Moments;
 use crate::result::{AggResult, Metric, Stats};
-use crate::tree::Plan;
 use crate::value::format::ValueFormat;
 
 /// Count, extremes and sum: all that the simple metrics show.
@@ -21,9 +20,9 @@ pub(crate) struct Basic {
 }
 
 impl Basic {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         Ok(Basic {
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, plan.values())?,
             rows: Rows::default(),
             moments: Vec::new(),
         })

@@ -15,7 +15,6 @@ use crate::field::segments::Segments;
 use crate::limits::{Account, grow};
 use crate::reduce::Budget;
 use crate::result::{AggResult, TopHitsResult};
-use crate::tree::{Op, Plan};
 
 /// What is kept of a document; the greatest is the last.
 type Row = (Vec<Slot>, DocId, u32);
@@ -186,14 +185,11 @@ impl TopHitsPlan {
 
 /// The first documents of a bucket, which go beside the results.
 pub(crate) fn top_hits_result(
-    plan: &Plan,
+    plan: &TopHitsPlan,
     lists: &TopLists,
     parent: Option<u32>,
     budget: &mut Budget<'_>,
 ) -> AggResult {
-    let Op::TopHits(plan) = &plan.op else {
-        unreachable!("a partial result has the shape of its plan");
-    };
     let list = parent.and_then(|parent| lists.lists.get(parent as usize));
     let found = list.map_or(&[][..], |list| &list.hits);
     let first = budget.hits.len();

@@ -2,13 +2,12 @@
 
 use clew_query::AggError;
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValueKind;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::{Account, grow};
-use crate::tree::Plan;
 
 /// How many values there are.
 pub(crate) struct ValueCount {
@@ -19,14 +18,14 @@ pub(crate) struct ValueCount {
 }
 
 impl ValueCount {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
         // A document's keywords and addresses are a set; its numbers are a list.
-        let repeats = match plan.values.kind {
+        let repeats = match plan.values().kind {
             ValueKind::Keyword | ValueKind::Ip => Repeats::Dropped,
             _ => Repeats::Kept,
         };
         Ok(ValueCount {
-            column: ValueColumn::open(segment.reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, plan.values())?,
             rows: Rows::default(),
             counts: Vec::new(),
             repeats,

@@ -2,14 +2,13 @@
 
 use clew_query::AggError;
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::{Account, grow};
 use crate::numbers::moments::Weighted;
-use crate::tree::Plan;
 
 /// Sums of values times weights, and of weights.
 pub(crate) struct WeightedAvg {
@@ -23,11 +22,11 @@ pub(crate) struct WeightedAvg {
 impl WeightedAvg {
     pub(crate) fn open(
         segment: Segment<'_>,
-        plan: &Plan,
+        plan: &dyn Planned,
         weight: &ValuePlan,
     ) -> Result<Self, AggError> {
         Ok(WeightedAvg {
-            values: ValueColumn::open(segment.reader, &plan.values)?,
+            values: ValueColumn::open(segment.reader, plan.values())?,
             weights: ValueColumn::open(segment.reader, weight)?,
             value_rows: Rows::default(),
             weight_rows: Rows::default(),

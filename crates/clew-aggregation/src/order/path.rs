@@ -3,15 +3,24 @@
 use clew_query::AggError;
 use clew_query::aggregation::{Direction, OrderBy, OrderKey};
 
-use crate::order::{By, PlannedOrder};
-use crate::tree::Plan;
-use crate::tree::property::property_of;
+use crate::order::{By, PlannedOrder, Property};
+
+/// An aggregation that others can be ordered by.
+pub(crate) trait Ordered {
+    /// What it is called in the request.
+    fn name(&self) -> &str;
+    /// The number of it that is called so; its only one where no name is given.
+    fn property(&self, name: Option<&str>) -> Option<Property>;
+}
 
 /// What each criterion compares.
 ///
 /// # Errors
 /// [`AggError::Invalid`] when a path leads nowhere.
-pub(crate) fn plan_order(order: &[OrderBy], subs: &[Plan]) -> Result<Vec<PlannedOrder>, AggError> {
+pub(crate) fn plan_order(
+    order: &[OrderBy],
+    subs: &[impl Ordered],
+) -> Result<Vec<PlannedOrder>, AggError> {
     order
         .iter()
         .map(|one| {
@@ -39,7 +48,7 @@ pub(crate) fn order_or_count(mut order: Vec<PlannedOrder>) -> Vec<PlannedOrder> 
     order
 }
 
-fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
+fn metric_path(path: &str, subs: &[impl Ordered]) -> Result<By, AggError> {
     let unknown = |name: &str| {
         AggError::invalid(format!(
             "Invalid aggregation order path [{path}]. The provided aggregation [{name}] either \
@@ -48,21 +57,21 @@ fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
     };
     // A name may itself contain dots, so the whole path is tried first, then one with its property
     // in brackets, which may contain dots too.
-    let whole = subs.iter().position(|sub| sub.name == path);
+    let whole = subs.iter().position(|sub| sub.name() == path);
     let bracketed = path.strip_suffix(']').and_then(|path| path.split_once('['));
     let (sub, property) = match (whole, bracketed.or(path.rsplit_once('.'))) {
         (Some(sub), _) => (sub, None),
         (None, Some((name, property))) => {
-            let sub = subs.iter().position(|sub| sub.name == name);
+            let sub = subs.iter().position(|sub| sub.name() == name);
             (sub.ok_or_else(|| unknown(name))?, Some(property))
         }
         (None, None) => return Err(unknown(path)),
     };
-    let property = property_of(&subs[sub].op, property).ok_or_else(|| {
+    let property = subs[sub].property(property).ok_or_else(|| {
         AggError::invalid(format!(
             "Invalid aggregation order path [{path}]. Missing value key in [{path}] or [{}] has no \
              number by that name",
-            subs[sub].name
+            subs[sub].name()
         ))
     })?;
     Ok(By::Metric { sub, property })

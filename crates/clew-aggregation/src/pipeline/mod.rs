@@ -13,6 +13,14 @@ use clew_query::aggregation::{AggSpec, NamedAgg, PipelineKind, PipelineSpec};
 
 use crate::value::format::ValueFormat;
 
+/// An aggregation as pipelines see it.
+pub(crate) trait Piped: Sized {
+    /// The aggregations inside it.
+    fn subs(&self) -> &[Self];
+    /// The pipelines over its buckets, or inside each of them.
+    fn pipelines(&self) -> &[PipelinePlan];
+}
+
 /// A pipeline aggregation, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelinePlan {

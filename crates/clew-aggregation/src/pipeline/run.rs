@@ -7,20 +7,19 @@ use clew_platform::Pace;
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind};
 use clew_query::{AggError, go_on_reducing};
 
-use crate::pipeline::PipelinePlan;
 use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
 use crate::pipeline::sequence::{Place, sequence};
 use crate::pipeline::summary::summarise;
+use crate::pipeline::{Piped, PipelinePlan};
 use crate::result::access::BucketView;
 use crate::result::{AggResult, Metric, NamedResult};
-use crate::tree::Plan;
 
 /// Computes the pipelines of one level and of all below it.
 ///
 /// # Errors
 /// [`AggError`] when a path does not lead to numbers.
 pub(crate) fn apply(
-    plans: &[Plan],
+    plans: &[impl Piped],
     pipelines: &[PipelinePlan],
     results: &mut Vec<NamedResult>,
 ) -> Result<(), AggError> {
@@ -29,9 +28,9 @@ pub(crate) fn apply(
             continue;
         }
         for subs in result.result.subs_mut() {
-            apply(&plan.subs, &plan.pipelines, subs)?;
+            apply(plan.subs(), plan.pipelines(), subs)?;
         }
-        for pipeline in plan.pipelines.iter().filter(|one| !one.is_summary()) {
+        for pipeline in plan.pipelines().iter().filter(|one| !one.is_summary()) {
             over_buckets(pipeline, &mut result.result)?;
         }
     }
@@ -57,8 +56,8 @@ pub(crate) fn apply(
     Ok(())
 }
 
-fn needs_work(plan: &Plan) -> bool {
-    !plan.pipelines.is_empty() || plan.subs.iter().any(needs_work)
+fn needs_work(plan: &impl Piped) -> bool {
+    !plan.pipelines().is_empty() || plan.subs().iter().any(needs_work)
 }
 
 impl PipelinePlan {

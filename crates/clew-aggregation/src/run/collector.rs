@@ -61,7 +61,7 @@ impl AggCollector {
     /// [`AggError`] naming what is wrong with the request.
     pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
         let plans = plan_all(specs, &context, 0)?;
-        let merged = plans.iter().map(Partial::empty).collect();
+        let merged = plans.iter().map(Plan::empty).collect();
         let global = plans.iter().any(|plan| matches!(plan.op, Op::Global));
         let visible = context.searcher.and_then(|searcher| searcher.visible);
         let visible = visible.filter(|_| global);

@@ -140,7 +140,7 @@ impl Samples {
                         Counted::Documents,
                     )?))
                 };
-                let mut inside = opened(plan, inside)?;
+                let mut inside = opened(plan.figures.as_ref(), inside)?;
                 let block = Block {
                     docs: &docs,
                     parents: &vec![0; docs.len()],

@@ -8,7 +8,7 @@ use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::field::values::plan_values;
 use crate::metric::extended_stats::extended_result;
-use crate::metric::matrix_stats::{matrix_result, plan_matrix};
+use crate::metric::matrix_stats::{MatrixPlan, matrix_result, plan_matrix};
 use crate::metric::percentiles::{plan_median_deviation, plan_percentiles, quantiles_result};
 use crate::metric::simple::{MomentKind, moments_result};
 use crate::numbers::quantile::QuantileState;
@@ -56,17 +56,22 @@ pub(crate) fn plan_metric(
             Op::GeoBounds { wrap: *wrap },
         ),
         AggSpec::GeoCentroid(source) => (values_of(source, "geo_centroid")?, Op::GeoCentroid),
-        AggSpec::Percentiles(spec) => plan_percentiles(spec, context)?,
+        AggSpec::Percentiles(spec) => Op::of(plan_percentiles(spec, context)?, Op::Quantiles),
         AggSpec::MedianDeviation {
             source,
             compression,
-        } => plan_median_deviation(source, *compression, context)?,
+        } => Op::of(
+            plan_median_deviation(source, *compression, context)?,
+            Op::Quantiles,
+        ),
         AggSpec::WeightedAvg { value, weight } => {
             let weight = values_of(weight, "weighted_avg")?;
             let values = values_of(value, "weighted_avg")?;
             (values, Op::WeightedAvg { weight })
         }
-        AggSpec::Matrix { fields, mode } => plan_matrix(fields, *mode, context)?,
+        AggSpec::Matrix { fields, mode } => {
+            Op::of(plan_matrix(fields, *mode, context)?, Op::Matrix)
+        }
         AggSpec::Terms(_)
         | AggSpec::DateHistogram(_)
         | AggSpec::Histogram(_)
@@ -114,7 +119,7 @@ pub(crate) fn metric_result(plan: &Plan, partial: &Partial, parent: Option<u32>)
             let state = at.and_then(|at| states.states.get(at)).unwrap_or(&empty);
             quantiles_result(plan, state, format)
         }
-        (Op::Matrix { fields, .. }, Partial::Matrix(moments)) => {
+        (Op::Matrix(MatrixPlan { fields, .. }), Partial::Matrix(moments)) => {
             let moments = at.and_then(|at| moments.get(at)).cloned();
             let names = fields.iter().map(|field| field.field.clone());
             AggResult::Matrix(matrix_result(names.collect(), &moments.unwrap_or_default()))

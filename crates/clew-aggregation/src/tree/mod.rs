@@ -5,6 +5,7 @@ pub(crate) mod metrics;
 pub(crate) mod nesting;
 pub(crate) mod open;
 pub(crate) mod passes;
+pub(crate) mod planned;
 pub(crate) mod profile;
 pub(crate) mod property;
 pub(crate) mod results;
@@ -12,28 +13,28 @@ pub(crate) mod unify;
 
 use std::sync::Arc;
 
-use clew_query::aggregation::{AggSpec, Grid, NamedAgg, Source};
-use clew_query::{AggError, SortMode};
+use clew_query::AggError;
+use clew_query::aggregation::{AggSpec, NamedAgg, Source};
 
 use crate::bucket::auto_date::{AutoDatePlan, plan_auto_date};
-use crate::bucket::chain::Link;
 use crate::bucket::composite::{CompositePlan, plan_composite};
 use crate::bucket::date_histogram::{DatePlan, plan_date_histogram};
 use crate::bucket::filters::{FiltersPlan, plan_filters};
-use crate::bucket::grid::plan_grid;
+use crate::bucket::grid::{GridPlan, plan_grid};
 use crate::bucket::histogram::{NumberPlan, plan_histogram};
-use crate::bucket::multi_terms::plan_multi_terms;
+use crate::bucket::multi_terms::{MultiTermsPlan, plan_multi_terms};
 use crate::bucket::nested::JoinPlan;
 use crate::bucket::range::{RangePlan, plan_range};
 use crate::bucket::relatives::RelativesPlan;
 use crate::bucket::sampler::{SamplePlan, plan_sample};
 use crate::bucket::significant::plan_significant_terms;
 use crate::bucket::terms::{TermsPlan, plan_rare_terms, plan_terms};
-use crate::bucket::variable_width::plan_clusters;
+use crate::bucket::variable_width::{ClustersPlan, plan_clusters};
 use crate::collect::timed::Figures;
 use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::field::values::{check_patterns, plan_values};
+use crate::metric::matrix_stats::MatrixPlan;
 use crate::metric::percentiles::QuantilePlan;
 use crate::metric::simple::MomentKind;
 use crate::metric::top_hits::TopHitsPlan;
@@ -71,47 +72,25 @@ pub(crate) enum Op {
     Range(RangePlan),
     Missing,
     Moments(MomentKind),
-    Extended {
-        sigma: f64,
-    },
+    Extended { sigma: f64 },
     ValueCount,
     Join(JoinPlan),
     Relatives(RelativesPlan),
     TopHits(TopHitsPlan),
-    Cardinality {
-        threshold: usize,
-    },
+    Cardinality { threshold: usize },
     Quantiles(QuantilePlan),
-    WeightedAvg {
-        weight: ValuePlan,
-    },
+    WeightedAvg { weight: ValuePlan },
     Filters(FiltersPlan),
     Global,
     Sample(SamplePlan),
-    Matrix {
-        fields: Vec<ValuePlan>,
-        mode: SortMode,
-    },
+    Matrix(MatrixPlan),
     Composite(CompositePlan),
-    MultiTerms {
-        links: Vec<Link>,
-        terms: TermsPlan,
-    },
+    MultiTerms(MultiTermsPlan),
     AutoDate(AutoDatePlan),
-    GeoBounds {
-        wrap: bool,
-    },
+    GeoBounds { wrap: bool },
     GeoCentroid,
-    Grid {
-        link: Link,
-        grid: Grid,
-        terms: TermsPlan,
-    },
-    /// Distinct values, joined to so many buckets at the end.
-    Clusters {
-        terms: TermsPlan,
-        target: usize,
-    },
+    Grid(GridPlan),
+    Clusters(ClustersPlan),
 }
 
 /// Resolves a tree of aggregations.
@@ -195,21 +174,27 @@ fn plan_buckets(
             let op = Op::Terms(plan_terms(spec, &values, subs)?);
             (values, op)
         }
-        AggSpec::DateHistogram(spec) => plan_date_histogram(spec, context, subs)?,
+        AggSpec::DateHistogram(spec) => {
+            Op::of(plan_date_histogram(spec, context, subs)?, Op::DateHistogram)
+        }
         AggSpec::Histogram(spec) => {
             let values = values_of(&spec.source, "histogram")?;
             (values, Op::Histogram(plan_histogram(spec, subs)?))
         }
-        AggSpec::Range(spec) => plan_range(spec, context)?,
+        AggSpec::Range(spec) => Op::of(plan_range(spec, context)?, Op::Range),
         AggSpec::Missing(source) => (values_of(source, "missing")?, Op::Missing),
         AggSpec::RareTerms(spec) => {
             let values = values_of(&spec.source, "rare_terms")?;
             let op = Op::Terms(plan_rare_terms(spec, &values)?);
             (values, op)
         }
-        AggSpec::GeoGrid(spec) => (ValuePlan::none(), plan_grid(spec, context)?),
-        AggSpec::SignificantTerms(spec) => plan_significant_terms(spec, context, &agg.name)?,
-        AggSpec::VariableWidth { source, buckets } => plan_clusters(source, *buckets, context)?,
+        AggSpec::GeoGrid(spec) => (ValuePlan::none(), Op::Grid(plan_grid(spec, context)?)),
+        AggSpec::SignificantTerms(spec) => {
+            Op::of(plan_significant_terms(spec, context, &agg.name)?, Op::Terms)
+        }
+        AggSpec::VariableWidth { source, buckets } => {
+            Op::of(plan_clusters(source, *buckets, context)?, Op::Clusters)
+        }
         AggSpec::Filters(spec) => (ValuePlan::none(), Op::Filters(plan_filters(spec, context)?)),
         AggSpec::Nested { path } => {
             let join = JoinPlan::inwards(path, context);
@@ -228,13 +213,16 @@ fn plan_buckets(
             (ValuePlan::none(), Op::TopHits(plan))
         }
         AggSpec::Global => (ValuePlan::none(), Op::Global),
-        AggSpec::Sample(spec) => plan_sample(spec, context)?,
+        AggSpec::Sample(spec) => Op::of(plan_sample(spec, context)?, Op::Sample),
         AggSpec::Composite(spec) => (
             ValuePlan::none(),
             Op::Composite(plan_composite(spec, context)?),
         ),
-        AggSpec::MultiTerms(spec) => (ValuePlan::none(), plan_multi_terms(spec, context, subs)?),
-        AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
+        AggSpec::MultiTerms(spec) => (
+            ValuePlan::none(),
+            Op::MultiTerms(plan_multi_terms(spec, context, subs)?),
+        ),
+        AggSpec::AutoDateHistogram(spec) => Op::of(plan_auto_date(spec, context)?, Op::AutoDate),
         AggSpec::Min(_)
         | AggSpec::Max(_)
         | AggSpec::Avg(_)
@@ -260,12 +248,17 @@ fn plan_buckets(
 }
 
 impl Op {
+    /// What an aggregation computes, and of which values.
+    pub(crate) fn of<T>((values, plan): (ValuePlan, T), op: fn(T) -> Op) -> (ValuePlan, Op) {
+        (values, op(plan))
+    }
+
     /// How buckets are ordered, where that is a choice.
     pub(crate) fn order(&self) -> Option<&[PlannedOrder]> {
         match self {
-            Op::Terms(terms) | Op::MultiTerms { terms, .. } | Op::Grid { terms, .. } => {
-                Some(&terms.order)
-            }
+            Op::Terms(terms)
+            | Op::MultiTerms(MultiTermsPlan { terms, .. })
+            | Op::Grid(GridPlan { terms, .. }) => Some(&terms.order),
             Op::DateHistogram(dates) => Some(&dates.order),
             Op::Histogram(numbers) => Some(&numbers.order),
             _ => None,
@@ -285,10 +278,10 @@ impl Op {
             | Op::Join(_)
             | Op::Relatives(_)
             | Op::Composite(_)
-            | Op::MultiTerms { .. }
+            | Op::MultiTerms(_)
             | Op::AutoDate(_)
-            | Op::Clusters { .. }
-            | Op::Grid { .. } => true,
+            | Op::Clusters(_)
+            | Op::Grid(_) => true,
             Op::Moments(_)
             | Op::Extended { .. }
             | Op::ValueCount
@@ -296,7 +289,7 @@ impl Op {
             | Op::Quantiles(_)
             | Op::WeightedAvg { .. }
             | Op::TopHits(_)
-            | Op::Matrix { .. }
+            | Op::Matrix(_)
             | Op::GeoBounds { .. }
             | Op::GeoCentroid => false,
         }

@@ -5,20 +5,23 @@ use clew_query::AggError;
 use crate::bucket::chain::Chain;
 use crate::bucket::date_histogram::DateHistogram;
 use crate::bucket::filters::Filters;
+use crate::bucket::grid::GridPlan;
 use crate::bucket::histogram::NumberHistogram;
 use crate::bucket::missing::Missing;
+use crate::bucket::multi_terms::MultiTermsPlan;
 use crate::bucket::nested::Join;
 use crate::bucket::range::Ranges;
 use crate::bucket::relatives::Relatives;
 use crate::bucket::terms::Terms;
+use crate::bucket::variable_width::ClustersPlan;
 use crate::bucket::words::Words;
 use crate::collect::places::{Counted, Everything};
 use crate::collect::timed::opened;
-use crate::collect::{Collect, Level, Segment, Subs};
+use crate::collect::{Collect, Level, Segment};
 use crate::metric::cardinality::Cardinality;
 use crate::metric::extended_stats::Extended;
 use crate::metric::geo::GeoMetric;
-use crate::metric::matrix_stats::Matrix;
+use crate::metric::matrix_stats::{Matrix, MatrixPlan};
 use crate::metric::percentiles::Quantiles;
 use crate::metric::simple::Basic;
 use crate::metric::top_hits::TopHits;
@@ -34,7 +37,7 @@ pub(crate) fn open_all(
 ) -> Result<Vec<Box<dyn Collect>>, AggError> {
     plans
         .iter()
-        .map(|plan| opened(plan, || open(segment, plan, level)))
+        .map(|plan| opened(plan.figures.as_ref(), || open(segment, plan, level)))
         .collect()
 }
 
@@ -45,7 +48,9 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
             None => Box::new(Terms::open(segment, plan, terms, level)?),
         },
         Op::DateHistogram(dates) => Box::new(DateHistogram::open(segment, plan, dates, level)?),
-        Op::Clusters { terms, .. } => Box::new(Terms::open(segment, plan, terms, level)?),
+        Op::Clusters(ClustersPlan { terms, .. }) => {
+            Box::new(Terms::open(segment, plan, terms, level)?)
+        }
         Op::AutoDate(auto) => {
             let dates = auto.collected();
             Box::new(DateHistogram::open(segment, plan, &dates, level)?)
@@ -60,24 +65,21 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         Op::Extended { .. } => Box::new(Extended::open(segment, plan)?),
         Op::ValueCount => Box::new(ValueCount::open(segment, plan)?),
         Op::Cardinality { threshold } => Box::new(Cardinality::open(segment, plan, *threshold)?),
-        Op::Quantiles(_) => Box::new(Quantiles::open(segment, plan)?),
+        Op::Quantiles(quantiles) => Box::new(Quantiles::open(segment, plan, quantiles.method)?),
         Op::WeightedAvg { weight } => Box::new(WeightedAvg::open(segment, plan, weight)?),
         Op::Filters(filters) => Box::new(Filters::open(segment, plan, filters)?),
         Op::Composite(composite) => Box::new(Chain::open(segment, plan, &composite.links)?),
-        Op::MultiTerms { links, .. } => Box::new(Chain::open(segment, plan, links)?),
-        Op::Grid { link, .. } => {
+        Op::MultiTerms(MultiTermsPlan { links, .. }) => {
+            Box::new(Chain::open(segment, plan, links)?)
+        }
+        Op::Grid(GridPlan { link, .. }) => {
             let links = std::slice::from_ref(link);
             Box::new(Chain::open(segment, plan, links)?)
         }
         Op::GeoBounds { .. } | Op::GeoCentroid => Box::new(GeoMetric::open(segment, plan)?),
-        Op::Matrix { fields, mode } => Box::new(Matrix::open(segment, fields, *mode)?),
+        Op::Matrix(MatrixPlan { fields, mode }) => Box::new(Matrix::open(segment, fields, *mode)?),
         Op::Global | Op::Sample(_) => {
             Box::new(Everything::open(segment, plan, Counted::WhatTheyStandFor)?)
         }
     })
-}
-
-/// The collectors of what is inside an aggregation.
-pub(crate) fn open_subs(segment: Segment<'_>, plan: &Plan) -> Result<Subs, AggError> {
-    Ok(Subs::of(open_all(segment, &plan.subs, Level::Nested)?))
 }

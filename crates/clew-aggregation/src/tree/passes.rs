@@ -6,10 +6,12 @@ use tantivy::SegmentReader;
 
 use crate::bucket::auto_date::joined_dates;
 use crate::bucket::composite::cut_page;
+use crate::bucket::grid::GridPlan;
+use crate::bucket::multi_terms::MultiTermsPlan;
 use crate::bucket::relatives::count_relatives;
 use crate::bucket::significant::{SignificantPlan, count_column, count_words};
 use crate::bucket::terms::{TermsShape, add_unmatched, cut};
-use crate::bucket::variable_width::joined_clusters;
+use crate::bucket::variable_width::{ClustersPlan, joined_clusters};
 use crate::counted::Partial;
 use crate::limits::Account;
 use crate::tree::{Op, Plan};
@@ -20,7 +22,9 @@ pub(crate) fn settle(plans: &[Plan], partials: Vec<Partial>) -> Result<Vec<Parti
         Partial::Buckets(mut buckets) => {
             match &plan.op {
                 Op::AutoDate(auto) => buckets = joined_dates(auto, plan, buckets)?,
-                Op::Clusters { target, .. } => buckets = joined_clusters(*target, plan, buckets)?,
+                Op::Clusters(ClustersPlan { target, .. }) => {
+                    buckets = joined_clusters(*target, plan, buckets)?
+                }
                 _ => {}
             }
             buckets.subs = settle(&plan.subs, buckets.subs)?;
@@ -60,7 +64,9 @@ pub(crate) fn cut_terms(plans: &[Plan], partials: &mut [Partial], parent_count: 
             continue;
         };
         match &plan.op {
-            Op::Terms(terms) | Op::MultiTerms { terms, .. } | Op::Grid { terms, .. } => {
+            Op::Terms(terms)
+            | Op::MultiTerms(MultiTermsPlan { terms, .. })
+            | Op::Grid(GridPlan { terms, .. }) => {
                 add_unmatched(buckets, parent_count);
                 cut(terms, buckets, parent_count);
             }
@@ -81,11 +87,11 @@ pub(crate) fn cut_terms(plans: &[Plan], partials: &mut [Partial], parent_count: 
             | Op::Filters(_)
             | Op::Global
             | Op::Sample(_)
-            | Op::Matrix { .. }
+            | Op::Matrix(_)
             | Op::AutoDate(_)
             | Op::GeoBounds { .. }
             | Op::GeoCentroid
-            | Op::Clusters { .. } => {}
+            | Op::Clusters(_) => {}
         }
         cut_terms(&plan.subs, &mut buckets.subs, buckets.table.len());
     }

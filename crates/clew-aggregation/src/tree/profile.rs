@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clew_query::aggregation::{FilterShape, Generation, Grid, Method};
 
+use crate::bucket::grid::GridPlan;
 use crate::bucket::nested::Way;
 use crate::bucket::terms::{strategy, terms_kind};
 use crate::collect::timed::add;
@@ -120,16 +121,16 @@ fn kind_of(plan: &Plan) -> &'static str {
         },
         Op::Global => "GlobalAggregator",
         Op::Sample(_) => "SamplerAggregator",
-        Op::Matrix { .. } => "MatrixStatsAggregator",
+        Op::Matrix(_) => "MatrixStatsAggregator",
         Op::Composite(_) => "CompositeAggregator",
-        Op::MultiTerms { .. } => "MultiTermsAggregator",
+        Op::MultiTerms(_) => "MultiTermsAggregator",
         Op::AutoDate(_) => "AutoDateHistogramAggregator.FromSingle",
         Op::GeoBounds { .. } => "GeoBoundsAggregator",
         Op::GeoCentroid => "GeoCentroidAggregator",
-        Op::Grid { grid, .. } => match grid {
+        Op::Grid(GridPlan { grid, .. }) => match grid {
             Grid::Geohash { .. } => "GeoHashGridAggregator",
             Grid::Geotile { .. } => "GeoTileGridAggregator",
         },
-        Op::Clusters { .. } => "VariableWidthHistogramAggregator",
+        Op::Clusters(_) => "VariableWidthHistogramAggregator",
     }
 }

@@ -15,12 +15,12 @@ pub(crate) fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         | Op::Range(_)
         | Op::Composite(_)
         | Op::AutoDate(_)
-        | Op::Clusters { .. }
-        | Op::Grid { .. }
+        | Op::Clusters(_)
+        | Op::Grid(_)
         | Op::GeoBounds { .. }
         | Op::GeoCentroid
-        | Op::Matrix { .. }
-        | Op::MultiTerms { .. } => None,
+        | Op::Matrix(_)
+        | Op::MultiTerms(_) => None,
         Op::Filters(filters) if filters.shape != FilterShape::Single => None,
         Op::Quantiles(plan) => plan.property(property),
         Op::WeightedAvg { .. } => {

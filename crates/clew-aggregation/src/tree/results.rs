@@ -10,16 +10,19 @@ use crate::bucket::chain::shown_tuple;
 use crate::bucket::composite::composite_result;
 use crate::bucket::date_histogram::filled_dates;
 use crate::bucket::filters::filters_result;
+use crate::bucket::grid::GridPlan;
 use crate::bucket::histogram::filled_numbers;
+use crate::bucket::multi_terms::MultiTermsPlan;
 use crate::bucket::nested::Way;
 use crate::bucket::range::range_result;
 use crate::bucket::steps::{histogram_buckets, start_of_step};
 use crate::bucket::terms::{TermsShape, terms_result};
 use crate::bucket::variable_width::clusters_result;
 use crate::counted::Partial;
-use crate::counted::buckets::Buckets;
+use crate::counted::buckets::{Buckets, ByParent};
 use crate::limits::AggLimits;
 use crate::metric::top_hits::top_hits_result;
+use crate::order::Comparison;
 use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
 use crate::result::{AggResult, AggResults, HistogramResult, SingleKind};
 use crate::tree::metrics::metric_result;
@@ -39,7 +42,7 @@ pub(crate) fn reduce(
     let nodes: Vec<Node<'_>> = plans
         .iter()
         .zip(partials)
-        .map(|(plan, partial)| Node::of(plan, partial))
+        .map(|(plan, partial)| node_of(plan, partial))
         .collect();
     let mut budget = Budget {
         count: 0,
@@ -57,31 +60,34 @@ pub(crate) fn reduce(
 }
 
 pub(crate) fn result_of(
+    plan: &Plan,
     node: &Node<'_>,
     parent: Option<u32>,
     budget: &mut Budget,
 ) -> Result<AggResult, AggError> {
-    match node.partial {
-        Partial::Buckets(buckets) => stepped_result(node, buckets, parent, budget),
-        Partial::TopHits(lists) => Ok(top_hits_result(node.plan, lists, parent, budget)),
-        partial => {
-            if let Op::Quantiles(quantiles) = &node.plan.op {
+    match (&plan.op, node.partial) {
+        (_, Partial::Buckets(buckets)) => stepped_result((plan, node), buckets, parent, budget),
+        (Op::TopHits(top), Partial::TopHits(lists)) => {
+            Ok(top_hits_result(top, lists, parent, budget))
+        }
+        (_, partial) => {
+            if let Op::Quantiles(quantiles) = &plan.op {
                 budget.charge(quantiles.points() * size_of::<(f64, Option<f64>)>())?;
             }
-            Ok(metric_result(node.plan, partial, parent))
+            Ok(metric_result(plan, partial, parent))
         }
     }
 }
 
 /// Terms and histograms, whose buckets the values make.
 fn stepped_result(
-    node: &Node<'_>,
+    (plan, node): (&Plan, &Node<'_>),
     buckets: &Buckets,
     parent: Option<u32>,
     budget: &mut Budget,
 ) -> Result<AggResult, AggError> {
-    let format = &node.plan.values.format;
-    match &node.plan.op {
+    let format = &plan.values.format;
+    match &plan.op {
         Op::Terms(terms) => {
             let result = terms_result(node, terms, buckets, parent, budget)?;
             if !matches!(terms.shape, TermsShape::Significant(_)) {
@@ -118,7 +124,7 @@ fn stepped_result(
                 format: format.clone(),
             }))
         }
-        _ => given_result(node, buckets, parent, budget),
+        _ => given_result((plan, node), buckets, parent, budget),
     }
 }
 
@@ -128,12 +134,12 @@ fn stepped_result(
     reason = "one arm for each kind of aggregation"
 )]
 pub(crate) fn given_result(
-    node: &Node<'_>,
+    (plan, node): (&Plan, &Node<'_>),
     buckets: &Buckets,
     parent: Option<u32>,
     budget: &mut Budget,
 ) -> Result<AggResult, AggError> {
-    match &node.plan.op {
+    match &plan.op {
         Op::Range(range) => range_result(node, range, buckets, parent, budget),
         Op::Missing => {
             let number = node.numbers(parent).first().copied();
@@ -165,7 +171,7 @@ pub(crate) fn given_result(
         Op::Global | Op::Sample(_) => {
             let number = node.numbers(parent).first().copied();
             Ok(AggResult::Single {
-                kind: match node.plan.op {
+                kind: match plan.op {
                     Op::Global => SingleKind::Global,
                     _ => SingleKind::Sample,
                 },
@@ -174,7 +180,7 @@ pub(crate) fn given_result(
             })
         }
         Op::Composite(composite) => composite_result(node, composite, buckets, parent, budget),
-        Op::MultiTerms { links, terms } => {
+        Op::MultiTerms(MultiTermsPlan { links, terms }) => {
             let mut terms = terms_result(node, terms, buckets, parent, budget)?;
             for bucket in &mut terms.buckets {
                 bucket.key = shown_tuple(&bucket.key, links);
@@ -186,7 +192,7 @@ pub(crate) fn given_result(
             })
         }
         Op::AutoDate(_) => auto_date_result(node, buckets, parent, budget),
-        Op::Grid { grid, terms, .. } => {
+        Op::Grid(GridPlan { grid, terms, .. }) => {
             let terms = terms_result(node, terms, buckets, parent, budget)?;
             let mut made = terms.buckets;
             for bucket in &mut made {
@@ -201,7 +207,7 @@ pub(crate) fn given_result(
                 buckets: made,
             })
         }
-        Op::Clusters { .. } => clusters_result(node, buckets, parent, budget),
+        Op::Clusters(_) => clusters_result(node, buckets, parent, budget),
         Op::Terms(_)
         | Op::DateHistogram(_)
         | Op::Histogram(_)
@@ -212,8 +218,27 @@ pub(crate) fn given_result(
         | Op::Cardinality { .. }
         | Op::Quantiles(_)
         | Op::WeightedAvg { .. }
-        | Op::Matrix { .. }
+        | Op::Matrix(_)
         | Op::GeoBounds { .. }
         | Op::GeoCentroid => unreachable!("metrics have no buckets"),
     }
+}
+
+/// Counts with their buckets sorted by parent, and all that is inside.
+fn node_of<'a>(plan: &'a Plan, partial: &'a Partial) -> Node<'a> {
+    let mut node = Node {
+        plan,
+        partial,
+        by_parent: ByParent::default(),
+        comparison: None,
+        subs: Vec::new(),
+    };
+    if let Partial::Buckets(buckets) = partial {
+        let order = plan.op.order();
+        node.by_parent = buckets.by_parent();
+        node.comparison = order.map(|order| Comparison::new(buckets, order));
+        let subs = plan.subs.iter().zip(&buckets.subs);
+        node.subs = subs.map(|(plan, sub)| node_of(plan, sub)).collect();
+    }
+    node
 }

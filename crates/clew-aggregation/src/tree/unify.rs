@@ -4,6 +4,7 @@
 use clew_query::AggError;
 
 use crate::bucket::chain::Link;
+use crate::bucket::multi_terms::MultiTermsPlan;
 use crate::counted::Partial;
 use crate::field::{ValueKind, ValuePlan};
 use crate::tree::{Op, Plan};
@@ -90,7 +91,10 @@ fn adopt_links(mine: &mut Op, theirs: &Op) {
     };
     match (mine, theirs) {
         (Op::Composite(mine), Op::Composite(theirs)) => each(&mut mine.links, &theirs.links),
-        (Op::MultiTerms { links: mine, .. }, Op::MultiTerms { links: theirs, .. }) => {
+        (
+            Op::MultiTerms(MultiTermsPlan { links: mine, .. }),
+            Op::MultiTerms(MultiTermsPlan { links: theirs, .. }),
+        ) => {
             each(mine, theirs);
         }
         (Op::AutoDate(mine), Op::AutoDate(theirs)) => mine.base = mine.base.max(theirs.base),

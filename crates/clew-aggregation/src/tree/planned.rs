@@ -1,0 +1,115 @@
+//! A plan as collectors, orders, results and pipelines see it.
+
+use clew_query::AggError;
+
+use crate::collect::{Level, Planned, Segment, Subs};
+use crate::counted::buckets::Buckets;
+use crate::counted::{Partial, QuantileStates, Sketches, TopLists};
+use crate::field::ValuePlan;
+use crate::order::Property;
+use crate::order::path::Ordered;
+use crate::pipeline::{Piped, PipelinePlan};
+use crate::reduce::{Budget, Node, Reduced};
+use crate::result::AggResult;
+use crate::tree::open::open_all;
+use crate::tree::property::property_of;
+use crate::tree::results::result_of;
+use crate::tree::{Op, Plan, wants_scores};
+
+impl Planned for Plan {
+    fn values(&self) -> &ValuePlan {
+        &self.values
+    }
+
+    fn open_subs(&self, segment: Segment<'_>) -> Result<Subs, AggError> {
+        Ok(Subs::of(open_all(segment, &self.subs, Level::Nested)?))
+    }
+
+    fn empty_subs(&self) -> Vec<Partial> {
+        self.subs.iter().map(Plan::empty).collect()
+    }
+
+    fn subs_want_scores(&self) -> bool {
+        wants_scores(&self.subs)
+    }
+}
+
+impl Ordered for Plan {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        property_of(&self.op, name)
+    }
+}
+
+impl Reduced for Plan {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn result(
+        &self,
+        node: &Node<'_>,
+        parent: Option<u32>,
+        budget: &mut Budget<'_>,
+    ) -> Result<AggResult, AggError> {
+        result_of(self, node, parent, budget)
+    }
+}
+
+impl Piped for Plan {
+    fn subs(&self) -> &[Plan] {
+        &self.subs
+    }
+
+    fn pipelines(&self) -> &[PipelinePlan] {
+        &self.pipelines
+    }
+}
+
+impl Plan {
+    /// Nothing counted.
+    pub(crate) fn empty(&self) -> Partial {
+        match &self.op {
+            Op::Terms(_)
+            | Op::DateHistogram(_)
+            | Op::Histogram(_)
+            | Op::Range(_)
+            | Op::Missing
+            | Op::Join(_)
+            | Op::Relatives(_)
+            | Op::Filters(_)
+            | Op::Global
+            | Op::Sample(_)
+            | Op::Composite(_)
+            | Op::MultiTerms { .. }
+            | Op::AutoDate(_)
+            | Op::Grid { .. }
+            | Op::Clusters { .. } => Partial::Buckets(Buckets {
+                subs: self.subs.iter().map(Plan::empty).collect(),
+                ..Buckets::default()
+            }),
+            Op::TopHits(top) => Partial::TopHits(TopLists {
+                lists: Vec::new(),
+                keys: top.keys.clone(),
+                limit: top.limit,
+            }),
+            Op::Moments(_) => Partial::Moments(Vec::new()),
+            Op::Extended { .. } => Partial::Extended(Vec::new()),
+            Op::ValueCount => Partial::Counts(Vec::new()),
+            Op::Cardinality { threshold } => Partial::Distinct(Sketches {
+                sketches: Vec::new(),
+                threshold: *threshold,
+            }),
+            Op::Quantiles(quantiles) => Partial::Quantiles(QuantileStates {
+                states: Vec::new(),
+                method: quantiles.method,
+            }),
+            Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
+            Op::Matrix { .. } => Partial::Matrix(Vec::new()),
+            Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
+        }
+    }
+}
