@@ -313,33 +313,6 @@ pub(crate) fn every_term(filter: TermSets, shape: TermsShape) -> TermsPlan {
     }
 }
 
-pub(crate) fn strategy(shape: &TermsShape, kind: ValueKind) -> Option<&'static str> {
-    if matches!(shape, TermsShape::Significant(_)) {
-        return Some("significant_terms");
-    }
-    Some(match kind {
-        ValueKind::Keyword | ValueKind::Ip => "terms",
-        ValueKind::Double => "double_terms",
-        ValueKind::Unsigned => "unsigned_long_terms",
-        ValueKind::Unmapped | ValueKind::Geo => return None,
-        _ => "long_terms",
-    })
-}
-
-pub(crate) fn terms_kind(shape: &TermsShape, kind: ValueKind) -> &'static str {
-    let is_text = matches!(kind, ValueKind::Keyword | ValueKind::Ip);
-    match shape {
-        TermsShape::Rare { .. } if is_text => "StringRareTermsAggregator",
-        TermsShape::Rare { .. } => "LongRareTermsAggregator",
-        TermsShape::Significant(significant) if significant.words.is_some() => {
-            "MapStringTermsAggregator"
-        }
-        _ if kind == ValueKind::Unmapped => "NonCollectingAggregator",
-        _ if is_text => "GlobalOrdinalsStringTermsAggregator",
-        _ => "NumericTermsAggregator",
-    }
-}
-
 pub(crate) fn terms_result(
     node: &Node<'_>,
     terms: &TermsPlan,

@@ -7,9 +7,10 @@ use clew_query::aggregation::{FilterShape, Generation, Grid, Method};
 
 use crate::bucket::grid::GridPlan;
 use crate::bucket::nested::Way;
-use crate::bucket::terms::{strategy, terms_kind};
+use crate::bucket::terms::TermsShape;
 use crate::collect::timed::add;
 use crate::counted::Partial;
+use crate::field::ValueKind;
 use crate::metric::percentiles::Wanted;
 use crate::metric::simple::MomentKind;
 use crate::tree::{Op, Plan};
@@ -132,5 +133,32 @@ fn kind_of(plan: &Plan) -> &'static str {
             Grid::Geotile { .. } => "GeoTileGridAggregator",
         },
         Op::Clusters(_) => "VariableWidthHistogramAggregator",
+    }
+}
+
+fn strategy(shape: &TermsShape, kind: ValueKind) -> Option<&'static str> {
+    if matches!(shape, TermsShape::Significant(_)) {
+        return Some("significant_terms");
+    }
+    Some(match kind {
+        ValueKind::Keyword | ValueKind::Ip => "terms",
+        ValueKind::Double => "double_terms",
+        ValueKind::Unsigned => "unsigned_long_terms",
+        ValueKind::Unmapped | ValueKind::Geo => return None,
+        _ => "long_terms",
+    })
+}
+
+fn terms_kind(shape: &TermsShape, kind: ValueKind) -> &'static str {
+    let is_text = matches!(kind, ValueKind::Keyword | ValueKind::Ip);
+    match shape {
+        TermsShape::Rare { .. } if is_text => "StringRareTermsAggregator",
+        TermsShape::Rare { .. } => "LongRareTermsAggregator",
+        TermsShape::Significant(significant) if significant.words.is_some() => {
+            "MapStringTermsAggregator"
+        }
+        _ if kind == ValueKind::Unmapped => "NonCollectingAggregator",
+        _ if is_text => "GlobalOrdinalsStringTermsAggregator",
+        _ => "NumericTermsAggregator",
     }
 }
