@@ -4,11 +4,20 @@ use clew_query::AggError;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::{Partial, Sketches};
+use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
 use crate::limits::Account;
-use crate::metric::each_value;
+use crate::metric::{Metric, SHAPE, each_value, of_bucket};
 use crate::numbers::sketch::{Sketch, hash_key};
+use crate::order::Property;
+use crate::result::AggResult;
+
+/// Up to how many values are counted exactly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CardinalityPlan {
+    pub(crate) threshold: usize,
+}
 
 /// How many distinct values there are. Values are told apart within the segment first; what is
 /// hashed is the value itself, so that equal ones of other segments are known again.
@@ -98,5 +107,34 @@ impl Collect for Cardinality {
             sketches,
             threshold: self.threshold,
         }))
+    }
+}
+
+impl Metric for CardinalityPlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(Cardinality::open(segment, plan, self.threshold)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Distinct(Sketches {
+            sketches: Vec::new(),
+            threshold: self.threshold,
+        })
+    }
+
+    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Distinct(sketches) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let sketch = of_bucket(&sketches.sketches, bucket);
+        AggResult::Cardinality(sketch.map_or(0, Sketch::count))
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        matches!(name, None | Some("value")).then_some(Property::Count)
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "CardinalityAggregator"
     }
 }

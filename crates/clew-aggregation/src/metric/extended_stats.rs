@@ -4,14 +4,22 @@ use clew_query::AggError;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
+use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
 use crate::limits::{Account, grow};
-use crate::metric::each_value;
-use crate::metric::simple::stats_of;
+use crate::metric::simple::{stats_of, stats_property};
+use crate::metric::{Metric, SHAPE, each_value, of_bucket};
 use crate::numbers::moments::ExtendedMoments;
-use crate::result::ExtendedStats;
+use crate::order::Property;
+use crate::result::{AggResult, ExtendedStats};
 use crate::value::format::ValueFormat;
+
+/// How many deviations the bounds are away from the mean.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExtendedPlan {
+    pub(crate) sigma: f64,
+}
 
 /// The same with squares.
 pub(crate) struct Extended {
@@ -57,5 +65,39 @@ pub(crate) fn extended_result(
         variance: any.then(|| moments.variance()),
         variance_sampling: any.then(|| moments.variance_sampling()),
         sigma,
+    }
+}
+
+impl Metric for ExtendedPlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(Extended::open(segment, plan)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Extended(Vec::new())
+    }
+
+    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Extended(moments) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let moments = of_bucket(moments, bucket).copied();
+        let moments = moments.unwrap_or_default();
+        AggResult::ExtendedStats(extended_result(&moments, self.sigma, &values.format))
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        Some(match name? {
+            "sum_of_squares" => Property::SumOfSquares,
+            "variance" | "variance_population" => Property::Variance,
+            "variance_sampling" => Property::VarianceSampling,
+            "std_deviation" | "std_deviation_population" => Property::Deviation,
+            "std_deviation_sampling" => Property::DeviationSampling,
+            name => return stats_property(name),
+        })
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "ExtendedStatsAggregator"
     }
 }

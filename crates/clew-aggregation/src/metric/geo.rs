@@ -5,10 +5,24 @@ use clew_schema::geo::GeoPoint;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
+use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::{Account, grow};
+use crate::metric::{Metric, SHAPE, of_bucket};
 use crate::numbers::moments::Points;
+use crate::order::Property;
+use crate::result::AggResult;
+
+/// Whether the box may lie across the line where east meets west.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GeoBoundsPlan {
+    pub(crate) wrap: bool,
+}
+
+/// Nothing is said but whose points.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GeoCentroidPlan;
 
 pub(crate) struct GeoMetric {
     column: ValueColumn,
@@ -42,5 +56,60 @@ impl Collect for GeoMetric {
 
     fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Points(self.points))
+    }
+}
+
+impl Metric for GeoBoundsPlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(GeoMetric::open(segment, plan)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Points(Vec::new())
+    }
+
+    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Points(points) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let points = of_bucket(points, bucket).copied();
+        AggResult::GeoBounds(points.unwrap_or_default().corners(self.wrap))
+    }
+
+    fn property(&self, _: Option<&str>) -> Option<Property> {
+        None
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "GeoBoundsAggregator"
+    }
+}
+
+impl Metric for GeoCentroidPlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(GeoMetric::open(segment, plan)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Points(Vec::new())
+    }
+
+    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Points(points) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let points = of_bucket(points, bucket).copied().unwrap_or_default();
+        AggResult::GeoCentroid {
+            middle: points.middle(),
+            count: points.count,
+        }
+    }
+
+    fn property(&self, _: Option<&str>) -> Option<Property> {
+        None
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "GeoCentroidAggregator"
     }
 }

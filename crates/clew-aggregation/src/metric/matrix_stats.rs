@@ -3,7 +3,7 @@
 use clew_query::aggregation::Source;
 use clew_query::{AggError, SortMode};
 
-use crate::collect::{Block, Collect, Segment};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
@@ -11,8 +11,10 @@ use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::plan_values;
 use crate::limits::{Account, grow};
+use crate::metric::{Metric, SHAPE, of_bucket};
 use crate::numbers::matrix::MatrixMoments;
-use crate::result::MatrixResult;
+use crate::order::Property;
+use crate::result::{AggResult, MatrixResult};
 
 /// Which fields, and which of several values of a document counts.
 #[derive(Clone, Debug)]
@@ -137,5 +139,32 @@ pub(crate) fn matrix_result(names: Vec<String>, moments: &MatrixMoments) -> Matr
         fields: (0..width).map(|at| moments.field(at)).collect(),
         covariance: table(&|one, other| moments.covariance(one, other)),
         correlation: table(&|one, other| moments.correlation(one, other)),
+    }
+}
+
+impl Metric for MatrixPlan {
+    fn open(&self, segment: Segment<'_>, _: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(Matrix::open(segment, &self.fields, self.mode)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Matrix(Vec::new())
+    }
+
+    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Matrix(moments) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let moments = of_bucket(moments, bucket).cloned();
+        let names = self.fields.iter().map(|field| field.field.clone());
+        AggResult::Matrix(matrix_result(names.collect(), &moments.unwrap_or_default()))
+    }
+
+    fn property(&self, _: Option<&str>) -> Option<Property> {
+        None
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "MatrixStatsAggregator"
     }
 }

@@ -13,9 +13,10 @@ use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::plan_values;
 use crate::limits::{Account, grow};
+use crate::metric::{Metric, SHAPE, of_bucket};
 use crate::numbers::quantile::QuantileState;
 use crate::order::Property;
-use crate::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
+use crate::result::{AggResult, Metric as MetricResult, PercentilesKind, PercentilesResult};
 use crate::value::format::ValueFormat;
 
 /// The distribution of values.
@@ -89,17 +90,8 @@ pub(crate) enum Wanted {
 }
 
 impl QuantilePlan {
-    /// How many numbers each bucket's result lists.
-    pub(crate) fn points(&self) -> usize {
-        match &self.wanted {
-            Wanted::Percentiles { percents, .. } => percents.len(),
-            Wanted::Ranks { values, .. } => values.len(),
-            Wanted::MedianDeviation => 0,
-        }
-    }
-
     /// The number that an order's path names.
-    pub(crate) fn property(&self, name: Option<&str>) -> Option<Property> {
+    pub(crate) fn number_of(&self, name: Option<&str>) -> Option<Property> {
         let number = || name.and_then(|name| name.parse::<f64>().ok());
         match &self.wanted {
             Wanted::MedianDeviation => {
@@ -171,7 +163,7 @@ pub(crate) fn quantiles_result(
     let is_hdr = matches!(plan.method, Method::Hdr { .. });
     let (kind, asked, found, keyed) = match &plan.wanted {
         Wanted::MedianDeviation => {
-            return AggResult::MedianDeviation(Metric {
+            return AggResult::MedianDeviation(MetricResult {
                 value: state.median_deviation(plan.method),
                 format: format.clone(),
             });
@@ -204,4 +196,50 @@ pub(crate) fn quantiles_result(
         keyed,
         format: format.clone(),
     })
+}
+
+impl Metric for QuantilePlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(Quantiles::open(segment, plan, self.method)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Quantiles(QuantileStates {
+            states: Vec::new(),
+            method: self.method,
+        })
+    }
+
+    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Quantiles(states) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let empty = QuantileState::default();
+        let state = of_bucket(&states.states, bucket).unwrap_or(&empty);
+        quantiles_result(self, state, &values.format)
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        self.number_of(name)
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        let is_hdr = matches!(self.method, Method::Hdr { .. });
+        match (&self.wanted, is_hdr) {
+            (Wanted::MedianDeviation, _) => "MedianAbsoluteDeviationAggregator",
+            (Wanted::Percentiles { .. }, false) => "TDigestPercentilesAggregator",
+            (Wanted::Percentiles { .. }, true) => "HDRPercentilesAggregator",
+            (Wanted::Ranks { .. }, false) => "TDigestPercentileRanksAggregator",
+            (Wanted::Ranks { .. }, true) => "HDRPercentileRanksAggregator",
+        }
+    }
+
+    fn result_bytes(&self) -> usize {
+        let points = match &self.wanted {
+            Wanted::Percentiles { percents, .. } => percents.len(),
+            Wanted::Ranks { values, .. } => values.len(),
+            Wanted::MedianDeviation => 0,
+        };
+        points * size_of::<(f64, Option<f64>)>()
+    }
 }

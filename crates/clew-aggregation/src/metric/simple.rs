@@ -4,12 +4,14 @@ use clew_query::AggError;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
+use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
 use crate::limits::{Account, grow};
-use crate::metric::each_value;
+use crate::metric::{Metric, SHAPE, each_value, of_bucket};
 use crate::numbers::moments::Moments;
-use crate::result::{AggResult, Metric, Stats};
+use crate::order::Property;
+use crate::result::{AggResult, Metric as MetricResult, Stats};
 use crate::value::format::ValueFormat;
 
 /// Count, extremes and sum: all that the simple metrics show.
@@ -72,7 +74,7 @@ pub(crate) fn moments_result(
     format: &ValueFormat,
 ) -> AggResult {
     let stats = stats_of(moments, format);
-    let metric = |value| Metric {
+    let metric = |value| MetricResult {
         value,
         format: format.clone(),
     };
@@ -83,4 +85,55 @@ pub(crate) fn moments_result(
         MomentKind::Sum => AggResult::Sum(metric(Some(stats.sum))),
         MomentKind::Stats => AggResult::Stats(stats),
     }
+}
+
+impl Metric for MomentKind {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(Basic::open(segment, plan)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Moments(Vec::new())
+    }
+
+    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Moments(moments) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let moments = of_bucket(moments, bucket).copied();
+        moments_result(*self, &moments.unwrap_or_default(), &values.format)
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        let property = match self {
+            MomentKind::Min => Property::Min,
+            MomentKind::Max => Property::Max,
+            MomentKind::Avg => Property::Avg,
+            MomentKind::Sum => Property::Sum,
+            MomentKind::Stats => return stats_property(name?),
+        };
+        matches!(name, None | Some("value")).then_some(property)
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        match self {
+            MomentKind::Min => "MinAggregator",
+            MomentKind::Max => "MaxAggregator",
+            MomentKind::Avg => "AvgAggregator",
+            MomentKind::Sum => "SumAggregator",
+            MomentKind::Stats => "StatsAggregator",
+        }
+    }
+}
+
+/// The number of stats that is called so.
+pub(crate) fn stats_property(name: &str) -> Option<Property> {
+    Some(match name {
+        "count" => Property::Count,
+        "min" => Property::Min,
+        "max" => Property::Max,
+        "avg" => Property::Avg,
+        "sum" => Property::Sum,
+        _ => return None,
+    })
 }

@@ -4,10 +4,17 @@ use clew_query::AggError;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
-use crate::field::ValueKind;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
+use crate::field::{ValueKind, ValuePlan};
 use crate::limits::{Account, grow};
+use crate::metric::{Metric, SHAPE, of_bucket};
+use crate::order::Property;
+use crate::result::AggResult;
+
+/// Nothing is said but whose values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueCountPlan;
 
 /// How many values there are.
 pub(crate) struct ValueCount {
@@ -49,5 +56,30 @@ impl Collect for ValueCount {
 
     fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Counts(self.counts))
+    }
+}
+
+impl Metric for ValueCountPlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(ValueCount::open(segment, plan)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Counts(Vec::new())
+    }
+
+    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Counts(counts) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        AggResult::ValueCount(of_bucket(counts, bucket).copied().unwrap_or(0))
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        matches!(name, None | Some("value")).then_some(Property::Count)
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "ValueCountAggregator"
     }
 }

@@ -8,7 +8,16 @@ use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::{Account, grow};
+use crate::metric::{Metric, SHAPE, of_bucket};
 use crate::numbers::moments::Weighted;
+use crate::order::Property;
+use crate::result::{AggResult, Metric as MetricResult};
+
+/// Where the weights come from.
+#[derive(Clone, Debug)]
+pub(crate) struct WeightedAvgPlan {
+    pub(crate) weight: ValuePlan,
+}
 
 /// Sums of values times weights, and of weights.
 pub(crate) struct WeightedAvg {
@@ -67,5 +76,34 @@ impl Collect for WeightedAvg {
 
     fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Weighted(self.sums))
+    }
+}
+
+impl Metric for WeightedAvgPlan {
+    fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(WeightedAvg::open(segment, plan, &self.weight)?))
+    }
+
+    fn empty(&self) -> Partial {
+        Partial::Weighted(Vec::new())
+    }
+
+    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
+        let Partial::Weighted(sums) = partial else {
+            unreachable!("{SHAPE}");
+        };
+        let mean = of_bucket(sums, bucket).copied().unwrap_or_default().mean();
+        AggResult::WeightedAvg(MetricResult {
+            value: mean.is_finite().then_some(mean),
+            format: values.format.clone(),
+        })
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        matches!(name, None | Some("value")).then_some(Property::Value)
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "WeightedAvgAggregator"
     }
 }

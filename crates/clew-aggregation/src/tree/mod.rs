@@ -1,7 +1,6 @@
 //! The tree that collectors are built from: fields are resolved, settings are checked, order paths
 //! point at sub-aggregations. Every aggregation has its variant here, and its line in every list.
 
-pub(crate) mod metrics;
 pub(crate) mod nesting;
 pub(crate) mod open;
 pub(crate) mod passes;
@@ -34,13 +33,11 @@ use crate::collect::timed::Figures;
 use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::field::values::{check_patterns, plan_values};
-use crate::metric::matrix_stats::MatrixPlan;
-use crate::metric::percentiles::QuantilePlan;
-use crate::metric::simple::MomentKind;
+use crate::metric::MetricPlan;
+use crate::metric::plan::plan_metric;
 use crate::metric::top_hits::TopHitsPlan;
 use crate::order::PlannedOrder;
 use crate::pipeline::PipelinePlan;
-use crate::tree::metrics::plan_metric;
 use crate::tree::nesting::check_nesting;
 
 /// How deep aggregations may be nested.
@@ -71,24 +68,16 @@ pub(crate) enum Op {
     Histogram(NumberPlan),
     Range(RangePlan),
     Missing,
-    Moments(MomentKind),
-    Extended { sigma: f64 },
-    ValueCount,
+    Metric(MetricPlan),
     Join(JoinPlan),
     Relatives(RelativesPlan),
     TopHits(TopHitsPlan),
-    Cardinality { threshold: usize },
-    Quantiles(QuantilePlan),
-    WeightedAvg { weight: ValuePlan },
     Filters(FiltersPlan),
     Global,
     Sample(SamplePlan),
-    Matrix(MatrixPlan),
     Composite(CompositePlan),
     MultiTerms(MultiTermsPlan),
     AutoDate(AutoDatePlan),
-    GeoBounds { wrap: bool },
-    GeoCentroid,
     Grid(GridPlan),
     Clusters(ClustersPlan),
 }
@@ -154,7 +143,7 @@ fn plan_values_of(
     subs: &[Plan],
 ) -> Result<(ValuePlan, Op), AggError> {
     match plan_metric(&agg.spec, context)? {
-        Some(planned) => Ok(planned),
+        Some(planned) => Ok(Op::of(planned, Op::Metric)),
         None => plan_buckets(agg, context, subs),
     }
 }
@@ -282,16 +271,7 @@ impl Op {
             | Op::AutoDate(_)
             | Op::Clusters(_)
             | Op::Grid(_) => true,
-            Op::Moments(_)
-            | Op::Extended { .. }
-            | Op::ValueCount
-            | Op::Cardinality { .. }
-            | Op::Quantiles(_)
-            | Op::WeightedAvg { .. }
-            | Op::TopHits(_)
-            | Op::Matrix(_)
-            | Op::GeoBounds { .. }
-            | Op::GeoCentroid => false,
+            Op::Metric(_) | Op::TopHits(_) => false,
         }
     }
 }

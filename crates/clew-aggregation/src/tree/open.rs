@@ -18,15 +18,7 @@ use crate::bucket::words::Words;
 use crate::collect::places::{Counted, Everything};
 use crate::collect::timed::opened;
 use crate::collect::{Collect, Level, Segment};
-use crate::metric::cardinality::Cardinality;
-use crate::metric::extended_stats::Extended;
-use crate::metric::geo::GeoMetric;
-use crate::metric::matrix_stats::{Matrix, MatrixPlan};
-use crate::metric::percentiles::Quantiles;
-use crate::metric::simple::Basic;
 use crate::metric::top_hits::TopHits;
-use crate::metric::value_count::ValueCount;
-use crate::metric::weighted_avg::WeightedAvg;
 use crate::tree::{Op, Plan};
 
 /// The collectors of a list of aggregations.
@@ -61,12 +53,7 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         Op::Join(join) => Box::new(Join::open(segment, plan, join)?),
         Op::Relatives(relatives) => Box::new(Relatives::open(segment, plan, relatives)),
         Op::TopHits(top) => Box::new(TopHits::open(segment.reader, top)?),
-        Op::Moments(_) => Box::new(Basic::open(segment, plan)?),
-        Op::Extended { .. } => Box::new(Extended::open(segment, plan)?),
-        Op::ValueCount => Box::new(ValueCount::open(segment, plan)?),
-        Op::Cardinality { threshold } => Box::new(Cardinality::open(segment, plan, *threshold)?),
-        Op::Quantiles(quantiles) => Box::new(Quantiles::open(segment, plan, quantiles.method)?),
-        Op::WeightedAvg { weight } => Box::new(WeightedAvg::open(segment, plan, weight)?),
+        Op::Metric(metric) => metric.as_metric().open(segment, plan)?,
         Op::Filters(filters) => Box::new(Filters::open(segment, plan, filters)?),
         Op::Composite(composite) => Box::new(Chain::open(segment, plan, &composite.links)?),
         Op::MultiTerms(MultiTermsPlan { links, .. }) => {
@@ -76,8 +63,6 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
             let links = std::slice::from_ref(link);
             Box::new(Chain::open(segment, plan, links)?)
         }
-        Op::GeoBounds { .. } | Op::GeoCentroid => Box::new(GeoMetric::open(segment, plan)?),
-        Op::Matrix(MatrixPlan { fields, mode }) => Box::new(Matrix::open(segment, fields, *mode)?),
         Op::Global | Op::Sample(_) => {
             Box::new(Everything::open(segment, plan, Counted::WhatTheyStandFor)?)
         }

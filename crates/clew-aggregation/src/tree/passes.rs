@@ -75,22 +75,14 @@ pub(crate) fn cut_terms(plans: &[Plan], partials: &mut [Partial], parent_count: 
             | Op::Histogram(_)
             | Op::Range(_)
             | Op::Missing
-            | Op::Moments(_)
-            | Op::Extended { .. }
-            | Op::ValueCount
+            | Op::Metric(_)
             | Op::Join(_)
             | Op::Relatives(_)
             | Op::TopHits(_)
-            | Op::Cardinality { .. }
-            | Op::Quantiles(_)
-            | Op::WeightedAvg { .. }
             | Op::Filters(_)
             | Op::Global
             | Op::Sample(_)
-            | Op::Matrix(_)
             | Op::AutoDate(_)
-            | Op::GeoBounds { .. }
-            | Op::GeoCentroid
             | Op::Clusters(_) => {}
         }
         cut_terms(&plan.subs, &mut buckets.subs, buckets.table.len());

@@ -4,7 +4,7 @@ use clew_query::AggError;
 
 use crate::collect::{Level, Planned, Segment, Subs};
 use crate::counted::buckets::Buckets;
-use crate::counted::{Partial, QuantileStates, Sketches, TopLists};
+use crate::counted::{Partial, TopLists};
 use crate::field::ValuePlan;
 use crate::order::Property;
 use crate::order::path::Ordered;
@@ -96,20 +96,7 @@ impl Plan {
                 keys: top.keys.clone(),
                 limit: top.limit,
             }),
-            Op::Moments(_) => Partial::Moments(Vec::new()),
-            Op::Extended { .. } => Partial::Extended(Vec::new()),
-            Op::ValueCount => Partial::Counts(Vec::new()),
-            Op::Cardinality { threshold } => Partial::Distinct(Sketches {
-                sketches: Vec::new(),
-                threshold: *threshold,
-            }),
-            Op::Quantiles(quantiles) => Partial::Quantiles(QuantileStates {
-                states: Vec::new(),
-                method: quantiles.method,
-            }),
-            Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
-            Op::Matrix { .. } => Partial::Matrix(Vec::new()),
-            Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
+            Op::Metric(metric) => metric.as_metric().empty(),
         }
     }
 }

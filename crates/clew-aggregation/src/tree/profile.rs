@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clew_query::aggregation::{FilterShape, Generation, Grid, Method};
+use clew_query::aggregation::{FilterShape, Generation, Grid};
 
 use crate::bucket::grid::GridPlan;
 use crate::bucket::nested::Way;
@@ -11,8 +11,6 @@ use crate::bucket::terms::TermsShape;
 use crate::collect::timed::add;
 use crate::counted::Partial;
 use crate::field::ValueKind;
-use crate::metric::percentiles::Wanted;
-use crate::metric::simple::MomentKind;
 use crate::tree::{Op, Plan};
 
 /// What one aggregation cost a shard; what is inside it is counted too.
@@ -87,15 +85,7 @@ fn kind_of(plan: &Plan) -> &'static str {
         Op::Histogram(_) => "NumericHistogramAggregator",
         Op::Range(_) => "RangeAggregator",
         Op::Missing => "MissingAggregator",
-        Op::Moments(kind) => match kind {
-            MomentKind::Min => "MinAggregator",
-            MomentKind::Max => "MaxAggregator",
-            MomentKind::Avg => "AvgAggregator",
-            MomentKind::Sum => "SumAggregator",
-            MomentKind::Stats => "StatsAggregator",
-        },
-        Op::Extended { .. } => "ExtendedStatsAggregator",
-        Op::ValueCount => "ValueCountAggregator",
+        Op::Metric(metric) => metric.as_metric().profiled_as(),
         Op::Join(join) if join.way == Way::Inwards => "NestedAggregator",
         Op::Join(_) => "ReverseNestedAggregator",
         Op::Relatives(relatives) => match relatives.way {
@@ -103,18 +93,6 @@ fn kind_of(plan: &Plan) -> &'static str {
             Generation::Parents => "ChildrenToParentAggregator",
         },
         Op::TopHits(_) => "TopHitsAggregator",
-        Op::Cardinality { .. } => "CardinalityAggregator",
-        Op::Quantiles(quantiles) => {
-            let is_hdr = matches!(quantiles.method, Method::Hdr { .. });
-            match (&quantiles.wanted, is_hdr) {
-                (Wanted::MedianDeviation, _) => "MedianAbsoluteDeviationAggregator",
-                (Wanted::Percentiles { .. }, false) => "TDigestPercentilesAggregator",
-                (Wanted::Percentiles { .. }, true) => "HDRPercentilesAggregator",
-                (Wanted::Ranks { .. }, false) => "TDigestPercentileRanksAggregator",
-                (Wanted::Ranks { .. }, true) => "HDRPercentileRanksAggregator",
-            }
-        }
-        Op::WeightedAvg { .. } => "WeightedAvgAggregator",
         Op::Filters(filters) => match filters.shape {
             FilterShape::Single => "FilterAggregator",
             FilterShape::Named { .. } => "FiltersAggregator",
@@ -122,12 +100,9 @@ fn kind_of(plan: &Plan) -> &'static str {
         },
         Op::Global => "GlobalAggregator",
         Op::Sample(_) => "SamplerAggregator",
-        Op::Matrix(_) => "MatrixStatsAggregator",
         Op::Composite(_) => "CompositeAggregator",
         Op::MultiTerms(_) => "MultiTermsAggregator",
         Op::AutoDate(_) => "AutoDateHistogramAggregator.FromSingle",
-        Op::GeoBounds { .. } => "GeoBoundsAggregator",
-        Op::GeoCentroid => "GeoCentroidAggregator",
         Op::Grid(GridPlan { grid, .. }) => match grid {
             Grid::Geohash { .. } => "GeoHashGridAggregator",
             Grid::Geotile { .. } => "GeoTileGridAggregator",

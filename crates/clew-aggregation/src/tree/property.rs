@@ -2,7 +2,6 @@
 
 use clew_query::aggregation::FilterShape;
 
-use crate::metric::simple::MomentKind;
 use crate::order::Property;
 use crate::tree::Op;
 
@@ -17,15 +16,9 @@ pub(crate) fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         | Op::AutoDate(_)
         | Op::Clusters(_)
         | Op::Grid(_)
-        | Op::GeoBounds { .. }
-        | Op::GeoCentroid
-        | Op::Matrix(_)
         | Op::MultiTerms(_) => None,
         Op::Filters(filters) if filters.shape != FilterShape::Single => None,
-        Op::Quantiles(plan) => plan.property(property),
-        Op::WeightedAvg { .. } => {
-            matches!(property, None | Some("value")).then_some(Property::Value)
-        }
+        Op::Metric(metric) => metric.as_metric().property(property),
         Op::Missing
         | Op::Join(_)
         | Op::Relatives(_)
@@ -33,31 +26,6 @@ pub(crate) fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         | Op::Sample(_)
         | Op::Filters(_) => {
             matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
-        }
-        Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {
-            let extended = matches!(op, Op::Extended { .. });
-            Some(match property? {
-                "count" => Property::Count,
-                "min" => Property::Min,
-                "max" => Property::Max,
-                "avg" => Property::Avg,
-                "sum" => Property::Sum,
-                "sum_of_squares" if extended => Property::SumOfSquares,
-                "variance" | "variance_population" if extended => Property::Variance,
-                "variance_sampling" if extended => Property::VarianceSampling,
-                "std_deviation" | "std_deviation_population" if extended => Property::Deviation,
-                "std_deviation_sampling" if extended => Property::DeviationSampling,
-                _ => return None,
-            })
-        }
-        Op::Moments(kind) => matches!(property, None | Some("value")).then_some(match kind {
-            MomentKind::Min => Property::Min,
-            MomentKind::Max => Property::Max,
-            MomentKind::Avg => Property::Avg,
-            MomentKind::Sum | MomentKind::Stats => Property::Sum,
-        }),
-        Op::ValueCount | Op::Cardinality { .. } => {
-            matches!(property, None | Some("value")).then_some(Property::Count)
         }
     }
 }

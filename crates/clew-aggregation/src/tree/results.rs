@@ -25,7 +25,6 @@ use crate::metric::top_hits::top_hits_result;
 use crate::order::Comparison;
 use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
 use crate::result::{AggResult, AggResults, HistogramResult, SingleKind};
-use crate::tree::metrics::metric_result;
 use crate::tree::{Op, Plan};
 use crate::value::key::Key;
 
@@ -70,12 +69,12 @@ pub(crate) fn result_of(
         (Op::TopHits(top), Partial::TopHits(lists)) => {
             Ok(top_hits_result(top, lists, parent, budget))
         }
-        (_, partial) => {
-            if let Op::Quantiles(quantiles) = &plan.op {
-                budget.charge(quantiles.points() * size_of::<(f64, Option<f64>)>())?;
-            }
-            Ok(metric_result(plan, partial, parent))
+        (Op::Metric(metric), partial) => {
+            let metric = metric.as_metric();
+            budget.charge(metric.result_bytes())?;
+            Ok(metric.result(&plan.values, partial, parent))
         }
+        _ => unreachable!("a partial result has the shape of its plan"),
     }
 }
 
@@ -208,19 +207,9 @@ pub(crate) fn given_result(
             })
         }
         Op::Clusters(_) => clusters_result(node, buckets, parent, budget),
-        Op::Terms(_)
-        | Op::DateHistogram(_)
-        | Op::Histogram(_)
-        | Op::Moments(_)
-        | Op::Extended { .. }
-        | Op::ValueCount
-        | Op::TopHits(_)
-        | Op::Cardinality { .. }
-        | Op::Quantiles(_)
-        | Op::WeightedAvg { .. }
-        | Op::Matrix(_)
-        | Op::GeoBounds { .. }
-        | Op::GeoCentroid => unreachable!("metrics have no buckets"),
+        Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Metric(_) | Op::TopHits(_) => {
+            unreachable!("metrics have no buckets")
+        }
     }
 }
 
