@@ -20,6 +20,10 @@ use crate::metric::weighted_avg::WeightedAvgPlan;
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
+#[allow(
+    clippy::too_many_lines,
+    reason = "one arm for each kind of aggregation"
+)]
 pub(crate) fn plan_metric(
     spec: &AggSpec,
     context: &AggContext<'_>,

@@ -150,6 +150,10 @@ fn plan_values_of(
 
 /// The plan of an aggregation that is not a metric.
 #[warn(clippy::wildcard_enum_match_arm)]
+#[allow(
+    clippy::too_many_lines,
+    reason = "one arm for each kind of aggregation"
+)]
 fn plan_buckets(
     agg: &NamedAgg,
     context: &AggContext<'_>,
