@@ -130,7 +130,8 @@ pub(super) struct FieldSpec {
     /// What belongs to what, for a join field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) join: Option<JoinRelations>,
-    /// What a protocol shows again as it was written; nothing below it reads this.
+    /// What a protocol shows again as it was written. Only whether two vector fields are the same is still told by
+    /// this, too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) shown: Map<String, Value>,
 }
