@@ -15,7 +15,7 @@ use crate::base::error::EngineError;
 use crate::base::operation::{Body, decode};
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
-use crate::node::resolve::IndexHandle;
+use crate::node::index_handle::IndexHandle;
 use crate::shard::update::with_vectors;
 
 /// One page covers at most so many positions of the log, so that a page of few changes among many

@@ -46,9 +46,10 @@ pub use node::catalog_change::CatalogChange;
 pub use node::documents::ShardDocuments;
 pub use node::engine::{Engine, EngineStats};
 pub use node::health::{FailedShard, NodeHealth};
+pub use node::index_handle::IndexHandle;
 pub use node::options::EngineOptions;
 pub use node::repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
-pub use node::resolve::{AliasNames, ClosedNames, IndexHandle, ResolveOptions, Wildcards};
+pub use node::resolve::{AliasNames, ClosedNames, ResolveOptions, Wildcards};
 pub use node::snapshot::{
     Cleaned, RepositoryReport, SnapshotFile, SnapshotManifest, SnapshotRepository,
     documents_file_name, index_state, is_repository, verify_repository,

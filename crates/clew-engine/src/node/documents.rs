@@ -10,7 +10,7 @@ use crate::base::error::EngineError;
 use crate::base::write_request::{Action, Condition, Document, OpType, WriteOperation};
 use crate::index::handle::Index;
 use crate::node::engine::{Engine, Logged};
-use crate::node::resolve::IndexHandle;
+use crate::node::index_handle::IndexHandle;
 use crate::shard::{Shard, View};
 
 /// Documents that are written together.

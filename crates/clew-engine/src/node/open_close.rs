@@ -12,7 +12,7 @@ use crate::base::error::EngineError;
 use crate::catalog::record::CatalogOperation;
 use crate::index::index_state::IndexState;
 use crate::node::engine::Engine;
-use crate::node::resolve::IndexHandle;
+use crate::node::index_handle::IndexHandle;
 
 impl Engine {
     /// Opens or closes indexes, all of them as one change; durable when it returns. Those that

@@ -1,8 +1,7 @@
 //! Which indexes an expression means: names, aliases, wildcards, exclusions, names with dates. All
 //! endpoints resolve here, so that a name means the same everywhere.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_schema::glob::matches;
@@ -11,10 +10,10 @@ use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
 use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
-use crate::catalog::alias::Alias;
 use crate::index::handle::Index;
 use crate::node::alias_change::AliasTable;
 use crate::node::engine::{Engine, Inner};
+use crate::node::index_handle::IndexHandle;
 
 /// Which indexes a wildcard may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,72 +115,6 @@ impl ResolveOptions {
     }
 }
 
-/// An index that was opened: what it was opened for, and the names that it was found by. Nobody else makes one, so
-/// whoever has it was allowed to open it.
-#[derive(Clone, Debug)]
-pub struct IndexHandle {
-    index: Arc<Index>,
-    purpose: Purpose,
-    by_name: bool,
-    aliases: BTreeSet<String>,
-}
-
-impl Deref for IndexHandle {
-    type Target = Index;
-
-    fn deref(&self) -> &Index {
-        &self.index
-    }
-}
-
-impl IndexHandle {
-    fn new(index: &Arc<Index>, purpose: Purpose) -> Self {
-        IndexHandle {
-            index: index.clone(),
-            purpose,
-            by_name: false,
-            aliases: BTreeSet::new(),
-        }
-    }
-
-    /// The index, for what is told of it: nobody reads or changes anything with that alone.
-    pub fn index(&self) -> &Arc<Index> {
-        &self.index
-    }
-
-    /// Whether it was found by its own name, or by a wildcard over it.
-    pub fn is_found_by_name(&self) -> bool {
-        self.by_name
-    }
-
-    /// The aliases that it was found by.
-    pub fn found_by_aliases(&self) -> &BTreeSet<String> {
-        &self.aliases
-    }
-
-    /// Refuses what it was not opened for.
-    pub(crate) fn check_purpose(&self, purpose: Purpose) -> Result<(), EngineError> {
-        if self.purpose == purpose {
-            return Ok(());
-        }
-        Err(EngineError::AccessDenied {
-            index: self.index.name.clone(),
-            purpose,
-        })
-    }
-
-    /// What the aliases that it was found by say; none when it was found by its own name, which
-    /// takes precedence over whatever an alias restricts.
-    pub fn through(&self) -> Vec<Alias> {
-        if self.by_name {
-            return Vec::new();
-        }
-        let all = self.index.aliases();
-        let named = self.aliases.iter().filter_map(|name| all.get(name));
-        named.cloned().collect()
-    }
-}
-
 impl Engine {
     /// Opens the indexes that an expression names, in order of their names: names, aliases and patterns with `*`,
     /// separated by commas, a leading `-` after a pattern taking away; empty, `*` and `_all` mean
@@ -228,7 +161,7 @@ impl Engine {
         if let Some(level) = purpose.blocked_by() {
             opened
                 .iter()
-                .try_for_each(|handle| handle.index.check_block(level))?;
+                .try_for_each(|handle| handle.check_block(level))?;
         }
         Ok(opened)
     }
@@ -498,7 +431,7 @@ impl Resolver<'_> {
 
     fn exclude(&mut self, pattern: &str) {
         let by_alias = |resolved: &IndexHandle| {
-            let own = resolved.index.aliases.load();
+            let own = resolved.index().aliases.load();
             own.keys().any(|name| matches(pattern, name))
         };
         self.found.retain(|name, resolved| {
@@ -534,12 +467,7 @@ impl Resolver<'_> {
     fn add(&mut self, index: &Arc<Index>, alias: Option<&str>) {
         let resolved = self.found.entry(index.name.clone());
         let resolved = resolved.or_insert_with(|| IndexHandle::new(index, self.purpose));
-        match alias {
-            None => resolved.by_name = true,
-            Some(alias) => {
-                resolved.aliases.insert(alias.to_string());
-            }
-        }
+        resolved.found_by(alias);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::base::operation::decode;
 use crate::base::write_request::Document;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
-use crate::node::resolve::IndexHandle;
+use crate::node::index_handle::IndexHandle;
 use crate::shard::update::with_vectors;
 use crate::shard::{Located, SegmentView, Shard};
 

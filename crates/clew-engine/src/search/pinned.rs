@@ -13,7 +13,7 @@ use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
-use crate::node::resolve::IndexHandle;
+use crate::node::index_handle::IndexHandle;
 use crate::shard::{Shard, View};
 
 /// A shard as one search sees it.

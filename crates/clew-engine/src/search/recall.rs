@@ -20,7 +20,7 @@ use crate::base::access::Purpose;
 use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
-use crate::node::resolve::IndexHandle;
+use crate::node::index_handle::IndexHandle;
 use crate::search::knn::{K_MAX, ViewKnn};
 use crate::shard::{SegmentView, View};
 
