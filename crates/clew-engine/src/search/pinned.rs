@@ -115,7 +115,9 @@ impl Pinned {
     pub fn indices(&self) -> Vec<Arc<Index>> {
         let mut indices: Vec<Arc<Index>> = Vec::new();
         for pinned in &*self.shards {
-            if !indices.iter().any(|have| Arc::ptr_eq(have, &pinned.index)) {
+            // Those of an index stand together.
+            let last = indices.last();
+            if !last.is_some_and(|last| Arc::ptr_eq(last, &pinned.index)) {
                 indices.push(pinned.index.clone());
             }
         }
