@@ -31,7 +31,7 @@ pub use base::disk::{DiskLimits, DiskStage, DiskState, Watermark};
 pub use base::error::{EngineError, ErrorKind};
 pub use base::operation::describe_entry;
 pub use base::search_pool::SearchStats;
-pub use base::settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability};
+pub use base::settings::{IndexSettings, MergeOrder, SettingsReader, TranslogDurability};
 pub use base::write_request::{
     Action, Condition, Document, OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
 };

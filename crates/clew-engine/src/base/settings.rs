@@ -1,4 +1,4 @@
-//! Settings of an index: what the engine acts on, and what the user wrote.
+//! Settings of an index: what the engine acts on, and what a protocol keeps with it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,27 +7,7 @@ use clew_schema::MappingLimits;
 use serde::{Deserialize, Serialize};
 
 use crate::base::blocks::Block;
-use crate::base::routing::routing_slots;
-
-/// Fields that a mapping may be allowed: each costs memory in every segment.
-const FIELDS_MAX: usize = 100_000;
-/// Objects inside objects that may be allowed.
-const DEPTH_MAX: usize = 100;
-/// Most nested fields that an index may allow itself.
-const NESTED_FIELDS_MAX: usize = 10_000;
-/// Most nested objects of a document that an index may allow itself.
-const NESTED_OBJECTS_MAX: usize = 1_000_000;
-/// The most `index.mapping.field_name_length.limit` allows, whatever it says.
-const NAME_CHARS_MAX: usize = 1_000_000;
-
-/// The setting that makes an index a part of a data stream: the stream's name.
-pub const DATA_STREAM: &str = "index.clew.data_stream";
-
-/// The setting that says how many slots routing keys are spread over.
-const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
-
-/// The setting that has merges put similar documents beside each other.
-pub const MERGE_REORDER: &str = "index.merge.reorder";
+use crate::base::routing;
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +20,11 @@ pub enum TranslogDurability {
 }
 
 /// In which order a merge puts documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MergeOrder {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeOrder {
     /// That of the segments, one behind the other.
+    #[default]
     Stacked,
     /// Similar ones beside each other, where that is worth the time.
     Similar,
@@ -54,6 +36,10 @@ pub(crate) enum MergeOrder {
 pub struct IndexSettings {
     /// Number of shards, fixed at creation; 1 to 1024.
     pub shards: u32,
+    /// Slots that routing keys are spread over, fixed at creation, of which each shard owns an equal share. `None`, or
+    /// what the shards cannot share equally, means as many as OpenSearch takes for the number of shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_slots: Option<u32>,
     /// How often new writes become visible to searches; `None` means only when asked.
     pub refresh_interval: Option<Duration>,
     /// When a write is acknowledged.
@@ -69,61 +55,42 @@ pub struct IndexSettings {
     /// What is forbidden to be done with the index.
     #[serde(default)]
     pub blocks: Vec<Block>,
-    /// Every setting as the user gave it, flat (`index.number_of_shards`), to be shown again.
+    /// How large the mapping may grow.
+    #[serde(default)]
+    pub mapping_limits: MappingLimits,
+    /// In which order merges put documents.
+    #[serde(default)]
+    pub merge_order: MergeOrder,
+    /// Whether wildcards pass it over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// The data stream that it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_stream: Option<String>,
+    /// What a protocol keeps with the index in its own words, to show or to read it again. The engine never looks at it.
     pub given: BTreeMap<String, String>,
 }
 
+/// Reads what a catalog of an older format keeps in a protocol's words alone, [`IndexSettings::given`], into the typed
+/// members.
+pub type SettingsReader = fn(&mut IndexSettings);
+
 impl IndexSettings {
-    /// How large the mapping may grow.
-    pub fn mapping_limits(&self) -> MappingLimits {
-        let defaults = MappingLimits::default();
-        let given = |name: &str, default: usize, max: usize| {
-            let text = self.given.get(name);
-            let number = text.and_then(|text| text.parse::<usize>().ok());
-            number.map_or(default, |number| number.min(max))
-        };
-        MappingLimits {
-            fields_max: given(
-                "index.mapping.total_fields.limit",
-                defaults.fields_max,
-                FIELDS_MAX,
-            ),
-            depth_max: given("index.mapping.depth.limit", defaults.depth_max, DEPTH_MAX),
-            nested_fields_max: given(
-                "index.mapping.nested_fields.limit",
-                defaults.nested_fields_max,
-                NESTED_FIELDS_MAX,
-            ),
-            nested_objects_max: given(
-                "index.mapping.nested_objects.limit",
-                defaults.nested_objects_max,
-                NESTED_OBJECTS_MAX,
-            ),
-            name_chars_max: given(
-                "index.mapping.field_name_length.limit",
-                defaults.name_chars_max,
-                NAME_CHARS_MAX,
-            ),
-        }
-    }
-
-    /// In which order merges put documents.
-    pub(crate) fn merge_order(&self) -> MergeOrder {
-        match self.given.get(MERGE_REORDER).map(String::as_str) {
-            Some("true") => MergeOrder::Similar,
-            _ => MergeOrder::Stacked,
-        }
-    }
-
     /// How many slots routing keys are spread over: as given, when shards can share them equally.
-    pub(crate) fn routing_slots(&self) -> u32 {
-        let given = self
-            .given
-            .get(ROUTING_SLOTS)
-            .and_then(|text| text.parse().ok());
-        given
-            .filter(|slots: &u32| *slots >= self.shards && slots.is_multiple_of(self.shards))
-            .unwrap_or_else(|| routing_slots(self.shards))
+    pub fn routing_slots(&self) -> u32 {
+        let shared = |slots: &u32| *slots >= self.shards && slots.is_multiple_of(self.shards);
+        let given = self.routing_slots.filter(shared);
+        given.unwrap_or_else(|| routing::routing_slots(self.shards))
+    }
+
+    /// Whether both are the same but for blocks and for what protocols keep.
+    pub(crate) fn differs_in_blocks_alone(&self, other: &IndexSettings) -> bool {
+        let with_blocks_of_other = IndexSettings {
+            blocks: other.blocks.clone(),
+            given: other.given.clone(),
+            ..self.clone()
+        };
+        with_blocks_of_other == *other
     }
 }
 
@@ -131,6 +98,7 @@ impl Default for IndexSettings {
     fn default() -> Self {
         IndexSettings {
             shards: 1,
+            routing_slots: None,
             refresh_interval: Some(Duration::from_secs(1)),
             durability: TranslogDurability::Request,
             sync_interval: Duration::from_secs(5),
@@ -138,6 +106,10 @@ impl Default for IndexSettings {
             ef_search: 100,
             max_result_window: 10_000,
             blocks: Vec::new(),
+            mapping_limits: MappingLimits::default(),
+            merge_order: MergeOrder::Stacked,
+            hidden: false,
+            data_stream: None,
             given: BTreeMap::new(),
         }
     }

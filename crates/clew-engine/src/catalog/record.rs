@@ -11,17 +11,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::error::{EngineError, io_error};
-use crate::base::settings::IndexSettings;
+use crate::base::settings::{IndexSettings, SettingsReader};
 use crate::catalog::alias::{Alias, Aliases};
 use crate::catalog::definitions::{DefinitionChange, Definitions};
 use crate::catalog::mapping_change::MappingChange;
 
-/// The format that is written: mappings tell their own format, which is 2 for those that changed since.
-const FORMAT: u32 = 2;
+/// The format that is written. Mappings and settings tell their own, since those that did not change stay as they were.
+const FORMAT: u32 = 3;
 /// The oldest format that is read.
 const FORMAT_OLDEST: u32 = 1;
 /// Streams of shards begin here.
 const FIRST_SHARD_STREAM: u32 = 16;
+
+/// The format of settings that are typed. Those of format 1 keep a part of what they say in a protocol's words alone.
+pub(crate) const SETTINGS_FORMAT: u32 = 2;
+
+fn untyped_settings() -> u32 {
+    1
+}
 
 /// What is known of an index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +37,8 @@ pub(crate) struct IndexRecord {
     pub(crate) name: String,
     pub(crate) uuid: String,
     pub(crate) created_ms: u64,
+    #[serde(default = "untyped_settings")]
+    pub(crate) settings_format: u32,
     pub(crate) settings: IndexSettings,
     /// The mapping as [`Mapping::encode`] of some build gave it: changes in the log fit it as it was written.
     pub(crate) mapping: serde_json::Value,
@@ -45,8 +54,33 @@ impl IndexRecord {
     pub(crate) fn stream(&self, shard: u32) -> StreamId {
         StreamId::new(self.first_stream + shard)
     }
-    pub(crate) fn decode_mapping(&self) -> Result<Mapping, EngineError> {
-        Ok(Mapping::decode(&self.mapping)?)
+    /// The settings, typed.
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] when they are of an older format and nobody reads that.
+    pub(crate) fn typed_settings(
+        &self,
+        older: Option<SettingsReader>,
+    ) -> Result<IndexSettings, EngineError> {
+        let mut settings = self.settings.clone();
+        if self.settings_format < SETTINGS_FORMAT {
+            let read = older.ok_or_else(|| EngineError::Corrupt {
+                path: "catalog".into(),
+                reason: format!(
+                    "the settings of [{}] are of format {}, which nothing here reads",
+                    self.name, self.settings_format
+                ),
+            })?;
+            read(&mut settings);
+        }
+        Ok(settings)
+    }
+
+    /// The mapping, within the limits of these settings.
+    pub(crate) fn decode_mapping(&self, settings: &IndexSettings) -> Result<Mapping, EngineError> {
+        let mut mapping = Mapping::decode(&self.mapping)?;
+        mapping.set_limits(settings.mapping_limits);
+        Ok(mapping)
     }
 }
 
@@ -79,6 +113,8 @@ pub(crate) enum CatalogOperation {
     },
     PutSettings {
         uuid: String,
+        #[serde(default = "untyped_settings")]
+        settings_format: u32,
         settings: IndexSettings,
     },
     /// Aliases and the deletion of indexes, as one change.
@@ -251,8 +287,13 @@ impl Catalog {
                     })?;
                 }
             }
-            CatalogOperation::PutSettings { uuid, settings } => {
+            CatalogOperation::PutSettings {
+                uuid,
+                settings_format,
+                settings,
+            } => {
                 if let Some(record) = self.indices.get_mut(&uuid) {
+                    record.settings_format = settings_format;
                     record.settings = settings;
                 }
             }
@@ -368,7 +409,9 @@ mod tests {
         assert_eq!(first_two(kept), first_two(old));
         let mut catalog = reopened(saved.to_string().as_bytes());
 
-        let mut mapping = catalog.indices["u"].decode_mapping().unwrap();
+        let mut mapping = catalog.indices["u"]
+            .decode_mapping(&IndexSettings::default())
+            .unwrap();
         assert_eq!(mapping.fields().len(), 3);
         let change = |mapping: &mut Mapping, name: &str| {
             let body = json!({"properties": {name: {"type": "long"}}});
@@ -382,15 +425,17 @@ mod tests {
         assert!(matches!(second, CatalogOperation::GrowMapping { .. }));
         catalog.apply(second, Glsn::new(10)).unwrap();
         assert_eq!(catalog.indices["u"].mapping, mapping.encode());
-        let kept = catalog.indices["u"].decode_mapping().unwrap();
+        let kept = catalog.indices["u"]
+            .decode_mapping(&IndexSettings::default())
+            .unwrap();
         assert_eq!(kept.to_opensearch(), mapping.to_opensearch());
     }
 
     #[test]
-    #[should_panic(expected = "format 3 is not known")]
+    #[should_panic(expected = "format 4 is not known")]
     fn a_catalog_of_a_later_build_is_refused() {
         let mut later = of_format_1();
-        later["format"] = json!(3);
+        later["format"] = json!(4);
         reopened(later.to_string().as_bytes());
     }
 }

@@ -14,7 +14,7 @@ use crate::base::activity::{Activity, Counted, SearchActivity};
 use crate::base::disk::DiskGuard;
 use crate::base::error::EngineError;
 use crate::base::routing::shard_of;
-use crate::base::settings::{DATA_STREAM, IndexSettings};
+use crate::base::settings::IndexSettings;
 use crate::base::write_request::WriteResult;
 use crate::catalog::alias::Aliases;
 use crate::shard::{Prepared, Shard};
@@ -203,7 +203,7 @@ impl Index {
 
     /// The data stream that it is a part of.
     pub fn data_stream(&self) -> Option<String> {
-        self.settings.load().given.get(DATA_STREAM).cloned()
+        self.settings.load().data_stream.clone()
     }
 
     /// Number of the last flush that wrote anything, by shard; 0 where there was none.

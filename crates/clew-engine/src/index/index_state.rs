@@ -23,9 +23,7 @@ impl Index {
 
     /// Whether wildcards pass it over.
     pub fn is_hidden(&self) -> bool {
-        let settings = self.settings.load();
-        let hidden = settings.given.get("index.hidden");
-        hidden.is_some_and(|hidden| hidden == "true")
+        self.settings.load().hidden
     }
 
     /// Refuses when the index is closed.

@@ -13,7 +13,7 @@ use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::base::settings::IndexSettings;
 use crate::catalog::definitions::DefinitionChange;
-use crate::catalog::record::{Catalog, CatalogOperation};
+use crate::catalog::record::{Catalog, CatalogOperation, SETTINGS_FORMAT};
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
 use crate::node::index_catalog::check_settings;
@@ -34,6 +34,8 @@ pub enum CatalogChange {
         index: String,
         /// All of its settings.
         settings: IndexSettings,
+        /// Whether only blocks are set and lifted: that, no block forbids.
+        blocks_alone: bool,
     },
     /// A change of one definition.
     Definition(DefinitionChange),
@@ -64,6 +66,7 @@ impl Checked {
             }
             Checked::Settings(index, settings) => CatalogOperation::PutSettings {
                 uuid: index.uuid.clone(),
+                settings_format: SETTINGS_FORMAT,
                 settings: settings.clone(),
             },
         }
@@ -110,8 +113,12 @@ impl Engine {
                 CatalogChange::Mapping { index, body } => {
                     checked.push(check_mapping(&indices[&index], &body)?);
                 }
-                CatalogChange::Settings { index, settings } => {
-                    checked.push(check_change(&indices[&index], settings)?);
+                CatalogChange::Settings {
+                    index,
+                    settings,
+                    blocks_alone,
+                } => {
+                    checked.push(check_change(&indices[&index], settings, blocks_alone)?);
                 }
                 CatalogChange::Definition(change) => definitions.push(change),
             }
@@ -160,33 +167,39 @@ impl Engine {
         settings: IndexSettings,
     ) -> Result<Glsn, EngineError> {
         let index = name.to_string();
-        self.change_catalog(access, vec![CatalogChange::Settings { index, settings }])
+        let change = CatalogChange::Settings {
+            index,
+            settings,
+            blocks_alone: false,
+        };
+        self.change_catalog(access, vec![change])
     }
 }
 
 fn check_mapping(index: &Arc<Index>, body: &Value) -> Result<Checked, EngineError> {
     index.check_block(BlockLevel::MetadataWrite)?;
     let mut mapping = (*index.mapping()).clone();
-    mapping.set_limits(index.settings().mapping_limits());
+    mapping.set_limits(index.settings().mapping_limits);
     mapping.merge_opensearch(body)?;
     Ok(Checked::Mapping(index.clone(), mapping))
 }
 
-fn check_change(index: &Arc<Index>, settings: IndexSettings) -> Result<Checked, EngineError> {
+fn check_change(
+    index: &Arc<Index>,
+    settings: IndexSettings,
+    blocks_alone: bool,
+) -> Result<Checked, EngineError> {
     check_settings(&settings)?;
-    if settings.shards != index.settings().shards {
-        let reason = "final index setting [index.number_of_shards], not updateable".to_string();
-        return Err(EngineError::InvalidSetting { reason });
+    let current = index.settings();
+    let routing_stays = settings.routing_slots() == current.routing_slots();
+    if settings.shards != current.shards || !routing_stays {
+        let reason = "the number of shards and how keys are spread over them never change";
+        return Err(EngineError::InvalidSetting {
+            reason: reason.to_string(),
+        });
     }
-    if !only_blocks_change(&index.settings(), &settings) {
+    if !(blocks_alone && settings.differs_in_blocks_alone(&current)) {
         index.check_block(BlockLevel::MetadataWrite)?;
     }
     Ok(Checked::Settings(index.clone(), settings))
-}
-
-/// A block must not forbid that it is taken away.
-fn only_blocks_change(before: &IndexSettings, after: &IndexSettings) -> bool {
-    let (before, after) = (&before.given, &after.given);
-    let mut names = before.keys().chain(after.keys());
-    names.all(|name| name.starts_with("index.blocks.") || before.get(name) == after.get(name))
 }

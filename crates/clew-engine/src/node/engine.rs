@@ -290,7 +290,7 @@ impl Engine {
         segments_max: usize,
     ) -> Vec<Result<(), EngineError>> {
         let goal = crate::shard::MergeGoal::AtMost(segments_max);
-        let order = index.settings().merge_order();
+        let order = index.settings().merge_order;
         let merge = |shard: &Arc<Shard>| {
             // One pass brings the number down, the others each take the deletes out of one
             // segment; without the bound, steady writes would always leave one more to do.

@@ -12,6 +12,7 @@ use clew_log::{Order, Range, Selection, StreamId};
 
 use crate::base::error::{EngineError, ErrorKind};
 use crate::base::operation::CATALOG_STREAM;
+use crate::base::settings::SettingsReader;
 use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
 use crate::index::handle::Index;
 use crate::node::alias_change;
@@ -81,12 +82,16 @@ fn rebuild(index: &Index, shard: &Shard) -> Result<(), EngineError> {
 }
 
 impl Index {
-    /// Is again what the catalog says.
-    fn take_back(&self, record: &IndexRecord) -> Result<(), EngineError> {
-        let mut mapping = record.decode_mapping()?;
-        mapping.set_limits(record.settings.mapping_limits());
+    /// Becomes what the catalog says.
+    pub(super) fn follow(
+        &self,
+        record: &IndexRecord,
+        settings_reader: Option<SettingsReader>,
+    ) -> Result<(), EngineError> {
+        let settings = record.typed_settings(settings_reader)?;
+        let mapping = record.decode_mapping(&settings)?;
         self.mapping.store(Arc::new(mapping));
-        self.settings.store(Arc::new(record.settings.clone()));
+        self.settings.store(Arc::new(settings));
         self.aliases.store(Arc::new(record.aliases.clone()));
         self.closed.store(record.closed, Ordering::SeqCst);
         Ok(())
@@ -128,7 +133,7 @@ impl Inner {
             let known = all.iter().find(|index| index.uuid == record.uuid);
             let index = match known {
                 Some(index) => {
-                    index.take_back(record)?;
+                    index.follow(record, self.options.settings_reader)?;
                     Arc::clone(index)
                 }
                 // Its deletion has been taken back.

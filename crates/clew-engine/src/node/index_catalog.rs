@@ -20,7 +20,7 @@ use crate::base::operation::CATALOG_STREAM;
 use crate::base::settings::IndexSettings;
 use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
 use crate::catalog::planner::IndexPlan;
-use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
+use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord, SETTINGS_FORMAT};
 use crate::index::handle::Index;
 use crate::node::engine::{Engine, Inner, Logged};
 use crate::node::{alias_change, data_folder};
@@ -119,6 +119,7 @@ impl Inner {
             name: name.to_string(),
             uuid: self.new_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
+            settings_format: SETTINGS_FORMAT,
             settings,
             mapping: mapping.encode(),
             first_stream: self.catalog.lock().next_stream(),
@@ -209,9 +210,8 @@ impl Inner {
 
     /// Opens the index of a catalog record.
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
-        let mut mapping = record.decode_mapping()?;
-        mapping.set_limits(record.settings.mapping_limits());
-        let mapping = Arc::new(mapping);
+        let settings = record.typed_settings(self.options.settings_reader)?;
+        let mapping = Arc::new(record.decode_mapping(&settings)?);
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
@@ -237,15 +237,13 @@ impl Inner {
             name: record.name.clone(),
             uuid: record.uuid.clone(),
             created_ms: record.created_ms,
-            settings: ArcSwap::from_pointee(record.settings.clone()),
             mapping: ArcSwap::new(mapping.clone()),
             aliases: ArcSwap::from_pointee(record.aliases.clone()),
             closed: AtomicBool::new(record.closed),
             changing: Mutex::new(()),
-            routing_slots: record.settings.routing_slots(),
-            shards: (0..record.settings.shards)
-                .map(shard)
-                .collect::<Result<_, _>>()?,
+            routing_slots: settings.routing_slots(),
+            shards: (0..settings.shards).map(shard).collect::<Result<_, _>>()?,
+            settings: ArcSwap::from_pointee(settings),
             activity: Activity::default(),
             space: self.space.clone(),
         })
@@ -307,7 +305,7 @@ impl Inner {
     ) -> Result<Logged, EngineError> {
         let _changing = index.changing.lock();
         let mut mapping = (*index.mapping()).clone();
-        mapping.set_limits(index.settings().mapping_limits());
+        mapping.set_limits(index.settings().mapping_limits);
         change(&mut mapping)?;
         let logged = {
             let mut catalog = self.catalog.lock();

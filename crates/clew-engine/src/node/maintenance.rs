@@ -164,7 +164,7 @@ fn run_merger(inner: &Inner) {
     while !is_closed(inner) {
         let mut merged = false;
         for index in &indices(inner) {
-            let order = index.settings().merge_order();
+            let order = index.settings().merge_order;
             for shard in &index.shards {
                 if merge(inner, shard, order) {
                     merged = true;

@@ -8,6 +8,7 @@ use clew_platform::{DiskSpace, MemoryLimits, memory_bytes};
 use clew_query::QueryReader;
 
 use crate::base::disk::DiskLimits;
+use crate::base::settings::SettingsReader;
 
 /// What is shared out where the system does not say how much memory there is.
 const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
@@ -49,6 +50,8 @@ pub struct EngineOptions {
     pub disk: DiskLimits,
     /// Reads the queries that documents store; without it no document can store any.
     pub query_reader: Option<QueryReader>,
+    /// Reads settings that catalogs of older formats keep; without it indexes that have such do not open.
+    pub settings_reader: Option<SettingsReader>,
     /// How the log is laid out.
     pub log: LogOptions,
 }
@@ -73,6 +76,7 @@ impl EngineOptions {
             retry_every: Duration::from_secs(1),
             disk: DiskLimits::default(),
             query_reader: None,
+            settings_reader: None,
             log: LogOptions::default(),
         }
     }

@@ -134,25 +134,15 @@ fn follow_catalog(
     match operation {
         CatalogOperation::CreateIndex(record) => recovering.add(inner.open_index(&record)?),
         CatalogOperation::DeleteIndex { uuid } => recovering.remove(&uuid),
-        CatalogOperation::PutMapping { uuid, mapping } => {
-            if let Some(index) = recovering.indices.get(&uuid) {
-                index
-                    .mapping
-                    .store(Arc::new(clew_schema::Mapping::decode(&mapping)?));
-            }
-        }
-        CatalogOperation::GrowMapping { uuid, .. } => {
+        CatalogOperation::PutMapping { uuid, .. }
+        | CatalogOperation::GrowMapping { uuid, .. }
+        | CatalogOperation::PutSettings { uuid, .. } => {
             let catalog = inner.catalog.lock();
             // The catalog has it whole by now.
             if let (Some(index), Some(record)) =
                 (recovering.indices.get(&uuid), catalog.indices.get(&uuid))
             {
-                index.mapping.store(Arc::new(record.decode_mapping()?));
-            }
-        }
-        CatalogOperation::PutSettings { uuid, settings } => {
-            if let Some(index) = recovering.indices.get(&uuid) {
-                index.settings.store(Arc::new(settings));
+                index.follow(record, inner.options.settings_reader)?;
             }
         }
         CatalogOperation::ChangeAliases { entries, deleted } => {

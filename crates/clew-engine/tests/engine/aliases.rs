@@ -1,8 +1,8 @@
 //! Aliases, closed indexes and blocks: what they mean, and that they are there after a crash.
 
 use clew_engine::{
-    Alias, AliasAction, Aliases, Block, ClosedNames, EngineError, ErrorKind, IndexPlan,
-    IndexSettings, IndexState, Purpose, ResolveOptions, Wildcards, WriteOperation,
+    Alias, AliasAction, Aliases, Block, CatalogChange, ClosedNames, EngineError, ErrorKind,
+    IndexPlan, IndexSettings, IndexState, Purpose, ResolveOptions, Wildcards, WriteOperation,
 };
 use clew_platform::SimDisk;
 use serde_json::json;
@@ -167,7 +167,7 @@ fn wildcards_pass_over_hidden_and_closed_indexes() {
     create(&node, "open-1");
     create(&node, "open-2");
     let hidden = IndexSettings {
-        given: [("index.hidden".to_string(), "true".to_string())].into(),
+        hidden: true,
         ..IndexSettings::default()
     };
     node.engine
@@ -233,9 +233,16 @@ fn a_block_forbids_until_it_is_taken_away() {
         let mut settings = (*node.index().settings()).clone();
         settings.blocks = block.into_iter().collect();
         let value = block.is_some().to_string();
-        settings.given.insert("index.blocks.x".to_string(), value);
+        settings
+            .given
+            .insert("a protocol's word".to_string(), value);
+        let change = CatalogChange::Settings {
+            index: "docs".to_string(),
+            settings,
+            blocks_alone: true,
+        };
         node.engine
-            .put_settings(&everything(), "docs", settings)
+            .change_catalog(&everything(), vec![change])
             .unwrap();
     };
     let write = || {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use clew_engine::{EngineOptions, IndexSettings, MERGE_REORDER};
+use clew_engine::{EngineOptions, IndexSettings, MergeOrder};
 use clew_platform::{Disk, MemoryLimits, SimDisk};
 use clew_query::{JoinScore, MatchPhrase, NestedQuery, Query};
 use clew_schema::Mapping;
@@ -70,7 +70,11 @@ fn filled(disk: &SimDisk, reorder: bool, extra: &Value) -> Node {
     let node = open(disk);
     let settings = IndexSettings {
         refresh_interval: None,
-        given: BTreeMap::from([(MERGE_REORDER.to_string(), reorder.to_string())]),
+        merge_order: if reorder {
+            MergeOrder::Similar
+        } else {
+            MergeOrder::Stacked
+        },
         ..IndexSettings::default()
     };
     node.engine

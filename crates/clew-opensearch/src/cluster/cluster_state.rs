@@ -14,7 +14,7 @@ use crate::http::reply::Reply;
 use crate::indices::aliases::aliases_of;
 use crate::indices::copies::replicas;
 use crate::indices::index_mapping::shown_mapping;
-use crate::indices::index_settings::{routing_shards, shown_settings};
+use crate::indices::index_settings::shown_settings;
 use crate::indices::templates::{
     COMPONENT, COMPOSABLE, LEGACY, show_component, show_composable, show_legacy,
 };
@@ -278,7 +278,7 @@ fn shown_index(index: &Index, flat: bool) -> Value {
         .collect();
     json!({
         "version": 1,
-        "routing_num_shards": routing_shards(&index.settings()),
+        "routing_num_shards": index.settings().routing_slots(),
         "state": if index.is_open() { "open" } else { "close" },
         "settings": shown_settings(index, flat),
         "mappings": {"_doc": shown_mapping(index)},

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{
-    Access, Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
-};
+use clew_engine::{Access, Alias, Definitions, Engine, EngineError, Index, IndexPlan, Purpose};
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
@@ -89,9 +87,7 @@ pub(crate) fn next_index(
         .entry("index.hidden".to_string())
         .or_insert_with(|| Some("true".to_string()));
     let mut plan = plan_of(&composed)?;
-    plan.settings
-        .given
-        .insert(DATA_STREAM.to_string(), stream.to_string());
+    plan.settings.data_stream = Some(stream.to_string());
     plan.name = Some(index_name(stream, generation));
     Ok(plan)
 }

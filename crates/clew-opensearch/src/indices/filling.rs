@@ -83,7 +83,11 @@ pub(crate) fn make(
             made.push(index.clone());
             fill(engine, place, &index)?;
             let index = index.name().to_string();
-            changes.push(CatalogChange::Settings { index, settings });
+            changes.push(CatalogChange::Settings {
+                index,
+                settings,
+                blocks_alone: false,
+            });
         }
         changes.extend(definitions.into_iter().map(CatalogChange::Definition));
         if !changes.is_empty() {
@@ -110,14 +114,14 @@ impl Filled {
         let open: Flat = self
             .settings
             .into_iter()
-            .filter(|(name, _)| !name.starts_with("index.blocks."))
+            .filter(|(name, _)| !name.starts_with(settings::BLOCKS))
             .collect();
         let mut begin = settings::create(&open)?;
         begin
             .given
             .insert(UNFINISHED.to_string(), "true".to_string());
         let mut mapping = self.mapping;
-        mapping.set_limits(whole.mapping_limits());
+        mapping.set_limits(whole.mapping_limits);
         let plan = IndexPlan {
             name: None,
             settings: begin,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Access, CatalogChange, Engine, Index, IndexSettings, Purpose, Wildcards};
+use clew_engine::{Access, Engine, Index, Purpose, Wildcards};
 use clew_log::Glsn;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
@@ -158,20 +158,6 @@ fn shown_bytes(bytes: u64) -> String {
     }
 }
 
-/// Shards that an index could be split into: as given, or the number of shards doubled until it is
-/// about a thousand, at least once.
-pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
-    /// Two to this power is what doubling leads to.
-    const POWER_MAX: u32 = 10;
-    let given = settings.given.get("index.number_of_routing_shards");
-    if let Some(given) = given.and_then(|text| text.parse().ok()) {
-        return given;
-    }
-    let power = u32::BITS - settings.shards.saturating_sub(1).leading_zeros();
-    let doublings = POWER_MAX.saturating_sub(power).max(1);
-    u64::from(settings.shards) << doublings
-}
-
 /// Changes settings of one index; durable when it returns. Blocks.
 ///
 /// # Errors
@@ -181,8 +167,7 @@ pub fn change(
     index: &Index,
     flat: &Flat,
 ) -> Result<Glsn, ApiError> {
-    let next = settings::update(&index.settings(), flat, index.name(), index.uuid())?;
-    Ok(engine.put_settings(access, index.name(), next)?)
+    Ok(engine.change_catalog(access, vec![settings::change(index, flat)?])?)
 }
 
 /// `PUT /{index}/_settings`.
@@ -202,15 +187,12 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN, Purpose::Change).await?;
     let mut changes = Vec::new();
     for index in indices {
-        let (current, mut flat) = (index.settings(), flat.clone());
+        let mut flat = flat.clone();
         if call.params.flag("preserve_existing", false)? {
+            let current = index.settings();
             flat.retain(|name, _| !current.given.contains_key(name));
         }
-        let next = settings::update(&current, &flat, index.name(), index.uuid())?;
-        changes.push(CatalogChange::Settings {
-            index: index.name().to_string(),
-            settings: next,
-        });
+        changes.push(settings::change(&index, &flat)?);
     }
     call.change_catalog(changes).await
 }
@@ -231,17 +213,6 @@ mod tests {
             (1 << 30, "1gb"),
         ] {
             assert_eq!(shown_bytes(bytes), want);
-        }
-    }
-
-    #[test]
-    fn routing_shards_are_doublings_of_the_shards() {
-        for (shards, want) in [(1, 1024), (2, 1024), (3, 768), (5, 640), (1000, 2000)] {
-            let settings = IndexSettings {
-                shards,
-                ..IndexSettings::default()
-            };
-            assert_eq!(routing_shards(&settings), want, "{shards}");
         }
     }
 }

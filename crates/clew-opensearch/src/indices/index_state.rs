@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{
-    Block, CatalogChange, Engine, Index, IndexHandle, IndexState, Purpose, Wildcards,
-};
+use clew_engine::{Block, Engine, Index, IndexHandle, IndexState, Purpose, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -83,11 +81,7 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN, Purpose::Change).await?;
     let mut changes = Vec::new();
     for index in &indices {
-        let next = settings::update(&index.settings(), &flat, index.name(), index.uuid())?;
-        changes.push(CatalogChange::Settings {
-            index: index.name().to_string(),
-            settings: next,
-        });
+        changes.push(settings::change(index, &flat)?);
     }
     let changed = call.change_catalog(changes).await?;
     let blocked = indices

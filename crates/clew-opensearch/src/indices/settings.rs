@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use clew_engine::{Block, IndexSettings, MERGE_REORDER, TranslogDurability};
+use clew_engine::{Block, CatalogChange, Index, IndexSettings, MergeOrder, TranslogDurability};
+use clew_schema::MappingLimits;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
@@ -11,6 +12,14 @@ use crate::http::setting_values::{Flat, flatten_plain, parse_bytes, parse_time};
 
 /// Settings that only the server itself gives an index.
 pub(crate) const PRIVATE: &str = "index.clew.";
+/// Where data streams stood among the settings before these were typed.
+const DATA_STREAM: &str = "index.clew.data_stream";
+/// Before the settings that forbid something.
+pub(crate) const BLOCKS: &str = "index.blocks.";
+/// Into how many slots routing keys fall.
+pub(crate) const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
+const REPLICAS: &str = "index.number_of_replicas";
+const MERGE_REORDER: &str = "index.merge.reorder";
 const SHARDS: &str = "index.number_of_shards";
 /// Before the settings of the schemes that fields are scored by.
 pub(crate) const SIMILARITY: &str = "index.similarity.";
@@ -46,10 +55,30 @@ pub(crate) fn create(flat: &Flat) -> Result<IndexSettings, ApiError> {
             .and_then(|number| u32::try_from(number).map_err(|_| not_a_number(SHARDS, text)))?;
     }
     merge(&mut settings, flat)?;
+    check_slots(&settings)?;
     settings
         .given
         .insert(SHARDS.to_string(), settings.shards.to_string());
     Ok(settings)
+}
+
+/// Refuses slots that the shards cannot share equally.
+fn check_slots(settings: &IndexSettings) -> Result<(), ApiError> {
+    let shards = settings.shards;
+    let Some(slots) = settings.routing_slots else {
+        return Ok(());
+    };
+    if slots < shards {
+        return Err(ApiError::illegal_argument(format!(
+            "index.number_of_routing_shards [{slots}] must be >= index.number_of_shards [{shards}]"
+        )));
+    }
+    if !slots.is_multiple_of(shards) {
+        return Err(ApiError::illegal_argument(format!(
+            "the number of source shards [{shards}] must be a factor of [{slots}]"
+        )));
+    }
+    Ok(())
 }
 
 /// Settings of an existing index after an update.
@@ -63,7 +92,9 @@ pub(crate) fn update(
     let is_fixed = |(name, asked): &(&String, &Option<String>)| {
         let current = match name.as_str() {
             SHARDS => Some(shards.as_str()),
-            name if name.starts_with(SIMILARITY) => current.given.get(name).map(String::as_str),
+            name if name == ROUTING_SLOTS || name.starts_with(SIMILARITY) => {
+                current.given.get(name).map(String::as_str)
+            }
             _ => return false,
         };
         asked.as_deref() != current
@@ -79,75 +110,149 @@ pub(crate) fn update(
 }
 
 fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
-    let defaults = IndexSettings::default();
     if let Some(name) = flat.keys().find(|name| name.starts_with(PRIVATE)) {
         return Err(ApiError::illegal_argument(format!(
             "private index setting [{name}] can not be set explicitly"
         )));
     }
-    for (name, value) in flat {
-        let text = value.as_deref();
-        match name.as_str() {
-            REFRESH_INTERVAL => {
-                settings.refresh_interval =
-                    text.map_or(Ok(defaults.refresh_interval), parse_refresh_interval)?;
-            }
-            DURABILITY => {
-                settings.durability = text.map_or(Ok(defaults.durability), parse_durability)?;
-            }
-            SYNC_INTERVAL => {
-                settings.sync_interval =
-                    text.map_or(Ok(defaults.sync_interval), parse_sync_interval)?;
-            }
-            FLUSH_THRESHOLD => {
-                let default = Ok(defaults.flush_threshold_bytes);
-                settings.flush_threshold_bytes =
-                    text.map_or(default, |text| parse_bytes(FLUSH_THRESHOLD, text))?;
-            }
-            EF_SEARCH => {
-                settings.ef_search =
-                    text.map_or(Ok(defaults.ef_search), |text| count(EF_SEARCH, text, 2))?;
-            }
-            MAX_RESULT_WINDOW => {
-                let default = Ok(defaults.max_result_window);
-                settings.max_result_window =
-                    text.map_or(default, |text| count(MAX_RESULT_WINDOW, text, 1))?;
-            }
-            REPLICAS | TOTAL_FIELDS | DEPTH => {
-                text.map(|text| bounded(name, text, 0, u64::from(u32::MAX)))
-                    .transpose()?;
-            }
-            FIELD_NAME_LENGTH => {
-                text.map(|text| bounded(name, text, 1, u64::MAX))
-                    .transpose()?;
-            }
-            _ => {
-                if let Some(block) = block_of(name) {
-                    let block_set = text.map_or(Ok(false), |text| boolean(name, text))?;
-                    settings.blocks.retain(|kept| *kept != block);
-                    settings.blocks.extend(block_set.then_some(block));
-                    settings.blocks.sort_unstable();
-                } else if [HIDDEN, MERGE_REORDER].contains(&name.as_str()) {
-                    text.map(|text| boolean(name, text)).transpose()?;
-                }
+    flat.iter()
+        .try_for_each(|(name, value)| set(settings, name, value.as_deref()))
+}
+
+/// Gives one setting another value, or the one that it has when nobody says anything.
+///
+/// # Errors
+/// A value that it cannot have.
+pub(crate) fn set(
+    settings: &mut IndexSettings,
+    name: &str,
+    text: Option<&str>,
+) -> Result<(), ApiError> {
+    take(settings, name, text)?;
+    match text {
+        Some(text) => settings.given.insert(name.to_string(), text.to_string()),
+        None => settings.given.remove(name),
+    };
+    Ok(())
+}
+
+/// What the engine acts on.
+fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<(), ApiError> {
+    let usual = IndexSettings::default();
+    match name {
+        REFRESH_INTERVAL => {
+            settings.refresh_interval =
+                text.map_or(Ok(usual.refresh_interval), parse_refresh_interval)?;
+        }
+        DURABILITY => {
+            settings.durability = text.map_or(Ok(usual.durability), parse_durability)?;
+        }
+        SYNC_INTERVAL => {
+            settings.sync_interval = text.map_or(Ok(usual.sync_interval), parse_sync_interval)?;
+        }
+        FLUSH_THRESHOLD => {
+            let bytes = |text| parse_bytes(FLUSH_THRESHOLD, text);
+            settings.flush_threshold_bytes = text.map_or(Ok(usual.flush_threshold_bytes), bytes)?;
+        }
+        EF_SEARCH => {
+            let wide = |text| count(EF_SEARCH, text, 2);
+            settings.ef_search = text.map_or(Ok(usual.ef_search), wide)?;
+        }
+        MAX_RESULT_WINDOW => {
+            let long = |text| count(MAX_RESULT_WINDOW, text, 1);
+            settings.max_result_window = text.map_or(Ok(usual.max_result_window), long)?;
+        }
+        REPLICAS => {
+            text.map(|text| bounded(name, text, 0, u64::from(u32::MAX)))
+                .transpose()?;
+        }
+        ROUTING_SLOTS => {
+            let slots = text.map(|text| number(name, text, 1)).transpose()?;
+            settings.routing_slots = slots;
+        }
+        HIDDEN => {
+            settings.hidden = text.map_or(Ok(false), |text| boolean(name, text))?;
+        }
+        MERGE_REORDER => {
+            let similar = text.map_or(Ok(false), |text| boolean(name, text))?;
+            settings.merge_order = if similar {
+                MergeOrder::Similar
+            } else {
+                MergeOrder::Stacked
+            };
+        }
+        _ => {
+            if let Some(block) = block_of(name) {
+                let block_set = text.map_or(Ok(false), |text| boolean(name, text))?;
+                settings.blocks.retain(|kept| *kept != block);
+                settings.blocks.extend(block_set.then_some(block));
+                settings.blocks.sort_unstable();
+            } else {
+                take_limit(&mut settings.mapping_limits, name, text)?;
             }
         }
-        match text {
-            Some(text) => settings.given.insert(name.clone(), text.to_string()),
-            None => settings.given.remove(name),
-        };
     }
     Ok(())
 }
 
-const REPLICAS: &str = "index.number_of_replicas";
-const TOTAL_FIELDS: &str = "index.mapping.total_fields.limit";
-const DEPTH: &str = "index.mapping.depth.limit";
-const FIELD_NAME_LENGTH: &str = "index.mapping.field_name_length.limit";
+/// A limit of the mapping, when it is one.
+fn take_limit(limits: &mut MappingLimits, name: &str, text: Option<&str>) -> Result<(), ApiError> {
+    let usual = MappingLimits::default();
+    let (limit, usual, min) = match name {
+        "index.mapping.total_fields.limit" => (&mut limits.fields_max, usual.fields_max, 0),
+        "index.mapping.depth.limit" => (&mut limits.depth_max, usual.depth_max, 1),
+        "index.mapping.nested_fields.limit" => {
+            (&mut limits.nested_fields_max, usual.nested_fields_max, 0)
+        }
+        "index.mapping.nested_objects.limit" => {
+            (&mut limits.nested_objects_max, usual.nested_objects_max, 0)
+        }
+        "index.mapping.field_name_length.limit" => {
+            (&mut limits.name_chars_max, usual.name_chars_max, 1)
+        }
+        _ => return Ok(()),
+    };
+    *limit = match text {
+        None => usual,
+        Some(text) => {
+            let asked = bounded(name, text, min, u64::MAX)?;
+            usize::try_from(asked).unwrap_or(usize::MAX)
+        }
+    };
+    Ok(())
+}
+
+/// The settings of indexes that were made before all of them were typed. What they said that could not be understood
+/// has always counted for nothing.
+pub fn read_untyped(settings: &mut IndexSettings) {
+    settings.data_stream = settings.given.remove(DATA_STREAM);
+    for (name, text) in settings.given.clone() {
+        if let Err(error) = take(settings, &name, Some(&text)) {
+            tracing::debug!(
+                name,
+                text,
+                reason = error.reason(),
+                "an old setting says nothing"
+            );
+        }
+    }
+}
+
+/// What gives an index these settings beside those it has.
+///
+/// # Errors
+/// Settings that cannot change, or whose values are wrong.
+pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiError> {
+    Ok(CatalogChange::Settings {
+        index: index.name().to_string(),
+        settings: update(&index.settings(), flat, index.name(), index.uuid())?,
+        blocks_alone: flat.keys().all(|name| name.starts_with(BLOCKS)),
+    })
+}
 
 /// The block that a setting sets.
 fn block_of(name: &str) -> Option<Block> {
-    let name = name.strip_prefix("index.blocks.")?;
+    let name = name.strip_prefix(BLOCKS)?;
     Block::ALL.into_iter().find(|block| block.name() == name)
 }
 
@@ -186,8 +291,13 @@ fn parse_sync_interval(text: &str) -> Result<Duration, ApiError> {
         })
 }
 
-fn count(name: &str, text: &str, min: u64) -> Result<usize, ApiError> {
+fn number(name: &str, text: &str, min: u64) -> Result<u32, ApiError> {
     let number = bounded(name, text, min, u64::from(u32::MAX >> 1))?;
+    u32::try_from(number).map_err(|_| not_a_number(name, text))
+}
+
+fn count(name: &str, text: &str, min: u64) -> Result<usize, ApiError> {
+    let number = number(name, text, min)?;
     usize::try_from(number).map_err(|_| not_a_number(name, text))
 }
 
@@ -267,6 +377,10 @@ mod tests {
             json!({"translog.sync_interval": "1ms"}),
             json!({"translog.flush_threshold_size": "1"}),
             json!({"max_result_window": 0}),
+            json!({"mapping.depth.limit": 0}),
+            json!({"mapping.nested_fields.limit": "few"}),
+            json!({"number_of_shards": 4, "number_of_routing_shards": 2}),
+            json!({"number_of_shards": 4, "number_of_routing_shards": 6}),
             json!({"refresh_interval": "99999999999999999d"}),
         ] {
             let text = settings.to_string();
@@ -285,7 +399,41 @@ mod tests {
         );
         assert_eq!(updated.given.get("index.refresh_interval"), None);
         assert_eq!(updated.given["index.x.y"], "1");
-        let flat = flatten(json!({"number_of_shards": 2}).as_object().unwrap()).unwrap();
-        assert!(update(&current, &flat, "i", "u").is_err());
+        for fixed in ["number_of_shards", "number_of_routing_shards"] {
+            let flat = flatten(json!({fixed: 2}).as_object().unwrap()).unwrap();
+            assert!(update(&current, &flat, "i", "u").is_err(), "{fixed}");
+        }
+    }
+
+    #[test]
+    fn settings_of_before_they_were_typed_mean_what_they_did() {
+        let words = [
+            ("index.hidden", "true"),
+            ("index.merge.reorder", "true"),
+            ("index.number_of_routing_shards", "8"),
+            ("index.mapping.depth.limit", "7"),
+            ("index.mapping.nested_fields.limit", "many"),
+            ("index.clew.data_stream", "logs"),
+            ("index.blocks.write", "true"),
+            ("index.priority", "5"),
+        ];
+        let given = words.map(|(name, text)| (name.to_string(), text.to_string()));
+        let mut settings = IndexSettings {
+            blocks: vec![Block::Write],
+            given: given.into(),
+            ..IndexSettings::default()
+        };
+        read_untyped(&mut settings);
+        assert!(settings.hidden);
+        assert_eq!(settings.merge_order, MergeOrder::Similar);
+        assert_eq!(settings.routing_slots, Some(8));
+        let limits = settings.mapping_limits;
+        let usual = MappingLimits::default();
+        assert_eq!(limits.depth_max, 7);
+        assert_eq!(limits.nested_fields_max, usual.nested_fields_max);
+        assert_eq!(settings.data_stream.as_deref(), Some("logs"));
+        assert_eq!(settings.blocks, [Block::Write]);
+        assert_eq!(settings.given["index.priority"], "5");
+        assert!(!settings.given.contains_key("index.clew.data_stream"));
     }
 }

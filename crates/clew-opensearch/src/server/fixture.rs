@@ -47,6 +47,7 @@ impl Node {
             search_threads: 1,
             retry_every: Duration::from_millis(1),
             query_reader: Some(crate::dsl::query_reader()),
+            settings_reader: Some(crate::read_untyped_settings),
             ..EngineOptions::new("/data")
         };
         let engine = Engine::start(options, Arc::new(disk.clone()), clock)?;

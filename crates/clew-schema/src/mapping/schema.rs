@@ -99,19 +99,41 @@ impl MappingError {
 const NAME_CHARS_SHOWN: usize = 100;
 
 /// How large a mapping may grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MappingLimits {
-    /// Fields, multi-fields and objects together (`index.mapping.total_fields.limit`).
+    /// Fields, multi-fields and objects together.
     pub fields_max: usize,
-    /// Objects inside objects, the document itself included (`index.mapping.depth.limit`).
+    /// Objects inside objects, the document itself included.
     pub depth_max: usize,
-    /// Objects of type `nested` (`index.mapping.nested_fields.limit`).
+    /// Objects of type `nested`.
     pub nested_fields_max: usize,
-    /// Nested objects of one document (`index.mapping.nested_objects.limit`).
+    /// Nested objects of one document.
     pub nested_objects_max: usize,
-    /// Characters of the name of a field or object, those around it left out
-    /// (`index.mapping.field_name_length.limit`).
+    /// Characters of the name of a field or object, those around it left out.
     pub name_chars_max: usize,
+}
+
+impl MappingLimits {
+    /// What no mapping may exceed, whatever is asked for: each field costs memory in every segment.
+    const BOUNDS: MappingLimits = MappingLimits {
+        fields_max: 100_000,
+        depth_max: 100,
+        nested_fields_max: 10_000,
+        nested_objects_max: 1_000_000,
+        name_chars_max: 1_000_000,
+    };
+
+    fn bounded(self) -> MappingLimits {
+        let bounds = MappingLimits::BOUNDS;
+        MappingLimits {
+            fields_max: self.fields_max.min(bounds.fields_max),
+            depth_max: self.depth_max.min(bounds.depth_max),
+            nested_fields_max: self.nested_fields_max.min(bounds.nested_fields_max),
+            nested_objects_max: self.nested_objects_max.min(bounds.nested_objects_max),
+            name_chars_max: self.name_chars_max.min(bounds.name_chars_max),
+        }
+    }
 }
 
 impl Default for MappingLimits {
@@ -289,9 +311,9 @@ impl Mapping {
         analyzers_with(names.iter().map(Cow::as_ref))
     }
 
-    /// Sets how large it may grow; what is there already stays.
+    /// Sets how large it may grow, within what any mapping may; what is there already stays.
     pub fn set_limits(&mut self, limits: MappingLimits) {
-        self.limits = limits;
+        self.limits = limits.bounded();
     }
 
     /// What happens to fields it lacks.

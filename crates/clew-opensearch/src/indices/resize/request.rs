@@ -11,10 +11,9 @@ use crate::http::setting_values::{Flat, parse_bytes};
 use crate::indices::aliases::read_aliases;
 use crate::indices::filling::Filled;
 use crate::indices::settings;
-use crate::indices::settings::PRIVATE;
+use crate::indices::settings::{PRIVATE, ROUTING_SLOTS};
 
 const SHARDS: &str = "index.number_of_shards";
-const ROUTING_SHARDS: &str = "index.number_of_routing_shards";
 /// Shards that an index can be split into unless it says otherwise.
 const ROUTING_SHARDS_MAX: u32 = 1024;
 /// Blocks that would forbid the last steps of making the copy.
@@ -169,7 +168,7 @@ impl Resize {
         });
         let asked = asked.transpose()?;
         let single_split = self.kind == Kind::Split && have == 1;
-        if self.settings.contains_key(ROUTING_SHARDS) && !single_split {
+        if self.settings.contains_key(ROUTING_SLOTS) && !single_split {
             return Err(ApiError::illegal_argument(
                 "cannot provide index.number_of_routing_shards on resize",
             ));
@@ -184,9 +183,8 @@ impl Resize {
                 (None, asked) => check_shrink(have, asked.unwrap_or(1)),
             },
             Kind::Split => {
-                let given = self.asked(ROUTING_SHARDS).map(String::from);
-                let given = given.or_else(|| source.settings().given.get(ROUTING_SHARDS).cloned());
-                let routing = given.and_then(|text| text.parse().ok());
+                let asked_slots = self.asked(ROUTING_SLOTS).and_then(|text| text.parse().ok());
+                let routing = asked_slots.or(source.settings().routing_slots);
                 check_split(have, asked.unwrap_or(have), routing)
             }
         }

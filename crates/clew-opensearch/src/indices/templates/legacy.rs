@@ -60,7 +60,7 @@ fn parse_mapping_of(
     let given = template.get("settings").and_then(Value::as_object);
     for (name, text) in given.into_iter().flatten() {
         if let Some(text) = text.as_str() {
-            limits.given.insert(name.clone(), text.to_string());
+            settings::set(&mut limits, name, Some(text))?;
         }
     }
     parse_mapping(mappings, &limits).map(|_| ())

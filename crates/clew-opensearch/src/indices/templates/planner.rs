@@ -53,7 +53,7 @@ pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
 /// Reads a `mappings` object under the limits that the settings set.
 pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Mapping, ApiError> {
     let mut mapping = Mapping::new();
-    mapping.set_limits(settings.mapping_limits());
+    mapping.set_limits(settings.mapping_limits);
     let given = settings.given.iter();
     let shown = setting_values::unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
     if let Some(source) = shown.get("index").and_then(|index| index.get("analysis")) {
