@@ -87,6 +87,7 @@ impl Writer {
             self.current(&write.target.id)?
         };
         let last = self.last_version(&write.target.id, current);
+        // Before anything is numbered or logged: a refused write leaves no trace.
         check_condition(&write, current.as_ref(), last)?;
         let ShardWrite {
             target,
@@ -180,6 +181,7 @@ impl Writer {
                     seq_no, version, ..
                 }),
             ) => {
+                // Nothing is logged, but what was seen must be durable before it is told.
                 let (glsn, result) = (self.applied, WriteResult::Noop);
                 Ok(ShardWritten {
                     version,
@@ -240,6 +242,7 @@ impl Writer {
             ..AppendOptions::default()
         };
         let appended = self.log.append(&[entry], options)?;
+        // Only now: a refused append has taken no number, and replay takes a gap for lost operations.
         self.unflushed_bytes += parts.iter().map(|part| part.len() as u64).sum::<u64>();
         self.unflushed_operations += 1;
         self.next_seq_no += 1;
@@ -286,6 +289,7 @@ impl Writer {
                 glsn,
             ),
             None => {
+                // When it was deleted is not logged; remembering it longer than before harms nobody.
                 self.apply_delete(id, Tombstone { version, at: now }, current, glsn);
                 Ok(())
             }
@@ -329,6 +333,7 @@ impl Writer {
         let ids = std::iter::once(Mapping::ID).chain(id_fields);
         fields.extend(ids.map(|field| (field, OwnedValue::Str(row.id.clone()))));
         let buffer = self.buffer()?;
+        // Nested objects come right before their document: a block of rows that lives and dies as a whole.
         let first = buffer.builder.doc_count();
         for object in nested {
             buffer.add_nested(object, &row)?;
@@ -342,6 +347,7 @@ impl Writer {
             version: row.version,
         };
         buffer.ids.insert(row.id.clone(), buffered);
+        // Asking for the size walks all that the buffer has, so it is not done for each small document.
         let is_large = source.len() > BUFFER_CHECK_BYTES;
         let document = SegmentDocument {
             fields,

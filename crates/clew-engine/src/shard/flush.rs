@@ -92,6 +92,7 @@ impl Shard {
     }
 
     fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
+        // Taken first: what is applied after the log was lost and began again must not pass for this one's.
         let life = self.context.log.life();
         let (segments, applied, next_seq_no, unflushed) = {
             let mut writer = self.writer()?;
@@ -128,6 +129,7 @@ impl Shard {
             .disk
             .sync_dir(dir)
             .map_err(io_error("sync", dir))?;
+        // Last of all: until it is there, the one before it names everything that recovery needs.
         manifest.write(&*self.context.disk, dir)?;
         state.number = manifest.number;
         state.checkpoint = applied;

@@ -73,6 +73,7 @@ impl Shard {
         order: MergeOrder,
         output: &ShardDirectory,
     ) -> Result<bool, EngineError> {
+        // Before the lock: a flush beside a merge leaves unused files alone.
         self.make_parts_durable(goal)?;
         let _one_at_a_time = self.merging.lock();
         let (parts, mapping, life, _room) = {
@@ -89,6 +90,7 @@ impl Shard {
             }
             let room = self.claim_disk(&wanted, (goal, order))?;
             self.publish(&mut writer)?;
+            // Publishing made a segment of the buffer, and says which documents of the others live.
             let parts = views(&writer, &self.choose(&writer, goal));
             (parts, writer.mapping().clone(), writer.life, room)
         };

@@ -126,6 +126,7 @@ impl Shard {
         glsn: Glsn,
     ) -> Result<(), EngineError> {
         let mut writer = self.writer()?;
+        // The log is read from the least checkpoint of all shards; this one may have more.
         if glsn <= writer.applied {
             return Ok(());
         }
@@ -253,6 +254,7 @@ fn prepare_logged(
     let mut parsed = mapping
         .parse_stripped(source, vectors.clone())
         .map_err(document_error);
+    // Freezing clones the mapping: only for the few documents that do not fit as it is.
     if !matches!(parsed, Ok(Parsed::Document(_))) {
         parsed = mapping
             .frozen()
