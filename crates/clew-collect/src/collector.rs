@@ -16,7 +16,7 @@ use crate::error::CollectError;
 use crate::event::Batch;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Start};
 use crate::input::{
-    Fill, Fleet, FleetOptions, Now, Pass, Patience, SkipReason, Source, Watcher, Woken,
+    FileSource, Fill, Fleet, FleetOptions, Now, Pass, Patience, SkipReason, Watcher, Woken,
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
@@ -399,7 +399,7 @@ impl<'a> Collector<'a> {
 }
 
 /// The first bytes of a file, as far as it can be read.
-fn file_head(source: Option<&mut Source>) -> Vec<u8> {
+fn file_head(source: Option<&mut FileSource>) -> Vec<u8> {
     let mut start = vec![0; HEAD_BYTES_MAX];
     let got = source.and_then(|source| source.read_at(0, &mut start).ok());
     start.truncate(got.map_or(0, |got| got.bytes));

@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 
 /// One incarnation of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct FileRecord {
     /// Where the file was last seen.
     pub(crate) path: String,
     /// Where it was first seen: what its events say.
@@ -49,14 +49,14 @@ pub(crate) struct Slot(u64);
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
-    files: Vec<Entry>,
+    files: Vec<FileRecord>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Registry {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    entries: BTreeMap<Slot, Entry>,
+    entries: BTreeMap<Slot, FileRecord>,
     by_file: HashMap<FileId, Vec<Slot>>,
     by_stem: HashMap<String, Vec<Slot>>,
     next: u64,
@@ -96,7 +96,7 @@ impl Registry {
         Ok(registry)
     }
 
-    fn load(&self) -> Result<Vec<Entry>, CollectError> {
+    fn load(&self) -> Result<Vec<FileRecord>, CollectError> {
         let bytes = self
             .disk
             .read(&self.path)
@@ -126,13 +126,13 @@ impl Registry {
         Ok(stored.files)
     }
 
-    pub(crate) fn get(&self, slot: Slot) -> &Entry {
+    pub(crate) fn get(&self, slot: Slot) -> &FileRecord {
         self.entries
             .get(&slot)
             .expect("slots of running tails are never dropped")
     }
 
-    pub(crate) fn insert(&mut self, entry: Entry) -> Slot {
+    pub(crate) fn insert(&mut self, entry: FileRecord) -> Slot {
         let slot = Slot(self.next);
         self.next += 1;
         self.by_file.entry(entry.file).or_default().push(slot);
@@ -144,7 +144,7 @@ impl Registry {
 
     /// Changes where the file is or what is known about its head; the stem of its name stays,
     /// because a rotation does not change it.
-    pub(crate) fn update(&mut self, slot: Slot, change: impl FnOnce(&mut Entry)) {
+    pub(crate) fn update(&mut self, slot: Slot, change: impl FnOnce(&mut FileRecord)) {
         if let Some(entry) = self.entries.get_mut(&slot) {
             change(entry);
             self.moved = true;
@@ -171,7 +171,7 @@ impl Registry {
     }
 
     pub(crate) fn forget_retired(&mut self, now_ms: u64) {
-        let old = |entry: &Entry| {
+        let old = |entry: &FileRecord| {
             entry
                 .retired_ms
                 .is_some_and(|at| at.saturating_add(RETIRED_KEPT_MS) < now_ms)
@@ -203,7 +203,8 @@ impl Registry {
     }
 
     pub(crate) fn live_slots(&self) -> Vec<Slot> {
-        let live = |(slot, entry): (&Slot, &Entry)| entry.retired_ms.is_none().then_some(*slot);
+        let live =
+            |(slot, entry): (&Slot, &FileRecord)| entry.retired_ms.is_none().then_some(*slot);
         self.entries.iter().filter_map(live).collect()
     }
 
@@ -233,7 +234,7 @@ impl Registry {
     }
 }
 
-fn stem_of(entry: &Entry) -> String {
+fn stem_of(entry: &FileRecord) -> String {
     let name = entry.first_path.rsplit('/').next().unwrap_or("");
     stem(name)
 }
@@ -252,8 +253,8 @@ mod tests {
     use super::*;
     use clew_platform::RealDisk;
 
-    fn entry(path: &str, inode: u64) -> Entry {
-        Entry {
+    fn entry(path: &str, inode: u64) -> FileRecord {
+        FileRecord {
             path: path.to_owned(),
             first_path: path.to_owned(),
             file: FileId {

@@ -22,13 +22,13 @@ const SCHEMA_VERSION: u32 = 21;
 #[derive(Debug)]
 pub(super) struct Policy {
     pub(super) default_state: String,
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<PolicyState>,
     pub(super) templates: Vec<IsmTemplate>,
 }
 
 /// A state of a policy.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct PolicyState {
     pub(super) name: String,
     pub(super) actions: Vec<Planned>,
     pub(super) transitions: Vec<Transition>,
@@ -82,7 +82,7 @@ impl Policy {
         }
         required_text(members, "description")?;
         let default_state = required_text(members, "default_state")?;
-        let states = items(members, "states")?.iter().map(State::parse);
+        let states = items(members, "states")?.iter().map(PolicyState::parse);
         let policy = Policy {
             default_state,
             states: states.collect::<Result<_, _>>()?,
@@ -96,7 +96,7 @@ impl Policy {
         let names: BTreeSet<&str> = self.states.iter().map(|state| &*state.name).collect();
         if self.states.is_empty() {
             return Err(ApiError::illegal_argument(
-                "Policy must contain at least one State",
+                "Policy must contain at least one PolicyState",
             ));
         }
         if names.len() < self.states.len() {
@@ -125,7 +125,7 @@ impl Policy {
     }
 
     /// A state by its name.
-    pub(super) fn state(&self, name: &str) -> Option<&State> {
+    pub(super) fn state(&self, name: &str) -> Option<&PolicyState> {
         self.states.iter().find(|state| state.name == name)
     }
 
@@ -184,16 +184,16 @@ fn array_of(value: &mut Value) -> impl Iterator<Item = &mut Value> {
     value.as_array_mut().into_iter().flatten()
 }
 
-impl State {
+impl PolicyState {
     fn parse(value: &Value) -> Result<Self, ApiError> {
-        let members = members(value, "State")?;
+        let members = members(value, "PolicyState")?;
         let known = ["name", "actions", "transitions"];
         if let Some(other) = members.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(unknown_field(other, "State"));
+            return Err(unknown_field(other, "PolicyState"));
         }
         let actions = items(members, "actions")?.iter().map(Planned::parse);
         let transitions = items(members, "transitions")?.iter().map(Transition::parse);
-        Ok(State {
+        Ok(PolicyState {
             name: required_text(members, "name")?,
             actions: actions.collect::<Result<_, _>>()?,
             transitions: transitions.collect::<Result<_, _>>()?,

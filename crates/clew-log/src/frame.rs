@@ -35,7 +35,7 @@ const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT));
 
 /// Where the entries of a frame stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FramePlace {
     pub(crate) stream: StreamId,
     /// Of the first entry; the others follow without gaps.
     pub(crate) glsn: Glsn,
@@ -46,7 +46,7 @@ pub(crate) struct Place {
     pub(crate) time_ms: u64,
 }
 
-impl Place {
+impl FramePlace {
     /// The last entry's position.
     pub(crate) fn last(&self) -> Glsn {
         self.glsn.plus(u64::from(self.count) - 1)
@@ -61,7 +61,7 @@ impl Place {
 /// All about a frame of entries but the entries themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    pub(crate) place: Place,
+    pub(crate) place: FramePlace,
     pub(crate) ends_call: bool,
     pub(crate) producer: Option<Producer>,
     pub(crate) compression: Compression,
@@ -85,7 +85,7 @@ pub(crate) fn frame_bytes(body_bytes: usize) -> usize {
 /// Begins a frame of entries at the end of a buffer. The block is to be appended, and then the
 /// frame to be closed with [`finish_entries`].
 pub(crate) fn begin_entries(buffer: &mut Vec<u8>, head: &Head) {
-    let Place {
+    let FramePlace {
         stream,
         glsn,
         llsn,
@@ -256,7 +256,7 @@ fn entries<'a>(
             )
         }
     };
-    let place = Place {
+    let place = FramePlace {
         stream: StreamId::new(u32_at(header, 32)),
         glsn,
         llsn,
@@ -309,7 +309,7 @@ mod tests {
 
     fn head(producer: Option<Producer>) -> Head {
         let (stream, glsn, llsn) = (StreamId::new(9), Glsn::new(5), Llsn::new(3));
-        let place = Place {
+        let place = FramePlace {
             stream,
             glsn,
             llsn,

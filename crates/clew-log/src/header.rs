@@ -22,14 +22,14 @@ const COUNTER_BYTES: usize = 16;
 
 /// What is known besides the entries, at one point of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct LogState {
     /// No later entry has an earlier time.
     pub(crate) time_ms: u64,
     pub(crate) registry: Registry,
     pub(crate) producers: Producers,
 }
 
-impl State {
+impl LogState {
     /// Takes in a frame of entries.
     pub(crate) fn note(&mut self, head: &Head) {
         self.time_ms = self.time_ms.max(head.place.time_ms);
@@ -45,7 +45,7 @@ pub(crate) struct Header {
     pub(crate) first: Glsn,
     /// The file before this one; `None` only for the first file of a log.
     pub(crate) previous: Option<Previous>,
-    pub(crate) state: State,
+    pub(crate) state: LogState,
 }
 
 /// The file before another.
@@ -115,7 +115,7 @@ impl Header {
             .ok_or_else(|| corrupt("file header is cut off"))
     }
 
-    fn decode_fields(fields: &[u8]) -> Option<(Glsn, Option<Previous>, State)> {
+    fn decode_fields(fields: &[u8]) -> Option<(Glsn, Option<Previous>, LogState)> {
         let mut fields = Fields(fields);
         let count = fields.u32()?;
         let first = Glsn::new(fields.u64()?);
@@ -135,7 +135,7 @@ impl Header {
         Some((
             first,
             previous,
-            State {
+            LogState {
                 time_ms,
                 registry,
                 producers,
@@ -233,9 +233,9 @@ mod tests {
     use crate::registry::{Change, Record};
 
     fn header() -> Header {
-        let mut state = State {
+        let mut state = LogState {
             time_ms: 1234,
-            ..State::default()
+            ..LogState::default()
         };
         for (stream, next) in [(1, 10), (70_000, 3)] {
             state
@@ -270,7 +270,7 @@ mod tests {
         let first = Header {
             first: Glsn::FIRST,
             previous: None,
-            state: State::default(),
+            state: LogState::default(),
         };
         for header in [header(), first] {
             let mut bytes = header.encode();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::error::LogError;
 use crate::fields::Fields;
-use crate::frame::{Head, Place};
+use crate::frame::{FramePlace, Head};
 use crate::options::Producer;
 use crate::position::{Glsn, Llsn, StreamId};
 
@@ -23,7 +23,7 @@ type Calls = VecDeque<Call>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
     sequence: u64,
-    run: Place,
+    run: FramePlace,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Producers {
         producer: Producer,
         stream: StreamId,
         count: usize,
-    ) -> Result<Option<Place>, LogError> {
+    ) -> Result<Option<FramePlace>, LogError> {
         let Producer { id, sequence } = producer;
         let Some(calls) = self.0.get(&id) else {
             return Ok(None);
@@ -131,7 +131,7 @@ impl Producers {
                 let (llsn, time_ms) = (Llsn::new(fields.u64()?), fields.u64()?);
                 calls.push_back(Call {
                     sequence,
-                    run: Place {
+                    run: FramePlace {
                         stream,
                         glsn,
                         llsn,
@@ -155,7 +155,7 @@ mod tests {
 
     fn head(id: u64, sequence: u64, glsn: u64) -> Head {
         let (stream, llsn) = (StreamId::new(1), Llsn::new(glsn));
-        let place = Place {
+        let place = FramePlace {
             stream,
             glsn: Glsn::new(glsn),
             llsn,
@@ -171,7 +171,11 @@ mod tests {
         }
     }
 
-    fn check(producers: &Producers, id: u64, sequence: u64) -> Result<Option<Place>, LogError> {
+    fn check(
+        producers: &Producers,
+        id: u64,
+        sequence: u64,
+    ) -> Result<Option<FramePlace>, LogError> {
         producers.check(Producer { id, sequence }, StreamId::new(1), 2)
     }
 

@@ -10,8 +10,8 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::block::{BLOCK_BYTES, Block};
 use crate::file::INDEX_BYTES;
-use crate::frame::{self, HEADER_BYTES, Head, Place};
-use crate::header::State;
+use crate::frame::{self, FramePlace, HEADER_BYTES, Head};
+use crate::header::LogState;
 use crate::options::{Compression, LogOptions, NewEntry};
 use crate::position::Glsn;
 use crate::progress::Controls;
@@ -39,7 +39,7 @@ pub(crate) struct Group {
     /// Places for the file's index, as offsets in `bytes`.
     pub(crate) points: Vec<(Glsn, usize)>,
     /// Set when this group begins a new file: the state for its header.
-    pub(crate) begins_file: Option<Box<State>>,
+    pub(crate) begins_file: Option<Box<LogState>>,
     /// The last frame, while small calls may still join it.
     open: Option<OpenFrame>,
 }
@@ -268,7 +268,7 @@ impl Room<'_> {
     }
 
     /// Lets what follows go into a new file; `header_bytes` estimates its header.
-    pub(crate) fn begin_file(&mut self, first: Glsn, state: State, header_bytes: usize) {
+    pub(crate) fn begin_file(&mut self, first: Glsn, state: LogState, header_bytes: usize) {
         self.state.seal_group();
         self.state.filling.begins_file = Some(Box::new(state));
         (self.state.file_bytes, self.state.file_first) = (header_bytes, first);
@@ -290,7 +290,7 @@ impl Room<'_> {
             let group = &mut self.state.filling;
             let start = group.bytes.len();
             frame::begin_entries(&mut group.bytes, head);
-            let place = Place {
+            let place = FramePlace {
                 count: 0,
                 ..head.place
             };

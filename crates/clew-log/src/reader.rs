@@ -13,7 +13,7 @@ use crate::error::LogError;
 use crate::file::LogFile;
 use crate::header;
 use crate::position::{Glsn, Llsn, StreamId};
-use crate::recover::{self, Found};
+use crate::recover::{self, FoundLog};
 use crate::registry::StreamInfo;
 use crate::scan::{Range, Scan, Selection};
 use crate::view::{IndexedFiles, View};
@@ -30,7 +30,7 @@ const OPEN_ATTEMPTS: usize = 5;
 pub struct LogReader {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    found: Found,
+    found: FoundLog,
     indexed: Arc<IndexedFiles>,
     /// The last bytes of this view.
     mark: Vec<u8>,

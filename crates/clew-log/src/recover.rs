@@ -14,14 +14,14 @@ use crate::tail::{Stop, Tail};
 
 /// A log as it lies on disk.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundLog {
     /// The files, oldest first; never empty. The last ends where it can be trusted.
     pub(crate) files: Vec<Arc<LogFile>>,
     pub(crate) tail: Tail,
 }
 
 /// Reads a log's folder without changing anything; `None` when no log is there yet.
-pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Option<Found>, LogError> {
+pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Option<FoundLog>, LogError> {
     let names = disk.list(dir).map_err(LogError::io("list", dir))?;
     let mut firsts: Vec<Glsn> = names
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Option<Found>, LogErro
     };
     last.set_end(last.header_bytes);
     extend(disk, &mut tail, last)?;
-    Ok(Some(Found { files, tail }))
+    Ok(Some(FoundLog { files, tail }))
 }
 
 /// Moves a tail over what was appended to its file; a torn write is left for later.
@@ -126,7 +126,7 @@ pub(crate) fn create_file(
 }
 
 /// Makes what was found durable and cuts what follows it; gives the handle to append with.
-pub(crate) fn adopt(disk: &dyn Disk, found: &Found) -> Result<Box<dyn DiskFile>, LogError> {
+pub(crate) fn adopt(disk: &dyn Disk, found: &FoundLog) -> Result<Box<dyn DiskFile>, LogError> {
     let last = found.files.last().expect("a log that was found has a file");
     let mut handle = disk
         .open(&last.path)

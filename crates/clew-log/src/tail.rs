@@ -8,7 +8,7 @@
 
 use crate::file::LogFile;
 use crate::frame::{self, ALIGNMENT, Frame, Head};
-use crate::header::State;
+use crate::header::LogState;
 use crate::position::Glsn;
 use crate::registry::Change;
 
@@ -18,7 +18,7 @@ pub(crate) struct Tail {
     /// The next entry's position.
     pub(crate) next: Glsn,
     /// The state after the last entry.
-    pub(crate) state: State,
+    pub(crate) state: LogState,
     /// Offset in the file below which a mark, or the file's header, vouches for everything.
     pub(crate) vouched: u64,
 }

@@ -12,7 +12,7 @@ use clew_platform::{DiskFile, Task};
 use crate::error::LogError;
 use crate::file::LogFile;
 use crate::frame;
-use crate::header::{Header, State};
+use crate::header::{Header, LogState};
 use crate::log::Shared;
 use crate::position::Glsn;
 use crate::progress::{Controls, Poison};
@@ -115,7 +115,7 @@ impl Writer {
     }
 
     /// Finishes the active file and begins the next, whose first entry is `first`.
-    fn begin_file(&mut self, first: Glsn, state: State) -> Result<(), LogError> {
+    fn begin_file(&mut self, first: Glsn, state: LogState) -> Result<(), LogError> {
         if self.synced < self.file.end() {
             self.sync()?;
         }

@@ -6,14 +6,14 @@ use super::error::SqlError;
 /// One word of a statement, and the bytes of the text that it stands at.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
 /// What a word is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A keyword or a name, with the dots of its path.
     Word(String),
     /// A name in backticks, which is no keyword.
@@ -87,13 +87,13 @@ impl Lexer<'_> {
         }
     }
 
-    fn kind(&mut self) -> Result<Kind, SqlError> {
+    fn kind(&mut self) -> Result<TokenKind, SqlError> {
         let first = self.first().unwrap_or_default();
         if first.is_ascii_digit() {
             return Ok(self.number());
         }
         if first == '\'' || first == '"' {
-            return self.quoted(first).map(Kind::Text);
+            return self.quoted(first).map(TokenKind::Text);
         }
         if first == '`' || is_name(first) {
             return self.name();
@@ -108,7 +108,7 @@ impl Lexer<'_> {
             ));
         };
         self.at += symbol.len();
-        Ok(Kind::Symbol(symbol))
+        Ok(TokenKind::Symbol(symbol))
     }
 
     fn while_true(&mut self, wanted: impl Fn(char) -> bool) -> String {
@@ -117,7 +117,7 @@ impl Lexer<'_> {
         taken
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         let mut digits = self.while_true(|c| c.is_ascii_digit());
         let mut after = self.rest().chars();
         if after.next() == Some('.') && after.next().is_some_and(|c| c.is_ascii_digit()) {
@@ -134,13 +134,13 @@ impl Lexer<'_> {
             digits.push_str(&rest[..signed]);
             self.at += signed;
             digits.push_str(&self.while_true(|c| c.is_ascii_digit()));
-            return Kind::Number(digits);
+            return TokenKind::Number(digits);
         }
         let unit = self.while_true(|c| c.is_ascii_alphabetic());
         if unit.is_empty() {
-            Kind::Number(digits)
+            TokenKind::Number(digits)
         } else {
-            Kind::Interval(digits + &unit)
+            TokenKind::Interval(digits + &unit)
         }
     }
 
@@ -173,7 +173,7 @@ impl Lexer<'_> {
     }
 
     /// Parts between dots, each bare or in backticks.
-    fn name(&mut self) -> Result<Kind, SqlError> {
+    fn name(&mut self) -> Result<TokenKind, SqlError> {
         let mut name = String::new();
         let mut is_quoted = false;
         loop {
@@ -195,9 +195,9 @@ impl Lexer<'_> {
             name.push('.');
         }
         Ok(if is_quoted {
-            Kind::Name(name)
+            TokenKind::Name(name)
         } else {
-            Kind::Word(name)
+            TokenKind::Word(name)
         })
     }
 }
@@ -210,8 +210,8 @@ fn is_name(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: &[Kind]) {
-        let kinds: Vec<Kind> = tokens(text)
+    fn check(text: &str, expected: &[TokenKind]) {
+        let kinds: Vec<TokenKind> = tokens(text)
             .unwrap()
             .into_iter()
             .map(|token| token.kind)
@@ -221,25 +221,32 @@ mod tests {
 
     #[test]
     fn words_are_told_apart() {
-        let word = |text: &str| Kind::Word(text.to_string());
-        let number = |text: &str| Kind::Number(text.to_string());
+        let word = |text: &str| TokenKind::Word(text.to_string());
+        let number = |text: &str| TokenKind::Number(text.to_string());
         check("a.b  @t", &[word("a.b"), word("@t")]);
-        check("`a b`.c", &[Kind::Name("a b.c".into())]);
+        check("`a b`.c", &[TokenKind::Name("a b.c".into())]);
         check(
             "'it''s' \"x\\\"y\"",
-            &[Kind::Text("it's".into()), Kind::Text("x\"y".into())],
+            &[
+                TokenKind::Text("it's".into()),
+                TokenKind::Text("x\"y".into()),
+            ],
         );
         check(
             "1.5 2e3 15m",
-            &[number("1.5"), number("2e3"), Kind::Interval("15m".into())],
+            &[
+                number("1.5"),
+                number("2e3"),
+                TokenKind::Interval("15m".into()),
+            ],
         );
         check(
             "a<=b|c",
             &[
                 word("a"),
-                Kind::Symbol("<="),
+                TokenKind::Symbol("<="),
                 word("b"),
-                Kind::Symbol("|"),
+                TokenKind::Symbol("|"),
                 word("c"),
             ],
         );

@@ -52,7 +52,7 @@ use push::{Pushed, Read};
 use request::Request;
 pub use routes::WING;
 use rows::{Columns, Table};
-use scan::{ROWS_MAX, Source};
+use scan::{ROWS_MAX, ScanSource};
 use serde_json::{Value, json};
 
 /// Which language a statement is in.
@@ -169,7 +169,7 @@ async fn planned<'c>(
     call: &'c Call,
     plan: Plan,
     filter: Option<Value>,
-) -> Result<(Source<'c>, Arc<Pushed>), SqlError> {
+) -> Result<(ScanSource<'c>, Arc<Pushed>), SqlError> {
     let (source, fields) = source(call, plan.indices.as_deref().unwrap_or_default()).await?;
     let mut pushed = Pushed::of(plan, &fields)?;
     Table::empty(pushed.columns()).through(&pushed.rest, &call.memory)?;
@@ -180,7 +180,7 @@ async fn planned<'c>(
 }
 
 /// The indexes of an expression, and the fields that they have together.
-async fn source<'c>(call: &'c Call, indices: &str) -> Result<(Source<'c>, Fields), SqlError> {
+async fn source<'c>(call: &'c Call, indices: &str) -> Result<(ScanSource<'c>, Fields), SqlError> {
     let found = call
         .indices_with(indices, ResolveOptions::default(), Purpose::Read)
         .await?;
@@ -195,7 +195,7 @@ async fn source<'c>(call: &'c Call, indices: &str) -> Result<(Source<'c>, Fields
     let Some(window) = window else {
         return Err(SqlError::no_such_index(indices));
     };
-    let source = Source {
+    let source = ScanSource {
         call,
         indices: indices.to_string(),
         window: window.min(ROWS_MAX),
@@ -234,7 +234,7 @@ async fn next_page(call: &Call, format: Format, cursor: Cursor) -> Result<Reply,
 
 /// Answers with a page, and the cursor for the next while there may be one.
 async fn paged(
-    source: &Source<'_>,
+    source: &ScanSource<'_>,
     format: Format,
     pushed: &Arc<Pushed>,
     (mut page, mut cursor): (scan::Page, Cursor),

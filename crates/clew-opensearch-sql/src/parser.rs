@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
-use super::lex::Kind;
+use super::lex::TokenKind;
 use super::words::{Parser, is_clause};
 
 /// Parentheses and functions inside one another.
@@ -61,12 +61,12 @@ impl Parser<'_> {
     fn comparison(&mut self) -> Result<Expr, SqlError> {
         let left = self.sum()?;
         let op = match self.peek() {
-            Some(Kind::Symbol("=" | "==")) => Op::Equal,
-            Some(Kind::Symbol("<>" | "!=")) => Op::Unequal,
-            Some(Kind::Symbol("<")) => Op::Less,
-            Some(Kind::Symbol("<=")) => Op::LessOrEqual,
-            Some(Kind::Symbol(">")) => Op::Greater,
-            Some(Kind::Symbol(">=")) => Op::GreaterOrEqual,
+            Some(TokenKind::Symbol("=" | "==")) => Op::Equal,
+            Some(TokenKind::Symbol("<>" | "!=")) => Op::Unequal,
+            Some(TokenKind::Symbol("<")) => Op::Less,
+            Some(TokenKind::Symbol("<=")) => Op::LessOrEqual,
+            Some(TokenKind::Symbol(">")) => Op::Greater,
+            Some(TokenKind::Symbol(">=")) => Op::GreaterOrEqual,
             _ => return self.predicate(left),
         };
         self.at += 1;
@@ -160,7 +160,7 @@ impl Parser<'_> {
             return Err(self.error("an expression"));
         };
         let expr = match kind {
-            Kind::Symbol("(") => {
+            TokenKind::Symbol("(") => {
                 self.at += 1;
                 if self.is_keyword(0, "select") {
                     return Err(SqlError::unsupported("a subquery"));
@@ -169,18 +169,18 @@ impl Parser<'_> {
                 self.expect(")")?;
                 return Ok(inner);
             }
-            Kind::Symbol("[") => return self.names(),
-            Kind::Symbol("?") => {
+            TokenKind::Symbol("[") => return self.names(),
+            TokenKind::Symbol("?") => {
                 let value = self.parameters.pop();
                 Expr::Literal(value.ok_or_else(|| self.error("a value in [parameters]"))?)
             }
-            Kind::Text(text) | Kind::Interval(text) => Expr::Literal(text.into()),
-            Kind::Number(digits) => {
+            TokenKind::Text(text) | TokenKind::Interval(text) => Expr::Literal(text.into()),
+            TokenKind::Number(digits) => {
                 Expr::Literal(serde_json::from_str(&digits).map_err(|_| self.error("a number"))?)
             }
-            Kind::Name(name) => Expr::Column(name),
-            Kind::Word(word) => return self.word(&word),
-            Kind::Symbol(_) => return Err(self.error("an expression")),
+            TokenKind::Name(name) => Expr::Column(name),
+            TokenKind::Word(word) => return self.word(&word),
+            TokenKind::Symbol(_) => return Err(self.error("an expression")),
         };
         self.at += 1;
         Ok(expr)
@@ -200,7 +200,7 @@ impl Parser<'_> {
             return self.case();
         }
         // A text in quotes behind the name of a type is a value of it.
-        if let (true, Some(Kind::Text(text))) = (
+        if let (true, Some(TokenKind::Text(text))) = (
             matches!(name.as_str(), "timestamp" | "date"),
             self.peek_at(1),
         ) {
@@ -300,16 +300,17 @@ impl Parser<'_> {
         self.expect("[")?;
         let names = self.list(|parser| {
             let name = match parser.peek() {
-                Some(Kind::Text(_)) => parser.text()?,
-                Some(Kind::Symbol("*")) => {
+                Some(TokenKind::Text(_)) => parser.text()?,
+                Some(TokenKind::Symbol("*")) => {
                     parser.at += 1;
                     "*".to_string()
                 }
                 _ => parser.name()?,
             };
-            let has_boost = parser.symbol("^") || matches!(parser.peek(), Some(Kind::Number(_)));
+            let has_boost =
+                parser.symbol("^") || matches!(parser.peek(), Some(TokenKind::Number(_)));
             let boost = match parser.peek() {
-                Some(Kind::Number(digits)) if has_boost => format!("^{digits}"),
+                Some(TokenKind::Number(digits)) if has_boost => format!("^{digits}"),
                 _ if has_boost => return Err(parser.error("a number")),
                 _ => String::new(),
             };

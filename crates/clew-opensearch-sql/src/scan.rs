@@ -29,7 +29,7 @@ const INLINE_BYTES_MAX: usize = 64 * 1024;
 const PAGE_KEEP_ALIVE: &str = "1m";
 
 /// The indexes that a plan reads, and the largest window that all of them allow.
-pub(super) struct Source<'c> {
+pub(super) struct ScanSource<'c> {
     pub(super) call: &'c Call,
     pub(super) indices: String,
     pub(super) window: usize,
@@ -47,7 +47,7 @@ pub(super) struct Page {
     after: Option<Value>,
 }
 
-impl Source<'_> {
+impl ScanSource<'_> {
     /// All rows that a plan's search has.
     pub(super) async fn rows(&self, pushed: &Arc<Pushed>) -> Result<Table, SqlError> {
         let rows = match &pushed.read {

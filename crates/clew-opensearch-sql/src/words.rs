@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::error::SqlError;
-use super::lex::{Kind, Token, tokens};
+use super::lex::{Token, TokenKind, tokens};
 
 /// A statement may be as long as this.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -79,11 +79,11 @@ impl<'t> Parser<'t> {
         })
     }
 
-    pub(super) fn peek(&self) -> Option<&Kind> {
+    pub(super) fn peek(&self) -> Option<&TokenKind> {
         self.tokens.get(self.at).map(|token| &token.kind)
     }
 
-    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Kind> {
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&TokenKind> {
         self.tokens.get(self.at + ahead).map(|token| &token.kind)
     }
 
@@ -118,7 +118,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn is_keyword(&self, ahead: usize, keyword: &str) -> bool {
-        matches!(self.peek_at(ahead), Some(Kind::Word(word)) if word.eq_ignore_ascii_case(keyword))
+        matches!(self.peek_at(ahead), Some(TokenKind::Word(word)) if word.eq_ignore_ascii_case(keyword))
     }
 
     pub(super) fn keyword(&mut self, keyword: &str) -> bool {
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
-        matches!(self.peek_at(ahead), Some(Kind::Symbol(have)) if *have == symbol)
+        matches!(self.peek_at(ahead), Some(TokenKind::Symbol(have)) if *have == symbol)
     }
 
     pub(super) fn symbol(&mut self, symbol: &str) -> bool {
@@ -164,8 +164,8 @@ impl<'t> Parser<'t> {
     /// A name, in backticks or not.
     pub(super) fn name(&mut self) -> Result<String, SqlError> {
         let name = match self.peek() {
-            Some(Kind::Name(name)) => name.clone(),
-            Some(Kind::Word(word)) if !is_clause(word) => word.clone(),
+            Some(TokenKind::Name(name)) => name.clone(),
+            Some(TokenKind::Word(word)) if !is_clause(word) => word.clone(),
             _ => return Err(self.error("a name")),
         };
         self.at += 1;
@@ -176,13 +176,13 @@ impl<'t> Parser<'t> {
     pub(super) fn alias(&mut self) -> Result<Option<String>, SqlError> {
         let is_given = self.keyword("as");
         match self.peek() {
-            Some(Kind::Text(text)) => {
+            Some(TokenKind::Text(text)) => {
                 let text = text.clone();
                 self.at += 1;
                 Ok(Some(text))
             }
-            Some(Kind::Name(_)) => self.name().map(Some),
-            Some(Kind::Word(word)) if is_given || !is_clause(word) => self.name().map(Some),
+            Some(TokenKind::Name(_)) => self.name().map(Some),
+            Some(TokenKind::Word(word)) if is_given || !is_clause(word) => self.name().map(Some),
             _ if is_given => Err(self.error("a name")),
             _ => Ok(None),
         }
@@ -190,7 +190,7 @@ impl<'t> Parser<'t> {
 
     /// An expression of indexes, which is read as it was written: dashes, stars and dots belong to it.
     pub(super) fn indices(&mut self, commas: bool) -> Result<String, SqlError> {
-        if let Some(Kind::Name(name) | Kind::Text(name)) = self.peek() {
+        if let Some(TokenKind::Name(name) | TokenKind::Text(name)) = self.peek() {
             let name = name.clone();
             self.at += 1;
             return Ok(name);
@@ -217,7 +217,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn text(&mut self) -> Result<String, SqlError> {
-        let Some(Kind::Text(text)) = self.peek() else {
+        let Some(TokenKind::Text(text)) = self.peek() else {
             return Err(self.error("a text in quotes"));
         };
         let text = text.clone();
@@ -228,7 +228,7 @@ impl<'t> Parser<'t> {
     /// A whole number.
     pub(super) fn count(&mut self) -> Result<usize, SqlError> {
         let count = match self.peek() {
-            Some(Kind::Number(digits)) => digits.parse().ok(),
+            Some(TokenKind::Number(digits)) => digits.parse().ok(),
             _ => None,
         };
         let count = count.ok_or_else(|| self.error("a whole number"))?;
@@ -238,7 +238,7 @@ impl<'t> Parser<'t> {
 
     /// Whether a whole number comes next.
     pub(super) fn is_count(&self) -> bool {
-        matches!(self.peek(), Some(Kind::Number(_)))
+        matches!(self.peek(), Some(TokenKind::Number(_)))
     }
 
     pub(super) fn list<T>(

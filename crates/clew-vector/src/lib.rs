@@ -80,7 +80,7 @@ pub use plan::Prices;
 pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
 pub use search::{
-    Group, GroupOptions, GroupsOutcome, Hit, Pages, Place, SearchOutcome, SearchProfile,
+    Group, GroupOptions, GroupsOutcome, Hit, HitPlace, Pages, SearchOutcome, SearchProfile,
     SearchRequest, Strategy,
 };
 pub use space::Space;

@@ -5,16 +5,16 @@ use std::io;
 
 use super::SkipReason;
 use super::content;
-use super::discover::{Candidate, Wanted};
+use super::discover::{Candidate, CandidateReason};
 use super::file_system;
 use super::fleet::{Fleet, Now, Patience, file_key};
 use super::names::{is_rotated, stem};
-use super::source::Source;
+use super::source::FileSource;
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, Start};
 use crate::options::ParserChoice;
-use crate::registry::{Entry, Registry, Slot};
+use crate::registry::{FileRecord, Registry, Slot};
 
 /// Bytes by which text is told from other content.
 const SAMPLE_BYTES: usize = 8 << 10;
@@ -41,7 +41,7 @@ enum Verdict {
 struct Opened<'a> {
     candidate: &'a Candidate,
     name: &'a str,
-    source: Source,
+    source: FileSource,
     sample: Vec<u8>,
 }
 
@@ -76,7 +76,7 @@ impl Fleet {
                 let name = candidate.path.file_name().and_then(|name| name.to_str());
                 let name = name.unwrap_or_default().to_owned();
                 let mut sample = vec![0; SAMPLE_BYTES];
-                let opened = Source::new(file).and_then(|mut source| {
+                let opened = FileSource::new(file).and_then(|mut source| {
                     let got = source.read_at(0, &mut sample)?;
                     sample.truncate(got.bytes);
                     Ok(Opened {
@@ -101,7 +101,7 @@ impl Fleet {
     }
 
     fn skip(&mut self, candidate: &Candidate, reason: SkipReason) {
-        if candidate.wanted == Wanted::Asked {
+        if candidate.wanted == CandidateReason::Asked {
             self.skipped.insert(candidate.path.clone(), reason);
         }
     }
@@ -139,7 +139,7 @@ impl Fleet {
                 let origin = registry.get(origin).clone();
                 let retired_ms = None;
                 let start = Start::of(&opened.sample);
-                registry.insert(Entry {
+                registry.insert(FileRecord {
                     path,
                     file,
                     start,
@@ -156,7 +156,7 @@ impl Fleet {
                     .map(|slot| registry.get(*slot).generation + 1)
                     .max();
                 let generation = generation.unwrap_or(0);
-                registry.insert(Entry {
+                registry.insert(FileRecord {
                     first_path: path.clone(),
                     path,
                     file,
@@ -174,7 +174,7 @@ impl Fleet {
         self.start_tail(registry.get(slot), slot, opened);
     }
 
-    fn start_tail(&mut self, entry: &Entry, slot: Slot, opened: Opened<'_>) {
+    fn start_tail(&mut self, entry: &FileRecord, slot: Slot, opened: Opened<'_>) {
         let parser = match self.options.choice {
             ParserChoice::Named(parser) => Some(parser),
             ParserChoice::Auto => entry.parser.as_deref().and_then(|name| name.parse().ok()),
@@ -238,7 +238,7 @@ fn decide(
     {
         return Ok(verdict);
     }
-    let wanted = candidate.wanted == Wanted::Asked || is_newer(registry, opened);
+    let wanted = candidate.wanted == CandidateReason::Asked || is_newer(registry, opened);
     Ok(if wanted {
         Verdict::New
     } else {
@@ -247,7 +247,7 @@ fn decide(
 }
 
 /// Whether the file still holds what the entry read.
-fn resumes(entry: &Entry, opened: &mut Opened<'_>) -> io::Result<bool> {
+fn resumes(entry: &FileRecord, opened: &mut Opened<'_>) -> io::Result<bool> {
     if !entry.head.matches(&opened.sample) {
         return Ok(false);
     }
@@ -270,7 +270,7 @@ fn continues(
     patience: Patience,
 ) -> io::Result<Option<Verdict>> {
     let stem = stem(opened.name);
-    let mut origins: Vec<(Slot, &Entry)> = registry
+    let mut origins: Vec<(Slot, &FileRecord)> = registry
         .of_stem(&stem)
         .iter()
         .map(|slot| (*slot, registry.get(*slot)))
@@ -309,7 +309,7 @@ fn continues(
 }
 
 /// Names and folders first: small files with equal content are common.
-fn may_be_origin(entry: &Entry, opened: &Opened<'_>) -> bool {
+fn may_be_origin(entry: &FileRecord, opened: &Opened<'_>) -> bool {
     let folder = opened.candidate.path.parent();
     let same_folder = std::path::Path::new(&entry.path).parent() == folder;
     entry.file != opened.candidate.stat.file

@@ -16,7 +16,7 @@ const FILES_MAX: usize = 100_000;
 
 /// Why a file is a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum CandidateReason {
     /// It is named, lies in a named folder or fits a pattern.
     Asked,
     /// It is what a rotation may have made of a named file: only worth reading if it continues
@@ -29,12 +29,12 @@ pub(crate) enum Wanted {
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) stat: Stat,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: CandidateReason,
 }
 
 /// What there is.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Discovered {
     pub(crate) files: Vec<Candidate>,
     pub(crate) skipped: Vec<(PathBuf, SkipReason)>,
     /// The folders looked into: changes in them may change the answer.
@@ -42,9 +42,9 @@ pub(crate) struct Found {
 }
 
 /// Finds the files; paths in `excluded` are the collector's own.
-pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Found {
+pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Discovered {
     let mut finder = Finder {
-        found: Found::default(),
+        found: Discovered::default(),
         excluded,
         seen: BTreeSet::new(),
     };
@@ -55,7 +55,7 @@ pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Found {
             Ok(stat) if stat.is_folder => finder.walk(path, 0),
             Err(_) if pattern => finder.expand(path),
             _ => {
-                finder.add(path, Wanted::Asked);
+                finder.add(path, CandidateReason::Asked);
                 named.push(path);
             }
         }
@@ -68,7 +68,7 @@ pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Found {
 }
 
 struct Finder<'a> {
-    found: Found,
+    found: Discovered,
     excluded: &'a [PathBuf],
     seen: BTreeSet<PathBuf>,
 }
@@ -97,7 +97,7 @@ impl Finder<'_> {
             if name.is_folder {
                 self.walk(&name.path, depth + 1);
             } else {
-                self.add(&name.path, Wanted::Asked);
+                self.add(&name.path, CandidateReason::Asked);
             }
         }
     }
@@ -117,7 +117,7 @@ impl Finder<'_> {
             let sibling_name = sibling.path.file_name().and_then(|name| name.to_str());
             let rotated = sibling_name.is_some_and(|other| other != name && stem(other) == name);
             if rotated && !sibling.is_folder {
-                self.add(&sibling.path, Wanted::IfItContinues);
+                self.add(&sibling.path, CandidateReason::IfItContinues);
             }
         }
     }
@@ -162,21 +162,21 @@ impl Finder<'_> {
                 }
                 // At the end of a pattern, `**` means every file.
                 ("**", false) if rest.is_empty() && !text.starts_with('.') => {
-                    self.add(&name.path, Wanted::Asked)
+                    self.add(&name.path, CandidateReason::Asked)
                 }
                 ("**", _) => {}
                 (_, true) if name_matches(first, text) => {
                     self.expand_below(&name.path, rest, depth + 1);
                 }
                 (_, false) if rest.is_empty() && name_matches(first, text) => {
-                    self.add(&name.path, Wanted::Asked);
+                    self.add(&name.path, CandidateReason::Asked);
                 }
                 _ => {}
             }
         }
     }
 
-    fn add(&mut self, path: &Path, wanted: Wanted) {
+    fn add(&mut self, path: &Path, wanted: CandidateReason) {
         if self.excluded.iter().any(|own| own == path) || !self.seen.insert(path.to_owned()) {
             return;
         }
@@ -232,7 +232,7 @@ mod tests {
                 .iter()
                 .map(|file| {
                     let name = file.path.strip_prefix(root).unwrap().to_str().unwrap();
-                    let mark = if file.wanted == Wanted::Asked {
+                    let mark = if file.wanted == CandidateReason::Asked {
                         ""
                     } else {
                         "?"

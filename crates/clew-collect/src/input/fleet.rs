@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::SkipReason;
-use super::discover::{Candidate, Wanted, discover};
+use super::discover::{Candidate, CandidateReason, discover};
 use super::file_system::{self, FileId, Stat};
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, Start, hash_bytes};
 use crate::options::ParserChoice;
-use crate::registry::{Entry, Registry};
+use crate::registry::{FileRecord, Registry};
 
 /// How long a file that no path leads to is still read, after its last byte: its writer may not
 /// have noticed yet.
@@ -91,7 +91,7 @@ impl Fleet {
         for candidate in found.files {
             let file = candidate.stat.file;
             if let Some(first) = present.get(&file) {
-                if candidate.wanted == Wanted::Asked {
+                if candidate.wanted == CandidateReason::Asked {
                     self.skipped
                         .insert(candidate.path, SkipReason::SameAs(first.clone()));
                 }
@@ -148,7 +148,7 @@ impl Fleet {
             .and_then(|source| source.read_at(0, &mut start).ok());
         let start = &start[..got.map_or(0, |got| got.bytes)];
         let path = tail.path.to_string_lossy().into_owned();
-        let entry = Entry {
+        let entry = FileRecord {
             first_path: path.clone(),
             path,
             file: tail.file,

@@ -18,7 +18,7 @@ mod watch;
 pub(crate) use file_system::FileId;
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
 pub(crate) use names::stem;
-pub(crate) use source::Source;
+pub(crate) use source::FileSource;
 pub(crate) use tail::{Fill, Pass};
 pub(crate) use watch::{Watcher, Woken};
 

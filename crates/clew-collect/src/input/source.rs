@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 /// An open file.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum FileSource {
     Plain(File),
     Gzip(Box<Gzip>),
 }
@@ -22,33 +22,33 @@ pub(crate) struct Got {
     pub(crate) at_end: bool,
 }
 
-impl Source {
+impl FileSource {
     /// Compressed if its first bytes say so, whatever its name.
-    pub(crate) fn new(file: File) -> io::Result<Source> {
+    pub(crate) fn new(file: File) -> io::Result<FileSource> {
         let mut magic = [0; 2];
         let compressed = file.read_at(&mut magic, 0)? == 2 && magic == [0x1f, 0x8b];
         if compressed {
-            return Ok(Source::Gzip(Box::new(Gzip::new(file)?)));
+            return Ok(FileSource::Gzip(Box::new(Gzip::new(file)?)));
         }
-        Ok(Source::Plain(file))
+        Ok(FileSource::Plain(file))
     }
 
     pub(crate) fn is_gzip(&self) -> bool {
-        matches!(self, Source::Gzip(_))
+        matches!(self, FileSource::Gzip(_))
     }
 
     /// The open file, for looking at it.
     pub(crate) fn file(&self) -> &File {
         match self {
-            Source::Plain(file) => file,
-            Source::Gzip(gzip) => &gzip.file,
+            FileSource::Plain(file) => file,
+            FileSource::Gzip(gzip) => &gzip.file,
         }
     }
 
     /// Fills the buffer from an offset as far as the file goes.
     pub(crate) fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<Got> {
         match self {
-            Source::Plain(file) => {
+            FileSource::Plain(file) => {
                 let mut bytes = 0;
                 while bytes < buffer.len() {
                     match file.read_at(&mut buffer[bytes..], offset + bytes as u64) {
@@ -68,7 +68,7 @@ impl Source {
                     at_end: false,
                 })
             }
-            Source::Gzip(gzip) => gzip.read_at(offset, buffer),
+            FileSource::Gzip(gzip) => gzip.read_at(offset, buffer),
         }
     }
 
@@ -200,10 +200,10 @@ mod tests {
         out
     }
 
-    fn source(bytes: &[u8]) -> Source {
+    fn source(bytes: &[u8]) -> FileSource {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        Source::new(file).unwrap()
+        FileSource::new(file).unwrap()
     }
 
     #[test]

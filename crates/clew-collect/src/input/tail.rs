@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::file_system::{self, FileId, Stat};
 use super::frame::{Framing, cut_point};
-use super::source::Source;
+use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin, Taken};
 use crate::event::Batch;
 use crate::fingerprint::Position;
@@ -55,7 +55,7 @@ pub(crate) struct Tail {
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
     pub(crate) stat: Stat,
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<FileSource>,
     pub(crate) gzip: bool,
     pub(crate) origin: Origin,
     pub(crate) parser: Option<ParserName>,
@@ -113,7 +113,7 @@ impl Tail {
     }
 
     /// The open file; `None` if another one has its name by now.
-    fn opened(&mut self) -> io::Result<Option<Source>> {
+    fn opened(&mut self) -> io::Result<Option<FileSource>> {
         if let Some(source) = self.source.take() {
             self.stat = file_system::stat_open(source.file())?;
             return Ok(Some(source));
@@ -126,10 +126,10 @@ impl Tail {
             return Ok(None);
         }
         self.stat = stat;
-        Source::new(file).map(Some)
+        FileSource::new(file).map(Some)
     }
 
-    fn fill_from(&mut self, source: &mut Source, fill: &mut Fill<'_>) -> io::Result<Pass> {
+    fn fill_from(&mut self, source: &mut FileSource, fill: &mut Fill<'_>) -> io::Result<Pass> {
         fill.encoder.times.newest_ms = self.stat.modified_ms;
         let mut scratch = std::mem::take(fill.scratch);
         let pass = loop {

@@ -9,7 +9,7 @@ use tantivy::schema::OwnedValue;
 
 use super::document::{Row, SegmentDocument};
 use super::prepared::Prepared;
-use super::writer::{Buffer, Buffered, Current, Place, Tombstone, Writer};
+use super::writer::{Buffer, Buffered, Current, DocumentPlace, Tombstone, Writer};
 use crate::base::error::EngineError;
 use crate::base::operation::{Body, DocumentOperation, encode_head};
 use crate::base::write_request::{Condition, OpType, PRIMARY_TERM, UpdateSpec, WriteResult};
@@ -392,8 +392,8 @@ impl Writer {
     fn kill(&mut self, id: &str, current: Option<Current>) {
         match current.map(|current| current.place) {
             None => {}
-            Some(Place::Segment { position, doc }) => self.segments[position].kill(doc),
-            Some(Place::Buffer { first, doc, .. }) => {
+            Some(DocumentPlace::Segment { position, doc }) => self.segments[position].kill(doc),
+            Some(DocumentPlace::Buffer { first, doc, .. }) => {
                 let buffer = self.buffer.as_mut().expect("the document was found there");
                 buffer.ids.remove(id);
                 buffer.dead.extend(first..=doc);

@@ -98,11 +98,11 @@ pub(super) struct Buffered {
 pub(super) struct Current {
     pub(super) seq_no: u64,
     pub(super) version: u64,
-    pub(super) place: Place,
+    pub(super) place: DocumentPlace,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum DocumentPlace {
     Buffer {
         first: DocId,
         doc: DocId,
@@ -264,13 +264,13 @@ impl Writer {
             return Ok(Some(Current {
                 seq_no,
                 version,
-                place: Place::Buffer { first, doc, glsn },
+                place: DocumentPlace::Buffer { first, doc, glsn },
             }));
         }
         for (position, segment) in self.segments.iter().enumerate().rev() {
             if let Some(doc) = segment.find(id)? {
                 let row = segment.view.row(doc)?;
-                let place = Place::Segment { position, doc };
+                let place = DocumentPlace::Segment { position, doc };
                 return Ok(Some(Current {
                     seq_no: row.seq_no,
                     version: row.version,
@@ -297,8 +297,8 @@ impl Writer {
     /// Where a document's living version lies.
     pub(super) fn locate(&self, id: &str) -> tantivy::Result<Option<Located>> {
         Ok(self.find(id)?.map(|current| match current.place {
-            Place::Buffer { glsn, .. } => Located::Log(glsn),
-            Place::Segment { position, doc } => {
+            DocumentPlace::Buffer { glsn, .. } => Located::Log(glsn),
+            DocumentPlace::Segment { position, doc } => {
                 Located::Segment(Box::new(self.segments[position].view.clone()), doc)
             }
         }))
@@ -306,12 +306,12 @@ impl Writer {
 
     pub(super) fn source(&self, current: Current) -> Result<Vec<u8>, EngineError> {
         match current.place {
-            Place::Buffer { glsn, .. } => {
+            DocumentPlace::Buffer { glsn, .. } => {
                 let entry = self.log.read(glsn)?;
                 let operation = decode(&entry.payload)?;
                 Ok(with_vectors(&self.mapping, operation.body))
             }
-            Place::Segment { position, doc } => {
+            DocumentPlace::Segment { position, doc } => {
                 let view = &self.segments[position].view;
                 view.source(doc, &self.mapping, true)
                     .map_err(|source| EngineError::Tantivy {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::processor::{Field, Processor};
 use crate::document::Document;
 use crate::error::{Failure, FailureKind};
-use crate::steps::given::Given;
+use crate::steps::given::ValueSource;
 use crate::template::Template;
 
 impl Processor {
@@ -59,7 +59,7 @@ impl Processor {
 
 fn set(
     field: &Template,
-    value: &Given,
+    value: &ValueSource,
     (replace, ignore_empty): (bool, bool),
     document: &mut Document,
 ) -> Result<(), Failure> {
@@ -76,7 +76,7 @@ fn set(
 
 fn append(
     field: &Template,
-    values: &[Given],
+    values: &[ValueSource],
     duplicates: bool,
     document: &mut Document,
 ) -> Result<(), Failure> {

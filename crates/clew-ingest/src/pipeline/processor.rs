@@ -6,13 +6,13 @@ use super::definition::Step;
 use crate::error::DefinitionError;
 use crate::members::{flag, optional, pattern, template, text};
 use crate::steps::community_id::CommunityId;
-use crate::steps::convert::Kind;
+use crate::steps::convert::ConvertType;
 use crate::steps::dates::DateStep;
 use crate::steps::dissect::Dissect;
 use crate::steps::fields::{Copied, Removed, RemovedByPattern, Sorted};
 use crate::steps::fingerprint::Fingerprint;
 use crate::steps::geoip::GeoIp;
-use crate::steps::given::Given;
+use crate::steps::given::ValueSource;
 use crate::steps::grok::Grok;
 use crate::steps::index_name::IndexName;
 use crate::steps::json::Json;
@@ -35,13 +35,13 @@ pub(crate) struct Field {
 pub(crate) enum Processor {
     Set {
         field: Template,
-        value: Given,
+        value: ValueSource,
         replace: bool,
         ignore_empty: bool,
     },
     Append {
         field: Template,
-        values: Vec<Given>,
+        values: Vec<ValueSource>,
         duplicates: bool,
     },
     Remove(Removed),
@@ -62,7 +62,7 @@ pub(crate) enum Processor {
     },
     Convert {
         field: Field,
-        kind: Kind,
+        kind: ConvertType,
     },
     Json(Json),
     Date(DateStep),
@@ -105,7 +105,7 @@ impl Processor {
                 ("rename", Processor::Rename { field, replace })
             }
             "convert" => {
-                let kind = Kind::parse(&text(config, "type")?)?;
+                let kind = ConvertType::parse(&text(config, "type")?)?;
                 let field = field(config)?;
                 ("convert", Processor::Convert { field, kind })
             }
@@ -257,8 +257,8 @@ fn set(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
     config.remove("media_type");
     let value = config.remove("value").filter(|value| !value.is_null());
     let value = match (value, optional(config, "copy_from")?) {
-        (Some(value), None) => Given::parse(value)?,
-        (None, Some(path)) => Given::CopyOf(path),
+        (Some(value), None) => ValueSource::parse(value)?,
+        (None, Some(path)) => ValueSource::CopyOf(path),
         (Some(_), Some(_)) => {
             return Err(DefinitionError::refused(
                 "copy_from",
@@ -286,7 +286,7 @@ fn append(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError>
         field,
         values: values
             .into_iter()
-            .map(Given::parse)
+            .map(ValueSource::parse)
             .collect::<Result<_, _>>()?,
         duplicates: flag(config, "allow_duplicates", true)?,
     })

@@ -7,7 +7,7 @@ use crate::java::java_text;
 
 /// What a value is turned into.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ConvertType {
     Integer,
     Long,
     Float,
@@ -18,17 +18,17 @@ pub(crate) enum Kind {
     Auto,
 }
 
-impl Kind {
+impl ConvertType {
     pub(crate) fn parse(name: &str) -> Result<Self, DefinitionError> {
         Ok(match name {
-            "integer" => Kind::Integer,
-            "long" => Kind::Long,
-            "float" => Kind::Float,
-            "double" => Kind::Double,
-            "string" => Kind::Text,
-            "boolean" => Kind::Boolean,
-            "ip" => Kind::Ip,
-            "auto" => Kind::Auto,
+            "integer" => ConvertType::Integer,
+            "long" => ConvertType::Long,
+            "float" => ConvertType::Float,
+            "double" => ConvertType::Double,
+            "string" => ConvertType::Text,
+            "boolean" => ConvertType::Boolean,
+            "ip" => ConvertType::Ip,
+            "auto" => ConvertType::Auto,
             other => {
                 return Err(DefinitionError::refused(
                     "type",
@@ -40,14 +40,14 @@ impl Kind {
 
     fn name(self) -> &'static str {
         match self {
-            Kind::Integer => "integer",
-            Kind::Long => "long",
-            Kind::Float => "float",
-            Kind::Double => "double",
-            Kind::Text => "string",
-            Kind::Boolean => "boolean",
-            Kind::Ip => "ip",
-            Kind::Auto => "auto",
+            ConvertType::Integer => "integer",
+            ConvertType::Long => "long",
+            ConvertType::Float => "float",
+            ConvertType::Double => "double",
+            ConvertType::Text => "string",
+            ConvertType::Boolean => "boolean",
+            ConvertType::Ip => "ip",
+            ConvertType::Auto => "auto",
         }
     }
 
@@ -70,17 +70,17 @@ impl Kind {
         };
         let whole = || parse_whole(text.trim());
         Ok(match self {
-            Kind::Text => text.into(),
-            Kind::Integer => {
+            ConvertType::Text => text.into(),
+            ConvertType::Integer => {
                 let number = whole().and_then(|number| i32::try_from(number).ok());
                 number.ok_or_else(wrong)?.into()
             }
-            Kind::Long => whole().ok_or_else(wrong)?.into(),
-            Kind::Float | Kind::Double => {
+            ConvertType::Long => whole().ok_or_else(wrong)?.into(),
+            ConvertType::Float | ConvertType::Double => {
                 let number = text.trim().parse::<f64>().ok().and_then(Number::from_f64);
                 Value::Number(number.ok_or_else(wrong)?)
             }
-            Kind::Boolean => match text.to_ascii_lowercase().as_str() {
+            ConvertType::Boolean => match text.to_ascii_lowercase().as_str() {
                 "true" => true.into(),
                 "false" => false.into(),
                 _ => {
@@ -89,7 +89,7 @@ impl Kind {
                     )));
                 }
             },
-            Kind::Ip => match text.parse::<std::net::IpAddr>() {
+            ConvertType::Ip => match text.parse::<std::net::IpAddr>() {
                 Ok(_) => text.into(),
                 Err(_) => {
                     return Err(Failure::unfit(format!(
@@ -97,7 +97,7 @@ impl Kind {
                     )));
                 }
             },
-            Kind::Auto => auto(value, &text),
+            ConvertType::Auto => auto(value, &text),
         })
     }
 }

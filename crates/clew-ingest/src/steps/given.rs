@@ -9,53 +9,54 @@ use crate::template::Template;
 
 /// A value to put somewhere.
 #[derive(Debug)]
-pub(crate) enum Given {
+pub(crate) enum ValueSource {
     Value(Value),
     Text(Template),
-    Items(Vec<Given>),
-    Members(Vec<(Template, Given)>),
+    Items(Vec<ValueSource>),
+    Members(Vec<(Template, ValueSource)>),
     CopyOf(String),
 }
 
-impl Given {
+impl ValueSource {
     pub(crate) fn parse(value: Value) -> Result<Self, DefinitionError> {
         Ok(match value {
-            Value::String(text) => Given::Text(template(&text)?),
+            Value::String(text) => ValueSource::Text(template(&text)?),
             Value::Array(items) => {
-                let items = items.into_iter().map(Given::parse);
-                Given::Items(items.collect::<Result<_, _>>()?)
+                let items = items.into_iter().map(ValueSource::parse);
+                ValueSource::Items(items.collect::<Result<_, _>>()?)
             }
             Value::Object(members) => {
-                let member =
-                    |(name, value): (String, Value)| Ok((template(&name)?, Given::parse(value)?));
+                let member = |(name, value): (String, Value)| {
+                    Ok((template(&name)?, ValueSource::parse(value)?))
+                };
                 let members = members.into_iter().map(member);
-                Given::Members(members.collect::<Result<_, DefinitionError>>()?)
+                ValueSource::Members(members.collect::<Result<_, DefinitionError>>()?)
             }
-            other => Given::Value(other),
+            other => ValueSource::Value(other),
         })
     }
 
     /// Whether it is a text that depends on the document.
     pub(crate) fn is_template(&self) -> bool {
-        matches!(self, Given::Text(template) if !template.is_text())
+        matches!(self, ValueSource::Text(template) if !template.is_text())
     }
 
     pub(crate) fn fill(&self, document: &Document) -> Result<Value, Failure> {
         Ok(match self {
-            Given::Value(value) => value.clone(),
-            Given::Text(template) => document.fill(template)?.into(),
-            Given::Items(items) => {
+            ValueSource::Value(value) => value.clone(),
+            ValueSource::Text(template) => document.fill(template)?.into(),
+            ValueSource::Items(items) => {
                 let items = items.iter().map(|item| item.fill(document));
                 Value::Array(items.collect::<Result<_, _>>()?)
             }
-            Given::Members(members) => {
+            ValueSource::Members(members) => {
                 let mut filled = Map::new();
                 for (name, value) in members {
                     filled.insert(document.fill(name)?, value.fill(document)?);
                 }
                 Value::Object(filled)
             }
-            Given::CopyOf(path) => document.require(path)?,
+            ValueSource::CopyOf(path) => document.require(path)?,
         })
     }
 }

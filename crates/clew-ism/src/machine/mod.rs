@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::conditions::Facts;
 use super::job::now_ms;
 use super::managed::{ActionProgress, Entered, Managed, Status, Step, TRANSITION};
-use super::policy::{Planned, Policy, State};
+use super::policy::{Planned, Policy, PolicyState};
 use super::store::Kept;
 
 /// The name of the step that looks whether another state is due.
@@ -111,7 +111,7 @@ pub(super) fn advance(
 }
 
 /// The place of the action that is next.
-fn place(managed: &Managed, state: &State) -> usize {
+fn place(managed: &Managed, state: &PolicyState) -> usize {
     match &managed.action {
         None => 0,
         Some(action) if action.name == TRANSITION => state.actions.len(),
@@ -163,7 +163,7 @@ fn change_policy(api: &Api, managed: &mut Managed) {
 }
 
 /// Goes to the first state whose condition is met.
-fn transition(api: &Api, index: &Arc<Index>, managed: &mut Managed, state: &State) {
+fn transition(api: &Api, index: &Arc<Index>, managed: &mut Managed, state: &PolicyState) {
     let now = api.engine.now();
     let now_ms = now_ms(&api.engine);
     if managed

@@ -8,8 +8,8 @@ use parking_lot::MutexGuard;
 use super::Log;
 use crate::block::{self, Block};
 use crate::error::LogError;
-use crate::frame::{self, Head, Place};
-use crate::header::State;
+use crate::frame::{self, FramePlace, Head};
+use crate::header::LogState;
 use crate::options::{AppendOptions, Durability, NewEntry};
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::progress::Controls;
@@ -23,7 +23,7 @@ const HEADER_BYTES_GUESS: usize = 256;
 #[derive(Debug)]
 pub(super) struct Sequencer {
     pub(super) next: Glsn,
-    pub(super) state: State,
+    pub(super) state: LogState,
 }
 
 /// The positions a call to [`Log::append`] was given.
@@ -230,7 +230,7 @@ impl Sequencer {
         for (index, block) in blocks.iter().enumerate() {
             let llsn = self.state.registry.next(block.stream);
             let (stream, count) = (block.stream, block.count);
-            let place = Place {
+            let place = FramePlace {
                 stream,
                 glsn: self.next,
                 llsn,
@@ -263,7 +263,7 @@ impl Sequencer {
 
 impl Appended {
     /// The positions of a call that was made before.
-    fn replay(run: Place) -> Self {
+    fn replay(run: FramePlace) -> Self {
         Appended {
             first: run.glsn,
             last: run.last(),

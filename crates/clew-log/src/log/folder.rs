@@ -8,17 +8,20 @@ use std::sync::Arc;
 use clew_platform::{Disk, DiskFile};
 
 use crate::error::LogError;
-use crate::header::{Header, State};
+use crate::header::{Header, LogState};
 use crate::position::Glsn;
-use crate::recover::{self, Found};
+use crate::recover::{self, FoundLog};
 use crate::tail::Tail;
 
 /// Makes the first file of a log.
-pub(super) fn begin(disk: &dyn Disk, dir: &Path) -> Result<(Found, Box<dyn DiskFile>), LogError> {
+pub(super) fn begin(
+    disk: &dyn Disk,
+    dir: &Path,
+) -> Result<(FoundLog, Box<dyn DiskFile>), LogError> {
     let header = Header {
         first: Glsn::FIRST,
         previous: None,
-        state: State::default(),
+        state: LogState::default(),
     };
     let (file, handle) = recover::create_file(disk, dir, &header)?;
     let tail = Tail {
@@ -27,7 +30,7 @@ pub(super) fn begin(disk: &dyn Disk, dir: &Path) -> Result<(Found, Box<dyn DiskF
         vouched: file.header_bytes as u64,
     };
     let files = vec![Arc::new(file)];
-    Ok((Found { files, tail }, handle))
+    Ok((FoundLog { files, tail }, handle))
 }
 
 pub(super) fn take_lock(

@@ -19,13 +19,13 @@ use parking_lot::{Mutex, RwLock};
 use crate::entry::Entry;
 use crate::error::LogError;
 use crate::file::{self, LogFile};
-use crate::header::{Header, State};
+use crate::header::{Header, LogState};
 use crate::options::{Durability, LogOptions};
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::progress::{Goal, Progress};
 use crate::queue::{Phase, Queue};
 use crate::reader::LogReader;
-use crate::recover::{self, Found};
+use crate::recover::{self, FoundLog};
 use crate::registry::Hidden;
 use crate::scan::{Range, Scan, Selection};
 use crate::stats::{Counters, LogStats};
@@ -112,7 +112,7 @@ impl Log {
             }
             None => begin(&*disk, dir)?,
         };
-        let Found { mut files, tail } = found;
+        let FoundLog { mut files, tail } = found;
         let file = files.pop().expect("a log has a file");
         let file = Arc::into_inner(file).expect("nobody else has it yet");
         let file = Arc::new(file.growing_to(options.file_bytes_max));
@@ -442,7 +442,7 @@ impl Log {
 }
 
 impl Shown {
-    fn of(state: &State) -> Self {
+    fn of(state: &LogState) -> Self {
         Shown {
             hidden: Arc::new(state.registry.hidden()),
             low: state.registry.low(),

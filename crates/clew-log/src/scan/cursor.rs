@@ -7,7 +7,7 @@ use crate::block::{self, Content};
 use crate::compression as codec;
 use crate::entry::EntryRef;
 use crate::error::LogError;
-use crate::frame::Place;
+use crate::frame::FramePlace;
 use crate::options::Compression;
 use crate::position::{Glsn, Llsn, StreamId};
 
@@ -17,7 +17,7 @@ const CUT_OFF: &str = "frame ends before its entries do";
 #[derive(Debug)]
 pub(super) struct Cursor {
     order: Order,
-    place: Place,
+    place: FramePlace,
     /// The block in the open file; `None` when it was decompressed into `plain`.
     block: Option<Span<usize>>,
     plain: Vec<u8>,
@@ -36,7 +36,7 @@ impl Cursor {
         let (stream, glsn, llsn) = (StreamId::new(0), Glsn::ZERO, Llsn::ZERO);
         Cursor {
             order,
-            place: Place {
+            place: FramePlace {
                 stream,
                 glsn,
                 llsn,

@@ -16,7 +16,7 @@ use clew_platform::Mapped;
 use crate::entry::EntryRef;
 use crate::error::LogError;
 use crate::file::LogFile;
-use crate::frame::{self, Head, Place};
+use crate::frame::{self, FramePlace, Head};
 use crate::options::Compression;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::view::View;
@@ -142,7 +142,7 @@ enum Walk {
 /// file.
 #[derive(Debug)]
 struct Found {
-    place: Place,
+    place: FramePlace,
     compression: Compression,
     block: Span<usize>,
     /// Of the frame, to name the place when the block turns out to be damaged.
@@ -257,7 +257,7 @@ impl Scan {
 
 impl Bounds {
     /// Which of a frame's entries to give.
-    fn of(&self, place: &Place, view: &View) -> Result<Span<u32>, LogError> {
+    fn of(&self, place: &FramePlace, view: &View) -> Result<Span<u32>, LogError> {
         if place.time_ms < self.time_ms {
             return Ok(0..0);
         }

@@ -5,7 +5,7 @@ use std::ops::Range as Span;
 use super::{Bounds, Found, Open, Order};
 use crate::error::LogError;
 use crate::file;
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, FramePlace};
 use crate::header;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::view::View;
@@ -122,7 +122,7 @@ impl Picked {
     }
 
     /// Whether a frame, and so all that follow, lies beyond what is wanted.
-    fn is_past(&self, place: &Place, bounds: &Bounds) -> bool {
+    fn is_past(&self, place: &FramePlace, bounds: &Bounds) -> bool {
         let (glsn, llsn) = (place.glsn.get(), place.llsn.get());
         match self.order {
             Order::Forward => glsn >= bounds.glsns.end || llsn >= bounds.llsns.end,

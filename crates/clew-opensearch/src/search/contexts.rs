@@ -30,16 +30,16 @@ const KEEP_ALIVE_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ContextKind {
     Scroll,
     Pit,
 }
 
-impl Kind {
+impl ContextKind {
     fn letter(self) -> char {
         match self {
-            Kind::Scroll => 's',
-            Kind::Pit => 'p',
+            ContextKind::Scroll => 's',
+            ContextKind::Pit => 'p',
         }
     }
 }
@@ -122,17 +122,21 @@ impl Default for SearchContexts {
 
 impl SearchContexts {
     /// The id that clients are given.
-    pub(super) fn shown(&self, kind: Kind, id: ContextId) -> String {
+    pub(super) fn shown(&self, kind: ContextKind, id: ContextId) -> String {
         let text = format!("{}:{:x}:{:x}", kind.letter(), self.started, id.number);
         URL_SAFE_NO_PAD.encode(text)
     }
 
     /// Reads an id that a client was given; one of an earlier process names nothing any more.
-    pub(super) fn read(&self, kind: Kind, text: &str) -> Result<Option<ContextId>, ApiError> {
+    pub(super) fn read(
+        &self,
+        kind: ContextKind,
+        text: &str,
+    ) -> Result<Option<ContextId>, ApiError> {
         let unreadable = || {
             ApiError::illegal_argument(match kind {
-                Kind::Scroll => "Cannot parse scroll id".to_string(),
-                Kind::Pit => format!("invalid id: [{text}]"),
+                ContextKind::Scroll => "Cannot parse scroll id".to_string(),
+                ContextKind::Pit => format!("invalid id: [{text}]"),
             })
         };
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
@@ -157,7 +161,7 @@ impl SearchContexts {
         scroll: Scroll,
         keep_alive: Duration,
     ) -> Result<ContextId, ApiError> {
-        check_keep_alive(Kind::Scroll, keep_alive)?;
+        check_keep_alive(ContextKind::Scroll, keep_alive)?;
         let mut state = self.state.lock();
         if state.scrolls.len() >= SCROLLS_MAX {
             return Err(too_many(format!(
@@ -174,7 +178,7 @@ impl SearchContexts {
 
     /// Opens a point in time.
     pub(super) fn open_pit(&self, pit: Pit, keep_alive: Duration) -> Result<ContextId, ApiError> {
-        check_keep_alive(Kind::Pit, keep_alive)?;
+        check_keep_alive(ContextKind::Pit, keep_alive)?;
         let mut state = self.state.lock();
         if state.pits.len() >= PITS_MAX {
             return Err(too_many(format!(
@@ -195,16 +199,25 @@ impl SearchContexts {
         text: &str,
         keep_alive: Option<Duration>,
     ) -> Result<(ContextId, Scroll), ApiError> {
-        let id = self.read(Kind::Scroll, text)?.ok_or_else(|| missing(0))?;
+        let id = self
+            .read(ContextKind::Scroll, text)?
+            .ok_or_else(|| missing(0))?;
         let mut state = self.state.lock();
-        let scroll = touch(&mut state.scrolls, Kind::Scroll, id, keep_alive)?;
+        let scroll = touch(&mut state.scrolls, ContextKind::Scroll, id, keep_alive)?;
         Ok((id, scroll))
     }
 
     /// A point in time; likewise.
     pub(super) fn pit(&self, text: &str, keep_alive: Option<Duration>) -> Result<Pit, ApiError> {
-        let id = self.read(Kind::Pit, text)?.ok_or_else(|| missing(0))?;
-        touch(&mut self.state.lock().pits, Kind::Pit, id, keep_alive)
+        let id = self
+            .read(ContextKind::Pit, text)?
+            .ok_or_else(|| missing(0))?;
+        touch(
+            &mut self.state.lock().pits,
+            ContextKind::Pit,
+            id,
+            keep_alive,
+        )
     }
 
     /// The shards of an open point in time, which lives no longer for that.
@@ -222,20 +235,20 @@ impl SearchContexts {
     }
 
     /// Ends a context; whether there was one.
-    pub(super) fn close(&self, kind: Kind, id: ContextId) -> bool {
+    pub(super) fn close(&self, kind: ContextKind, id: ContextId) -> bool {
         let mut state = self.state.lock();
         match kind {
-            Kind::Scroll => state.scrolls.remove(&id.number).is_some(),
-            Kind::Pit => state.pits.remove(&id.number).is_some(),
+            ContextKind::Scroll => state.scrolls.remove(&id.number).is_some(),
+            ContextKind::Pit => state.pits.remove(&id.number).is_some(),
         }
     }
 
     /// Ends all contexts of a kind and gives their ids.
-    pub(super) fn close_all(&self, kind: Kind) -> Vec<ContextId> {
+    pub(super) fn close_all(&self, kind: ContextKind) -> Vec<ContextId> {
         let mut state = self.state.lock();
         let numbers: Vec<u64> = match kind {
-            Kind::Scroll => std::mem::take(&mut state.scrolls).into_keys().collect(),
-            Kind::Pit => std::mem::take(&mut state.pits).into_keys().collect(),
+            ContextKind::Scroll => std::mem::take(&mut state.scrolls).into_keys().collect(),
+            ContextKind::Pit => std::mem::take(&mut state.pits).into_keys().collect(),
         };
         numbers
             .into_iter()
@@ -289,7 +302,7 @@ fn open<T>(what: T, keep_alive: Duration) -> Open<T> {
 
 fn touch<T: Clone>(
     contexts: &mut BTreeMap<u64, Open<T>>,
-    kind: Kind,
+    kind: ContextKind,
     id: ContextId,
     keep_alive: Option<Duration>,
 ) -> Result<T, ApiError> {
@@ -305,7 +318,7 @@ fn touch<T: Clone>(
     };
     if let Some(keep_alive) = keep_alive {
         open.keep_alive = open.keep_alive.max(keep_alive);
-        if kind == Kind::Scroll {
+        if kind == ContextKind::Scroll {
             open.keep_alive = keep_alive;
         }
     }
@@ -313,10 +326,10 @@ fn touch<T: Clone>(
     Ok(open.what.clone())
 }
 
-fn check_keep_alive(kind: Kind, keep_alive: Duration) -> Result<(), ApiError> {
+fn check_keep_alive(kind: ContextKind, keep_alive: Duration) -> Result<(), ApiError> {
     let setting = match kind {
-        Kind::Scroll => "search.max_keep_alive",
-        Kind::Pit => "point_in_time.max_keep_alive",
+        ContextKind::Scroll => "search.max_keep_alive",
+        ContextKind::Pit => "point_in_time.max_keep_alive",
     };
     if keep_alive > KEEP_ALIVE_MAX {
         return Err(ApiError::illegal_argument(format!(
@@ -361,14 +374,14 @@ mod tests {
     fn ids_are_read_back_and_foreign_ones_are_told_apart() {
         let contexts = SearchContexts::default();
         let id = ContextId { number: 77 };
-        let shown = contexts.shown(Kind::Pit, id);
-        assert_eq!(contexts.read(Kind::Pit, &shown).unwrap(), Some(id));
-        assert!(contexts.read(Kind::Scroll, &shown).is_err());
-        assert!(contexts.read(Kind::Pit, "no id").is_err());
+        let shown = contexts.shown(ContextKind::Pit, id);
+        assert_eq!(contexts.read(ContextKind::Pit, &shown).unwrap(), Some(id));
+        assert!(contexts.read(ContextKind::Scroll, &shown).is_err());
+        assert!(contexts.read(ContextKind::Pit, "no id").is_err());
         let other = SearchContexts {
             started: contexts.started + 1,
             state: Mutex::default(),
         };
-        assert_eq!(other.read(Kind::Pit, &shown).unwrap(), None);
+        assert_eq!(other.read(ContextKind::Pit, &shown).unwrap(), None);
     }
 }

@@ -14,7 +14,7 @@ use crate::http::error::ApiError;
 
 /// Where a request asked for values, which decides how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum FieldsForm {
     /// In the order of the source.
     Fields,
     /// As columns have them: in order, and words once.
@@ -27,7 +27,7 @@ pub(crate) enum Asked {
 #[derive(Clone, Debug)]
 struct Wanted {
     pattern: String,
-    asked: Asked,
+    asked: FieldsForm,
     format: Option<(String, DateFormat)>,
 }
 
@@ -41,9 +41,9 @@ impl FieldList {
     /// Adds names, each alone or as `{"field": .., "format": ..}`.
     pub(crate) fn extend(&mut self, key: &str, value: &Value) -> Result<(), ApiError> {
         let asked = match key {
-            "docvalue_fields" => Asked::DocValues,
-            "stored_fields" => Asked::Stored,
-            _ => Asked::Fields,
+            "docvalue_fields" => FieldsForm::DocValues,
+            "stored_fields" => FieldsForm::Stored,
+            _ => FieldsForm::Fields,
         };
         let refused = || {
             ApiError::bad_request(
@@ -89,7 +89,7 @@ impl FieldList {
     pub(crate) fn check(&self, index: &Index) -> Result<(), ApiError> {
         let mapping = index.mapping();
         let asks_source =
-            |wanted: &&Wanted| wanted.asked == Asked::Fields && !is_metadata(&wanted.pattern);
+            |wanted: &&Wanted| wanted.asked == FieldsForm::Fields && !is_metadata(&wanted.pattern);
         if self.wanted.iter().find(asks_source).is_some() && !mapping.is_source_enabled() {
             return Err(ApiError::illegal_argument(format!(
                 "Unable to retrieve the requested [fields] since _source is disabled in the \
@@ -101,14 +101,17 @@ impl FieldList {
             let Some(field) = mapping.field(&wanted.pattern) else {
                 continue;
             };
-            if wanted.format.is_some() && wanted.asked == Asked::Fields && !field.takes_format() {
+            if wanted.format.is_some()
+                && wanted.asked == FieldsForm::Fields
+                && !field.takes_format()
+            {
                 return Err(ApiError::illegal_argument(format!(
                     "Field [{}] of type [{}] doesn't support formats.",
                     wanted.pattern,
                     field.kind.type_name()
                 )));
             }
-            if wanted.asked == Asked::DocValues
+            if wanted.asked == FieldsForm::DocValues
                 && matches!(field.kind, FieldKind::Text { .. })
                 && !field.is_aggregatable()
             {
@@ -159,7 +162,7 @@ impl FieldList {
         values: &mut Map<String, Value>,
     ) {
         // What `fields` say of a field is shown in place of what columns say of it.
-        let by_fields = |wanted: &&Wanted| wanted.asked == Asked::Fields;
+        let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
         let fields = self.wanted.iter().filter(by_fields);
         let others = self.wanted.iter().filter(|wanted| !by_fields(wanted));
         for wanted in fields.chain(others) {
@@ -179,9 +182,9 @@ impl Wanted {
         let shows = |field: &&MappedField| {
             !field.settings.hidden
                 && match self.asked {
-                    Asked::Fields => is_fetched(field),
-                    Asked::DocValues => field.is_aggregatable(),
-                    Asked::Stored => field.settings.store,
+                    FieldsForm::Fields => is_fetched(field),
+                    FieldsForm::DocValues => field.is_aggregatable(),
+                    FieldsForm::Stored => field.settings.store,
                 }
         };
         if !self.pattern.contains('*') {
@@ -207,7 +210,7 @@ impl Wanted {
     fn fetch(&self, mapping: &Mapping, field: &MappedField, source: &Value) -> Vec<Value> {
         let format = self.format.as_ref().map(|(_, format)| format);
         let mut found = mapping.fetch(field, source, format);
-        if self.asked == Asked::DocValues {
+        if self.asked == FieldsForm::DocValues {
             match field.kind {
                 FieldKind::GeoPoint => return points(&found),
                 FieldKind::Ip => found.sort_by_key(address),

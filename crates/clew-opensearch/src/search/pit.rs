@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use clew_engine::{Pinned, Purpose};
 use serde_json::{Value, json};
 
-use super::contexts::{Kind, Pit, memory_of, watch};
+use super::contexts::{ContextKind, Pit, memory_of, watch};
 use super::members::token;
 use super::search_parts;
 use crate::http::error::ApiError;
@@ -47,7 +47,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let id = contexts.open_pit(pit, keep_alive)?;
     watch(&call.api);
     Ok(Reply::json(&json!({
-        "pit_id": contexts.shown(Kind::Pit, id),
+        "pit_id": contexts.shown(ContextKind::Pit, id),
         "_shards": shards,
         "creation_time": created_ms,
     }))
@@ -62,7 +62,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
         .into_iter()
         .map(|(id, pit, keep_alive)| {
             json!({
-                "pit_id": contexts.shown(Kind::Pit, id),
+                "pit_id": contexts.shown(ContextKind::Pit, id),
                 "creation_time": pit.created_ms,
                 "keep_alive": u64::try_from(keep_alive.as_millis()).unwrap_or(u64::MAX),
             })
@@ -75,9 +75,9 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn delete_all(call: Call) -> Result<Reply, ApiError> {
     let contexts = call.api.parts.get::<SearchContexts>();
     let gone: Vec<Value> = contexts
-        .close_all(Kind::Pit)
+        .close_all(ContextKind::Pit)
         .into_iter()
-        .map(|id| json!({"successful": true, "pit_id": contexts.shown(Kind::Pit, id)}))
+        .map(|id| json!({"successful": true, "pit_id": contexts.shown(ContextKind::Pit, id)}))
         .collect();
     Ok(Reply::json(&json!({"pits": gone})))
 }
@@ -89,8 +89,8 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let mut answers = Vec::with_capacity(ids.len());
     let mut any = false;
     for text in ids {
-        let id = contexts.read(Kind::Pit, &text)?;
-        let gone = id.is_some_and(|id| contexts.close(Kind::Pit, id));
+        let id = contexts.read(ContextKind::Pit, &text)?;
+        let gone = id.is_some_and(|id| contexts.close(ContextKind::Pit, id));
         any |= gone;
         answers.push(json!({"successful": gone, "pit_id": text}));
     }
@@ -107,7 +107,7 @@ pub(crate) fn named_pits(call: &Call) -> Result<Vec<Pinned>, ApiError> {
     let contexts = call.api.parts.get::<SearchContexts>();
     let mut found = Vec::new();
     for text in given_ids(call, "PIT identifier")? {
-        let id = contexts.read(Kind::Pit, &text)?;
+        let id = contexts.read(ContextKind::Pit, &text)?;
         found.extend(id.and_then(|id| contexts.open_pinned(id)));
     }
     Ok(found)

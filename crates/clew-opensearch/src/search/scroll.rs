@@ -9,7 +9,7 @@ use clew_query::{Order, SortKey};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
-use super::contexts::{ContextId, Kind, Scroll, memory_of, watch};
+use super::contexts::{ContextId, ContextKind, Scroll, memory_of, watch};
 use super::request::Spec;
 use super::response::Answer;
 use super::{State, execute, finish};
@@ -48,7 +48,7 @@ pub(super) fn begin(
     let id = contexts.open_scroll(scroll, keep_alive)?;
     watch(&call.api);
     hide_order(response);
-    Ok(contexts.shown(Kind::Scroll, id))
+    Ok(contexts.shown(ContextKind::Scroll, id))
 }
 
 /// Hits show only the values that were asked for.
@@ -147,13 +147,13 @@ pub async fn clear(call: Call) -> Result<Reply, ApiError> {
     let contexts = call.api.parts.get::<SearchContexts>();
     let ids = ids_to_clear(&call)?;
     if ids.iter().any(|id| id == "_all") {
-        let freed = contexts.close_all(Kind::Scroll).len();
+        let freed = contexts.close_all(ContextKind::Scroll).len();
         return Ok(cleared(freed).with_status(StatusCode::OK));
     }
     let mut freed = 0;
     for text in &ids {
-        let id = contexts.read(Kind::Scroll, text)?;
-        freed += usize::from(id.is_some_and(|id| contexts.close(Kind::Scroll, id)));
+        let id = contexts.read(ContextKind::Scroll, text)?;
+        freed += usize::from(id.is_some_and(|id| contexts.close(ContextKind::Scroll, id)));
     }
     Ok(cleared(freed))
 }

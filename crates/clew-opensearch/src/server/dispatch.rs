@@ -26,7 +26,7 @@ use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, RouteTable};
 use crate::server::start::Server;
 use crate::state::api::Api;
 use crate::state::call::Call;
-use crate::state::tasks::Asked;
+use crate::state::tasks::RequestDetails;
 
 const JSON_TYPE: &str = "application/json; charset=UTF-8";
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
@@ -106,7 +106,7 @@ async fn run(
         return answer_of(found.route.handler, call, is_long).await;
     };
     let cancel_after = cancel_after(&call, found.route.params)?;
-    let asked = Asked {
+    let asked = RequestDetails {
         expression: call.index_expression(),
         body: &call.body,
         opaque_id: call.opaque_id.as_deref(),

@@ -25,7 +25,7 @@ use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
 use crate::documents::Documents;
 use crate::element::{Values, cast};
-use crate::graph::{Entry, Graph, base_slots, upper_slots};
+use crate::graph::{EntryPoint, Graph, base_slots, upper_slots};
 use crate::ivf::{ListFrame, Lists};
 use crate::options::NORM_SQUARED_MAX;
 use crate::rows::{Geometry, Rows};
@@ -365,7 +365,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         })
     }
 
-    fn graph(&self, entry: Entry) -> Result<Graph<'_>, VectorError> {
+    fn graph(&self, entry: EntryPoint) -> Result<Graph<'_>, VectorError> {
         let m = self.header.options.hnsw.m;
         Ok(Graph {
             row_count: self.header.count,

@@ -13,7 +13,7 @@ use crate::graph::metric::Metric;
 use crate::graph::reuse::Reuse;
 use crate::graph::savepoint::{Fingerprint, load, save};
 use crate::graph::twins::Twins;
-use crate::graph::{Entry, Graph, NONE, base_slots, upper_slots};
+use crate::graph::{EntryPoint, Graph, NONE, base_slots, upper_slots};
 use crate::watch::{BuildPhase, BuildProgress, Savepoint, Steps};
 
 /// A list on level 0 grows by this many slots before it is chosen anew: choosing among many at once
@@ -41,7 +41,7 @@ pub(crate) struct OwnedGraph {
     pub(crate) upper_rows: Vec<u32>,
     pub(crate) upper_starts: Vec<u32>,
     pub(crate) upper_links: Vec<u32>,
-    pub(crate) entry: Entry,
+    pub(crate) entry: EntryPoint,
 }
 
 impl OwnedGraph {

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::graph::{Entry, Graph, LEVELS_MAX, NONE, Slot};
+use crate::graph::{EntryPoint, Graph, LEVELS_MAX, NONE, Slot};
 use crate::random::SplitMix;
 
 /// Locks are shared by lists whose numbers are equal modulo this.
@@ -82,7 +82,7 @@ pub(super) struct Growing {
     pub(super) upper_starts: Vec<u32>,
     /// Upper index of each row, or [`NONE`].
     uppers: Vec<u32>,
-    entry: Mutex<Entry>,
+    entry: Mutex<EntryPoint>,
 }
 
 impl Growing {
@@ -107,7 +107,7 @@ impl Growing {
                 upper_starts.push(lists);
             }
         }
-        let entry = Entry {
+        let entry = EntryPoint {
             row: 0,
             upper: uppers[0],
         };
@@ -136,7 +136,7 @@ impl Growing {
         }
     }
 
-    fn entry(&self) -> MutexGuard<'_, Entry> {
+    fn entry(&self) -> MutexGuard<'_, EntryPoint> {
         self.entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,14 +150,14 @@ impl Growing {
         let upper = self.upper_index(row);
         let mut entry = self.entry();
         if self.level(upper) > self.level(entry.upper) {
-            *entry = Entry { row, upper };
+            *entry = EntryPoint { row, upper };
         }
     }
 
     /// Lets walks start at `row`.
     pub(super) fn restart_at(&self, row: u32) {
         let upper = self.upper_index(row);
-        *self.entry() = Entry { row, upper };
+        *self.entry() = EntryPoint { row, upper };
     }
 
     /// Upper index of a row that may not exist.
@@ -184,7 +184,7 @@ impl Growing {
     }
 
     /// The upper lists and the entry, when nothing grows any more.
-    pub(super) fn into_upper(self) -> (Vec<u32>, Vec<u32>, Vec<u32>, Entry) {
+    pub(super) fn into_upper(self) -> (Vec<u32>, Vec<u32>, Vec<u32>, EntryPoint) {
         let entry = *self.entry();
         let links = self.upper.links.into_iter().map(AtomicU32::into_inner);
         (self.upper_rows, self.upper_starts, links.collect(), entry)

@@ -6,7 +6,7 @@ use crate::graph::build::BuildOptions;
 use crate::graph::grow::{Growing, Lists};
 use crate::graph::metric::{Metric, Refine};
 use crate::graph::select::select;
-use crate::graph::{BeamLimits, Entry, Graph, Open, Start, beam, descend};
+use crate::graph::{BeamLimits, EntryPoint, Graph, Open, Start, beam, descend};
 use crate::rank::Ranked;
 use crate::rows::Probe;
 use crate::scratch::Scratch;
@@ -229,7 +229,7 @@ fn merge_into(lists: &Lists, list: usize, own: impl Iterator<Item = u32> + Clone
 }
 
 fn entry_start(graph: &Graph<'_, AtomicU32>, probe: &impl Probe) -> Start {
-    let Entry { row, upper } = graph.entry;
+    let EntryPoint { row, upper } = graph.entry;
     let mut distance = [0.0];
     probe.measure(&[row], &mut distance);
     Start {

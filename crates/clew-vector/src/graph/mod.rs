@@ -87,12 +87,12 @@ pub(crate) struct Graph<'a, S = u32> {
     /// Upper lists: `upper_slots` upper indexes each.
     pub(crate) upper_links: &'a [S],
     pub(crate) upper_slots: usize,
-    pub(crate) entry: Entry,
+    pub(crate) entry: EntryPoint,
 }
 
 /// Where every walk starts: a row of the highest level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct EntryPoint {
     pub(crate) row: u32,
     /// Its upper index, or [`NONE`] when there are no upper levels.
     pub(crate) upper: u32,

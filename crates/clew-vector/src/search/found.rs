@@ -8,7 +8,7 @@ use crate::rank::Ranked;
 /// The nearest few in order, all others in a heap: a walk asks after every hop how far the last of
 /// the nearest lies, and most of what it finds is farther.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Candidates {
     /// Ascending; at least `window` of them unless `far` is empty.
     near: VecDeque<Ranked>,
     /// None before any of `near`.
@@ -16,7 +16,7 @@ pub(crate) struct Found {
     window: usize,
 }
 
-impl Found {
+impl Candidates {
     /// Keeps so many in order.
     pub(crate) fn set_window(&mut self, window: usize) {
         self.window = window;
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn candidates_come_nearest_first_whatever_the_window() {
         let mut random = SplitMix::new(11);
-        let mut found = Found::default();
+        let mut found = Candidates::default();
         let mut model: Vec<Ranked> = Vec::new();
         for row in 0..5_000_u32 {
             match random.next() % 8 {

@@ -25,7 +25,7 @@ pub use pages::Pages;
 use prepare::Query;
 pub use profile::SearchProfile;
 pub(crate) use profile::Tally;
-pub use request::{Hit, Place, SearchOutcome, SearchRequest, Strategy};
+pub use request::{Hit, HitPlace, SearchOutcome, SearchRequest, Strategy};
 
 pub(crate) fn search(
     view: &View<'_>,

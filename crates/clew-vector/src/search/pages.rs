@@ -1,7 +1,7 @@
 //! Pages: a search that goes on behind its last hit without starting again.
 //!
 //! Rows come in the order of a coarse distance (that of codes, or the exact one where there are
-//! none), from a walk of the graph or from a scan; [`Found`] keeps those that wait. They are measured
+//! none), from a walk of the graph or from a scan; [`Candidates`] keeps those that wait. They are measured
 //! exactly while one of them could still be nearer than the best measured so far, and what was
 //! measured too early waits for the next page. A walk that gets as long as a scan, or that finds no
 //! way on, gives way to a scan of everything that was not yet handed on. So every row that passes
@@ -20,9 +20,9 @@ use crate::graph::Front;
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::row_set::RowSet;
-use crate::search::found::Found;
+use crate::search::found::Candidates;
 use crate::search::turn::Turn;
-use crate::search::{Place, Query, Search, SearchOutcome, SearchRequest, Strategy, Tally};
+use crate::search::{HitPlace, Query, Search, SearchOutcome, SearchRequest, Strategy, Tally};
 use crate::{Column, ColumnOptions, Filter, Scratch, VectorError};
 
 /// Rows that a first scan keeps for the pages to come, and the most that a later one does.
@@ -46,11 +46,11 @@ pub struct Pages {
     ef_search: usize,
     exact: bool,
     max_distance: Option<f32>,
-    pub(super) after: Option<Place>,
-    pub(super) source: Source,
+    pub(super) after: Option<HitPlace>,
+    pub(super) source: CandidateSource,
     /// How rows have been found so far, and whether by codes.
     pub(super) way: (Strategy, Measure),
-    pub(super) found: Found,
+    pub(super) found: Candidates,
     /// Rows that left `found`, for good.
     pub(super) taken: RowSet,
     /// Rows of documents that were given out; of columns where a document may have several.
@@ -61,7 +61,7 @@ pub struct Pages {
 
 /// Where candidates come from.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum CandidateSource {
     /// Nothing was read yet.
     New,
     Walk(Front),
@@ -126,9 +126,9 @@ impl Pages {
             exact: request.exact,
             max_distance: request.max_distance,
             after: request.after,
-            source: Source::New,
+            source: CandidateSource::New,
             way: (Strategy::Exact, Measure::Vectors),
-            found: Found::default(),
+            found: Candidates::default(),
             taken: RowSet::default(),
             given: RowSet::default(),
             measured: BinaryHeap::new(),
@@ -137,14 +137,14 @@ impl Pages {
 
     /// True when there are no more hits. Before it is found out by asking for a page, false.
     pub fn is_done(&self) -> bool {
-        matches!(self.source, Source::Dry)
+        matches!(self.source, CandidateSource::Dry)
     }
 
     /// Memory held, in bytes.
     pub fn size_bytes(&self) -> usize {
         let front = match &self.source {
-            Source::Walk(front) => front.size_bytes(),
-            Source::New | Source::Scan(_) | Source::Dry => 0,
+            CandidateSource::Walk(front) => front.size_bytes(),
+            CandidateSource::New | CandidateSource::Scan(_) | CandidateSource::Dry => 0,
         };
         let filter = self.filter.as_ref().map_or(0, |(bits, _)| bits.len() * 8);
         let measured = self.measured.capacity() * size_of::<Ranked>();
@@ -199,7 +199,7 @@ impl Pages {
     ) -> Result<SearchOutcome, VectorError> {
         scratch.tally = Tally::default();
         let view = search.view;
-        if let Source::New = self.source {
+        if let CandidateSource::New = self.source {
             let plan = situation.plan();
             let measure = match view.codes {
                 Some(_) if plan != Plan::Scan => Measure::Codes,
@@ -211,7 +211,7 @@ impl Pages {
                 self.given = RowSet::new(situation.row_count);
             }
             if let Plan::Scan | Plan::ScanCodes = plan {
-                self.source = Source::Scan(Some(kept_rows(search.k_rows)));
+                self.source = CandidateSource::Scan(Some(kept_rows(search.k_rows)));
             }
         }
         let codes = view.codes.filter(|_| self.way.1 == Measure::Codes);
@@ -252,14 +252,14 @@ impl Pages {
 
     /// Gives up what is left: it lies too far away.
     pub(super) fn finish(&mut self) {
-        self.found = Found::default();
+        self.found = Candidates::default();
         self.measured = BinaryHeap::new();
-        self.source = Source::Dry;
+        self.source = CandidateSource::Dry;
     }
 
     pub(super) fn finish_if_empty(&mut self) {
         let nothing_waits = self.found.is_empty() && self.measured.is_empty();
-        if let (true, Source::Scan(None)) = (nothing_waits, &self.source) {
+        if let (true, CandidateSource::Scan(None)) = (nothing_waits, &self.source) {
             self.finish();
         }
     }

@@ -28,12 +28,12 @@ pub struct SearchRequest<'a> {
     /// Only hits behind this place, which is that of the last hit before; `None` for the first ones.
     /// Costs about as much as a search for all hits up to there, as nothing is remembered;
     /// [`Pages`](crate::Pages) remember.
-    pub after: Option<Place>,
+    pub after: Option<HitPlace>,
 }
 
 /// Where a hit stands among all: by distance, then by document.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct HitPlace {
     /// Distance of the hit.
     pub distance: f32,
     /// The document.
@@ -70,8 +70,8 @@ pub struct Hit {
 
 impl Hit {
     /// Where it stands: what [`SearchRequest::after`] takes to go on behind it.
-    pub fn place(&self) -> Place {
-        Place {
+    pub fn place(&self) -> HitPlace {
+        HitPlace {
             distance: self.distance,
             doc: self.doc,
         }

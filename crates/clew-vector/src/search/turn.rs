@@ -9,7 +9,9 @@ use crate::graph::{DamagedGraph, Front};
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::rows::Probe;
-use crate::search::pages::{KEPT_ROWS, Pages, STEP_ROWS, Source, WALK_MEASURED_MAX, kept_rows};
+use crate::search::pages::{
+    CandidateSource, KEPT_ROWS, Pages, STEP_ROWS, WALK_MEASURED_MAX, kept_rows,
+};
 use crate::search::{Search, SearchOutcome, Strategy, margin, start_of};
 
 /// Rows of one document measured by one kernel call.
@@ -78,8 +80,8 @@ impl<P: Probe> Turn<'_, P> {
 
     fn margin(&self, pages: &Pages) -> f32 {
         let plan = match pages.source {
-            Source::Walk(_) | Source::New => Plan::Walk,
-            Source::Scan(_) | Source::Dry => Plan::ScanCodes,
+            CandidateSource::Walk(_) | CandidateSource::New => Plan::Walk,
+            CandidateSource::Scan(_) | CandidateSource::Dry => Plan::ScanCodes,
         };
         self.error.map_or(0.0, |error| margin(plan) * error)
     }
@@ -199,15 +201,15 @@ impl<P: Probe> Turn<'_, P> {
         let damaged = |DamagedGraph| self.search.view.damaged_graph();
         loop {
             match &mut pages.source {
-                Source::New => {
+                CandidateSource::New => {
                     let front = self.set_out(scratch).map_err(damaged)?;
                     let start = front.nearest();
-                    pages.source = Source::Walk(front);
+                    pages.source = CandidateSource::Walk(front);
                     if let Some(start) = start.filter(|one| self.passes(one.row())) {
                         pages.found.offer(start);
                     }
                 }
-                Source::Walk(front) => {
+                CandidateSource::Walk(front) => {
                     let limit = pages.found.limit(count);
                     let walk_max = self.situation.scan_in_distances().min(WALK_MEASURED_MAX);
                     match front.nearest() {
@@ -219,11 +221,11 @@ impl<P: Probe> Turn<'_, P> {
                         _ => pages.give_way(self.search.k_rows),
                     }
                 }
-                Source::Scan(Some(keep)) if pages.found.is_empty() => {
+                CandidateSource::Scan(Some(keep)) if pages.found.is_empty() => {
                     let keep = *keep;
                     self.scan(pages, keep, scratch);
                 }
-                Source::Scan(_) | Source::Dry => return Ok(()),
+                CandidateSource::Scan(_) | CandidateSource::Dry => return Ok(()),
             }
         }
     }
@@ -246,7 +248,7 @@ impl<P: Probe> Turn<'_, P> {
     ) -> Result<(), DamagedGraph> {
         let graph = self.search.view.graph.as_ref().ok_or(DamagedGraph)?;
         let Pages { source, found, .. } = pages;
-        let Source::Walk(front) = source else {
+        let CandidateSource::Walk(front) = source else {
             return Ok(());
         };
         let hop = front.hop((&graph.base(), self.probe), limit, |one| {
@@ -276,7 +278,7 @@ impl<P: Probe> Turn<'_, P> {
             .saturating_mul(4)
             .min(KEPT_ROWS.1)
             .max(kept_rows(self.search.k_rows));
-        pages.source = Source::Scan(more.then_some(next));
+        pages.source = CandidateSource::Scan(more.then_some(next));
         pages.found.replace(kept);
     }
 }
@@ -291,6 +293,6 @@ impl Pages {
             _ => Strategy::ExactAfterGraph,
         };
         self.found.replace(Vec::new());
-        self.source = Source::Scan(Some(kept_rows(k_rows)));
+        self.source = CandidateSource::Scan(Some(kept_rows(k_rows)));
     }
 }

@@ -6,7 +6,7 @@ use crate::rank::Ranked;
 
 /// Rows that may be among the best `k`.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct BestRows {
     k: usize,
     /// The `k` greatest of the scores that rows surely have, the least on top.
     least: BinaryHeap<Ranked>,
@@ -16,9 +16,9 @@ pub(super) struct Found {
     full: usize,
 }
 
-impl Found {
+impl BestRows {
     pub(super) fn new(k: usize) -> Self {
-        Found {
+        BestRows {
             k,
             least: BinaryHeap::new(),
             greatest: Vec::new(),

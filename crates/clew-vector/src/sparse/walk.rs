@@ -15,7 +15,7 @@ use std::ops::Range;
 use crate::VectorError;
 use crate::rank::Ranked;
 use crate::sparse::View;
-use crate::sparse::found::Found;
+use crate::sparse::found::BestRows;
 use crate::sparse::postings::{Decoded, List};
 use crate::sparse::score::slack_ratio;
 use crate::sparse::search::Question;
@@ -56,7 +56,7 @@ pub(super) struct Walk<'a, 'q> {
     candidates: Vec<u32>,
     /// An exact score is no greater than its bound over this, and rounding hides no more.
     slack: f32,
-    found: Found,
+    found: BestRows,
     pub(super) postings: u64,
     blocks_decoded: u64,
 }
@@ -82,7 +82,7 @@ impl<'a, 'q> Walk<'a, 'q> {
             terms: terms.into_iter().map(term).collect(),
             sums: vec![0.0; WINDOW_ROWS as usize],
             candidates: Vec::new(),
-            found: Found::new(k),
+            found: BestRows::new(k),
             postings: 0,
             blocks_decoded: 0,
         }

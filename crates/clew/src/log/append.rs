@@ -12,7 +12,7 @@ use super::append_local::LocalWriter;
 use super::append_remote::RemoteWriter;
 use super::bar;
 use super::lines::{Batches, Cut, Limits};
-use super::place::{Place, Writing};
+use super::place::{LogPlace, Writing};
 use super::summary::{Summary, SummaryFormat};
 
 /// Entries of one batch, all or none of which are appended.
@@ -34,7 +34,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AppendArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     #[command(flatten)]
     how: How,
     /// Each line is an entry, without its line end (\n); otherwise the whole input is one.

@@ -10,7 +10,7 @@ use clew_log_grpc::{LogClient, proto, streams};
 use serde_json::json;
 
 use super::names;
-use super::place::{Place, Writing};
+use super::place::{LogPlace, Writing};
 use super::remote::refused;
 use super::summary::SummaryFormat;
 use super::time;
@@ -23,7 +23,7 @@ type Client = LogClient<Channel>;
   clew log streams --url http://127.0.0.1:19530 --format json")]
 pub(crate) struct StreamsArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     /// What a stream looks like; `json` is one object a line.
     #[arg(long, value_enum, default_value = "text")]
     format: SummaryFormat,
@@ -57,7 +57,7 @@ pub(crate) struct UnsealArguments {
 #[derive(Debug, Args)]
 struct OneStream {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     /// Stream, by name or number.
     #[arg(value_name = "STREAM")]
     stream: String,
@@ -70,7 +70,7 @@ struct OneStream {
 #[command(after_help = "Example:\n  clew log delete --data ./data audit old-audit")]
 pub(crate) struct DeleteArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     /// Streams, by name or number; all are removed in one step.
     #[arg(value_name = "STREAM", required = true)]
     streams: Vec<String>,
@@ -84,7 +84,7 @@ pub(crate) struct DeleteArguments {
       everything up to a position, in all streams with a name")]
 pub(crate) struct TrimArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     /// Stream to trim, by name or number.
     #[arg(long, value_name = "STREAM", requires = "llsn")]
     stream: Option<String>,
@@ -185,7 +185,7 @@ pub(crate) fn trim(arguments: &TrimArguments) -> anyhow::Result<()> {
 
 /// Does something to a log, by itself or through a server.
 fn change<T>(
-    place: &Place,
+    place: &LogPlace,
     local: impl FnOnce(&Log) -> Result<T, Status>,
     remote: impl AsyncFnOnce(&mut Client) -> Result<Response<T>, Status>,
 ) -> anyhow::Result<T> {

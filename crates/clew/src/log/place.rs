@@ -15,7 +15,7 @@ const LOG_FOLDER: &str = "log";
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Place {
+pub(crate) struct LogPlace {
     /// Data folder. Reading works beside a running server, writing needs the folder for itself.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub(crate) enum Writing {
     Remote(Box<Remote>),
 }
 
-impl Place {
+impl LogPlace {
     pub(crate) fn open_to_read(&self) -> anyhow::Result<Reading> {
         if let Some(url) = &self.url {
             return Ok(Reading::Remote(Box::new(Remote::connect(url)?)));

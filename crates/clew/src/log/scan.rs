@@ -8,7 +8,7 @@ use clew_log_grpc::{LogClient, proto};
 use jiff::Timestamp;
 
 use super::names::{self, Names};
-use super::place::{Place, Reading};
+use super::place::{LogPlace, Reading};
 use super::print::{Format, FormatArguments, Printer};
 use super::record::Record;
 use super::remote::{Remote, refused};
@@ -34,7 +34,7 @@ Examples:
 #[command(after_help = SCAN_EXAMPLES)]
 pub(crate) struct ScanArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     #[command(flatten)]
     range: RangeArguments,
     /// Print only so many entries.
@@ -70,7 +70,7 @@ struct RangeArguments {
 #[command(after_help = READ_EXAMPLES)]
 pub(crate) struct ReadArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     /// Position in the whole log.
     #[arg(long, value_name = "N", conflicts_with_all = ["stream", "llsn"], required_unless_present = "llsn")]
     glsn: Option<u64>,

@@ -10,7 +10,7 @@ use clew_log_grpc::proto::subscribe_request::Start;
 use jiff::Timestamp;
 
 use super::names::Names;
-use super::place::{Place, Reading};
+use super::place::{LogPlace, Reading};
 use super::print::{FormatArguments, Printer};
 use super::record::Record;
 use super::remote::{Remote, refused};
@@ -32,7 +32,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TailArguments {
     #[command(flatten)]
-    place: Place,
+    place: LogPlace,
     /// Only entries of this stream, by name or number; may be repeated.
     #[arg(long = "stream", value_name = "STREAM")]
     streams: Vec<String>,

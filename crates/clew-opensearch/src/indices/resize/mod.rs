@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{Access, Block, Index, IndexHandle, Purpose};
-use request::{Kind, Resize};
+use request::{Resize, ResizeKind};
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};
@@ -18,20 +18,20 @@ use crate::state::call::Call;
 
 /// `PUT /{index}/_clone/{target}`.
 pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
-    resize(call, Kind::Clone).await
+    resize(call, ResizeKind::Clone).await
 }
 
 /// `PUT /{index}/_shrink/{target}`.
 pub(crate) async fn shrink(call: Call) -> Result<Reply, ApiError> {
-    resize(call, Kind::Shrink).await
+    resize(call, ResizeKind::Shrink).await
 }
 
 /// `PUT /{index}/_split/{target}`.
 pub(crate) async fn split(call: Call) -> Result<Reply, ApiError> {
-    resize(call, Kind::Split).await
+    resize(call, ResizeKind::Split).await
 }
 
-async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
+async fn resize(call: Call, kind: ResizeKind) -> Result<Reply, ApiError> {
     if call.params.get("copy_settings") == Some("false") {
         return Err(ApiError::illegal_argument(
             "parameter [copy_settings] can not be explicitly set to [false]",
@@ -78,7 +78,7 @@ pub fn prepare_shrink(
     target: &str,
     body: Value,
 ) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
-    let asked = Resize::read(Kind::Shrink, target, Some(body))?;
+    let asked = Resize::read(ResizeKind::Shrink, target, Some(body))?;
     let filled = asked.plan(source)?;
     filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
     api.engine.check_new_name(target)?;

@@ -20,25 +20,25 @@ const ROUTING_SHARDS_MAX: u32 = 1024;
 const FORBIDDEN_BLOCKS: [&str; 2] = ["index.blocks.read_only", "index.blocks.metadata"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ResizeKind {
     Clone,
     Shrink,
     Split,
 }
 
-impl Kind {
+impl ResizeKind {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Kind::Clone => "clone",
-            Kind::Shrink => "shrink",
-            Kind::Split => "split",
+            ResizeKind::Clone => "clone",
+            ResizeKind::Shrink => "shrink",
+            ResizeKind::Split => "split",
         }
     }
 }
 
 /// A request for a copy.
 pub(super) struct Resize {
-    kind: Kind,
+    kind: ResizeKind,
     target: String,
     settings: Flat,
     aliases: Aliases,
@@ -46,7 +46,11 @@ pub(super) struct Resize {
 }
 
 impl Resize {
-    pub(super) fn read(kind: Kind, target: &str, body: Option<Value>) -> Result<Self, ApiError> {
+    pub(super) fn read(
+        kind: ResizeKind,
+        target: &str,
+        body: Option<Value>,
+    ) -> Result<Self, ApiError> {
         let mut asked = Resize {
             kind,
             target: target.to_string(),
@@ -65,10 +69,10 @@ impl Resize {
                     asked.settings = settings::flatten(members)?;
                 }
                 ("aliases", value) => asked.aliases = read_aliases(value)?,
-                ("max_shard_size", Value::String(text)) if kind == Kind::Shrink => {
+                ("max_shard_size", Value::String(text)) if kind == ResizeKind::Shrink => {
                     asked.max_shard_bytes = Some(parse_bytes("max_shard_size", text)?);
                 }
-                ("max_shard_size", _) if kind != Kind::Shrink => {
+                ("max_shard_size", _) if kind != ResizeKind::Shrink => {
                     return Err(ApiError::validation(
                         "Unsupported parameter [max_shard_size]",
                     ));
@@ -95,7 +99,7 @@ impl Resize {
                 "can't override index sort when resizing an index",
             ));
         }
-        if self.kind == Kind::Split && self.asked(SHARDS).is_none() {
+        if self.kind == ResizeKind::Split && self.asked(SHARDS).is_none() {
             return Err(ApiError::validation(
                 "index.number_of_shards is required for split operations",
             ));
@@ -167,22 +171,22 @@ impl Resize {
             settings::create(&only).map(|settings| settings.shards)
         });
         let asked = asked.transpose()?;
-        let single_split = self.kind == Kind::Split && have == 1;
+        let single_split = self.kind == ResizeKind::Split && have == 1;
         if self.settings.contains_key(ROUTING_SLOTS) && !single_split {
             return Err(ApiError::illegal_argument(
                 "cannot provide index.number_of_routing_shards on resize",
             ));
         }
         match self.kind {
-            Kind::Clone => check_clone(have, asked.unwrap_or(have)),
-            Kind::Shrink => match (self.max_shard_bytes, asked) {
+            ResizeKind::Clone => check_clone(have, asked.unwrap_or(have)),
+            ResizeKind::Shrink => match (self.max_shard_bytes, asked) {
                 (Some(_), Some(_)) => Err(ApiError::illegal_argument(
                     "Cannot set max_shard_size and index.number_of_shards at the same time!",
                 )),
                 (Some(bytes_max), None) => Ok(fitting(have, source.stats().bytes, bytes_max)),
                 (None, asked) => check_shrink(have, asked.unwrap_or(1)),
             },
-            Kind::Split => {
+            ResizeKind::Split => {
                 let asked_slots = self.asked(ROUTING_SLOTS).and_then(|text| text.parse().ok());
                 let routing = asked_slots.or(source.settings().routing_slots);
                 check_split(have, asked.unwrap_or(have), routing)
@@ -287,14 +291,17 @@ mod tests {
 
     #[test]
     fn requests_that_cannot_be_met_are_refused() {
-        let refused = |kind: Kind, body: Value| Resize::read(kind, "t", Some(body)).is_err();
-        assert!(refused(Kind::Split, json!({})));
-        assert!(refused(Kind::Clone, json!({"max_shard_size": "1gb"})));
-        assert!(refused(Kind::Clone, json!({"mappings": {}})));
+        let refused = |kind: ResizeKind, body: Value| Resize::read(kind, "t", Some(body)).is_err();
+        assert!(refused(ResizeKind::Split, json!({})));
+        assert!(refused(ResizeKind::Clone, json!({"max_shard_size": "1gb"})));
+        assert!(refused(ResizeKind::Clone, json!({"mappings": {}})));
         let blocked = json!({"settings": {"index.blocks.read_only": true}});
-        assert!(refused(Kind::Clone, blocked));
+        assert!(refused(ResizeKind::Clone, blocked));
         let sorted = json!({"settings": {"index.sort.field": "a"}});
-        assert!(refused(Kind::Shrink, sorted));
-        assert!(!refused(Kind::Shrink, json!({"max_shard_size": "1gb"})));
+        assert!(refused(ResizeKind::Shrink, sorted));
+        assert!(!refused(
+            ResizeKind::Shrink,
+            json!({"max_shard_size": "1gb"})
+        ));
     }
 }

@@ -12,7 +12,7 @@ use super::content::{IndexContent, Stored, stored};
 use super::create::now_ms;
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
-use super::restore_request::Asked;
+use super::restore_request::RestoreRequest;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::setting_values::Flat;
@@ -27,7 +27,7 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     let name = call.path_required("snapshot")?.to_string();
     let wait = call.params.flag("wait_for_completion", false)?;
-    let asked = Asked::read(call.json()?.as_ref())?;
+    let asked = RestoreRequest::read(call.json()?.as_ref())?;
     let api = call.api.clone();
     let (plan, api, repository) = tokio::task::spawn_blocking(move || {
         filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
@@ -90,7 +90,7 @@ fn plan(
     engine: &Engine,
     repository: &Repository,
     snapshot: Stored,
-    asked: &Asked,
+    asked: &RestoreRequest,
 ) -> Result<Plan, ApiError> {
     let refused = |reason: String| {
         let text = format!(
@@ -148,7 +148,10 @@ fn plan(
 }
 
 /// The indexes of a snapshot that the request names.
-fn choose<'s>(all: &'s [IndexContent], asked: &Asked) -> Result<Vec<&'s IndexContent>, ApiError> {
+fn choose<'s>(
+    all: &'s [IndexContent],
+    asked: &RestoreRequest,
+) -> Result<Vec<&'s IndexContent>, ApiError> {
     let expression = if asked.indices.is_empty() {
         "_all"
     } else {
@@ -177,7 +180,7 @@ fn choose<'s>(all: &'s [IndexContent], asked: &Asked) -> Result<Vec<&'s IndexCon
     Ok(chosen)
 }
 
-fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
+fn restored(index: &IndexContent, asked: &RestoreRequest) -> Result<Restored, ApiError> {
     let rename = |rename: &Option<(Regex, String)>, name: &str| match rename {
         Some((pattern, replacement)) => {
             pattern.replace_all(name, replacement.as_str()).into_owned()

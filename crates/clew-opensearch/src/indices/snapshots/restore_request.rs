@@ -12,7 +12,7 @@ use crate::indices::settings;
 const PATTERN_BYTES_MAX: usize = 1000;
 
 /// What a request says of the restore.
-pub(super) struct Asked {
+pub(super) struct RestoreRequest {
     pub(super) indices: String,
     pub(super) ignore_unavailable: bool,
     pub(super) include_global_state: bool,
@@ -23,15 +23,15 @@ pub(super) struct Asked {
     pub(super) ignored_settings: Vec<String>,
 }
 
-impl Asked {
+impl RestoreRequest {
     /// Reads a body; without one everything is restored as it was.
     pub(super) fn read(body: Option<&Value>) -> Result<Self, ApiError> {
         read(body)
     }
 }
 
-fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
-    let mut asked = Asked {
+fn read(body: Option<&Value>) -> Result<RestoreRequest, ApiError> {
+    let mut asked = RestoreRequest {
         indices: String::new(),
         ignore_unavailable: false,
         include_global_state: false,

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
 pub use requests::cancelled_error;
-pub(crate) use requests::{Action, Answers, Asked};
+pub(crate) use requests::{Action, Answers, RequestDetails};
 use requests::{Answering, Requests};
 
 /// Finished tasks that are remembered.
@@ -97,7 +97,7 @@ impl Tasks {
     }
 
     /// Notes a request that may take long.
-    pub(crate) fn answering(&self, action: Action, asked: &Asked<'_>) -> Answering<'_> {
+    pub(crate) fn answering(&self, action: Action, asked: &RequestDetails<'_>) -> Answering<'_> {
         self.requests.enter(self.next(), action, asked)
     }
 

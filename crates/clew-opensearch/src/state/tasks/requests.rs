@@ -106,7 +106,7 @@ pub(crate) struct Requests {
 }
 
 /// What a request is, beside its action.
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestDetails<'a> {
     pub(crate) expression: &'a str,
     pub(crate) body: &'a Bytes,
     pub(crate) opaque_id: Option<&'a str>,
@@ -115,7 +115,12 @@ pub(crate) struct Asked<'a> {
 impl Requests {
     /// Notes a request; it is forgotten when the result is dropped, and cancelled when that happens before it is
     /// answered.
-    pub(crate) fn enter(&self, number: u64, action: Action, asked: &Asked<'_>) -> Answering<'_> {
+    pub(crate) fn enter(
+        &self,
+        number: u64,
+        action: Action,
+        asked: &RequestDetails<'_>,
+    ) -> Answering<'_> {
         let task = Arc::new(RequestTask {
             number,
             action,
@@ -270,7 +275,7 @@ mod tests {
 
     fn enter(requests: &Requests, number: u64, action: Action) -> Answering<'_> {
         let body = Bytes::from_static(b"{}");
-        let asked = Asked {
+        let asked = RequestDetails {
             expression: "a,b",
             body: &body,
             opaque_id: Some("mine"),

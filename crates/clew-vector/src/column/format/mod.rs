@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use fields::Fields;
 
-use crate::graph::{Entry, NONE};
+use crate::graph::{EntryPoint, NONE};
 use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
     VectorError,
@@ -53,7 +53,7 @@ pub(super) struct Header {
     pub(super) count: usize,
     pub(super) seed: u64,
     /// Where walks start; `None` when there is no graph.
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<EntryPoint>,
     pub(super) upper_count: usize,
     pub(super) upper_lists: usize,
     pub(super) image_bytes: u64,
@@ -63,7 +63,7 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn encode(&self) -> Vec<u8> {
         let options = &self.options;
-        let entry = self.entry.unwrap_or(Entry {
+        let entry = self.entry.unwrap_or(EntryPoint {
             row: NONE,
             upper: NONE,
         });
@@ -147,7 +147,7 @@ impl Header {
         }
         let image_bytes = fields.u64();
         let seed = fields.u64();
-        let entry = Entry {
+        let entry = EntryPoint {
             row: fields.u32(),
             upper: fields.u32(),
         };

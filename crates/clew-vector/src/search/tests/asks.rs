@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::{GroupOptions, Pages, Place};
+use crate::{GroupOptions, HitPlace, Pages};
 
 const EVERY_WAY: [(&str, usize); 3] = [("all", 1), ("third", 3), ("few", 1_000)];
 
@@ -236,7 +236,7 @@ fn a_place_among_equal_distances_is_decided_by_the_document() {
     for exact in [true, false] {
         let request = SearchRequest {
             exact,
-            after: Some(Place {
+            after: Some(HitPlace {
                 distance: 0.0,
                 doc: 41,
             }),
@@ -249,7 +249,7 @@ fn a_place_among_equal_distances_is_decided_by_the_document() {
         }
         assert!(docs.len() == 5 && docs.iter().all(|doc| *doc > 41));
         let behind_all = SearchRequest {
-            after: Some(Place {
+            after: Some(HitPlace {
                 distance: 0.0,
                 doc: 299,
             }),
