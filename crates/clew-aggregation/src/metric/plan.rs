@@ -1,7 +1,10 @@
 //! Which metric a request asks for.
 
 use clew_query::AggError;
-use clew_query::aggregation::{AggSpec, Source};
+use clew_query::aggregation::{
+    CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec, MetricSpec,
+    Source, WeightedAvgSpec,
+};
 
 use crate::field::ValuePlan;
 use crate::field::context::AggContext;
@@ -16,7 +19,7 @@ use crate::metric::simple::MomentKind;
 use crate::metric::value_count::ValueCountPlan;
 use crate::metric::weighted_avg::WeightedAvgPlan;
 
-/// The plan of a metric; `None` of anything else.
+/// The plan of a metric.
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
@@ -25,23 +28,25 @@ use crate::metric::weighted_avg::WeightedAvgPlan;
     reason = "one arm for each kind of aggregation"
 )]
 pub(crate) fn plan_metric(
-    spec: &AggSpec,
+    spec: MetricSpec<'_>,
     context: &AggContext<'_>,
-) -> Result<Option<(ValuePlan, MetricPlan)>, AggError> {
+) -> Result<(ValuePlan, MetricPlan), AggError> {
     fn of((values, plan): (ValuePlan, impl Into<MetricPlan>)) -> (ValuePlan, MetricPlan) {
         (values, plan.into())
     }
     let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
     let moments =
         |source: &Source, name, kind| Ok((values_of(source, name)?, MetricPlan::from(kind)));
-    Ok(Some(match spec {
-        AggSpec::Min(source) => moments(source, "min", MomentKind::Min)?,
-        AggSpec::Max(source) => moments(source, "max", MomentKind::Max)?,
-        AggSpec::Avg(source) => moments(source, "avg", MomentKind::Avg)?,
-        AggSpec::Sum(source) => moments(source, "sum", MomentKind::Sum)?,
-        AggSpec::Stats(source) => moments(source, "stats", MomentKind::Stats)?,
-        AggSpec::ValueCount(source) => (values_of(source, "value_count")?, ValueCountPlan.into()),
-        AggSpec::ExtendedStats { source, sigma } => {
+    Ok(match spec {
+        MetricSpec::Min(source) => moments(source, "min", MomentKind::Min)?,
+        MetricSpec::Max(source) => moments(source, "max", MomentKind::Max)?,
+        MetricSpec::Avg(source) => moments(source, "avg", MomentKind::Avg)?,
+        MetricSpec::Sum(source) => moments(source, "sum", MomentKind::Sum)?,
+        MetricSpec::Stats(source) => moments(source, "stats", MomentKind::Stats)?,
+        MetricSpec::ValueCount(source) => {
+            (values_of(source, "value_count")?, ValueCountPlan.into())
+        }
+        MetricSpec::ExtendedStats(ExtendedStatsSpec { source, sigma }) => {
             if *sigma < 0.0 {
                 return Err(AggError::invalid(
                     "[sigma] must be greater than or equal to 0",
@@ -50,53 +55,35 @@ pub(crate) fn plan_metric(
             let values = values_of(source, "extended_stats")?;
             (values, ExtendedPlan { sigma: *sigma }.into())
         }
-        AggSpec::Cardinality {
+        MetricSpec::Cardinality(CardinalitySpec {
             source,
             precision_threshold,
-        } => {
+        }) => {
             let threshold = *precision_threshold as usize;
             (
                 values_of(source, "cardinality")?,
                 CardinalityPlan { threshold }.into(),
             )
         }
-        AggSpec::GeoBounds { source, wrap } => (
+        MetricSpec::GeoBounds(GeoBoundsSpec { source, wrap }) => (
             values_of(source, "geo_bounds")?,
             GeoBoundsPlan { wrap: *wrap }.into(),
         ),
-        AggSpec::GeoCentroid(source) => {
+        MetricSpec::GeoCentroid(source) => {
             (values_of(source, "geo_centroid")?, GeoCentroidPlan.into())
         }
-        AggSpec::Percentiles(spec) => of(plan_percentiles(spec, context)?),
-        AggSpec::MedianDeviation {
+        MetricSpec::Percentiles(spec) => of(plan_percentiles(spec, context)?),
+        MetricSpec::MedianDeviation(MedianDeviationSpec {
             source,
             compression,
-        } => of(plan_median_deviation(source, *compression, context)?),
-        AggSpec::WeightedAvg { value, weight } => {
+        }) => of(plan_median_deviation(source, *compression, context)?),
+        MetricSpec::WeightedAvg(WeightedAvgSpec { value, weight }) => {
             let weight = values_of(weight, "weighted_avg")?;
             let values = values_of(value, "weighted_avg")?;
             (values, WeightedAvgPlan { weight }.into())
         }
-        AggSpec::Matrix { fields, mode } => of(plan_matrix(fields, *mode, context)?),
-        AggSpec::Terms(_)
-        | AggSpec::DateHistogram(_)
-        | AggSpec::Histogram(_)
-        | AggSpec::Range(_)
-        | AggSpec::Missing(_)
-        | AggSpec::Nested { .. }
-        | AggSpec::ReverseNested { .. }
-        | AggSpec::Relatives { .. }
-        | AggSpec::TopHits(_)
-        | AggSpec::Filters(_)
-        | AggSpec::Global
-        | AggSpec::Composite(_)
-        | AggSpec::MultiTerms(_)
-        | AggSpec::RareTerms(_)
-        | AggSpec::GeoGrid(_)
-        | AggSpec::SignificantTerms(_)
-        | AggSpec::VariableWidth { .. }
-        | AggSpec::AutoDateHistogram(_)
-        | AggSpec::Sample(_)
-        | AggSpec::Pipeline(_) => return Ok(None),
-    }))
+        // They need what only the tree has: the name that they are asked for by.
+        MetricSpec::TopHits(_) => return Err(AggError::invalid("[top_hits] is planned apart")),
+        MetricSpec::Matrix(MatrixSpec { fields, mode }) => of(plan_matrix(fields, *mode, context)?),
+    })
 }

@@ -62,10 +62,7 @@ impl PipelinePlan {
         let sorted = match &self.spec.kind {
             PipelineKind::Sort { by, .. } => by.iter().map(|(path, _)| path).collect(),
             PipelineKind::Summary(_)
-            | PipelineKind::Derivative { .. }
-            | PipelineKind::CumulativeSum
-            | PipelineKind::SerialDiff { .. }
-            | PipelineKind::MovingFn { .. }
+            | PipelineKind::Sequence(_)
             | PipelineKind::Script(_)
             | PipelineKind::Selector(_) => Vec::new(),
         };
@@ -120,7 +117,7 @@ fn check_place(
             "{kind} aggregation [{name}] must be declared inside of another aggregation"
         )));
     };
-    if !spec.kind.is_sequential() {
+    if !matches!(spec.kind, PipelineKind::Sequence(_)) {
         return Ok(());
     }
     let min_doc_count = match &parent.spec {

@@ -4,7 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
-use clew_query::aggregation::{Direction, GapPolicy, PipelineKind};
+use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
 use clew_query::{AggError, go_on_reducing};
 
 use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
@@ -115,16 +115,16 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             result.keep(&order);
             Ok(())
         }
-        PipelineKind::Derivative { .. }
-        | PipelineKind::CumulativeSum
-        | PipelineKind::SerialDiff { .. }
-        | PipelineKind::MovingFn { .. } => in_sequence(pipeline, result),
+        PipelineKind::Sequence(sequence) => in_sequence(pipeline, sequence, result),
     }
 }
 
 /// Adds to each bucket what its place among the others makes of it.
-fn in_sequence(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), AggError> {
-    let kind = &pipeline.spec.kind;
+fn in_sequence(
+    pipeline: &PipelinePlan,
+    kind: &Sequence,
+    result: &mut AggResult,
+) -> Result<(), AggError> {
     let path = pipeline.spec.paths.first().map_or("", |(_, path)| path);
     let mut places = Vec::new();
     let mut pace = Pace::default();
@@ -146,7 +146,7 @@ fn in_sequence(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), Ag
             value: value.is_finite().then_some(value),
             format: pipeline.format.clone(),
         };
-        let is_derivative = matches!(kind, PipelineKind::Derivative { .. });
+        let is_derivative = matches!(kind, Sequence::Derivative { .. });
         subs.push(if is_derivative {
             pipeline.named(AggResult::Derivative {
                 metric: finite(made.value),

@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_platform::Pace;
-use clew_query::aggregation::PipelineKind;
+use clew_query::aggregation::Sequence;
 use clew_query::{AggError, go_on_reducing};
 
 /// A bucket as a sequence sees it.
@@ -34,13 +34,10 @@ impl Made {
 ///
 /// # Errors
 /// Once nobody wants it any more.
-pub(crate) fn sequence(
-    kind: &PipelineKind,
-    places: &[Place],
-) -> Result<Vec<Option<Made>>, AggError> {
+pub(crate) fn sequence(kind: &Sequence, places: &[Place]) -> Result<Vec<Option<Made>>, AggError> {
     Ok(match kind {
-        PipelineKind::Derivative { unit_ms } => derivative(places, *unit_ms),
-        PipelineKind::CumulativeSum => {
+        Sequence::Derivative { unit_ms } => derivative(places, *unit_ms),
+        Sequence::CumulativeSum => {
             let mut sum = 0.0;
             let mut add = |place: &Place| {
                 sum += place.number.unwrap_or(0.0);
@@ -48,13 +45,13 @@ pub(crate) fn sequence(
             };
             places.iter().map(&mut add).collect()
         }
-        PipelineKind::SerialDiff { lag } => (0..places.len())
+        Sequence::SerialDiff { lag } => (0..places.len())
             .map(|at| {
                 let before = at.checked_sub(*lag).and_then(|at| places[at].number)?;
                 Made::of(places[at].number? - before)
             })
             .collect(),
-        PipelineKind::MovingFn {
+        Sequence::MovingFn {
             window,
             shift,
             function,
@@ -77,10 +74,6 @@ pub(crate) fn sequence(
             let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
             made?
         }
-        PipelineKind::Summary(_)
-        | PipelineKind::Script(_)
-        | PipelineKind::Selector(_)
-        | PipelineKind::Sort { .. } => vec![None; places.len()],
     })
 }
 
@@ -111,7 +104,7 @@ mod tests {
         places.collect()
     }
 
-    fn check(kind: &PipelineKind, numbers: &[Option<f64>], expected: &[Option<f64>]) {
+    fn check(kind: &Sequence, numbers: &[Option<f64>], expected: &[Option<f64>]) {
         let made = sequence(kind, &places(numbers)).unwrap();
         let values: Vec<_> = made
             .iter()
@@ -126,23 +119,23 @@ mod tests {
         let nan = Some(f64::NAN);
         let unit_ms = None;
         check(
-            &PipelineKind::Derivative { unit_ms },
+            &Sequence::Derivative { unit_ms },
             &numbers,
             &[None, Some(3.0), nan, nan],
         );
         check(
-            &PipelineKind::CumulativeSum,
+            &Sequence::CumulativeSum,
             &numbers,
             &[Some(1.0), Some(5.0), Some(5.0), Some(7.0)],
         );
         check(
-            &PipelineKind::SerialDiff { lag: 3 },
+            &Sequence::SerialDiff { lag: 3 },
             &numbers,
             &[None, None, None, Some(1.0)],
         );
         let function = MovingFunction::parse("MovingFunctions.max(values)").unwrap();
         check(
-            &PipelineKind::MovingFn {
+            &Sequence::MovingFn {
                 window: 2,
                 shift: 0,
                 function,
@@ -155,7 +148,7 @@ mod tests {
     #[test]
     fn derivatives_have_units() {
         let made = sequence(
-            &PipelineKind::Derivative { unit_ms: Some(5.0) },
+            &Sequence::Derivative { unit_ms: Some(5.0) },
             &places(&[Some(1.0), Some(7.0)]),
         )
         .unwrap();

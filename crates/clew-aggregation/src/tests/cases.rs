@@ -444,10 +444,10 @@ fn variance_follows_from_the_squares() {
         vec![docs[..3].to_vec(), docs[3..5].to_vec()],
         vec![docs[5..].to_vec()],
     ];
-    let spec = AggSpec::ExtendedStats {
+    let spec = AggSpec::ExtendedStats(ExtendedStatsSpec {
         source: Source::field("price"),
         sigma: 2.0,
-    };
+    });
     let results = run(&shards, &[named("s", spec, Vec::new())]);
     let AggResult::ExtendedStats(stats) = &results[0].result else {
         panic!("not stats");
@@ -487,10 +487,10 @@ fn many_distinct_values_are_estimated_within_two_percent() {
     });
     let docs: Vec<Doc> = docs.collect();
     let shards = vec![vec![docs[..20_000].to_vec()], vec![docs[10_000..].to_vec()]];
-    let spec = AggSpec::Cardinality {
+    let spec = AggSpec::Cardinality(CardinalitySpec {
         source: Source::field("code"),
         precision_threshold: 3_000,
-    };
+    });
     let results = run(&shards, &[named("c", spec, Vec::new())]);
     let AggResult::Cardinality(count) = results[0].result else {
         panic!("not a cardinality");

@@ -109,7 +109,7 @@ fn evaluate(agg: &NamedAgg, held: &Held<'_>) -> Value {
             };
             json!(all.iter().map(count).sum::<usize>())
         }
-        AggSpec::Cardinality { source, .. } => {
+        AggSpec::Cardinality(CardinalitySpec { source, .. }) => {
             let distinct: BTreeSet<Key> = all
                 .iter()
                 .flat_map(|doc| keys(doc, &source.field))

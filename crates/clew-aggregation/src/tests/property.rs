@@ -50,10 +50,10 @@ fn metric() -> impl Strategy<Value = NamedAgg> {
         numeric.clone().prop_map(AggSpec::Max),
         numeric.prop_map(AggSpec::Stats),
         any.clone().prop_map(AggSpec::ValueCount),
-        any.prop_map(|source| AggSpec::Cardinality {
+        any.prop_map(|source| AggSpec::Cardinality(CardinalitySpec {
             source,
             precision_threshold: 100,
-        }),
+        })),
     ]
     .prop_map(|spec| named("metric", spec, Vec::new()))
 }

@@ -41,15 +41,15 @@ fn request() -> Vec<NamedAgg> {
         named("stats", AggSpec::Stats(field("price")), Vec::new()),
         named(
             "distinct",
-            AggSpec::Cardinality {
+            AggSpec::Cardinality(CardinalitySpec {
                 source: field("ip"),
                 precision_threshold: 100,
-            },
+            }),
             Vec::new(),
         ),
         named(
             "all",
-            AggSpec::Global,
+            AggSpec::Global(GlobalSpec),
             vec![named("max", AggSpec::Max(field("count")), Vec::new())],
         ),
     ]

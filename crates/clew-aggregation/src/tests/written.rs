@@ -114,12 +114,12 @@ impl Tape {
     fn pipeline(&mut self) -> PipelineKind {
         match self.below(8) {
             0 => PipelineKind::Summary(self.summary()),
-            1 => PipelineKind::Derivative {
+            1 => PipelineKind::Sequence(Sequence::Derivative {
                 unit_ms: self.maybe(Tape::number),
-            },
-            2 => PipelineKind::CumulativeSum,
-            3 => PipelineKind::SerialDiff { lag: self.size() },
-            4 => PipelineKind::MovingFn {
+            }),
+            2 => PipelineKind::Sequence(Sequence::CumulativeSum),
+            3 => PipelineKind::Sequence(Sequence::SerialDiff { lag: self.size() }),
+            4 => PipelineKind::Sequence(Sequence::MovingFn {
                 window: self.size(),
                 shift: self.word().cast_signed(),
                 function: match self.flag() {
@@ -129,7 +129,7 @@ impl Tape {
                         beta: self.number(),
                     },
                 },
-            },
+            }),
             5 => PipelineKind::Script(self.expression()),
             6 => PipelineKind::Selector(self.expression()),
             _ => PipelineKind::Sort {
@@ -163,14 +163,14 @@ impl Tape {
             3 => AggSpec::Sum(source),
             4 => AggSpec::ValueCount(source),
             5 => AggSpec::Stats(source),
-            6 => AggSpec::ExtendedStats {
+            6 => AggSpec::ExtendedStats(ExtendedStatsSpec {
                 source,
                 sigma: self.number(),
-            },
-            7 => AggSpec::Cardinality {
+            }),
+            7 => AggSpec::Cardinality(CardinalitySpec {
                 source,
                 precision_threshold: self.small(),
-            },
+            }),
             8 => AggSpec::Percentiles(PercentilesSpec {
                 source,
                 points: self.some(Tape::number),
@@ -183,23 +183,23 @@ impl Tape {
                     },
                 },
             }),
-            9 => AggSpec::MedianDeviation {
+            9 => AggSpec::MedianDeviation(MedianDeviationSpec {
                 source,
                 compression: self.number(),
-            },
-            10 => AggSpec::WeightedAvg {
+            }),
+            10 => AggSpec::WeightedAvg(WeightedAvgSpec {
                 value: source,
                 weight: self.source(),
-            },
-            11 => AggSpec::GeoBounds {
+            }),
+            11 => AggSpec::GeoBounds(GeoBoundsSpec {
                 source,
                 wrap: self.flag(),
-            },
+            }),
             12 => AggSpec::GeoCentroid(source),
-            13 => AggSpec::Matrix {
+            13 => AggSpec::Matrix(MatrixSpec {
                 fields: self.some(Tape::source),
                 mode: self.of(&[SortMode::Avg, SortMode::Sum]),
-            },
+            }),
             _ => AggSpec::TopHits(TopHitsSpec {
                 from: self.size(),
                 size: self.size(),
@@ -299,10 +299,10 @@ impl Tape {
                 order: self.order(),
                 keyed: self.flag(),
             }),
-            8 => AggSpec::VariableWidth {
+            8 => AggSpec::VariableWidth(VariableWidthSpec {
                 source,
                 buckets: self.small(),
-            },
+            }),
             _ => AggSpec::AutoDateHistogram(AutoDateSpec {
                 source,
                 buckets: self.small(),
@@ -316,14 +316,14 @@ impl Tape {
         match kind {
             0..15 => self.metric(kind),
             15..26 => self.values(kind - 15),
-            26 => AggSpec::Nested { path: self.text() },
-            27 => AggSpec::ReverseNested {
+            26 => AggSpec::Nested(NestedSpec { path: self.text() }),
+            27 => AggSpec::ReverseNested(ReverseNestedSpec {
                 path: self.maybe(Tape::text),
-            },
-            28 => AggSpec::Relatives {
+            }),
+            28 => AggSpec::Relatives(RelativesSpec {
                 way: self.of(&[Generation::Children, Generation::Parents]),
                 kind: self.text(),
-            },
+            }),
             29 => AggSpec::Filters(FiltersSpec {
                 filters: self.some(|tape| (tape.text(), tape.query())),
                 shape: self.of(&[
@@ -337,7 +337,7 @@ impl Tape {
                     },
                 ]),
             }),
-            30 => AggSpec::Global,
+            30 => AggSpec::Global(GlobalSpec),
             31 => AggSpec::Composite(CompositeSpec {
                 sources: self.some(|tape| CompositeSource {
                     name: tape.text(),

@@ -13,7 +13,10 @@ pub(crate) mod unify;
 use std::sync::Arc;
 
 use clew_query::AggError;
-use clew_query::aggregation::{AggSpec, NamedAgg, Source};
+use clew_query::aggregation::{
+    AggFamily, AggSpec, BucketSpec, MetricSpec, NamedAgg, NestedSpec, RelativesSpec,
+    ReverseNestedSpec, Source, VariableWidthSpec,
+};
 
 use crate::bucket::auto_date::{AutoDatePlan, plan_auto_date};
 use crate::bucket::composite::{CompositePlan, plan_composite};
@@ -142,101 +145,85 @@ fn plan_values_of(
     context: &AggContext<'_>,
     subs: &[Plan],
 ) -> Result<(ValuePlan, Op), AggError> {
-    match plan_metric(&agg.spec, context)? {
-        Some(planned) => Ok(Op::of(planned, Op::Metric)),
-        None => plan_buckets(agg, context, subs),
+    match agg.spec.family() {
+        AggFamily::Metric(MetricSpec::TopHits(spec)) => {
+            let plan = TopHitsPlan::new(&agg.name, spec, context)?;
+            Ok((ValuePlan::none(), Op::TopHits(plan)))
+        }
+        AggFamily::Metric(spec) => Ok(Op::of(plan_metric(spec, context)?, Op::Metric)),
+        AggFamily::Bucket(spec) => plan_buckets(spec, &agg.name, context, subs),
+        // Those are planned apart.
+        AggFamily::Pipeline(_) => Err(AggError::invalid(format!(
+            "Aggregator [{}] makes no buckets",
+            agg.name
+        ))),
     }
 }
 
 /// The plan of an aggregation that is not a metric.
-#[warn(clippy::wildcard_enum_match_arm)]
 #[allow(
     clippy::too_many_lines,
     reason = "one arm for each kind of aggregation"
 )]
 fn plan_buckets(
-    agg: &NamedAgg,
+    spec: BucketSpec<'_>,
+    name: &str,
     context: &AggContext<'_>,
     subs: &[Plan],
 ) -> Result<(ValuePlan, Op), AggError> {
     let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
-    Ok(match &agg.spec {
-        AggSpec::Terms(spec) => {
+    Ok(match spec {
+        BucketSpec::Terms(spec) => {
             let values = values_of(&spec.source, "terms")?;
-            check_patterns(&spec.filter, &values, &agg.name)?;
+            check_patterns(&spec.filter, &values, name)?;
             let op = Op::Terms(plan_terms(spec, &values, subs)?);
             (values, op)
         }
-        AggSpec::DateHistogram(spec) => {
+        BucketSpec::DateHistogram(spec) => {
             Op::of(plan_date_histogram(spec, context, subs)?, Op::DateHistogram)
         }
-        AggSpec::Histogram(spec) => {
+        BucketSpec::Histogram(spec) => {
             let values = values_of(&spec.source, "histogram")?;
             (values, Op::Histogram(plan_histogram(spec, subs)?))
         }
-        AggSpec::Range(spec) => Op::of(plan_range(spec, context)?, Op::Range),
-        AggSpec::Missing(source) => (values_of(source, "missing")?, Op::Missing),
-        AggSpec::RareTerms(spec) => {
+        BucketSpec::Range(spec) => Op::of(plan_range(spec, context)?, Op::Range),
+        BucketSpec::Missing(source) => (values_of(source, "missing")?, Op::Missing),
+        BucketSpec::RareTerms(spec) => {
             let values = values_of(&spec.source, "rare_terms")?;
             let op = Op::Terms(plan_rare_terms(spec, &values)?);
             (values, op)
         }
-        AggSpec::GeoGrid(spec) => (ValuePlan::none(), Op::Grid(plan_grid(spec, context)?)),
-        AggSpec::SignificantTerms(spec) => {
-            Op::of(plan_significant_terms(spec, context, &agg.name)?, Op::Terms)
+        BucketSpec::GeoGrid(spec) => (ValuePlan::none(), Op::Grid(plan_grid(spec, context)?)),
+        BucketSpec::SignificantTerms(spec) => {
+            Op::of(plan_significant_terms(spec, context, name)?, Op::Terms)
         }
-        AggSpec::VariableWidth { source, buckets } => {
+        BucketSpec::VariableWidth(VariableWidthSpec { source, buckets }) => {
             Op::of(plan_clusters(source, *buckets, context)?, Op::Clusters)
         }
-        AggSpec::Filters(spec) => (ValuePlan::none(), Op::Filters(plan_filters(spec, context)?)),
-        AggSpec::Nested { path } => {
+        BucketSpec::Filters(spec) => (ValuePlan::none(), Op::Filters(plan_filters(spec, context)?)),
+        BucketSpec::Nested(NestedSpec { path }) => {
             let join = JoinPlan::inwards(path, context);
             (ValuePlan::none(), Op::Join(join))
         }
-        AggSpec::ReverseNested { path } => {
-            let join = JoinPlan::outwards(&agg.name, path.as_deref(), context)?;
+        BucketSpec::ReverseNested(ReverseNestedSpec { path }) => {
+            let join = JoinPlan::outwards(name, path.as_deref(), context)?;
             (ValuePlan::none(), Op::Join(join))
         }
-        AggSpec::Relatives { way, kind } => {
+        BucketSpec::Relatives(RelativesSpec { way, kind }) => {
             let plan = RelativesPlan::new(*way, kind, context)?;
             (ValuePlan::none(), Op::Relatives(plan))
         }
-        AggSpec::TopHits(spec) => {
-            let plan = TopHitsPlan::new(&agg.name, spec, context)?;
-            (ValuePlan::none(), Op::TopHits(plan))
-        }
-        AggSpec::Global => (ValuePlan::none(), Op::Global),
-        AggSpec::Sample(spec) => Op::of(plan_sample(spec, context)?, Op::Sample),
-        AggSpec::Composite(spec) => (
+        BucketSpec::Global(_) => (ValuePlan::none(), Op::Global),
+        BucketSpec::Sample(spec) => Op::of(plan_sample(spec, context)?, Op::Sample),
+        BucketSpec::Composite(spec) => (
             ValuePlan::none(),
             Op::Composite(plan_composite(spec, context)?),
         ),
-        AggSpec::MultiTerms(spec) => (
+        BucketSpec::MultiTerms(spec) => (
             ValuePlan::none(),
             Op::MultiTerms(plan_multi_terms(spec, context, subs)?),
         ),
-        AggSpec::AutoDateHistogram(spec) => Op::of(plan_auto_date(spec, context)?, Op::AutoDate),
-        AggSpec::Min(_)
-        | AggSpec::Max(_)
-        | AggSpec::Avg(_)
-        | AggSpec::Sum(_)
-        | AggSpec::ValueCount(_)
-        | AggSpec::Stats(_)
-        | AggSpec::ExtendedStats { .. }
-        | AggSpec::Cardinality { .. }
-        | AggSpec::Percentiles(_)
-        | AggSpec::MedianDeviation { .. }
-        | AggSpec::WeightedAvg { .. }
-        | AggSpec::GeoBounds { .. }
-        | AggSpec::GeoCentroid(_)
-        | AggSpec::Matrix { .. }
-        | AggSpec::Pipeline(_) => {
-            // Metrics and pipelines are planned apart.
-            return Err(AggError::invalid(format!(
-                "Aggregator [{}] makes no buckets",
-                agg.name
-            )));
-        }
+        BucketSpec::AutoDateHistogram(spec) => Op::of(plan_auto_date(spec, context)?, Op::AutoDate),
     })
 }
 

@@ -8,7 +8,7 @@ use clew_query::aggregation::{AggSpec, FilterShape, NamedAgg};
 /// # Errors
 /// [`AggError::Invalid`].
 pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError> {
-    if depth > 0 && matches!(agg.spec, AggSpec::Global) {
+    if depth > 0 && matches!(agg.spec, AggSpec::Global(_)) {
         return Err(AggError::invalid(format!(
             "Aggregation [{}] cannot have a global sub-aggregation: global aggregations can only \
              be at the top level",
@@ -23,7 +23,7 @@ pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError
     }
     let single = match &agg.spec {
         AggSpec::Filters(filters) => filters.shape == FilterShape::Single,
-        AggSpec::Nested { .. } | AggSpec::ReverseNested { .. } | AggSpec::Relatives { .. } => true,
+        AggSpec::Nested(_) | AggSpec::ReverseNested(_) | AggSpec::Relatives(_) => true,
         _ => false,
     };
     let composite = |sub: &NamedAgg| matches!(sub.spec, AggSpec::Composite(_));
@@ -44,7 +44,7 @@ fn factory_name(spec: &AggSpec) -> &'static str {
         AggSpec::Histogram(_) => "HistogramAggregatorFactory",
         AggSpec::Range(_) => "RangeAggregatorFactory",
         AggSpec::Filters(_) => "FiltersAggregatorFactory",
-        AggSpec::Global => "GlobalAggregatorFactory",
+        AggSpec::Global(_) => "GlobalAggregatorFactory",
         AggSpec::Sample(_) => "SamplerAggregatorFactory",
         AggSpec::Missing(_) => "MissingAggregatorFactory",
         AggSpec::Composite(_) => "CompositeAggregationFactory",

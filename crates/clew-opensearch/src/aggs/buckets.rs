@@ -3,7 +3,8 @@
 use clew_query::Query;
 use clew_query::aggregation::{
     AggSpec, AutoDateSpec, CompositeKind, CompositeSource, CompositeSpec, Direction, FilterShape,
-    FiltersSpec, MissingOrder, MultiTermsSpec, RareTermsSpec, SampleSpec, Scalar, Source,
+    FiltersSpec, GlobalSpec, MissingOrder, MultiTermsSpec, RareTermsSpec, SampleSpec, Scalar,
+    Source, VariableWidthSpec,
 };
 use serde_json::{Map, Value};
 
@@ -44,7 +45,7 @@ pub(super) fn parse<'a>(
         }
         "filters" => AggSpec::Filters(filters(body)?),
         "adjacency_matrix" => AggSpec::Filters(adjacency(body)?),
-        "global" => AggSpec::Global,
+        "global" => AggSpec::Global(GlobalSpec),
         "sampler" => AggSpec::Sample(SampleSpec {
             size: sample_size(body)?,
             diverse: None,
@@ -64,10 +65,10 @@ pub(super) fn parse<'a>(
         "rare_terms" => AggSpec::RareTerms(rare_terms(body)?),
         "significant_terms" => AggSpec::SignificantTerms(significant::parse(body)?),
         "significant_text" => AggSpec::SignificantTerms(significant::parse_text(body)?),
-        "variable_width_histogram" => AggSpec::VariableWidth {
+        "variable_width_histogram" => AggSpec::VariableWidth(VariableWidthSpec {
             buckets: variable_width(body)?,
             source: body.source()?,
-        },
+        }),
         "auto_date_histogram" => AggSpec::AutoDateHistogram(auto_date(body)?),
         _ => return Ok(None),
     }))

@@ -1,6 +1,8 @@
 //! Aggregations over places.
 
-use clew_query::aggregation::{AggSpec, DistanceOrigin, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
+use clew_query::aggregation::{
+    AggSpec, DistanceOrigin, GEOHASH_MAX, GeoBoundsSpec, Grid, GridSpec, ZOOM_MAX,
+};
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 use super::body::Body;
@@ -13,10 +15,10 @@ const CELLS: u64 = 10_000;
 /// The aggregation of a type, if it is one of these.
 pub(super) fn parse(kind: &str, body: &mut Body<'_>) -> Result<Option<AggSpec>, AggDslError> {
     Ok(Some(match kind {
-        "geo_bounds" => AggSpec::GeoBounds {
+        "geo_bounds" => AggSpec::GeoBounds(GeoBoundsSpec {
             wrap: body.flag_or("wrap_longitude", true)?,
             source: body.source()?,
-        },
+        }),
         "geo_centroid" => AggSpec::GeoCentroid(body.source()?),
         "geohash_grid" => {
             let grid = geohash(body)?;

@@ -1,7 +1,9 @@
 //! Metrics that have settings of their own.
 
 use clew_query::SortMode;
-use clew_query::aggregation::{AggSpec, Method, PercentilesSpec, Source};
+use clew_query::aggregation::{
+    AggSpec, MatrixSpec, MedianDeviationSpec, Method, PercentilesSpec, Source, WeightedAvgSpec,
+};
 use serde_json::Value;
 
 use super::body::Body;
@@ -29,19 +31,19 @@ pub(super) fn parse(kind: &str, body: &mut Body<'_>) -> Result<Option<AggSpec>, 
                     body.name
                 )));
             }
-            AggSpec::MedianDeviation {
+            AggSpec::MedianDeviation(MedianDeviationSpec {
                 source: body.source()?,
                 compression: compression.min(COMPRESSION_MAX),
-            }
+            })
         }
         "weighted_avg" => {
             let format = body.text("format")?;
             body.take("value_type");
             let value = part(body, "value")?;
-            AggSpec::WeightedAvg {
+            AggSpec::WeightedAvg(WeightedAvgSpec {
                 value: Source { format, ..value },
                 weight: part(body, "weight")?,
-            }
+            })
         }
         "matrix_stats" => matrix(body)?,
         _ => return Ok(None),
@@ -90,7 +92,7 @@ fn matrix(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
             )));
         }
     };
-    Ok(AggSpec::Matrix { fields, mode })
+    Ok(AggSpec::Matrix(MatrixSpec { fields, mode }))
 }
 
 fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use clew_query::aggregation::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, Generation, HistogramSpec,
-    IncludeExclude, NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
+    AggSpec, Bounds, CardinalitySpec, DateHistogramSpec, DateInterval, EndKind, ExtendedStatsSpec,
+    Generation, HistogramSpec, IncludeExclude, NamedAgg, NestedSpec, RangeItem, RangeSpec,
+    RelativesSpec, ReverseNestedSpec, Source, TermFilter, TermsSpec,
 };
 use serde_json::{Map, Value};
 
@@ -148,37 +149,37 @@ fn parse_spec(
         "sum" => AggSpec::Sum(body.source()?),
         "value_count" => AggSpec::ValueCount(body.source()?),
         "stats" => AggSpec::Stats(body.source()?),
-        "extended_stats" => AggSpec::ExtendedStats {
+        "extended_stats" => AggSpec::ExtendedStats(ExtendedStatsSpec {
             source: body.source()?,
             sigma: body.number("sigma")?.unwrap_or(2.0),
-        },
+        }),
         "cardinality" => {
             body.take("execution_hint");
             let asked = body.count("precision_threshold")?;
             let threshold = asked.unwrap_or(PRECISION_THRESHOLD);
-            AggSpec::Cardinality {
+            AggSpec::Cardinality(CardinalitySpec {
                 source: body.source()?,
                 precision_threshold: small(threshold.min(PRECISION_THRESHOLD_MAX)),
-            }
+            })
         }
-        "nested" => AggSpec::Nested {
+        "nested" => AggSpec::Nested(NestedSpec {
             path: body.text("path")?.ok_or_else(|| {
                 AggDslError::parsing(format!(
                     "Missing [path] field for nested aggregation [{name}]"
                 ))
             })?,
-        },
-        "reverse_nested" => AggSpec::ReverseNested {
+        }),
+        "reverse_nested" => AggSpec::ReverseNested(ReverseNestedSpec {
             path: body.text("path")?,
-        },
-        "children" => AggSpec::Relatives {
+        }),
+        "children" => AggSpec::Relatives(RelativesSpec {
             way: Generation::Children,
             kind: child_kind(&mut body, name)?,
-        },
-        "parent" => AggSpec::Relatives {
+        }),
+        "parent" => AggSpec::Relatives(RelativesSpec {
             way: Generation::Parents,
             kind: child_kind(&mut body, name)?,
-        },
+        }),
         "top_hits" => {
             let (spec, documents) = super::top_hits::top_hits(&mut body)?;
             shown.top_hits.insert(path.to_string(), documents);

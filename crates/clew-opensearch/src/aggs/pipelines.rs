@@ -2,7 +2,7 @@
 
 use clew_query::aggregation::{
     CalendarUnit, DateInterval, Direction, Expression, GapPolicy, MovingFunction, PipelineKind,
-    PipelineSpec, Summary,
+    PipelineSpec, Sequence, Summary,
 };
 use serde_json::Value;
 
@@ -28,13 +28,13 @@ pub(super) fn parse(kind: &str, body: &mut Body<'_>) -> Result<Option<PipelineSp
                 .unwrap_or_else(|| PERCENTS.to_vec()),
             keyed: body.flag_or("keyed", true)?,
         }),
-        "derivative" => PipelineKind::Derivative {
+        "derivative" => PipelineKind::Sequence(Sequence::Derivative {
             unit_ms: body.text("unit")?.map(|text| unit_ms(&text)).transpose()?,
-        },
-        "cumulative_sum" => PipelineKind::CumulativeSum,
-        "serial_diff" => PipelineKind::SerialDiff {
+        }),
+        "cumulative_sum" => PipelineKind::Sequence(Sequence::CumulativeSum),
+        "serial_diff" => PipelineKind::Sequence(Sequence::SerialDiff {
             lag: positive(body, "lag")?.unwrap_or(1),
-        },
+        }),
         "moving_fn" => moving_fn(body)?,
         "moving_avg" => moving_avg(body)?,
         "bucket_script" => PipelineKind::Script(expression(body)?),
@@ -129,11 +129,11 @@ fn moving_fn(body: &mut Body<'_>) -> Result<PipelineKind, AggDslError> {
             body.name
         ))
     })?;
-    Ok(PipelineKind::MovingFn {
+    Ok(PipelineKind::Sequence(Sequence::MovingFn {
         window,
         shift,
         function,
-    })
+    }))
 }
 
 /// The older moving average: the same windows, under the names of its models.
@@ -160,11 +160,11 @@ fn moving_avg(body: &mut Body<'_>) -> Result<PipelineKind, AggDslError> {
             return Err(AggDslError::parsing(format!("Unknown model [{other}]")));
         }
     };
-    Ok(PipelineKind::MovingFn {
+    Ok(PipelineKind::Sequence(Sequence::MovingFn {
         window,
         shift: 0,
         function,
-    })
+    }))
 }
 
 fn script(body: &mut Body<'_>) -> Result<String, AggDslError> {

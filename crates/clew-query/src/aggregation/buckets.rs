@@ -8,7 +8,8 @@ use clew_schema::geo::GeoPoint;
 
 use super::grid::Grid;
 use super::heuristic::Heuristic;
-use super::tree::{Scalar, Source};
+use super::parts::{QueryVisitor, SpecParts};
+use super::source::{Scalar, Source};
 
 /// A bucket per distinct value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,12 @@ pub struct TermsSpec {
     pub show_error: bool,
 }
 
+impl SpecParts for TermsSpec {
+    fn tells_of_others(&self) -> bool {
+        self.min_doc_count == 0
+    }
+}
+
 impl TermsSpec {
     /// The ten most frequent values of a field.
     pub fn of(field: impl Into<String>) -> Self {
@@ -43,6 +50,19 @@ impl TermsSpec {
         }
     }
 }
+
+/// The least frequent values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RareTermsSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// Values with more documents are not rare.
+    pub max_doc_count: u64,
+    /// Which values count at all.
+    pub filter: TermFilter,
+}
+
+impl SpecParts for RareTermsSpec {}
 
 /// Which terms count. A term must be included and must not be excluded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -163,6 +183,8 @@ pub struct DateHistogramSpec {
     pub keyed: bool,
 }
 
+impl SpecParts for DateHistogramSpec {}
+
 impl DateHistogramSpec {
     /// A histogram of a field in UTC, gaps filled.
     pub fn of(field: impl Into<String>, interval: DateInterval) -> Self {
@@ -201,6 +223,8 @@ pub struct HistogramSpec {
     pub keyed: bool,
 }
 
+impl SpecParts for HistogramSpec {}
+
 impl HistogramSpec {
     /// A histogram of a field, gaps filled.
     pub fn of(field: impl Into<String>, interval: f64) -> Self {
@@ -233,6 +257,8 @@ pub struct RangeSpec {
     /// What distances are measured from.
     pub origin: Option<DistanceOrigin>,
 }
+
+impl SpecParts for RangeSpec {}
 
 /// What distances are measured from, and in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -291,6 +317,8 @@ pub struct AutoDateSpec {
     pub minimum: Option<CalendarUnit>,
 }
 
+impl SpecParts for AutoDateSpec {}
+
 /// Values that are more frequent here than elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignificantSpec {
@@ -310,6 +338,18 @@ pub struct SignificantSpec {
     pub background: Option<Query>,
     /// How words are taken from texts; the values of a column without it.
     pub words: Option<WordsSpec>,
+}
+
+impl SpecParts for SignificantSpec {
+    fn for_each_query_mut<E>(&mut self, visit: &mut QueryVisitor<'_, E>) -> Result<(), E> {
+        self.background
+            .iter_mut()
+            .try_for_each(|query| query.for_each_mut(visit))
+    }
+
+    fn tells_of_others(&self) -> bool {
+        true
+    }
 }
 
 /// How words are taken from texts.
@@ -333,3 +373,16 @@ pub struct GridSpec {
     /// How many buckets each shard keeps.
     pub shard_size: Option<u32>,
 }
+
+impl SpecParts for GridSpec {}
+
+/// Buckets where the values are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VariableWidthSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// At most so many buckets.
+    pub buckets: u32,
+}
+
+impl SpecParts for VariableWidthSpec {}

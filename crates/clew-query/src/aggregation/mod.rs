@@ -1,27 +1,40 @@
 //! What aggregations are asked for: a tree of named aggregations, as any protocol may build it; plain data, with the queries
 //! inside. Nothing here is checked against a mapping; what each means is said where it is computed, in `clew-aggregation`.
+//! The list of all stands in `tree.rs`, what each asks for in the file of those that are much like it.
 
 mod buckets;
+mod combinations;
+mod documents;
 mod expression;
 mod grid;
 mod heuristic;
+mod metrics;
 mod moving;
+mod parts;
 mod pipelines;
-mod queries;
+mod source;
 mod tree;
 
 pub use buckets::{
     AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, DistanceOrigin,
     EndKind, GridSpec, HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec,
-    SignificantSpec, TermFilter, TermsSpec, WordsSpec,
+    RareTermsSpec, SignificantSpec, TermFilter, TermsSpec, VariableWidthSpec, WordsSpec,
+};
+pub use combinations::{
+    CompositeKind, CompositeSource, CompositeSpec, MissingOrder, MultiTermsSpec,
+};
+pub use documents::{
+    FilterShape, FiltersSpec, Generation, GlobalSpec, NestedSpec, RelativesSpec, ReverseNestedSpec,
+    SampleSpec,
 };
 pub use expression::Expression;
 pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
 pub use heuristic::{Comparison, Heuristic};
-pub use moving::MovingFunction;
-pub use pipelines::{GapPolicy, PipelineKind, PipelineSpec, Summary};
-pub use tree::{
-    AggSpec, CompositeKind, CompositeSource, CompositeSpec, FilterShape, FiltersSpec, Generation,
-    Method, MissingOrder, MultiTermsSpec, NamedAgg, PercentilesSpec, RareTermsSpec, SampleSpec,
-    Scalar, Source, TopHitsSpec,
+pub use metrics::{
+    CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec, Method,
+    PercentilesSpec, TopHitsSpec, WeightedAvgSpec,
 };
+pub use moving::MovingFunction;
+pub use pipelines::{GapPolicy, PipelineKind, PipelineSpec, Sequence, Summary};
+pub use source::{Scalar, Source};
+pub use tree::{AggFamily, AggSpec, BucketSpec, MetricSpec, NamedAgg};

@@ -3,6 +3,7 @@
 use super::buckets::Direction;
 use super::expression::Expression;
 use super::moving::MovingFunction;
+use super::parts::SpecParts;
 use serde::{Deserialize, Serialize};
 
 /// A pipeline aggregation.
@@ -17,6 +18,8 @@ pub struct PipelineSpec {
     /// How the result is printed.
     pub format: Option<String>,
 }
+
+impl SpecParts for PipelineSpec {}
 
 /// What a bucket without a number counts as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,26 @@ pub enum GapPolicy {
 pub enum PipelineKind {
     /// A number or two about all buckets of an aggregation beside it.
     Summary(Summary),
+    /// A number for each bucket, by its place among the others.
+    Sequence(Sequence),
+    /// An expression per bucket.
+    Script(Expression),
+    /// Keeps the buckets for which an expression holds.
+    Selector(Expression),
+    /// Sorts and cuts the buckets.
+    Sort {
+        /// By what.
+        by: Vec<(String, Direction)>,
+        /// Buckets left out at the start.
+        from: usize,
+        /// How many remain.
+        size: Option<usize>,
+    },
+}
+
+/// What a bucket's place among the others makes of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Sequence {
     /// The difference from the bucket before.
     Derivative {
         /// Also the difference per so many milliseconds.
@@ -55,19 +78,6 @@ pub enum PipelineKind {
         shift: i64,
         /// Which function.
         function: MovingFunction,
-    },
-    /// An expression per bucket.
-    Script(Expression),
-    /// Keeps the buckets for which an expression holds.
-    Selector(Expression),
-    /// Sorts and cuts the buckets.
-    Sort {
-        /// By what.
-        by: Vec<(String, Direction)>,
-        /// Buckets left out at the start.
-        from: usize,
-        /// How many remain.
-        size: Option<usize>,
     },
 }
 
@@ -109,24 +119,13 @@ impl PipelineKind {
             PipelineKind::Summary(Summary::Stats) => "stats_bucket",
             PipelineKind::Summary(Summary::ExtendedStats { .. }) => "extended_stats_bucket",
             PipelineKind::Summary(Summary::Percentiles { .. }) => "percentiles_bucket",
-            PipelineKind::Derivative { .. } => "derivative",
-            PipelineKind::CumulativeSum => "cumulative_sum",
-            PipelineKind::SerialDiff { .. } => "serial_diff",
-            PipelineKind::MovingFn { .. } => "moving_fn",
+            PipelineKind::Sequence(Sequence::Derivative { .. }) => "derivative",
+            PipelineKind::Sequence(Sequence::CumulativeSum) => "cumulative_sum",
+            PipelineKind::Sequence(Sequence::SerialDiff { .. }) => "serial_diff",
+            PipelineKind::Sequence(Sequence::MovingFn { .. }) => "moving_fn",
             PipelineKind::Script(_) => "bucket_script",
             PipelineKind::Selector(_) => "bucket_selector",
             PipelineKind::Sort { .. } => "bucket_sort",
         }
-    }
-
-    /// Whether the buckets' order has a meaning to it.
-    pub fn is_sequential(&self) -> bool {
-        matches!(
-            self,
-            PipelineKind::Derivative { .. }
-                | PipelineKind::CumulativeSum
-                | PipelineKind::SerialDiff { .. }
-                | PipelineKind::MovingFn { .. }
-        )
     }
 }
