@@ -6,15 +6,16 @@ use clew_query::aggregation::{AutoDateSpec, CalendarUnit, DateInterval};
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
-use crate::bucket::date_histogram::DatePlan;
-use crate::collect::Planned;
+use crate::bucket::date_histogram::{DateHistogram, DatePlan};
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
+use crate::collect::{Collect, Planned};
 use crate::counted::Partial;
 use crate::counted::buckets::{Axis, Buckets};
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::values::{date_format, plan_values};
 use crate::field::{ValueKind, ValuePlan};
-use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
+use crate::reduce::{Budget, results_of, rows_of, whole_key};
 use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::{Key, KeyTable, number_of};
@@ -80,12 +81,12 @@ pub(crate) struct AutoDatePlan {
     target: usize,
     zone: TimeZone,
     /// The unit that documents are counted by: a place in the list of units.
-    pub(crate) base: usize,
+    base: usize,
 }
 
 impl AutoDatePlan {
     /// How documents are counted.
-    pub(crate) fn collected(&self) -> DatePlan {
+    fn collected(&self) -> DatePlan {
         DatePlan {
             interval: DateInterval::Calendar(UNITS[self.base].unit),
             zone: self.zone.clone(),
@@ -157,7 +158,7 @@ fn starts(rounding: &Rounding, first: i64, last: i64, most: usize) -> Vec<i64> {
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
-pub(crate) fn plan_auto_date(
+fn plan_auto_date(
     spec: &AutoDateSpec,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, AutoDatePlan), AggError> {
@@ -213,7 +214,7 @@ fn base_unit(
     Ok(place.max(least))
 }
 
-pub(crate) fn joined_dates(
+fn joined_dates(
     auto: &AutoDatePlan,
     plan: &dyn Planned,
     buckets: Buckets,
@@ -257,33 +258,65 @@ pub(crate) fn joined_dates(
     })
 }
 
-pub(crate) fn auto_date_result(
-    node: &Node<'_>,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let axis = parent.and_then(|parent| buckets.axes.get(parent as usize));
-    let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let mut rows = rows.into_iter().peekable();
-    let mut made = Vec::new();
-    for start in axis.map_or(&[][..], |axis| &axis.starts) {
-        budget.take()?;
-        let row = rows.next_if(|row| row.key == *start);
-        made.push(Bucket {
-            key: Key::Date(*start),
-            doc_count: row.map_or(0, |row| row.count),
-            doc_count_error: None,
-            extra: BucketExtra::None,
-            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
-        });
+impl AskedBuckets for AutoDateSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let (values, plan) = plan_auto_date(self, asking.context)?;
+        Ok((values, plan.into()))
     }
-    Ok(AggResult::AutoDateHistogram {
-        histogram: HistogramResult {
-            buckets: made,
-            keyed: false,
-            format: node.plan.values().format.clone(),
-        },
-        interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
-    })
+}
+
+impl BucketAgg for AutoDatePlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening {
+            segment,
+            plan,
+            level,
+        } = opening;
+        let dates = self.collected();
+        Ok(Box::new(DateHistogram::open(segment, plan, &dates, level)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let axis = parent.and_then(|parent| buckets.axes.get(parent as usize));
+        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let mut rows = rows.into_iter().peekable();
+        let mut made = Vec::new();
+        for start in axis.map_or(&[][..], |axis| &axis.starts) {
+            budget.take()?;
+            let row = rows.next_if(|row| row.key == *start);
+            made.push(Bucket {
+                key: Key::Date(*start),
+                doc_count: row.map_or(0, |row| row.count),
+                doc_count_error: None,
+                extra: BucketExtra::None,
+                subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+            });
+        }
+        Ok(AggResult::AutoDateHistogram {
+            histogram: HistogramResult {
+                buckets: made,
+                keyed: false,
+                format: node.plan.values().format.clone(),
+            },
+            interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
+        })
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        "AutoDateHistogramAggregator.FromSingle"
+    }
+
+    /// Times are rounded as the coarsest shard did.
+    fn adopt(&mut self, theirs: &Self) {
+        self.base = self.base.max(theirs.base);
+    }
+
+    fn settle(&self, plan: &dyn Planned, buckets: Buckets) -> Result<Buckets, AggError> {
+        joined_dates(self, plan, buckets)
+    }
 }

@@ -10,8 +10,8 @@ use clew_schema::geo::GeoPoint;
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
+use crate::bucket::shown_terms::shown_key;
 use crate::bucket::steps::{start_of_step, step_of_number};
-use crate::bucket::terms::shown_key;
 use crate::collect::slots::count_up;
 use crate::collect::{Block, Collect, Planned, Segment, Subs};
 use crate::counted::Partial;
@@ -300,5 +300,12 @@ pub(crate) fn shown_tuple(key: &Key, links: &[Link]) -> Key {
             )
         }
         other => other.clone(),
+    }
+}
+
+/// What another shard's mapping says of the sources and this one's does not.
+pub(crate) fn adopt_links(mine: &mut [Link], theirs: &[Link]) {
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        mine.values.adopt(&theirs.values);
     }
 }

@@ -5,12 +5,14 @@ use std::cmp::Ordering;
 use clew_query::AggError;
 use clew_query::aggregation::{CompositeKind, CompositeSource, CompositeSpec, Scalar};
 
-use crate::bucket::chain::{Link, Step, shown_tuple};
+use crate::bucket::chain::{Chain, Link, Step, adopt_links, shown_tuple};
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
+use crate::collect::Collect;
 use crate::counted::buckets::{Buckets, retain};
-use crate::field::ValueKind;
 use crate::field::context::AggContext;
 use crate::field::values::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
-use crate::reduce::{Budget, Node, results_of};
+use crate::field::{ValueKind, ValuePlan};
+use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, CompositeResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::{Key, number_of};
@@ -59,7 +61,7 @@ impl CompositePlan {
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
-pub(crate) fn plan_composite(
+fn plan_composite(
     spec: &CompositeSpec,
     context: &AggContext<'_>,
 ) -> Result<CompositePlan, AggError> {
@@ -79,7 +81,7 @@ pub(crate) fn plan_composite(
     Ok(CompositePlan { links, size, after })
 }
 
-pub(crate) fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggError> {
+fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggError> {
     let (values, step) = match &source.kind {
         CompositeKind::Terms(values) => {
             let mut plan = plan_values(values, "terms", context)?;
@@ -174,39 +176,72 @@ fn after_key(
     links.iter().map(key).collect()
 }
 
-pub(crate) fn composite_result(
-    node: &Node<'_>,
-    composite: &CompositePlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let mut made = Vec::new();
-    for number in composite.page(buckets, node.numbers(parent)) {
-        budget.take()?;
-        let at = number as usize;
-        made.push(Bucket {
-            key: shown_tuple(&buckets.table.keys()[at], &composite.links),
-            doc_count: buckets.counts[at],
-            doc_count_error: None,
-            extra: BucketExtra::None,
-            subs: results_of(&node.subs, Some(number), budget)?,
-        });
+impl AskedBuckets for CompositeSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let plan = plan_composite(self, asking.context)?;
+        Ok((ValuePlan::none(), plan.into()))
     }
-    let links = &composite.links;
-    Ok(AggResult::Composite(CompositeResult {
-        names: links.iter().map(|link| link.name.clone()).collect(),
-        formats: links
-            .iter()
-            .map(|link| link.values.format.clone())
-            .collect(),
-        buckets: made,
-    }))
+
+    fn has_pages(&self) -> bool {
+        true
+    }
+
+    fn factory_name(&self) -> &'static str {
+        "CompositeAggregationFactory"
+    }
+}
+
+impl BucketAgg for CompositePlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening { segment, plan, .. } = opening;
+        Ok(Box::new(Chain::open(segment, plan, &self.links)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let mut made = Vec::new();
+        for number in self.page(buckets, node.numbers(parent)) {
+            budget.take()?;
+            let at = number as usize;
+            made.push(Bucket {
+                key: shown_tuple(&buckets.table.keys()[at], &self.links),
+                doc_count: buckets.counts[at],
+                doc_count_error: None,
+                extra: BucketExtra::None,
+                subs: results_of(&node.subs, Some(number), budget)?,
+            });
+        }
+        let links = &self.links;
+        Ok(AggResult::Composite(CompositeResult {
+            names: links.iter().map(|link| link.name.clone()).collect(),
+            formats: links
+                .iter()
+                .map(|link| link.values.format.clone())
+                .collect(),
+            buckets: made,
+        }))
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        "CompositeAggregator"
+    }
+
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
+        cut_page(self, buckets, parent_count);
+    }
+
+    fn adopt(&mut self, theirs: &Self) {
+        adopt_links(&mut self.links, &theirs.links);
+    }
 }
 
 /// Only the first combinations behind the page before can be on this page. Combinations are ordered
 /// by nothing but themselves, so this loses nothing.
-pub(crate) fn cut_page(composite: &CompositePlan, buckets: &mut Buckets, parent_count: usize) {
+fn cut_page(composite: &CompositePlan, buckets: &mut Buckets, parent_count: usize) {
     let by_parent = buckets.by_parent();
     let mut keep = vec![false; buckets.table.len()];
     for parent in 0..parent_count {

@@ -5,7 +5,10 @@ use clew_query::aggregation::{Bounds, DateHistogramSpec, DateInterval, Scalar};
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
-use crate::bucket::steps::{Ends, Steps, check_ends, check_inside, enough, fill};
+use crate::bucket::steps::{
+    Ends, Steps, check_ends, check_inside, enough, fill, histogram_buckets,
+};
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
@@ -17,7 +20,8 @@ use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
-use crate::reduce::Budget;
+use crate::reduce::{Budget, rows_of, whole_key};
+use crate::result::{AggResult, HistogramResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 use crate::value::rounding::{Arithmetic, Rounding, Starts};
@@ -134,7 +138,7 @@ impl Collect for DateHistogram {
 ///
 /// # Errors
 /// [`AggError::TooManyBuckets`], before the buckets are made.
-pub(crate) fn filled_dates(
+fn filled_dates(
     plan: &DatePlan,
     rows: Vec<Row>,
     budget: &mut Budget,
@@ -180,10 +184,10 @@ pub(crate) struct DatePlan {
     pub(crate) keyed: bool,
 }
 
-pub(crate) fn plan_date_histogram(
+fn plan_date_histogram(
     spec: &DateHistogramSpec,
     context: &AggContext<'_>,
-    subs: &[impl Ordered],
+    subs: &[&dyn Ordered],
 ) -> Result<(ValuePlan, DatePlan), AggError> {
     let mut values = plan_values(&spec.source, "date_histogram", context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
@@ -229,4 +233,50 @@ pub(crate) fn plan_date_histogram(
         zone,
     };
     Ok((values, plan))
+}
+
+impl AskedBuckets for DateHistogramSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let (values, plan) = plan_date_histogram(self, asking.context, asking.subs)?;
+        Ok((values, plan.into()))
+    }
+
+    fn factory_name(&self) -> &'static str {
+        "DateHistogramAggregatorFactory"
+    }
+}
+
+impl BucketAgg for DatePlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening {
+            segment,
+            plan,
+            level,
+        } = opening;
+        Ok(Box::new(DateHistogram::open(segment, plan, self, level)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let rows = filled_dates(self, rows, budget)?;
+        let buckets = histogram_buckets(node, &self.order, rows, Key::Date, budget)?;
+        Ok(AggResult::DateHistogram(HistogramResult {
+            buckets,
+            keyed: self.keyed,
+            format: node.plan.values().format.clone(),
+        }))
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        "DateHistogramAggregator"
+    }
+
+    fn order(&self) -> Option<&[PlannedOrder]> {
+        Some(&self.order)
+    }
 }

@@ -6,13 +6,16 @@ use clew_query::aggregation::{FilterShape, FiltersSpec};
 use clew_query::{AggError, Query};
 use clew_search::SegmentBits;
 
+use crate::bucket::only::only_count;
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::places::Places;
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
-use crate::counted::buckets::Buckets;
+use crate::field::ValuePlan;
 use crate::field::context::{AggContext, documents_of};
 use crate::limits::Account;
-use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
+use crate::order::Property;
+use crate::reduce::{Budget, results_of, rows_of, whole_key};
 use crate::result::{AggResult, Bucket, BucketExtra, SingleKind};
 use crate::value::key::Key;
 
@@ -86,10 +89,7 @@ pub(crate) struct FiltersPlan {
 ///
 /// # Errors
 /// [`AggError::Query`] when a query is refused.
-pub(crate) fn plan_filters(
-    spec: &FiltersSpec,
-    context: &AggContext<'_>,
-) -> Result<FiltersPlan, AggError> {
+fn plan_filters(spec: &FiltersSpec, context: &AggContext<'_>) -> Result<FiltersPlan, AggError> {
     let set = |(_, query): &(String, Query)| documents_of(query, context).map(Arc::new);
     Ok(FiltersPlan {
         names: spec.filters.iter().map(|(name, _)| name.clone()).collect(),
@@ -98,67 +98,103 @@ pub(crate) fn plan_filters(
     })
 }
 
-pub(crate) fn filters_result(
-    node: &Node<'_>,
-    filters: &FiltersPlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let mut bucket = |place: i64, name: String| -> Result<Bucket, AggError> {
-        budget.take()?;
-        let row = rows.iter().find(|row| row.key == place);
-        Ok(Bucket {
-            key: Key::Str(name.into()),
-            doc_count: row.map_or(0, |row| row.count),
-            doc_count_error: None,
-            extra: BucketExtra::None,
-            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
-        })
-    };
-    let count = i64::try_from(filters.names.len()).unwrap_or(i64::MAX);
-    match &filters.shape {
-        FilterShape::Single => {
-            let only = bucket(0, String::new())?;
-            Ok(AggResult::Single {
-                kind: SingleKind::Filter,
-                doc_count: only.doc_count,
-                subs: only.subs,
+impl AskedBuckets for FiltersSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let plan = plan_filters(self, asking.context)?;
+        Ok((ValuePlan::none(), plan.into()))
+    }
+
+    fn takes_pages(&self) -> bool {
+        self.shape == FilterShape::Single
+    }
+
+    fn factory_name(&self) -> &'static str {
+        "FiltersAggregatorFactory"
+    }
+}
+
+impl BucketAgg for FiltersPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening { segment, plan, .. } = opening;
+        Ok(Box::new(Filters::open(segment, plan, self)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let mut bucket = |place: i64, name: String| -> Result<Bucket, AggError> {
+            budget.take()?;
+            let row = rows.iter().find(|row| row.key == place);
+            Ok(Bucket {
+                key: Key::Str(name.into()),
+                doc_count: row.map_or(0, |row| row.count),
+                doc_count_error: None,
+                extra: BucketExtra::None,
+                subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
             })
-        }
-        FilterShape::Named { keyed, other } => {
-            let mut made = Vec::with_capacity(filters.names.len() + 1);
-            for (place, name) in (0..).zip(&filters.names) {
-                made.push(bucket(place, name.clone())?);
+        };
+        let count = i64::try_from(self.names.len()).unwrap_or(i64::MAX);
+        match &self.shape {
+            FilterShape::Single => {
+                let only = bucket(0, String::new())?;
+                Ok(AggResult::Single {
+                    kind: SingleKind::Filter,
+                    doc_count: only.doc_count,
+                    subs: only.subs,
+                })
             }
-            if let Some(other) = other {
-                made.push(bucket(count, other.clone())?);
+            FilterShape::Named { keyed, other } => {
+                let mut made = Vec::with_capacity(self.names.len() + 1);
+                for (place, name) in (0..).zip(&self.names) {
+                    made.push(bucket(place, name.clone())?);
+                }
+                if let Some(other) = other {
+                    made.push(bucket(count, other.clone())?);
+                }
+                Ok(AggResult::Filters {
+                    buckets: made,
+                    keyed: *keyed,
+                })
             }
-            Ok(AggResult::Filters {
-                buckets: made,
-                keyed: *keyed,
-            })
-        }
-        FilterShape::Adjacency { separator } => {
-            let name = |place: i64| {
-                let at = usize::try_from(place).ok();
-                at.and_then(|at| filters.names.get(at))
-                    .cloned()
-                    .unwrap_or_default()
-            };
-            let mut made = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let text = if row.key < count {
-                    name(row.key)
-                } else {
-                    let (one, other) = (row.key / count - 1, row.key % count);
-                    format!("{}{separator}{}", name(one), name(other))
+            FilterShape::Adjacency { separator } => {
+                let name = |place: i64| {
+                    let at = usize::try_from(place).ok();
+                    at.and_then(|at| self.names.get(at))
+                        .cloned()
+                        .unwrap_or_default()
                 };
-                made.push(bucket(row.key, text)?);
+                let mut made = Vec::with_capacity(rows.len());
+                for row in &rows {
+                    let text = if row.key < count {
+                        name(row.key)
+                    } else {
+                        let (one, other) = (row.key / count - 1, row.key % count);
+                        format!("{}{separator}{}", name(one), name(other))
+                    };
+                    made.push(bucket(row.key, text)?);
+                }
+                made.sort_by(|a, b| a.key.cmp(&b.key));
+                Ok(AggResult::Adjacency(made))
             }
-            made.sort_by(|a, b| a.key.cmp(&b.key));
-            Ok(AggResult::Adjacency(made))
+        }
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        match self.shape {
+            FilterShape::Single => "FilterAggregator",
+            FilterShape::Named { .. } => "FiltersAggregator",
+            FilterShape::Adjacency { .. } => "AdjacencyMatrixAggregator",
+        }
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        match self.shape {
+            FilterShape::Single => only_count(name),
+            FilterShape::Named { .. } | FilterShape::Adjacency { .. } => None,
         }
     }
 }

@@ -3,12 +3,20 @@
 use clew_query::AggError;
 use clew_query::aggregation::{Direction, Grid, GridSpec, MissingOrder};
 
-use crate::bucket::chain::{Link, Step};
+use crate::bucket::chain::{Chain, Link, Step};
+use crate::bucket::cut::cut_terms;
+use crate::bucket::shown_terms::terms_result;
 use crate::bucket::terms::{TermsPlan, TermsShape};
-use crate::field::TermSets;
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
+use crate::collect::Collect;
+use crate::counted::buckets::Buckets;
 use crate::field::context::AggContext;
 use crate::field::values::plan_values;
+use crate::field::{TermSets, ValuePlan};
 use crate::order::{By, PlannedOrder};
+use crate::reduce::Budget;
+use crate::result::AggResult;
+use crate::value::key::Key;
 
 /// Cells of one source.
 #[derive(Clone, Debug)]
@@ -22,7 +30,7 @@ pub(crate) struct GridPlan {
 ///
 /// # Errors
 /// [`AggError`] when the field has no points.
-pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggError> {
+fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggError> {
     let link = Link {
         name: spec.source.field.clone(),
         values: plan_values(&spec.source, "geo_grid", context)?,
@@ -58,4 +66,48 @@ fn cells_first() -> Vec<PlannedOrder> {
         direction: Direction::Descending,
     };
     vec![falling(By::Count), falling(By::Key)]
+}
+
+impl AskedBuckets for GridSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let plan = plan_grid(self, asking.context)?;
+        Ok((ValuePlan::none(), plan.into()))
+    }
+}
+
+impl BucketAgg for GridPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening { segment, plan, .. } = opening;
+        let links = std::slice::from_ref(&self.link);
+        Ok(Box::new(Chain::open(segment, plan, links)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let terms = terms_result(of, &self.terms, budget)?;
+        let mut buckets = terms.buckets;
+        for bucket in &mut buckets {
+            let only = match &bucket.key {
+                Key::Tuple(keys) => keys.first().cloned(),
+                _ => None,
+            };
+            bucket.key = only.unwrap_or(Key::Null);
+        }
+        let grid = self.grid;
+        Ok(AggResult::Cells { grid, buckets })
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        match self.grid {
+            Grid::Geohash { .. } => "GeoHashGridAggregator",
+            Grid::Geotile { .. } => "GeoTileGridAggregator",
+        }
+    }
+
+    fn order(&self) -> Option<&[PlannedOrder]> {
+        Some(&self.terms.order)
+    }
+
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
+        cut_terms(&self.terms, buckets, parent_count);
+    }
 }

@@ -5,18 +5,22 @@ use clew_query::aggregation::{Bounds, HistogramSpec, Scalar};
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use crate::bucket::steps::{
-    Ends, Steps, check_ends, check_inside, enough, fill, start_of_step, step_of_number,
+    Ends, Steps, check_ends, check_inside, enough, fill, histogram_buckets, start_of_step,
+    step_of_number,
 };
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
+use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
-use crate::field::values::bound_number;
+use crate::field::values::{bound_number, plan_values};
 use crate::limits::Account;
 use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
-use crate::reduce::Budget;
+use crate::reduce::{Budget, rows_of, whole_key};
+use crate::result::{AggResult, HistogramResult};
 use crate::value::key::Key;
 
 /// Buckets of numbers. While collecting and merging, a bucket's key is its whole number of steps.
@@ -75,7 +79,7 @@ impl Collect for NumberHistogram {
 ///
 /// # Errors
 /// [`AggError::TooManyBuckets`], before the buckets are made.
-pub(crate) fn filled_numbers(
+fn filled_numbers(
     plan: &NumberPlan,
     rows: Vec<Row>,
     budget: &mut Budget,
@@ -108,10 +112,7 @@ pub(crate) struct NumberPlan {
     pub(crate) keyed: bool,
 }
 
-pub(crate) fn plan_histogram(
-    spec: &HistogramSpec,
-    subs: &[impl Ordered],
-) -> Result<NumberPlan, AggError> {
+fn plan_histogram(spec: &HistogramSpec, subs: &[&dyn Ordered]) -> Result<NumberPlan, AggError> {
     if !(spec.interval > 0.0 && spec.interval.is_finite()) {
         return Err(AggError::invalid(
             "[interval] must be >0 for histogram aggregation",
@@ -140,4 +141,51 @@ pub(crate) fn plan_histogram(
         order: plan_order(&spec.order, subs)?,
         keyed: spec.keyed,
     })
+}
+
+impl AskedBuckets for HistogramSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let values = plan_values(&self.source, "histogram", asking.context)?;
+        Ok((values, plan_histogram(self, asking.subs)?.into()))
+    }
+
+    fn factory_name(&self) -> &'static str {
+        "HistogramAggregatorFactory"
+    }
+}
+
+impl BucketAgg for NumberPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening {
+            segment,
+            plan,
+            level,
+        } = opening;
+        Ok(Box::new(NumberHistogram::open(segment, plan, self, level)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let rows = filled_numbers(self, rows, budget)?;
+        let start = |step| Key::F64(start_of_step(step, self.interval, self.offset));
+        let buckets = histogram_buckets(node, &self.order, rows, start, budget)?;
+        Ok(AggResult::Histogram(HistogramResult {
+            buckets,
+            keyed: self.keyed,
+            format: node.plan.values().format.clone(),
+        }))
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        "NumericHistogramAggregator"
+    }
+
+    fn order(&self) -> Option<&[PlannedOrder]> {
+        Some(&self.order)
+    }
 }

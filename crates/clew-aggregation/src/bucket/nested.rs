@@ -3,16 +3,23 @@
 use std::sync::Arc;
 
 use clew_query::AggError;
+use clew_query::aggregation::{NestedSpec, ReverseNestedSpec};
 use clew_search::{Blocks, Scope};
 use tantivy::{DocId, SegmentReader};
 
+use crate::bucket::only::{only_bucket, only_count};
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::{Slots, count_up};
 use crate::collect::{Block, Collect, Level, Planned, Segment, Subs};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
+use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::field::segments::Segments;
 use crate::limits::Account;
+use crate::order::Property;
+use crate::reduce::Budget;
+use crate::result::AggResult;
 use crate::value::key::{Key, KeyTable};
 
 /// Counts what is inside or around documents, one bucket for each parent.
@@ -123,7 +130,7 @@ pub(crate) struct JoinPlan {
 }
 
 impl JoinPlan {
-    pub(crate) fn inwards(path: &str, context: &AggContext<'_>) -> Self {
+    fn inwards(path: &str, context: &AggContext<'_>) -> Self {
         JoinPlan {
             way: Way::Inwards,
             to: Some(path.to_string()),
@@ -133,7 +140,7 @@ impl JoinPlan {
         }
     }
 
-    pub(crate) fn outwards(
+    fn outwards(
         name: &str,
         path: Option<&str>,
         context: &AggContext<'_>,
@@ -160,7 +167,56 @@ impl JoinPlan {
         })
     }
 
-    pub(crate) fn blocks(&self, reader: &SegmentReader) -> Option<Arc<Blocks>> {
+    fn blocks(&self, reader: &SegmentReader) -> Option<Arc<Blocks>> {
         self.segments.blocks(reader).filter(|_| self.is_mapped)
+    }
+}
+
+impl AskedBuckets for NestedSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let join = JoinPlan::inwards(&self.path, asking.context);
+        Ok((ValuePlan::none(), join.into()))
+    }
+
+    fn takes_pages(&self) -> bool {
+        true
+    }
+}
+
+impl AskedBuckets for ReverseNestedSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let join = JoinPlan::outwards(asking.name, self.path.as_deref(), asking.context)?;
+        Ok((ValuePlan::none(), join.into()))
+    }
+
+    fn takes_pages(&self) -> bool {
+        true
+    }
+}
+
+impl BucketAgg for JoinPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening { segment, plan, .. } = opening;
+        Ok(Box::new(Join::open(segment, plan, self)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let (doc_count, subs) = only_bucket(of, budget)?;
+        Ok(AggResult::Joined {
+            is_nested: self.way == Way::Inwards,
+            doc_count,
+            subs,
+        })
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        match self.way {
+            Way::Inwards => "NestedAggregator",
+            Way::Outwards => "ReverseNestedAggregator",
+        }
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        only_count(name)
     }
 }

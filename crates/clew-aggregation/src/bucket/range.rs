@@ -7,17 +7,17 @@ use clew_query::AggError;
 use clew_query::aggregation::{DistanceOrigin, EndKind, RangeItem, RangeSpec, Scalar};
 use clew_schema::geo::GeoPoint;
 
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::places::Places;
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
-use crate::counted::buckets::Buckets;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::{address, bound_ms, bound_number, date_format, plan_values, text_of};
 use crate::limits::Account;
-use crate::reduce::{Budget, Node, results_of, rows_of, whole_key};
+use crate::reduce::{Budget, results_of, rows_of, whole_key};
 use crate::result::{AggResult, RangeBucket, RangeEnd};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -184,7 +184,7 @@ impl PlannedRange {
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
-pub(crate) fn plan_range(
+fn plan_range(
     spec: &RangeSpec,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, RangePlan), AggError> {
@@ -311,31 +311,52 @@ fn network(mask: &str) -> Option<(Option<Ipv6Addr>, Option<Ipv6Addr>)> {
     Some((lower, to.map(Ipv6Addr::from)))
 }
 
-pub(crate) fn range_result(
-    node: &Node<'_>,
-    range: &RangePlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let format = &node.plan.values().format;
-    let mut made = Vec::with_capacity(range.ranges.len());
-    for (place, one) in (0_i64..).zip(&range.ranges) {
-        budget.take()?;
-        let row = rows.iter().find(|row| row.key == place);
-        let (from, to) = one.shown(format);
-        made.push(RangeBucket {
-            name: Key::Str(one.name(from.as_ref(), to.as_ref()).into()),
-            from,
-            to,
-            doc_count: row.map_or(0, |row| row.count),
-            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
-        });
+impl AskedBuckets for RangeSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let (values, plan) = plan_range(self, asking.context)?;
+        Ok((values, plan.into()))
     }
-    Ok(AggResult::Range {
-        buckets: made,
-        keyed: range.keyed,
-        kind: range.kind,
-    })
+
+    fn factory_name(&self) -> &'static str {
+        "RangeAggregatorFactory"
+    }
+}
+
+impl BucketAgg for RangePlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening { segment, plan, .. } = opening;
+        Ok(Box::new(Ranges::open(segment, plan, self)?))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let format = &node.plan.values().format;
+        let mut made = Vec::with_capacity(self.ranges.len());
+        for (place, one) in (0_i64..).zip(&self.ranges) {
+            budget.take()?;
+            let row = rows.iter().find(|row| row.key == place);
+            let (from, to) = one.shown(format);
+            made.push(RangeBucket {
+                name: Key::Str(one.name(from.as_ref(), to.as_ref()).into()),
+                from,
+                to,
+                doc_count: row.map_or(0, |row| row.count),
+                subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+            });
+        }
+        Ok(AggResult::Range {
+            buckets: made,
+            keyed: self.keyed,
+            kind: self.kind,
+        })
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        "RangeAggregator"
+    }
 }

@@ -10,18 +10,24 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
-use clew_query::aggregation::Generation;
+use clew_query::aggregation::{Generation, RelativesSpec};
 use clew_query::{AggError, Query, QueryError};
 use clew_search::{CompileContext, JoinRelation, NoKnn, SegmentBits, Snapshot, matching_within};
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
+use crate::bucket::only::{only_count, single_result};
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
+use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::limits::{Account, grow};
+use crate::order::Property;
+use crate::reduce::Budget;
+use crate::result::{AggResult, SingleKind};
 use crate::value::key::{Key, KeyTable, number_of};
 
 pub(crate) struct Relatives {
@@ -131,19 +137,58 @@ impl FamilySegment {
     }
 }
 
-impl RelativesPlan {
-    /// From parents to the children of a kind, or back.
-    pub(crate) fn new(
-        way: Generation,
-        child: &str,
-        context: &AggContext<'_>,
-    ) -> Result<Self, AggError> {
-        let family = Family::of(way, child, context);
+impl AskedBuckets for RelativesSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let family = Family::of(self.way, &self.kind, asking.context);
         let family = family.map_err(|error| AggError::Query(Box::new(error)))?;
-        Ok(RelativesPlan {
-            way,
+        let plan = RelativesPlan {
+            way: self.way,
             family: family.map(Arc::new),
-        })
+        };
+        Ok((ValuePlan::none(), plan.into()))
+    }
+
+    fn takes_pages(&self) -> bool {
+        true
+    }
+}
+
+impl BucketAgg for RelativesPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening { segment, plan, .. } = opening;
+        Ok(Box::new(Relatives::open(segment, plan, self)))
+    }
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let kind = match self.way {
+            Generation::Children => SingleKind::Children,
+            Generation::Parents => SingleKind::Parents,
+        };
+        single_result(of, kind, budget)
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        match self.way {
+            Generation::Children => "ParentToChildrenAggregator",
+            Generation::Parents => "ChildrenToParentAggregator",
+        }
+    }
+
+    fn property(&self, name: Option<&str>) -> Option<Property> {
+        only_count(name)
+    }
+
+    fn count_late(
+        &self,
+        plan: &dyn Planned,
+        buckets: &mut Buckets,
+        account: &mut Account,
+    ) -> Result<(), AggError> {
+        let members = std::mem::take(&mut buckets.members);
+        match &self.family {
+            Some(family) => count_relatives(plan, (family, members), buckets, account),
+            None => Ok(()),
+        }
     }
 }
 
@@ -254,7 +299,7 @@ fn shared_numbers(columns: &[Option<StrColumn>]) -> Result<Vec<Vec<u32>>, QueryE
 /// Documents handed on at a time.
 const BLOCK_DOCS: usize = 2_048;
 
-pub(crate) fn count_relatives(
+fn count_relatives(
     plan: &dyn Planned,
     (family, members): (&Family, Vec<Vec<u32>>),
     buckets: &mut Buckets,

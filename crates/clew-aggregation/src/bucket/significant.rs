@@ -13,6 +13,7 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
 use crate::bucket::terms::{TermsPlan, TermsShape};
 use crate::bucket::words::WordsPlan;
+use crate::bucket::{AskedBuckets, Asking, BucketPlan};
 use crate::collect::Planned;
 use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
@@ -21,27 +22,26 @@ use crate::field::rows::{Repeats, Rows};
 use crate::field::values::{check_patterns, plan_values, term_filter};
 use crate::field::{ValueKind, ValuePlan};
 use crate::order::{By, PlannedOrder};
+use crate::result::{AggResult, TermsResult};
 use crate::value::key::Key;
 
-/// The plan of `significant_terms` and `significant_text`.
-pub(crate) fn plan_significant_terms(
-    spec: &SignificantSpec,
-    context: &AggContext<'_>,
-    name: &str,
-) -> Result<(ValuePlan, TermsPlan), AggError> {
-    let values = match &spec.words {
-        Some(_) => words_of(&spec.source, context)?,
-        None => plan_values(&spec.source, "significant_terms", context)?,
-    };
-    let plan = plan_significant(spec, &values, (context, name))?;
-    Ok((values, plan))
+impl AskedBuckets for SignificantSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let context = asking.context;
+        let values = match &self.words {
+            Some(_) => words_of(&self.source, context)?,
+            None => plan_values(&self.source, "significant_terms", context)?,
+        };
+        let plan = plan_significant(self, &values, (context, asking.name))?;
+        Ok((values, plan.into()))
+    }
 }
 
 /// What the words of a text are to an aggregation.
 ///
 /// # Errors
 /// [`AggError`] when the field has no words.
-pub(crate) fn words_of(source: &Source, context: &AggContext<'_>) -> Result<ValuePlan, AggError> {
+fn words_of(source: &Source, context: &AggContext<'_>) -> Result<ValuePlan, AggError> {
     let field = &source.field;
     let Some(mapped) = context.mapping.field(field) else {
         return Err(AggError::invalid(format!(
@@ -96,7 +96,7 @@ fn words_plan(
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
-pub(crate) fn plan_significant(
+fn plan_significant(
     spec: &SignificantSpec,
     values: &ValuePlan,
     (context, name): (&AggContext<'_>, &str),
@@ -134,10 +134,55 @@ pub(crate) struct SignificantPlan {
     pub(crate) words: Option<Arc<WordsPlan>>,
 }
 
+impl SignificantPlan {
+    /// Counts the background of the terms that were seen, over all segments of a shard.
+    ///
+    /// # Errors
+    /// [`AggError::Column`] when a column cannot be read.
+    pub(crate) fn count_background(
+        &self,
+        plan: &dyn Planned,
+        buckets: &mut Buckets,
+        readers: &[SegmentReader],
+    ) -> Result<(), AggError> {
+        buckets.background.with = vec![0; buckets.table.len()];
+        buckets.background.all = 0;
+        for (ord, reader) in readers.iter().enumerate() {
+            let documents = match &self.background {
+                Some(sets) => sets.get(ord).cloned(),
+                None => None,
+            };
+            let documents = documents.unwrap_or_else(|| SegmentBits::alive(reader));
+            match &self.words {
+                Some(words) => count_words(words, buckets, reader, &documents),
+                None => count_column(plan, buckets, reader, &documents),
+            }?;
+        }
+        Ok(())
+    }
+}
+
+/// The result of the terms of one parent, of which some are shown.
+pub(crate) fn significant_result(
+    terms: TermsResult,
+    buckets: &Buckets,
+    parent: Option<u32>,
+) -> AggResult {
+    let sizes = &buckets.background.sizes;
+    AggResult::Significant {
+        terms,
+        doc_count: parent
+            .and_then(|parent| sizes.get(parent as usize))
+            .copied()
+            .unwrap_or(0),
+        background: buckets.background.all,
+    }
+}
+
 /// Documents read at a time.
 const BLOCK_DOCS: usize = 2_048;
 
-pub(crate) fn count_column(
+fn count_column(
     plan: &dyn Planned,
     buckets: &mut Buckets,
     reader: &SegmentReader,
@@ -186,7 +231,7 @@ pub(crate) fn count_column(
 }
 
 /// The same for words, by their postings.
-pub(crate) fn count_words(
+fn count_words(
     words: &WordsPlan,
     buckets: &mut Buckets,
     reader: &SegmentReader,

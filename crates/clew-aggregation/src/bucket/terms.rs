@@ -1,29 +1,34 @@
-//! `terms` and `rare_terms`: a bucket per distinct value. Terms are counted by their place in the segment's dictionary;
-//! their text is read once, at the end, and only of those that were seen. Of each parent's terms a shard keeps only the
-//! best, and notes how wrong counts may be because of that.
+//! `terms`: a bucket per distinct value. Terms are counted by their place in the segment's dictionary;
+//! their text is read once, at the end, and only of those that were seen.
 
 use std::sync::Arc;
 
 use clew_query::AggError;
-use clew_query::aggregation::{Direction, RareTermsSpec, TermsSpec};
+use clew_query::aggregation::{Direction, TermsSpec};
+use tantivy::SegmentReader;
 
-use crate::bucket::significant::SignificantPlan;
-use crate::bucket::words::WordsPlan;
+use crate::bucket::cut::cut_terms;
+use crate::bucket::shown_terms::terms_result;
+use crate::bucket::significant::{SignificantPlan, significant_result};
+use crate::bucket::words::{Words, WordsPlan};
+use crate::bucket::{
+    AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening, ProfileDetails,
+};
 use crate::collect::slots::{Slots, count_one, count_up};
 use crate::collect::{Block, Collect, Level, Planned, Segment, Subs};
 use crate::counted::Partial;
-use crate::counted::buckets::{Buckets, LeftOut, retain};
+use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
 use crate::field::mask::Mask;
 use crate::field::rows::{Repeats, Rows};
-use crate::field::values::term_filter;
+use crate::field::values::{check_patterns, plan_values, term_filter};
 use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::order::path::{Ordered, order_or_count, plan_order};
-use crate::order::{By, Comparison, PlannedOrder};
-use crate::reduce::{Budget, Node, results_of};
-use crate::result::{Bucket, BucketExtra, TermsKind, TermsResult};
-use crate::value::key::{Key, KeyTable, number_of};
+use crate::order::{By, PlannedOrder};
+use crate::reduce::Budget;
+use crate::result::AggResult;
+use crate::value::key::{Key, KeyTable};
 
 /// Above this many distinct terms, an array of counters per segment is not worth its memory.
 const DIRECT_WIDTH_MAX: u64 = 1 << 22;
@@ -254,14 +259,27 @@ pub(crate) enum TermsShape {
     Significant(SignificantPlan),
 }
 
+impl AskedBuckets for TermsSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let values = plan_values(&self.source, "terms", asking.context)?;
+        check_patterns(&self.filter, &values, asking.name)?;
+        let plan = plan_terms(self, &values, asking.subs)?;
+        Ok((values, plan.into()))
+    }
+
+    fn factory_name(&self) -> &'static str {
+        "TermsAggregatorFactory"
+    }
+}
+
 /// The plan of `terms`.
 ///
 /// # Errors
 /// [`AggError`] naming what is wrong.
-pub(crate) fn plan_terms(
+fn plan_terms(
     spec: &TermsSpec,
     values: &ValuePlan,
-    subs: &[impl Ordered],
+    subs: &[&dyn Ordered],
 ) -> Result<TermsPlan, AggError> {
     if spec.size == 0 {
         return Err(AggError::invalid(
@@ -285,17 +303,6 @@ pub(crate) fn plan_terms(
     })
 }
 
-/// The plan of `rare_terms`. Rare terms are counted in full on every shard: what is rare here may be frequent elsewhere.
-pub(crate) fn plan_rare_terms(
-    spec: &RareTermsSpec,
-    values: &ValuePlan,
-) -> Result<TermsPlan, AggError> {
-    let shape = TermsShape::Rare {
-        max_doc_count: spec.max_doc_count,
-    };
-    Ok(every_term(term_filter(&spec.filter, values)?, shape))
-}
-
 /// All terms, rarest first.
 pub(crate) fn every_term(filter: TermSets, shape: TermsShape) -> TermsPlan {
     let ascending = |by| PlannedOrder {
@@ -313,162 +320,92 @@ pub(crate) fn every_term(filter: TermSets, shape: TermsShape) -> TermsPlan {
     }
 }
 
-pub(crate) fn terms_result(
-    node: &Node<'_>,
-    terms: &TermsPlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<TermsResult, AggError> {
-    let kind = node.plan.values().kind;
-    let left_out = parent
-        .and_then(|parent| buckets.left_out.get(parent as usize))
-        .copied()
-        .unwrap_or_default();
-    let mut numbers = node.numbers(parent).to_vec();
-    numbers.retain(|number| terms.shows(buckets.counts[*number as usize]));
-    let scores = match &terms.shape {
-        TermsShape::Significant(significant) => buckets.scores(significant.heuristic),
-        _ => Vec::new(),
-    };
-    numbers.retain(|number| {
-        scores
-            .get(*number as usize)
-            .is_none_or(|score| *score > 0.0)
-    });
-    if let Some(comparison) = &node.comparison {
-        numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
+impl BucketAgg for TermsPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening {
+            segment,
+            plan,
+            level,
+        } = opening;
+        Ok(match self.words() {
+            Some(words) => Box::new(Words::open(segment, plan, (words, &self.filter))?),
+            None => Box::new(Terms::open(segment, plan, self, level)?),
+        })
     }
-    let shown = numbers.len().min(terms.size);
-    let beyond: u64 = numbers[shown..]
-        .iter()
-        .map(|number| buckets.counts[*number as usize])
-        .sum();
-    let mut made = Vec::with_capacity(shown);
-    for number in &numbers[..shown] {
-        budget.take()?;
-        let at = *number as usize;
-        budget.charge(buckets.table.keys()[at].heap_bytes())?;
-        made.push(Bucket {
-            key: shown_key(&buckets.table.keys()[at], kind),
-            doc_count: buckets.counts[at],
-            doc_count_error: bucket_error(left_out, buckets.reported.get(at).copied()),
-            extra: match scores.get(at) {
-                Some(score) => BucketExtra::Score {
-                    score: *score,
-                    background: buckets.background.with.get(at).copied().unwrap_or(0),
-                },
-                None => BucketExtra::None,
-            },
-            subs: results_of(&node.subs, Some(*number), budget)?,
-        });
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let terms = terms_result(of, self, budget)?;
+        Ok(match self.shape {
+            TermsShape::Plain | TermsShape::Rare { .. } => AggResult::Terms(terms),
+            TermsShape::Significant(_) => significant_result(terms, of.buckets, of.parent),
+        })
     }
-    Ok(TermsResult {
-        kind: match kind {
-            ValueKind::Unmapped => TermsKind::Unmapped,
-            ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
-            ValueKind::Unsigned | ValueKind::Geo => TermsKind::Unsigned,
-            ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
-                TermsKind::Integer
+
+    fn profiled_as(&self, values: &ValuePlan) -> &'static str {
+        terms_kind(&self.shape, values.kind)
+    }
+
+    fn profile_details(&self, values: &ValuePlan) -> ProfileDetails {
+        ProfileDetails {
+            strategy: strategy(&self.shape, values.kind),
+            has_filter: Some(self.filter.include.is_some() || self.filter.exclude.is_some()),
+        }
+    }
+
+    fn order(&self) -> Option<&[PlannedOrder]> {
+        Some(&self.order)
+    }
+
+    fn wants_background(&self) -> bool {
+        matches!(self.shape, TermsShape::Significant(_))
+    }
+
+    fn count_background(
+        &self,
+        plan: &dyn Planned,
+        buckets: &mut Buckets,
+        readers: &[SegmentReader],
+    ) -> Result<(), AggError> {
+        match &self.shape {
+            TermsShape::Plain | TermsShape::Rare { .. } => Ok(()),
+            TermsShape::Significant(significant) => {
+                significant.count_background(plan, buckets, readers)
             }
-            ValueKind::Double => TermsKind::Float,
-        },
-        rare: matches!(terms.shape, TermsShape::Rare { .. }),
-        buckets: made,
-        doc_count_error_upper_bound: match left_out {
-            LeftOut {
-                unbounded: true, ..
-            } => None,
-            // One shard's counts are exact, whatever it left out.
-            LeftOut { shards: 0 | 1, .. } => Some(0),
-            LeftOut { error, .. } => Some(error),
-        },
-        sum_other_doc_count: left_out.documents + beyond,
-        show_error: terms.show_error,
-        format: node.plan.values().format.clone(),
+        }
+    }
+
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
+        cut_terms(self, buckets, parent_count);
+    }
+
+    fn has_values_for_keys(&self) -> bool {
+        true
+    }
+}
+
+fn strategy(shape: &TermsShape, kind: ValueKind) -> Option<&'static str> {
+    if matches!(shape, TermsShape::Significant(_)) {
+        return Some("significant_terms");
+    }
+    Some(match kind {
+        ValueKind::Keyword | ValueKind::Ip => "terms",
+        ValueKind::Double => "double_terms",
+        ValueKind::Unsigned => "unsigned_long_terms",
+        ValueKind::Unmapped | ValueKind::Geo => return None,
+        _ => "long_terms",
     })
 }
 
-impl TermsPlan {
-    /// Whether buckets with so many documents are shown.
-    fn shows(&self, count: u64) -> bool {
-        let few = match self.shape {
-            TermsShape::Plain | TermsShape::Significant(_) => true,
-            TermsShape::Rare { max_doc_count } => count <= max_doc_count,
-        };
-        few && count >= self.min_doc_count
-    }
-}
-
-/// The errors of the shards that did not report the bucket.
-fn bucket_error(left_out: LeftOut, reported: Option<u64>) -> Option<u64> {
-    (!left_out.unbounded).then(|| left_out.error.saturating_sub(reported.unwrap_or(0)))
-}
-
-pub(crate) fn shown_key(key: &Key, kind: ValueKind) -> Key {
-    match (kind, key) {
-        (ValueKind::Boolean, Key::I64(value)) => Key::Bool(*value != 0),
-        (ValueKind::Date | ValueKind::DateNanos, Key::I64(value)) => Key::Date(*value),
-        _ => key.clone(),
-    }
-}
-
-/// Terms that no document matched have buckets too, where they are asked for.
-pub(crate) fn add_unmatched(buckets: &mut Buckets, parent_count: usize) {
-    let universe = std::mem::take(&mut buckets.universe).into_parts().1;
-    for parent in 0..parent_count {
-        for key in &universe {
-            let (number, _) = buckets.table.number(number_of(parent), key.clone());
-            if number as usize == buckets.counts.len() {
-                buckets.counts.push(0);
-            }
+fn terms_kind(shape: &TermsShape, kind: ValueKind) -> &'static str {
+    let is_text = matches!(kind, ValueKind::Keyword | ValueKind::Ip);
+    match shape {
+        TermsShape::Rare { .. } if is_text => "StringRareTermsAggregator",
+        TermsShape::Rare { .. } => "LongRareTermsAggregator",
+        TermsShape::Significant(significant) if significant.words.is_some() => {
+            "MapStringTermsAggregator"
         }
+        _ if kind == ValueKind::Unmapped => "NonCollectingAggregator",
+        _ if is_text => "GlobalOrdinalsStringTermsAggregator",
+        _ => "NumericTermsAggregator",
     }
-}
-
-pub(crate) fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
-    let by_parent = buckets.by_parent();
-    let comparison = Comparison::new(buckets, &terms.order);
-    let mut keep = vec![false; buckets.table.len()];
-    let mut left_out = Vec::with_capacity(parent_count);
-    let mut errors = Vec::with_capacity(parent_count);
-    for parent in 0..parent_count {
-        let mut numbers = by_parent.of_parent(number_of(parent)).to_vec();
-        let count = numbers.len();
-        if count > terms.shard_size {
-            numbers
-                .select_nth_unstable_by(terms.shard_size - 1, |a, b| comparison.of_buckets(*a, *b));
-        }
-        let (kept, dropped) = numbers.split_at(count.min(terms.shard_size));
-        let counts_of = |list: &[u32]| -> Vec<u64> {
-            list.iter().map(|n| buckets.counts[*n as usize]).collect()
-        };
-        let mut of_parent = LeftOut {
-            shards: 1,
-            documents: counts_of(dropped).iter().sum(),
-            ..LeftOut::default()
-        };
-        if kept.len() == terms.shard_size {
-            match (terms.order[0].by, terms.order[0].direction) {
-                (By::Key | By::Score(_), _) => {}
-                (By::Count, Direction::Descending) => {
-                    of_parent.error = counts_of(kept).into_iter().min().unwrap_or(0);
-                }
-                _ => of_parent.unbounded = true,
-            }
-        }
-        for number in kept {
-            keep[*number as usize] = true;
-        }
-        errors.push(of_parent.error);
-        left_out.push(of_parent);
-    }
-    retain(buckets, &keep);
-    buckets.reported = buckets
-        .table
-        .parents()
-        .iter()
-        .map(|parent| errors[*parent as usize])
-        .collect();
-    buckets.left_out = left_out;
 }

@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use clew_query::AggError;
-use clew_query::aggregation::Source;
+use clew_query::aggregation::VariableWidthSpec;
 
-use crate::bucket::terms::{TermsPlan, TermsShape, every_term};
-use crate::collect::Planned;
+use crate::bucket::terms::{Terms, TermsPlan, TermsShape, every_term};
+use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
+use crate::collect::{Collect, Planned};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
-use crate::field::context::AggContext;
 use crate::field::values::plan_values;
 use crate::field::{TermSets, ValuePlan};
-use crate::reduce::{Budget, Node, results_of};
+use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
 use crate::value::key::{Key, KeyTable};
 
@@ -64,7 +64,7 @@ impl PartialOrd for Distance {
 ///
 /// # Errors
 /// Once the request is over.
-pub(crate) fn joined_clusters(
+fn joined_clusters(
     target: usize,
     plan: &dyn Planned,
     buckets: Buckets,
@@ -182,45 +182,63 @@ fn clusters(values: Vec<Cluster>, target: usize) -> Vec<Cluster> {
     all.into_iter().flatten().collect()
 }
 
-/// The plan of `variable_width_histogram`.
-pub(crate) fn plan_clusters(
-    source: &Source,
-    buckets: u32,
-    context: &AggContext<'_>,
-) -> Result<(ValuePlan, ClustersPlan), AggError> {
-    let values = plan_values(source, "variable_width_histogram", context)?;
-    let terms = every_term(TermSets::default(), TermsShape::Plain);
-    let target = buckets as usize;
-    Ok((values, ClustersPlan { terms, target }))
+impl AskedBuckets for VariableWidthSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let values = plan_values(&self.source, "variable_width_histogram", asking.context)?;
+        let plan = ClustersPlan {
+            terms: every_term(TermSets::default(), TermsShape::Plain),
+            target: self.buckets as usize,
+        };
+        Ok((values, plan.into()))
+    }
 }
 
-pub(crate) fn clusters_result(
-    node: &Node<'_>,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let mut numbers = node.numbers(parent).to_vec();
-    let key = |number: &u32| &buckets.table.keys()[*number as usize];
-    numbers.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-    let mut made = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        budget.take()?;
-        let at = number as usize;
-        let (min, max) = buckets.extents.get(at).copied().unwrap_or_default();
-        made.push(Bucket {
-            key: key(&number).clone(),
-            doc_count: buckets.counts[at],
-            doc_count_error: None,
-            extra: BucketExtra::Extent { min, max },
-            subs: results_of(&node.subs, Some(number), budget)?,
-        });
+impl BucketAgg for ClustersPlan {
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Collect>, AggError> {
+        let Opening {
+            segment,
+            plan,
+            level,
+        } = opening;
+        Ok(Box::new(Terms::open(segment, plan, &self.terms, level)?))
     }
-    Ok(AggResult::VariableWidth(HistogramResult {
-        buckets: made,
-        keyed: false,
-        format: node.plan.values().format.clone(),
-    }))
+
+    fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
+        let InParent {
+            node,
+            buckets,
+            parent,
+        } = of;
+        let mut numbers = node.numbers(parent).to_vec();
+        let key = |number: &u32| &buckets.table.keys()[*number as usize];
+        numbers.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        let mut made = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            budget.take()?;
+            let at = number as usize;
+            let (min, max) = buckets.extents.get(at).copied().unwrap_or_default();
+            made.push(Bucket {
+                key: key(&number).clone(),
+                doc_count: buckets.counts[at],
+                doc_count_error: None,
+                extra: BucketExtra::Extent { min, max },
+                subs: results_of(&node.subs, Some(number), budget)?,
+            });
+        }
+        Ok(AggResult::VariableWidth(HistogramResult {
+            buckets: made,
+            keyed: false,
+            format: node.plan.values().format.clone(),
+        }))
+    }
+
+    fn profiled_as(&self, _: &ValuePlan) -> &'static str {
+        "VariableWidthHistogramAggregator"
+    }
+
+    fn settle(&self, plan: &dyn Planned, buckets: Buckets) -> Result<Buckets, AggError> {
+        joined_clusters(self.target, plan, buckets)
+    }
 }
 
 #[cfg(test)]

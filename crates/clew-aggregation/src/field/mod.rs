@@ -34,6 +34,15 @@ impl ValuePlan {
             format: ValueFormat::Raw,
         }
     }
+
+    /// A field may be unmapped in some of the indexes; what the others say about it counts. Whether that was so.
+    pub(crate) fn adopt(&mut self, theirs: &ValuePlan) -> bool {
+        let unmapped = self.kind == ValueKind::Unmapped;
+        if unmapped {
+            *self = theirs.clone();
+        }
+        unmapped
+    }
 }
 
 /// What a column's values mean.

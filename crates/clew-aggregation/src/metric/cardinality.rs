@@ -1,22 +1,39 @@
 //! `cardinality`: how many distinct values there are.
 
 use clew_query::AggError;
+use clew_query::aggregation::CardinalitySpec;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::{Partial, Sketches};
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
 use crate::field::rows::Rows;
+use crate::field::values::plan_values;
 use crate::limits::Account;
-use crate::metric::{Metric, SHAPE, each_value, of_bucket};
+use crate::metric::{InBucket, Metric, SHAPE, each_value, of_bucket};
 use crate::numbers::sketch::{Sketch, hash_key};
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::AggResult;
 
 /// Up to how many values are counted exactly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CardinalityPlan {
     pub(crate) threshold: usize,
+}
+
+/// The plan of `cardinality`.
+///
+/// # Errors
+/// [`AggError`] when the field cannot serve.
+pub(crate) fn plan_cardinality(
+    spec: &CardinalitySpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, CardinalityPlan), AggError> {
+    let values = plan_values(&spec.source, "cardinality", context)?;
+    let threshold = spec.precision_threshold as usize;
+    Ok((values, CardinalityPlan { threshold }))
 }
 
 /// How many distinct values there are. Values are told apart within the segment first; what is
@@ -122,11 +139,11 @@ impl Metric for CardinalityPlan {
         })
     }
 
-    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Distinct(sketches) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Distinct(sketches) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let sketch = of_bucket(&sketches.sketches, bucket);
+        let sketch = of_bucket(&sketches.sketches, of.bucket);
         AggResult::Cardinality(sketch.map_or(0, Sketch::count))
     }
 

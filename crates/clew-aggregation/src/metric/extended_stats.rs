@@ -1,17 +1,20 @@
 //! `extended_stats`: stats with squares, variance and deviation.
 
 use clew_query::AggError;
+use clew_query::aggregation::ExtendedStatsSpec;
 
-use crate::collect::{Block, Collect, Planned, Segment};
+use crate::collect::{Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
-use crate::field::rows::Rows;
-use crate::limits::{Account, grow};
+use crate::field::context::AggContext;
+use crate::field::values::plan_values;
 use crate::metric::simple::{stats_of, stats_property};
-use crate::metric::{Metric, SHAPE, each_value, of_bucket};
+use crate::metric::values::{KeptValues, Values};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::numbers::moments::ExtendedMoments;
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::{AggResult, ExtendedStats};
 use crate::value::format::ValueFormat;
 
@@ -21,35 +24,31 @@ pub(crate) struct ExtendedPlan {
     pub(crate) sigma: f64,
 }
 
-/// The same with squares.
-pub(crate) struct Extended {
-    column: ValueColumn,
-    rows: Rows,
-    moments: Vec<ExtendedMoments>,
+/// The plan of `extended_stats`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_extended_stats(
+    spec: &ExtendedStatsSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, ExtendedPlan), AggError> {
+    let sigma = spec.sigma;
+    if sigma < 0.0 {
+        return Err(AggError::invalid(
+            "[sigma] must be greater than or equal to 0",
+        ));
+    }
+    let values = plan_values(&spec.source, "extended_stats", context)?;
+    Ok((values, ExtendedPlan { sigma }))
 }
 
-impl Extended {
-    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
-        Ok(Extended {
-            column: ValueColumn::open(segment.reader, plan.values())?,
-            rows: Rows::default(),
-            moments: Vec::new(),
-        })
-    }
-}
-
-impl Collect for Extended {
-    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
-        let (column, moments) = (&self.column, &mut self.moments);
-        each_value(column, &mut self.rows, block, |parent, raw| {
-            grow(moments, parent, account)?;
-            moments[parent as usize].add(column.number(raw));
-            Ok(())
-        })
+impl KeptValues for ExtendedMoments {
+    fn add_raw(&mut self, column: &ValueColumn, raw: u64) {
+        self.add(column.number(raw));
     }
 
-    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
-        Ok(Partial::Extended(self.moments))
+    fn partial(kept: Vec<Self>) -> Partial {
+        Partial::Extended(kept)
     }
 }
 
@@ -70,20 +69,20 @@ pub(crate) fn extended_result(
 
 impl Metric for ExtendedPlan {
     fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
-        Ok(Box::new(Extended::open(segment, plan)?))
+        Values::<ExtendedMoments>::open(segment, plan)
     }
 
     fn empty(&self) -> Partial {
         Partial::Extended(Vec::new())
     }
 
-    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Extended(moments) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Extended(moments) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let moments = of_bucket(moments, bucket).copied();
+        let moments = of_bucket(moments, of.bucket).copied();
         let moments = moments.unwrap_or_default();
-        AggResult::ExtendedStats(extended_result(&moments, self.sigma, &values.format))
+        AggResult::ExtendedStats(extended_result(&moments, self.sigma, &of.values.format))
     }
 
     fn property(&self, name: Option<&str>) -> Option<Property> {

@@ -1,17 +1,20 @@
 //! `geo_bounds` and `geo_centroid`: the box around points, and their middle.
 
 use clew_query::AggError;
+use clew_query::aggregation::{GeoBoundsSpec, Source};
 use clew_schema::geo::GeoPoint;
 
-use crate::collect::{Block, Collect, Planned, Segment};
+use crate::collect::{Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
-use crate::field::rows::{Repeats, Rows};
-use crate::limits::{Account, grow};
-use crate::metric::{Metric, SHAPE, of_bucket};
+use crate::field::context::AggContext;
+use crate::field::values::plan_values;
+use crate::metric::values::{KeptValues, Values};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::numbers::moments::Points;
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::AggResult;
 
 /// Whether the box may lie across the line where east meets west.
@@ -24,55 +27,54 @@ pub(crate) struct GeoBoundsPlan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeoCentroidPlan;
 
-pub(crate) struct GeoMetric {
-    column: ValueColumn,
-    rows: Rows,
-    points: Vec<Points>,
+/// The plan of `geo_bounds`.
+///
+/// # Errors
+/// [`AggError`] when the field has no points.
+pub(crate) fn plan_geo_bounds(
+    spec: &GeoBoundsSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, GeoBoundsPlan), AggError> {
+    let values = plan_values(&spec.source, "geo_bounds", context)?;
+    Ok((values, GeoBoundsPlan { wrap: spec.wrap }))
 }
 
-impl GeoMetric {
-    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
-        Ok(GeoMetric {
-            column: ValueColumn::open(segment.reader, plan.values())?,
-            rows: Rows::default(),
-            points: Vec::new(),
-        })
-    }
+/// The plan of `geo_centroid`.
+///
+/// # Errors
+/// [`AggError`] when the field has no points.
+pub(crate) fn plan_geo_centroid(
+    source: &Source,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, GeoCentroidPlan), AggError> {
+    let values = plan_values(source, "geo_centroid", context)?;
+    Ok((values, GeoCentroidPlan))
 }
 
-impl Collect for GeoMetric {
-    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
-        if self.column.is_empty() {
-            return Ok(());
-        }
-        self.column.read(block.docs, Repeats::Kept, &mut self.rows);
-        for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
-            let parent = block.parents[*entry as usize];
-            grow(&mut self.points, parent, account)?;
-            self.points[parent as usize].add(GeoPoint::decode(*raw));
-        }
-        Ok(())
+impl KeptValues for Points {
+    fn add_raw(&mut self, _: &ValueColumn, raw: u64) {
+        self.add(GeoPoint::decode(raw));
     }
 
-    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
-        Ok(Partial::Points(self.points))
+    fn partial(kept: Vec<Self>) -> Partial {
+        Partial::Points(kept)
     }
 }
 
 impl Metric for GeoBoundsPlan {
     fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
-        Ok(Box::new(GeoMetric::open(segment, plan)?))
+        Values::<Points>::open(segment, plan)
     }
 
     fn empty(&self) -> Partial {
         Partial::Points(Vec::new())
     }
 
-    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Points(points) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Points(points) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let points = of_bucket(points, bucket).copied();
+        let points = of_bucket(points, of.bucket).copied();
         AggResult::GeoBounds(points.unwrap_or_default().corners(self.wrap))
     }
 
@@ -87,18 +89,18 @@ impl Metric for GeoBoundsPlan {
 
 impl Metric for GeoCentroidPlan {
     fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
-        Ok(Box::new(GeoMetric::open(segment, plan)?))
+        Values::<Points>::open(segment, plan)
     }
 
     fn empty(&self) -> Partial {
         Partial::Points(Vec::new())
     }
 
-    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Points(points) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Points(points) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let points = of_bucket(points, bucket).copied().unwrap_or_default();
+        let points = of_bucket(points, of.bucket).copied().unwrap_or_default();
         AggResult::GeoCentroid {
             middle: points.middle(),
             count: points.count,

@@ -1,6 +1,6 @@
 //! `matrix_stats`: documents by their numbers in several fields, and how these vary together.
 
-use clew_query::aggregation::Source;
+use clew_query::aggregation::MatrixSpec;
 use clew_query::{AggError, SortMode};
 
 use crate::collect::{Block, Collect, Planned, Segment};
@@ -11,9 +11,10 @@ use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::plan_values;
 use crate::limits::{Account, grow};
-use crate::metric::{Metric, SHAPE, of_bucket};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::numbers::matrix::MatrixMoments;
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::{AggResult, MatrixResult};
 
 /// Which fields, and which of several values of a document counts.
@@ -110,10 +111,10 @@ const MATRIX_FIELDS_MAX: usize = 100;
 
 /// The plan of `matrix_stats`.
 pub(crate) fn plan_matrix(
-    fields: &[Source],
-    mode: SortMode,
+    spec: &MatrixSpec,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, MatrixPlan), AggError> {
+    let (fields, mode) = (&spec.fields, spec.mode);
     if fields.len() > MATRIX_FIELDS_MAX {
         return Err(AggError::invalid(format!(
             "[matrix_stats] takes at most [{MATRIX_FIELDS_MAX}] fields, got [{}]",
@@ -151,11 +152,11 @@ impl Metric for MatrixPlan {
         Partial::Matrix(Vec::new())
     }
 
-    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Matrix(moments) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Matrix(moments) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let moments = of_bucket(moments, bucket).cloned();
+        let moments = of_bucket(moments, of.bucket).cloned();
         let names = self.fields.iter().map(|field| field.field.clone());
         AggResult::Matrix(matrix_result(names.collect(), &moments.unwrap_or_default()))
     }

@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use clew_query::AggError;
-use clew_query::aggregation::{Method, PercentilesSpec, Source};
+use clew_query::aggregation::{MedianDeviationSpec, Method, PercentilesSpec};
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::{Partial, QuantileStates};
@@ -13,9 +13,10 @@ use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::plan_values;
 use crate::limits::{Account, grow};
-use crate::metric::{Metric, SHAPE, of_bucket};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::numbers::quantile::QuantileState;
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::{AggResult, Metric as MetricResult, PercentilesKind, PercentilesResult};
 use crate::value::format::ValueFormat;
 
@@ -143,11 +144,11 @@ pub(crate) fn plan_percentiles(
 /// # Errors
 /// [`AggError`] when the field cannot serve.
 pub(crate) fn plan_median_deviation(
-    source: &Source,
-    compression: f64,
+    spec: &MedianDeviationSpec,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, QuantilePlan), AggError> {
-    let values = plan_values(source, "median_absolute_deviation", context)?;
+    let compression = spec.compression;
+    let values = plan_values(&spec.source, "median_absolute_deviation", context)?;
     let plan = QuantilePlan {
         method: Method::TDigest { compression },
         wanted: Wanted::MedianDeviation,
@@ -210,13 +211,13 @@ impl Metric for QuantilePlan {
         })
     }
 
-    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Quantiles(states) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Quantiles(states) = of.partial else {
             unreachable!("{SHAPE}");
         };
         let empty = QuantileState::default();
-        let state = of_bucket(&states.states, bucket).unwrap_or(&empty);
-        quantiles_result(self, state, &values.format)
+        let state = of_bucket(&states.states, of.bucket).unwrap_or(&empty);
+        quantiles_result(self, state, &of.values.format)
     }
 
     fn property(&self, name: Option<&str>) -> Option<Property> {

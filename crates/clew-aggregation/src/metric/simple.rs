@@ -1,48 +1,29 @@
 //! `min`, `max`, `avg`, `sum` and `stats`: all are shown of one count of values, extremes and sum.
 
 use clew_query::AggError;
+use clew_query::aggregation::Source;
 
-use crate::collect::{Block, Collect, Planned, Segment};
+use crate::collect::{Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
-use crate::field::rows::Rows;
-use crate::limits::{Account, grow};
-use crate::metric::{Metric, SHAPE, each_value, of_bucket};
+use crate::field::context::AggContext;
+use crate::field::values::plan_values;
+use crate::metric::values::{KeptValues, Values};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::numbers::moments::Moments;
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::{AggResult, Metric as MetricResult, Stats};
 use crate::value::format::ValueFormat;
 
-/// Count, extremes and sum: all that the simple metrics show.
-pub(crate) struct Basic {
-    column: ValueColumn,
-    rows: Rows,
-    moments: Vec<Moments>,
-}
-
-impl Basic {
-    pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
-        Ok(Basic {
-            column: ValueColumn::open(segment.reader, plan.values())?,
-            rows: Rows::default(),
-            moments: Vec::new(),
-        })
-    }
-}
-
-impl Collect for Basic {
-    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
-        let (column, moments) = (&self.column, &mut self.moments);
-        each_value(column, &mut self.rows, block, |parent, raw| {
-            grow(moments, parent, account)?;
-            moments[parent as usize].add(column.number(raw));
-            Ok(())
-        })
+impl KeptValues for Moments {
+    fn add_raw(&mut self, column: &ValueColumn, raw: u64) {
+        self.add(column.number(raw));
     }
 
-    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
-        Ok(Partial::Moments(self.moments))
+    fn partial(kept: Vec<Self>) -> Partial {
+        Partial::Moments(kept)
     }
 }
 
@@ -54,6 +35,25 @@ pub(crate) enum MomentKind {
     Avg,
     Sum,
     Stats,
+}
+
+/// The plan of one of them.
+///
+/// # Errors
+/// [`AggError`] when the field cannot serve.
+pub(crate) fn plan_moments(
+    kind: MomentKind,
+    source: &Source,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, MomentKind), AggError> {
+    let name = match kind {
+        MomentKind::Min => "min",
+        MomentKind::Max => "max",
+        MomentKind::Avg => "avg",
+        MomentKind::Sum => "sum",
+        MomentKind::Stats => "stats",
+    };
+    Ok((plan_values(source, name, context)?, kind))
 }
 
 pub(crate) fn stats_of(moments: &Moments, format: &ValueFormat) -> Stats {
@@ -89,19 +89,19 @@ pub(crate) fn moments_result(
 
 impl Metric for MomentKind {
     fn open(&self, segment: Segment<'_>, plan: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
-        Ok(Box::new(Basic::open(segment, plan)?))
+        Values::<Moments>::open(segment, plan)
     }
 
     fn empty(&self) -> Partial {
         Partial::Moments(Vec::new())
     }
 
-    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Moments(moments) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Moments(moments) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let moments = of_bucket(moments, bucket).copied();
-        moments_result(*self, &moments.unwrap_or_default(), &values.format)
+        let moments = of_bucket(moments, of.bucket).copied();
+        moments_result(*self, &moments.unwrap_or_default(), &of.values.format)
     }
 
     fn property(&self, name: Option<&str>) -> Option<Property> {

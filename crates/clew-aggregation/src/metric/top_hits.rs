@@ -8,11 +8,14 @@ use clew_query::{AggError, Order, SortKey};
 use clew_search::{CompileContext, KeyCursor, MergedHit, ShardHit, Slot, Snapshot, SortObjects};
 use tantivy::{DocId, SegmentReader};
 
-use crate::collect::{Block, Collect};
+use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::{Partial, TopList, TopLists};
+use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::field::segments::Segments;
 use crate::limits::{Account, grow};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
+use crate::order::Property;
 use crate::reduce::Budget;
 use crate::result::{AggResult, TopHitsResult};
 
@@ -138,73 +141,100 @@ pub(crate) struct TopHitsPlan {
     pub(crate) segments: Segments,
 }
 
-impl TopHitsPlan {
-    pub(crate) fn new(
-        name: &str,
-        spec: &TopHitsSpec,
-        context: &AggContext<'_>,
-    ) -> Result<Self, AggError> {
-        let asked = spec.from.saturating_add(spec.size);
-        if asked > TOP_HITS_MAX {
-            return Err(AggError::invalid(format!(
-                "Top hits result window is too large, the top hits aggregator [{name}]'s from + \
+/// The plan of the one with a name.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_top_hits(
+    name: &str,
+    spec: &TopHitsSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, TopHitsPlan), AggError> {
+    let asked = spec.from.saturating_add(spec.size);
+    if asked > TOP_HITS_MAX {
+        return Err(AggError::invalid(format!(
+            "Top hits result window is too large, the top hits aggregator [{name}]'s from + \
                  size must be less than or equal to: [{TOP_HITS_MAX}] but was [{asked}]. This limit \
                  can be set by changing the [index.max_inner_result_window] index level setting."
-            )));
-        }
-        let by_score = |key: &SortKey| matches!(key, SortKey::Score { .. });
-        let mut keys = spec.sort.clone();
-        if keys.is_empty() {
-            keys.push(SortKey::Score { order: Order::Desc });
-        }
-        let mut objects = SortObjects::default();
-        if let Some(searcher) = context.searcher {
-            let compile = CompileContext {
-                snapshot: searcher.snapshot,
-                now_ms: context.now_ms,
-                knn: searcher.knn,
-            };
-            objects = SortObjects::find(&keys, &compile, context.scope)
-                .map_err(|error| AggError::Query(Box::new(error)))?;
-        }
-        Ok(TopHitsPlan {
-            from: spec.from,
-            limit: asked,
-            is_sorted: !spec.sort.is_empty(),
-            with_scores: spec.track_scores || keys.iter().any(by_score),
-            keys: Arc::new(keys),
-            objects: Arc::new(objects),
-            shard: context.shard,
-            snapshot: context
-                .snapshot
-                .map(|snapshot| Arc::new(snapshot.without_segments())),
-            segments: Segments::of(context),
-        })
+        )));
     }
+    let by_score = |key: &SortKey| matches!(key, SortKey::Score { .. });
+    let mut keys = spec.sort.clone();
+    if keys.is_empty() {
+        keys.push(SortKey::Score { order: Order::Desc });
+    }
+    let mut objects = SortObjects::default();
+    if let Some(searcher) = context.searcher {
+        let compile = CompileContext {
+            snapshot: searcher.snapshot,
+            now_ms: context.now_ms,
+            knn: searcher.knn,
+        };
+        objects = SortObjects::find(&keys, &compile, context.scope)
+            .map_err(|error| AggError::Query(Box::new(error)))?;
+    }
+    let plan = TopHitsPlan {
+        from: spec.from,
+        limit: asked,
+        is_sorted: !spec.sort.is_empty(),
+        with_scores: spec.track_scores || keys.iter().any(by_score),
+        keys: Arc::new(keys),
+        objects: Arc::new(objects),
+        shard: context.shard,
+        snapshot: context
+            .snapshot
+            .map(|snapshot| Arc::new(snapshot.without_segments())),
+        segments: Segments::of(context),
+    };
+    Ok((ValuePlan::none(), plan))
 }
 
-/// The first documents of a bucket, which go beside the results.
-pub(crate) fn top_hits_result(
-    plan: &TopHitsPlan,
-    lists: &TopLists,
-    parent: Option<u32>,
-    budget: &mut Budget<'_>,
-) -> AggResult {
-    let list = parent.and_then(|parent| lists.lists.get(parent as usize));
-    let found = list.map_or(&[][..], |list| &list.hits);
-    let first = budget.hits.len();
-    for hit in found.get(plan.from..).unwrap_or_default() {
-        let mut hit = hit.clone();
-        if !plan.is_sorted {
-            hit.hit.sort.clear();
-        }
-        budget.hits.push(hit);
+impl Metric for TopHitsPlan {
+    fn open(&self, segment: Segment<'_>, _: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
+        Ok(Box::new(TopHits::open(segment.reader, self)?))
     }
-    AggResult::TopHits(TopHitsResult {
-        total: list.map_or(0, |list| list.total),
-        max_score: list
-            .and_then(|list| list.max_score)
-            .filter(|_| !plan.is_sorted),
-        hits: first..budget.hits.len(),
-    })
+
+    fn empty(&self) -> Partial {
+        Partial::TopHits(TopLists {
+            lists: Vec::new(),
+            keys: self.keys.clone(),
+            limit: self.limit,
+        })
+    }
+
+    /// The documents themselves go beside the results.
+    fn result(&self, of: InBucket<'_>, budget: &mut Budget<'_>) -> AggResult {
+        let Partial::TopHits(lists) = of.partial else {
+            unreachable!("{SHAPE}");
+        };
+        let list = of_bucket(&lists.lists, of.bucket);
+        let found = list.map_or(&[][..], |list| &list.hits);
+        let first = budget.hits.len();
+        for hit in found.get(self.from..).unwrap_or_default() {
+            let mut hit = hit.clone();
+            if !self.is_sorted {
+                hit.hit.sort.clear();
+            }
+            budget.hits.push(hit);
+        }
+        AggResult::TopHits(TopHitsResult {
+            total: list.map_or(0, |list| list.total),
+            max_score: list
+                .and_then(|list| list.max_score)
+                .filter(|_| !self.is_sorted),
+            hits: first..budget.hits.len(),
+        })
+    }
+
+    fn property(&self, _: Option<&str>) -> Option<Property> {
+        None
+    }
+
+    fn wants_scores(&self) -> bool {
+        self.with_scores
+    }
+
+    fn profiled_as(&self) -> &'static str {
+        "TopHitsAggregator"
+    }
 }

@@ -1,20 +1,36 @@
 //! `value_count`: how many values there are.
 
 use clew_query::AggError;
+use clew_query::aggregation::Source;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
+use crate::field::values::plan_values;
 use crate::field::{ValueKind, ValuePlan};
 use crate::limits::{Account, grow};
-use crate::metric::{Metric, SHAPE, of_bucket};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::AggResult;
 
 /// Nothing is said but whose values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ValueCountPlan;
+
+/// The plan of `value_count`.
+///
+/// # Errors
+/// [`AggError`] when the field cannot serve.
+pub(crate) fn plan_value_count(
+    source: &Source,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, ValueCountPlan), AggError> {
+    let values = plan_values(source, "value_count", context)?;
+    Ok((values, ValueCountPlan))
+}
 
 /// How many values there are.
 pub(crate) struct ValueCount {
@@ -68,11 +84,11 @@ impl Metric for ValueCountPlan {
         Partial::Counts(Vec::new())
     }
 
-    fn result(&self, _: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Counts(counts) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Counts(counts) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        AggResult::ValueCount(of_bucket(counts, bucket).copied().unwrap_or(0))
+        AggResult::ValueCount(of_bucket(counts, of.bucket).copied().unwrap_or(0))
     }
 
     fn property(&self, name: Option<&str>) -> Option<Property> {

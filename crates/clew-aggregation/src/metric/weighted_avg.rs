@@ -1,22 +1,39 @@
 //! `weighted_avg`: the mean of values, each counted by its weight.
 
 use clew_query::AggError;
+use clew_query::aggregation::WeightedAvgSpec;
 
 use crate::collect::{Block, Collect, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
+use crate::field::values::plan_values;
 use crate::limits::{Account, grow};
-use crate::metric::{Metric, SHAPE, of_bucket};
+use crate::metric::{InBucket, Metric, SHAPE, of_bucket};
 use crate::numbers::moments::Weighted;
 use crate::order::Property;
+use crate::reduce::Budget;
 use crate::result::{AggResult, Metric as MetricResult};
 
 /// Where the weights come from.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedAvgPlan {
     pub(crate) weight: ValuePlan,
+}
+
+/// The plan of `weighted_avg`.
+///
+/// # Errors
+/// [`AggError`] when a field cannot serve.
+pub(crate) fn plan_weighted_avg(
+    spec: &WeightedAvgSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, WeightedAvgPlan), AggError> {
+    let weight = plan_values(&spec.weight, "weighted_avg", context)?;
+    let values = plan_values(&spec.value, "weighted_avg", context)?;
+    Ok((values, WeightedAvgPlan { weight }))
 }
 
 /// Sums of values times weights, and of weights.
@@ -88,14 +105,17 @@ impl Metric for WeightedAvgPlan {
         Partial::Weighted(Vec::new())
     }
 
-    fn result(&self, values: &ValuePlan, partial: &Partial, bucket: Option<u32>) -> AggResult {
-        let Partial::Weighted(sums) = partial else {
+    fn result(&self, of: InBucket<'_>, _: &mut Budget<'_>) -> AggResult {
+        let Partial::Weighted(sums) = of.partial else {
             unreachable!("{SHAPE}");
         };
-        let mean = of_bucket(sums, bucket).copied().unwrap_or_default().mean();
+        let mean = of_bucket(sums, of.bucket)
+            .copied()
+            .unwrap_or_default()
+            .mean();
         AggResult::WeightedAvg(MetricResult {
             value: mean.is_finite().then_some(mean),
-            format: values.format.clone(),
+            format: of.values.format.clone(),
         })
     }
 

@@ -19,7 +19,7 @@ pub(crate) trait Ordered {
 /// [`AggError::Invalid`] when a path leads nowhere.
 pub(crate) fn plan_order(
     order: &[OrderBy],
-    subs: &[impl Ordered],
+    subs: &[&dyn Ordered],
 ) -> Result<Vec<PlannedOrder>, AggError> {
     order
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn order_or_count(mut order: Vec<PlannedOrder>) -> Vec<PlannedOrder> 
     order
 }
 
-fn metric_path(path: &str, subs: &[impl Ordered]) -> Result<By, AggError> {
+fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
     let unknown = |name: &str| {
         AggError::invalid(format!(
             "Invalid aggregation order path [{path}]. The provided aggregation [{name}] either \

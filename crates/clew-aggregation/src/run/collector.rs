@@ -9,6 +9,7 @@ use clew_schema::MappedField;
 use clew_search::SegmentBits;
 use tantivy::{DocId, SegmentReader};
 
+use crate::bucket::Feed;
 use crate::collect::{Block, Collect, Level, Segment, finish_all};
 use crate::counted::Partial;
 use crate::field::context::{AggContext, documents_of};
@@ -18,11 +19,11 @@ use crate::result::{AggResults, NamedResult};
 use crate::run::deposit::{Counted, Deposit};
 use crate::run::samples::Samples;
 use crate::tree::open::open_all;
-use crate::tree::passes::{cut_terms, fill_backgrounds, fill_relatives, settle, wants_background};
+use crate::tree::passes::{count_backgrounds, count_late, cut_buckets, settle, wants_background};
 use crate::tree::profile::{AggProfile, count_buckets, profiles};
 use crate::tree::results::reduce;
 use crate::tree::unify::unify;
-use crate::tree::{Op, Plan, plan_all, wants_scores};
+use crate::tree::{Plan, plan_all, wants_scores};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;
@@ -62,7 +63,9 @@ impl AggCollector {
     pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
         let plans = plan_all(specs, &context, 0)?;
         let merged = plans.iter().map(Plan::empty).collect();
-        let global = plans.iter().any(|plan| matches!(plan.op, Op::Global));
+        let global = plans
+            .iter()
+            .any(|plan| matches!(plan.feed(), Feed::Everything));
         let visible = context.searcher.and_then(|searcher| searcher.visible);
         let visible = visible.filter(|_| global);
         let visible = visible.map(|query| documents_of(query, &context));
@@ -156,7 +159,11 @@ impl AggCollector {
         if self.wants_scores() {
             self.account.make_scores(reader.max_doc())?;
         }
-        if self.plans.iter().any(|plan| matches!(plan.op, Op::Global)) {
+        if self
+            .plans
+            .iter()
+            .any(|plan| matches!(plan.feed(), Feed::Everything))
+        {
             self.collect_global(ord, reader)?;
         }
         Ok(())
@@ -178,7 +185,7 @@ impl AggCollector {
                 parents: &self.roots[..docs.len()],
             };
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
-                if matches!(plan.op, Op::Global) {
+                if matches!(plan.feed(), Feed::Everything) {
                     collector.collect(block, &mut self.account)?;
                 }
             }
@@ -210,7 +217,7 @@ impl AggCollector {
             };
             self.samples.offer(docs, &mut self.account)?;
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
-                if !matches!(plan.op, Op::Global | Op::Sample(_)) {
+                if matches!(plan.feed(), Feed::Matches) {
                     collector.collect(block, &mut self.account)?;
                 }
             }
@@ -224,13 +231,13 @@ impl AggCollector {
     /// As [`AggCollector::segment`].
     pub fn finish(mut self) -> Result<Intermediate, AggError> {
         self.end_segment()?;
-        fill_relatives(&self.plans, &mut self.merged, &mut self.account)?;
+        count_late(&self.plans, &mut self.merged, &mut self.account)?;
         let samples = std::mem::take(&mut self.samples);
         let (readers, merged) = (&self.readers, &mut self.merged);
         samples.finish(&self.plans, readers, &mut self.account, merged)?;
-        fill_backgrounds(&self.plans, &mut self.merged, &self.readers)?;
+        count_backgrounds(&self.plans, &mut self.merged, &self.readers)?;
         count_buckets(&self.plans, &self.merged);
-        cut_terms(&self.plans, &mut self.merged, 1);
+        cut_buckets(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {
             plans: self.plans,
             pipelines: self.pipelines,
@@ -337,7 +344,8 @@ impl Intermediate {
         self,
         book: &dyn Fn(usize) -> Result<(), MemoryExceeded>,
     ) -> Result<AggResults, AggError> {
-        let partials = settle(&self.plans, self.partials)?;
+        let mut partials = self.partials;
+        settle(&self.plans, &mut partials)?;
         let mut all = reduce(&self.plans, &partials, self.limits, book)?;
         apply(&self.plans, &self.pipelines, &mut all.results)?;
         Ok(all)

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use clew_query::AggError;
 use tantivy::{DocId, SegmentReader};
 
+use crate::bucket::Feed;
 use crate::bucket::sampler::SamplePlan;
 use crate::collect::places::{Counted, Everything};
 use crate::collect::timed::opened;
@@ -14,7 +15,7 @@ use crate::counted::Partial;
 use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::Account;
-use crate::tree::{Op, Plan};
+use crate::tree::Plan;
 use crate::value::key::Key;
 
 /// A document that may be in the sample.
@@ -41,9 +42,9 @@ pub(crate) struct Samples {
 }
 
 fn sampling(plan: &Plan) -> Option<SamplePlan> {
-    match plan.op {
-        Op::Sample(sample) => Some(sample),
-        _ => None,
+    match plan.feed() {
+        Feed::Best(sample) => Some(sample),
+        Feed::Matches | Feed::Everything => None,
     }
 }
 

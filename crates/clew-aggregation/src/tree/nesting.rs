@@ -1,54 +1,35 @@
 //! Which aggregations may lie in which.
 
 use clew_query::AggError;
-use clew_query::aggregation::{AggSpec, FilterShape, NamedAgg};
+use clew_query::aggregation::{AggFamily, NamedAgg};
+
+use crate::bucket::{AskedBuckets, asked_buckets};
 
 /// Some aggregations only make sense at the top, or inside a few others.
 ///
 /// # Errors
 /// [`AggError::Invalid`].
 pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError> {
-    if depth > 0 && matches!(agg.spec, AggSpec::Global(_)) {
-        return Err(AggError::invalid(format!(
-            "Aggregation [{}] cannot have a global sub-aggregation: global aggregations can only \
-             be at the top level",
-            agg.name
-        )));
+    let asked = buckets_of(agg);
+    let only_at_the_top = asked.and_then(|asked| asked.only_at_the_top(&agg.name));
+    if let Some(reason) = only_at_the_top.filter(|_| depth > 0) {
+        return Err(AggError::invalid(reason));
     }
-    if depth > 0 && matches!(agg.spec, AggSpec::Sample(_)) {
+    let has_pages = |sub| buckets_of(sub).is_some_and(AskedBuckets::has_pages);
+    let takes_pages = asked.is_some_and(AskedBuckets::takes_pages);
+    if !takes_pages && agg.subs.iter().any(has_pages) {
+        let factory = asked.map_or("AggregatorFactory", AskedBuckets::factory_name);
         return Err(AggError::invalid(format!(
-            "Aggregation [{}]: samples can only be taken at the top level",
-            agg.name
-        )));
-    }
-    let single = match &agg.spec {
-        AggSpec::Filters(filters) => filters.shape == FilterShape::Single,
-        AggSpec::Nested(_) | AggSpec::ReverseNested(_) | AggSpec::Relatives(_) => true,
-        _ => false,
-    };
-    let composite = |sub: &NamedAgg| matches!(sub.spec, AggSpec::Composite(_));
-    if !single && agg.subs.iter().any(composite) {
-        return Err(AggError::invalid(format!(
-            "[composite] aggregation cannot be used with a parent aggregation of type: [{}]",
-            factory_name(&agg.spec)
+            "[composite] aggregation cannot be used with a parent aggregation of type: [{factory}]"
         )));
     }
     Ok(())
 }
 
-/// The name OpenSearch gives the thing that builds such aggregators, seen in its messages.
-fn factory_name(spec: &AggSpec) -> &'static str {
-    match spec {
-        AggSpec::Terms(_) => "TermsAggregatorFactory",
-        AggSpec::DateHistogram(_) => "DateHistogramAggregatorFactory",
-        AggSpec::Histogram(_) => "HistogramAggregatorFactory",
-        AggSpec::Range(_) => "RangeAggregatorFactory",
-        AggSpec::Filters(_) => "FiltersAggregatorFactory",
-        AggSpec::Global(_) => "GlobalAggregatorFactory",
-        AggSpec::Sample(_) => "SamplerAggregatorFactory",
-        AggSpec::Missing(_) => "MissingAggregatorFactory",
-        AggSpec::Composite(_) => "CompositeAggregationFactory",
-        AggSpec::MultiTerms(_) => "MultiTermsAggregationFactory",
-        _ => "AggregatorFactory",
+/// An aggregation that makes buckets.
+fn buckets_of(agg: &NamedAgg) -> Option<&dyn AskedBuckets> {
+    match agg.spec.family() {
+        AggFamily::Bucket(spec) => Some(asked_buckets(spec)),
+        AggFamily::Metric(_) | AggFamily::Pipeline(_) => None,
     }
 }

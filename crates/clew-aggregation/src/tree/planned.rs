@@ -2,9 +2,10 @@
 
 use clew_query::AggError;
 
+use crate::bucket::Feed;
 use crate::collect::{Level, Planned, Segment, Subs};
+use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
-use crate::counted::{Partial, TopLists};
 use crate::field::ValuePlan;
 use crate::order::Property;
 use crate::order::path::Ordered;
@@ -12,7 +13,6 @@ use crate::pipeline::{Piped, PipelinePlan};
 use crate::reduce::{Budget, Node, Reduced};
 use crate::result::AggResult;
 use crate::tree::open::open_all;
-use crate::tree::property::property_of;
 use crate::tree::results::result_of;
 use crate::tree::{Op, Plan, wants_scores};
 
@@ -40,7 +40,10 @@ impl Ordered for Plan {
     }
 
     fn property(&self, name: Option<&str>) -> Option<Property> {
-        property_of(&self.op, name)
+        match &self.op {
+            Op::Bucket(bucket) => bucket.as_bucket().property(name),
+            Op::Metric(metric) => metric.as_metric().property(name),
+        }
     }
 }
 
@@ -73,30 +76,19 @@ impl Plan {
     /// Nothing counted.
     pub(crate) fn empty(&self) -> Partial {
         match &self.op {
-            Op::Terms(_)
-            | Op::DateHistogram(_)
-            | Op::Histogram(_)
-            | Op::Range(_)
-            | Op::Missing
-            | Op::Join(_)
-            | Op::Relatives(_)
-            | Op::Filters(_)
-            | Op::Global
-            | Op::Sample(_)
-            | Op::Composite(_)
-            | Op::MultiTerms { .. }
-            | Op::AutoDate(_)
-            | Op::Grid { .. }
-            | Op::Clusters { .. } => Partial::Buckets(Buckets {
+            Op::Bucket(_) => Partial::Buckets(Buckets {
                 subs: self.subs.iter().map(Plan::empty).collect(),
                 ..Buckets::default()
             }),
-            Op::TopHits(top) => Partial::TopHits(TopLists {
-                lists: Vec::new(),
-                keys: top.keys.clone(),
-                limit: top.limit,
-            }),
             Op::Metric(metric) => metric.as_metric().empty(),
+        }
+    }
+
+    /// Which documents it counts.
+    pub(crate) fn feed(&self) -> Feed {
+        match &self.op {
+            Op::Bucket(bucket) => bucket.as_bucket().feed(),
+            Op::Metric(_) => Feed::Matches,
         }
     }
 }

@@ -3,10 +3,8 @@
 
 use clew_query::AggError;
 
-use crate::bucket::chain::Link;
-use crate::bucket::multi_terms::MultiTermsPlan;
 use crate::counted::Partial;
-use crate::field::{ValueKind, ValuePlan};
+use crate::field::ValueKind;
 use crate::tree::{Op, Plan};
 use crate::value::key::{Key, KeyTable};
 
@@ -21,7 +19,9 @@ pub(crate) fn unify(
     let plans = mine.iter_mut().zip(theirs);
     let partials = my_partials.iter_mut().zip(their_partials);
     for ((mine, theirs), (my_partial, their_partial)) in plans.zip(partials) {
-        adopt_links(&mut mine.op, &theirs.op);
+        if let (Op::Bucket(mine), Op::Bucket(theirs)) = (&mut mine.op, &theirs.op) {
+            mine.adopt(theirs);
+        }
         if let Some(common) = common_kind(mine, theirs)? {
             map_keys(my_partial, common);
             map_keys(their_partial, common);
@@ -42,11 +42,14 @@ pub(crate) fn unify(
 /// The type that both can be read as, where keys have to change for that.
 fn common_kind(mine: &mut Plan, theirs: &Plan) -> Result<Option<ValueKind>, AggError> {
     let kinds = (mine.values.kind, theirs.values.kind);
-    if adopt(&mut mine.values, &theirs.values) || kinds.0 == kinds.1 {
+    if mine.values.adopt(&theirs.values) || kinds.0 == kinds.1 {
         return Ok(None);
     }
-    // Only terms have values for keys.
-    if kinds.1 == ValueKind::Unmapped || !matches!(mine.op, Op::Terms(_)) {
+    let has_values_for_keys = match &mine.op {
+        Op::Bucket(bucket) => bucket.as_bucket().has_values_for_keys(),
+        Op::Metric(_) => false,
+    };
+    if kinds.1 == ValueKind::Unmapped || !has_values_for_keys {
         return Ok(None);
     }
     let is = |wanted: &[ValueKind]| wanted.contains(&kinds.0) && wanted.contains(&kinds.1);
@@ -71,35 +74,6 @@ fn common_kind(mine: &mut Plan, theirs: &Plan) -> Result<Option<ValueKind>, AggE
          indices",
         mine.name
     )))
-}
-
-/// A field may be unmapped in some of the indexes; what the others say about it counts.
-fn adopt(mine: &mut ValuePlan, theirs: &ValuePlan) -> bool {
-    let unmapped = mine.kind == ValueKind::Unmapped;
-    if unmapped {
-        *mine = theirs.clone();
-    }
-    unmapped
-}
-
-/// The same for the sources of combinations; and times are rounded as the coarsest shard did.
-fn adopt_links(mine: &mut Op, theirs: &Op) {
-    let each = |mine: &mut [Link], theirs: &[Link]| {
-        for (mine, theirs) in mine.iter_mut().zip(theirs) {
-            adopt(&mut mine.values, &theirs.values);
-        }
-    };
-    match (mine, theirs) {
-        (Op::Composite(mine), Op::Composite(theirs)) => each(&mut mine.links, &theirs.links),
-        (
-            Op::MultiTerms(MultiTermsPlan { links: mine, .. }),
-            Op::MultiTerms(MultiTermsPlan { links: theirs, .. }),
-        ) => {
-            each(mine, theirs);
-        }
-        (Op::AutoDate(mine), Op::AutoDate(theirs)) => mine.base = mine.base.max(theirs.base),
-        _ => {}
-    }
 }
 
 fn map_keys(partial: &mut Partial, kind: ValueKind) {

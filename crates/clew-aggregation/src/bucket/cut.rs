@@ -1,0 +1,74 @@
+//! Of each parent's terms a shard keeps only the best, and notes how wrong counts may be because of that.
+
+use clew_query::aggregation::Direction;
+
+use crate::bucket::terms::TermsPlan;
+use crate::counted::buckets::{Buckets, LeftOut, retain};
+use crate::order::{By, Comparison};
+use crate::value::key::number_of;
+
+/// Cuts the terms of so many parents to those that a shard reports.
+pub(crate) fn cut_terms(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
+    add_unmatched(buckets, parent_count);
+    cut(terms, buckets, parent_count);
+}
+
+/// Terms that no document matched have buckets too, where they are asked for.
+fn add_unmatched(buckets: &mut Buckets, parent_count: usize) {
+    let universe = std::mem::take(&mut buckets.universe).into_parts().1;
+    for parent in 0..parent_count {
+        for key in &universe {
+            let (number, _) = buckets.table.number(number_of(parent), key.clone());
+            if number as usize == buckets.counts.len() {
+                buckets.counts.push(0);
+            }
+        }
+    }
+}
+
+fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
+    let by_parent = buckets.by_parent();
+    let comparison = Comparison::new(buckets, &terms.order);
+    let mut keep = vec![false; buckets.table.len()];
+    let mut left_out = Vec::with_capacity(parent_count);
+    let mut errors = Vec::with_capacity(parent_count);
+    for parent in 0..parent_count {
+        let mut numbers = by_parent.of_parent(number_of(parent)).to_vec();
+        let count = numbers.len();
+        if count > terms.shard_size {
+            numbers
+                .select_nth_unstable_by(terms.shard_size - 1, |a, b| comparison.of_buckets(*a, *b));
+        }
+        let (kept, dropped) = numbers.split_at(count.min(terms.shard_size));
+        let counts_of = |list: &[u32]| -> Vec<u64> {
+            list.iter().map(|n| buckets.counts[*n as usize]).collect()
+        };
+        let mut of_parent = LeftOut {
+            shards: 1,
+            documents: counts_of(dropped).iter().sum(),
+            ..LeftOut::default()
+        };
+        if kept.len() == terms.shard_size {
+            match (terms.order[0].by, terms.order[0].direction) {
+                (By::Key | By::Score(_), _) => {}
+                (By::Count, Direction::Descending) => {
+                    of_parent.error = counts_of(kept).into_iter().min().unwrap_or(0);
+                }
+                _ => of_parent.unbounded = true,
+            }
+        }
+        for number in kept {
+            keep[*number as usize] = true;
+        }
+        errors.push(of_parent.error);
+        left_out.push(of_parent);
+    }
+    retain(buckets, &keep);
+    buckets.reported = buckets
+        .table
+        .parents()
+        .iter()
+        .map(|parent| errors[*parent as usize])
+        .collect();
+    buckets.left_out = left_out;
+}

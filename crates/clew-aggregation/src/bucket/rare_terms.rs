@@ -1,0 +1,21 @@
+//! `rare_terms`: the least frequent values, which are terms in another order. They are counted in full on every shard: what
+//! is rare here may be frequent elsewhere.
+
+use clew_query::AggError;
+use clew_query::aggregation::RareTermsSpec;
+
+use crate::bucket::terms::{TermsShape, every_term};
+use crate::bucket::{AskedBuckets, Asking, BucketPlan};
+use crate::field::ValuePlan;
+use crate::field::values::{plan_values, term_filter};
+
+impl AskedBuckets for RareTermsSpec {
+    fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
+        let values = plan_values(&self.source, "rare_terms", asking.context)?;
+        let shape = TermsShape::Rare {
+            max_doc_count: self.max_doc_count,
+        };
+        let plan = every_term(term_filter(&self.filter, &values)?, shape);
+        Ok((values, plan.into()))
+    }
+}
