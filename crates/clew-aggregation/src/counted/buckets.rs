@@ -3,6 +3,7 @@
 use clew_platform::Pace;
 use clew_query::aggregation::Heuristic;
 use clew_query::{AggError, go_on_reducing};
+use serde::{Deserialize, Serialize};
 
 use crate::counted::Partial;
 use crate::counted::arrays::{DROPPED, follow_each, merge_each, reach};
@@ -10,7 +11,7 @@ use crate::numbers::heuristic::score;
 use crate::value::key::{Key, KeyTable};
 
 /// Buckets, what is nested in them, and what terms add.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Buckets {
     pub(crate) table: KeyTable<Key>,
     pub(crate) counts: Vec<u64>,
@@ -32,14 +33,14 @@ pub(crate) struct Buckets {
 }
 
 /// The starts of the buckets of one parent, and how long one is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Axis {
     pub(crate) starts: Vec<i64>,
     pub(crate) interval: String,
 }
 
 /// What shards left out of a parent's terms.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LeftOut {
     /// Shards that had the parent at all.
     pub(crate) shards: u32,
@@ -224,7 +225,7 @@ pub(crate) fn retain(buckets: &mut Buckets, keep: &[bool]) {
 }
 
 /// What a score needs beside the buckets' own counts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Background {
     /// Documents per parent.
     pub(crate) sizes: Vec<u64>,

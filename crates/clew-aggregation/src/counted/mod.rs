@@ -1,5 +1,6 @@
 //! What was counted so far, in a form that merges: over segments, then over shards. Everything is an
-//! array indexed by bucket number; a nested aggregation's buckets name their parent's number.
+//! array indexed by bucket number; a nested aggregation's buckets name their parent's number. It is plain data, which can be
+//! written down and read again; what reads it has the plans that it was counted by.
 
 pub(crate) mod arrays;
 pub(crate) mod buckets;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use clew_query::aggregation::Method;
 use clew_query::{AggError, SortKey, compare_rows};
 use clew_search::MergedHit;
+use serde::{Deserialize, Serialize};
 
 use crate::counted::arrays::{DROPPED, follow_each, merge_each};
 use crate::counted::buckets::Buckets;
@@ -23,7 +25,7 @@ use crate::value::key::{Key, KeyTable};
     clippy::large_enum_variant,
     reason = "there is one per aggregation, not one per bucket"
 )]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Partial {
     Buckets(Buckets),
     Moments(Vec<Moments>),
@@ -38,29 +40,51 @@ pub(crate) enum Partial {
 }
 
 /// Distributions per bucket.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct QuantileStates {
     pub(crate) states: Vec<QuantileState>,
     pub(crate) method: Method,
 }
 
 /// Distinct values per bucket.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sketches {
     pub(crate) sketches: Vec<Sketch>,
     pub(crate) threshold: usize,
 }
 
 /// The first documents of every bucket.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TopLists {
     pub(crate) lists: Vec<TopList>,
+    #[serde(with = "shared")]
     pub(crate) keys: Arc<Vec<SortKey>>,
     pub(crate) limit: usize,
 }
 
+/// What is shared, as if it was not.
+mod shared {
+    use std::sync::Arc;
+
+    use clew_query::SortKey;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        keys: &Arc<Vec<SortKey>>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        keys.as_ref().serialize(out)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<Arc<Vec<SortKey>>, D::Error> {
+        Vec::deserialize(input).map(Arc::new)
+    }
+}
+
 /// The first documents of one bucket, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TopList {
     pub(crate) total: u64,
     pub(crate) max_score: Option<f32>,

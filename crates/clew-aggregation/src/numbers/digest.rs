@@ -2,6 +2,8 @@
 //! extremely accurate quantiles using t-digests", 2019). Centroids are small near both ends, so
 //! that the error there is small too; few values are kept as they are.
 
+use serde::{Deserialize, Serialize};
+
 /// Values wait until this many times the compression have come in, then they are merged.
 const PENDING_FACTOR: f64 = 5.0;
 
@@ -9,14 +11,14 @@ const PENDING_FACTOR: f64 = 5.0;
 const CENTROIDS_FACTOR: f64 = 2.0;
 
 /// A mean and how much it stands for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Centroid {
     mean: f64,
     weight: f64,
 }
 
 /// The distribution of a bucket's values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TDigest {
     /// Merged centroids, by mean.
     merged: Vec<Centroid>,

@@ -1,20 +1,47 @@
 //! Quantiles of positive numbers with a fixed number of significant digits: one counter per step
 //! of a histogram whose steps grow with the value (Gil Tene's HdrHistogram).
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::BTreeMap;
 
 /// Counts per step; zero has a step of its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Hdr {
+    /// Written as pairs, since not every format has keys that are no texts.
+    #[serde(with = "pairs")]
     counts: BTreeMap<Step, u64>,
     total: u64,
 }
 
 /// A step: values from `(1 + place / halves) * 2^exponent` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Step {
     exponent: i32,
     place: u32,
+}
+
+/// A map as a list of its pairs.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Step;
+
+    pub(super) fn serialize<S: Serializer>(
+        counts: &BTreeMap<Step, u64>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        counts.iter().collect::<Vec<_>>().serialize(out)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<BTreeMap<Step, u64>, D::Error> {
+        let pairs = Vec::<(Step, u64)>::deserialize(input)?;
+        Ok(pairs.into_iter().collect())
+    }
 }
 
 const ZERO: Step = Step {

@@ -1,8 +1,10 @@
 //! Several fields together: how each is distributed, and how each two of them vary together. What
 //! is kept can be added to, so that segments and shards are counted apart.
 
+use serde::{Deserialize, Serialize};
+
 /// Moments of several numbers that documents have, and products of their differences from the mean.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MatrixMoments {
     pub(crate) count: u64,
     fields: Vec<FieldMoments>,
@@ -11,7 +13,7 @@ pub(crate) struct MatrixMoments {
 }
 
 /// The mean of one field, and the sums of powers of the differences from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct FieldMoments {
     mean: f64,
     second: f64,

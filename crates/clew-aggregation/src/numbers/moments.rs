@@ -2,9 +2,10 @@
 //! (Kahan), so that the order in which segments are merged hardly shows.
 
 use clew_schema::geo::GeoPoint;
+use serde::{Deserialize, Serialize};
 
 /// A sum and what was lost by rounding it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ExactSum {
     sum: f64,
     lost: f64,
@@ -40,7 +41,7 @@ impl ExactSum {
 }
 
 /// What basic metrics need.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Moments {
     pub(crate) count: u64,
     pub(crate) min: f64,
@@ -86,7 +87,7 @@ impl Moments {
 }
 
 /// The same and the sum of squares.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ExtendedMoments {
     pub(crate) basic: Moments,
     pub(crate) squares: ExactSum,
@@ -137,7 +138,7 @@ impl ExtendedMoments {
 }
 
 /// What a weighted mean needs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Weighted {
     sum: ExactSum,
     weights: ExactSum,
@@ -163,7 +164,7 @@ impl Weighted {
 
 /// The box around points and what their middle needs. The box has two widths: as the map lies, and
 /// across the line where east meets west.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Points {
     pub(crate) count: u64,
     lat: Moments,

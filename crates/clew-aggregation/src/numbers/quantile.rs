@@ -2,12 +2,13 @@
 
 use clew_query::AggError;
 use clew_query::aggregation::Method;
+use serde::{Deserialize, Serialize};
 
 use crate::numbers::digest::TDigest;
 use crate::numbers::hdr::Hdr;
 
 /// A bucket's distribution; empty until the first value.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) enum QuantileState {
     #[default]
     Empty,

@@ -4,6 +4,7 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use crate::value::key::Key;
+use serde::{Deserialize, Serialize};
 
 const REGISTER_BITS: u32 = 14;
 
@@ -12,12 +13,60 @@ const REGISTERS: usize = 1 << REGISTER_BITS;
 const RANK_MAX: u32 = 64 - REGISTER_BITS + 1;
 
 /// The distinct values seen in one bucket, by their hashes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Sketch {
     /// All hashes; the first `sorted` are in order and distinct.
     Exact { hashes: Vec<u64>, sorted: usize },
     /// The highest rank seen per register.
-    Estimate(Box<[u8; REGISTERS]>),
+    Estimate(#[serde(with = "registers")] Box<[u8; REGISTERS]>),
+}
+
+/// Registers as one string of bytes, as serde knows no arrays of that length.
+mod registers {
+    use serde::de::{Error, SeqAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    use super::REGISTERS;
+
+    type Registers = Box<[u8; REGISTERS]>;
+
+    pub(super) fn serialize<S: Serializer>(
+        registers: &Registers,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        out.serialize_bytes(&registers[..])
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Registers, D::Error> {
+        input.deserialize_byte_buf(Bytes)
+    }
+
+    struct Bytes;
+
+    impl<'de> Visitor<'de> for Bytes {
+        type Value = Registers;
+
+        fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(out, "{REGISTERS} bytes")
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Registers, E> {
+            let whole = Box::<[u8]>::from(bytes).try_into();
+            whole.map_err(|_| E::invalid_length(bytes.len(), &self))
+        }
+
+        /// Formats without strings of bytes write a list.
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Registers, A::Error> {
+            let mut bytes = Vec::with_capacity(REGISTERS);
+            while let Some(byte) = list.next_element()? {
+                if bytes.len() == REGISTERS {
+                    return Err(A::Error::invalid_length(REGISTERS + 1, &self));
+                }
+                bytes.push(byte);
+            }
+            self.visit_bytes(&bytes)
+        }
+    }
 }
 
 impl Default for Sketch {

@@ -322,6 +322,20 @@ impl Intermediate {
         Ok(())
     }
 
+    /// The same with partial results that were written down and read again.
+    #[cfg(test)]
+    pub(crate) fn carried(&self) -> Intermediate {
+        let mut written = Vec::new();
+        ciborium::into_writer(&self.partials, &mut written).expect("memory can be written");
+        Intermediate {
+            plans: self.plans.clone(),
+            pipelines: self.pipelines.clone(),
+            limits: self.limits,
+            memory: None,
+            partials: ciborium::from_reader(&written[..]).expect("it was written as it is read"),
+        }
+    }
+
     /// Memory that it takes, in bytes.
     pub fn memory_bytes(&self) -> usize {
         size_of_all(&self.partials)

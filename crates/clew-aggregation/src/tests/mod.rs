@@ -1,6 +1,7 @@
 //! Aggregations over real segments: several per shard, with deleted documents, several values per
 //! document, and columns that some segments lack.
 
+mod carried;
 mod cases;
 mod limits;
 pub(crate) mod model;
@@ -129,7 +130,7 @@ pub(super) fn try_run_within(
         limits,
         ..context(&mapping)
     };
-    let mut all: Option<Intermediate> = None;
+    let mut all: Option<(Intermediate, Intermediate)> = None;
     for segments in shards {
         let readers: Vec<SegmentReader> = segments
             .iter()
@@ -145,12 +146,21 @@ pub(super) fn try_run_within(
         let shard = collector.finish()?;
         let forked = forked(specs, context, (segments, &readers))?;
         assert_eq!(format!("{forked:?}"), format!("{shard:?}"));
+        let far = shard.carried();
         match &mut all {
-            None => all = Some(shard),
-            Some(all) => all.merge(shard)?,
+            None => all = Some((shard, far)),
+            Some((all, carried)) => {
+                all.merge(shard)?;
+                carried.merge(far)?;
+            }
         }
     }
-    all.expect("there is a shard").into_result()
+    let (all, carried) = all.expect("there is a shard");
+    let results = all.into_result()?;
+    // Wherever a shard's results come from, they mean the same.
+    let carried = carried.into_result()?;
+    assert_eq!(format!("{carried:?}"), format!("{results:?}"));
+    Ok(results)
 }
 
 fn collect(

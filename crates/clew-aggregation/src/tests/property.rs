@@ -34,7 +34,7 @@ fn doc() -> impl Strategy<Value = Doc> {
         })
 }
 
-fn shards() -> impl Strategy<Value = Shards> {
+pub(super) fn shards() -> impl Strategy<Value = Shards> {
     let segment = prop::collection::vec(doc(), 1..30);
     prop::collection::vec(prop::collection::vec(segment, 1..4), 1..4)
 }

@@ -1,11 +1,13 @@
 //! Bucket keys, and the table that numbers buckets by parent and key.
 
+use serde::{Deserialize, Serialize};
+
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::net::Ipv6Addr;
 
 /// What names a bucket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Key {
     /// A whole number, a bucket's place, or a value of an integer field.
     I64(i64),
@@ -135,11 +137,12 @@ impl Hasher for FoldHasher {
 }
 
 /// Gives each pair of parent bucket and key a number, dense from 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeyTable<K> {
     parents: Vec<u32>,
     keys: Vec<K>,
     /// Bucket number plus one, 0 where free; empty until the first look-up.
+    #[serde(skip)]
     slots: Vec<u32>,
 }
 

@@ -1,11 +1,12 @@
 //! Documents that were found.
 
+use serde::{Deserialize, Serialize};
 use tantivy::DocId;
 
 use clew_query::SortValue;
 
 /// A document that was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShardHit {
     /// Its segment's place in the snapshot.
     pub segment: usize,
@@ -20,7 +21,7 @@ pub struct ShardHit {
 }
 
 /// A hit and the shard it came from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MergedHit {
     /// The place of the shard's result among the results.
     pub shard: usize,
