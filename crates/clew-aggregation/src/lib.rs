@@ -57,6 +57,7 @@ pub(crate) mod tests;
 
 pub use field::context::{AggContext, AggSearcher, Stopwatch};
 pub use limits::AggLimits;
+pub use result::access::ResultParts;
 pub use result::{
     AggResult, AggResults, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult,
     MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult,

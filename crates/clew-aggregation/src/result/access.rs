@@ -97,7 +97,44 @@ macro_rules! inside {
     };
 }
 
+/// What a result is made of, for whoever books the memory that showing it takes.
+#[derive(Debug)]
+pub struct ResultParts<'a> {
+    /// How many buckets there are in a list.
+    pub buckets: usize,
+    /// How many numbers or names there are in one, where that is more than a few.
+    pub members: usize,
+    /// What was computed over each bucket.
+    pub subs: Vec<&'a [NamedResult]>,
+}
+
 impl AggResult {
+    /// What it is made of.
+    pub fn parts(&self) -> ResultParts<'_> {
+        let subs: Vec<&[NamedResult]> = match inside!(self) {
+            Inside::Buckets(buckets) => buckets.iter().map(|bucket| &bucket.subs[..]).collect(),
+            Inside::Ranges(buckets) => buckets.iter().map(|bucket| &bucket.subs[..]).collect(),
+            Inside::One(_, subs) => {
+                return ResultParts {
+                    buckets: 0,
+                    members: 0,
+                    subs: vec![subs],
+                };
+            }
+            Inside::Nothing => Vec::new(),
+        };
+        ResultParts {
+            buckets: subs.len(),
+            members: match self {
+                AggResult::Percentiles(percentiles) => percentiles.points.len(),
+                AggResult::BucketValue { keys, .. } => keys.len(),
+                // What hits of buckets take is booked as they are read.
+                _ => 0,
+            },
+            subs,
+        }
+    }
+
     /// The buckets, of aggregations that can have several.
     pub(crate) fn buckets(&self) -> Option<Vec<BucketView<'_>>> {
         match inside!(self) {

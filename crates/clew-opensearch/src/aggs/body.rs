@@ -10,6 +10,8 @@ pub(super) struct Body<'a> {
     pub(super) kind: &'a str,
     pub(super) name: &'a str,
     settings: Vec<(&'a str, &'a Value)>,
+    /// How documents are shown, which is of concern only to whoever does.
+    pub(super) documents: Option<Map<String, Value>>,
     /// Settings that were asked for: what may be meant by unknown ones.
     known: Vec<String>,
 }
@@ -21,6 +23,7 @@ impl<'a> Body<'a> {
             kind,
             name,
             settings: settings.collect(),
+            documents: None,
             known: Vec::new(),
         }
     }
@@ -64,9 +67,11 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// What is left, by name.
-    pub(super) fn rest(&self) -> Vec<&'a str> {
-        self.settings.iter().map(|(name, _)| *name).collect()
+    /// All that nobody took yet.
+    pub(super) fn take_all(&mut self) -> Map<String, Value> {
+        let all = self.settings.drain(..);
+        all.map(|(key, value)| (key.to_string(), value.clone()))
+            .collect()
     }
 
     /// A list of numbers, which must not be empty where it is given.

@@ -5,6 +5,9 @@ use std::num::NonZeroI64;
 
 use clew_query::aggregation::{CalendarUnit, DateInterval};
 
+use serde_json::Value;
+
+use super::body::Body;
 use super::error::AggDslError;
 
 /// A calendar unit, by name or as one of it.
@@ -89,5 +92,39 @@ pub(super) fn offset_ms(text: &str) -> Result<i64, AggDslError> {
     match text.strip_prefix('+') {
         Some(rest) => time_value_ms(rest, "offset"),
         None => time_value_ms(text, "offset"),
+    }
+}
+
+/// The interval of a histogram of time, under whichever of its names.
+pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslError> {
+    let calendar = body.text("calendar_interval")?;
+    let fixed = body.text("fixed_interval")?;
+    let legacy = body.text("interval")?;
+    match (calendar, fixed, legacy) {
+        (Some(text), None, None) => calendar_interval(&text),
+        (None, Some(text), None) => fixed_interval(&text),
+        (None, None, Some(text)) => match text.parse::<i64>() {
+            Ok(number) => fixed_interval(&format!("{number}ms")),
+            Err(_) => legacy_interval(&text),
+        },
+        (None, None, None) => Err(AggDslError::illegal(
+            "Invalid interval specified, must be non-null and non-empty",
+        )),
+        (Some(_), Some(_), None) => Err(AggDslError::illegal(
+            "Cannot use [fixed_interval] with [calendar_interval] configuration option.",
+        )),
+        (_, _, Some(_)) => Err(AggDslError::illegal(
+            "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration \
+             options.",
+        )),
+    }
+}
+
+/// How far the starts of intervals of time are moved.
+pub(super) fn date_offset(body: &mut Body<'_>) -> Result<i64, AggDslError> {
+    match body.take("offset") {
+        None => Ok(0),
+        Some(Value::String(text)) => offset_ms(text),
+        Some(value) => value.as_i64().ok_or_else(|| body.wrong("offset", value)),
     }
 }

@@ -1,22 +1,20 @@
 //! Aggregations as OpenSearch writes them: a request's JSON to the typed tree, typed results to the
-//! reply's JSON. Nothing is computed here.
+//! reply's JSON. Nothing is computed here. Each aggregation has a file in `bucket`, `metric` or `pipeline`, alone or with those
+//! that are much alike: its reader, what writes its result, and its rows of the one table (`table`).
 
 mod body;
-mod buckets;
+mod bucket;
 mod error;
-mod geo;
 mod interval;
-mod metrics;
+mod metric;
 mod parse;
 mod path;
-mod pipelines;
+mod pipeline;
 mod render;
-mod render_buckets;
-mod render_metrics;
+mod settings;
+mod shown;
 mod shown_bytes;
-mod significant;
-mod supported;
-mod top_hits;
+mod table;
 
 #[cfg(test)]
 mod tests;
@@ -27,4 +25,4 @@ pub use parse::{ParsedAggs, parse_aggs};
 pub(crate) use path::AggPath;
 pub(crate) use render::{Rendering, render_aggs};
 pub(crate) use shown_bytes::shown_bytes;
-pub(crate) use supported::supported;
+pub(crate) use table::supported;

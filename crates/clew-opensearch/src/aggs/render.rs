@@ -4,22 +4,21 @@
 
 use std::collections::BTreeMap;
 
-use clew_aggregation::{
-    AggResult, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult, TopHitsResult,
-};
-use clew_query::aggregation::{EndKind, Grid};
+use clew_aggregation::{AggResult, Metric, NamedResult, TopHitsResult};
 use serde_json::{Map, Value, json};
 
+use super::bucket::{
+    composite, date_histogram, filters, geo_grid, multi_terms, only, range, significant_terms,
+    terms,
+};
+use super::metric::{geo, matrix_stats, percentiles, stats};
 use super::path::AggPath;
-use super::render_buckets::{
-    auto_date_body, buckets_body, composite_body, histogram_body, multi_terms_body,
-    named_buckets_body, range_body, significant_body, terms_body,
-};
-use super::render_metrics::{
-    bounds_body, bucket_value_body, centroid_body, derivative_body, extended_body, matrix_body,
-    metric_body, percentiles_body, stats_body, stats_text,
-};
+use super::pipeline::{sequence, summary};
+use super::shown::{histogram_body, metric_body, named_buckets_body};
 use crate::http::error::ApiError;
+
+/// What a result's type is called in its name, where names say it.
+pub(super) type TypeName = &'static str;
 
 /// Writes the `hits` of the `top_hits` aggregation at a path.
 pub(crate) type TopHitsWriter<'a> =
@@ -70,11 +69,6 @@ pub(super) fn add_all(
     how: Rendering<'_>,
 ) -> Result<(), ApiError> {
     for named in results {
-        let name = if how.typed_keys {
-            format!("{}#{}", type_name(&named.result), named.name)
-        } else {
-            named.name.clone()
-        };
         let mut body = Map::new();
         let path = AggPath::new(&named.name, how.above);
         if !how.meta.is_empty()
@@ -82,166 +76,120 @@ pub(super) fn add_all(
         {
             body.insert("meta".to_string(), meta.clone());
         }
-        render(&mut body, &named.result, &path, how)?;
+        let type_name = render(&mut body, &named.result, &path, how)?;
+        let name = if how.typed_keys {
+            format!("{type_name}#{}", named.name)
+        } else {
+            named.name.clone()
+        };
         object.insert(name, Value::Object(body));
     }
     Ok(())
 }
 
-/// The type of a result in a name, which clients choose their parser by.
-fn type_name(result: &AggResult) -> &'static str {
-    match result {
-        AggResult::Terms(terms) => terms_type(terms),
-        AggResult::MultiTerms { .. } => "multi_terms",
-        AggResult::DateHistogram(_) => "date_histogram",
-        AggResult::AutoDateHistogram { .. } => "auto_date_histogram",
-        AggResult::Histogram(_) => "histogram",
-        AggResult::VariableWidth(_) => "variable_width_histogram",
-        AggResult::Significant { terms, .. } => match terms.kind {
-            TermsKind::Text => "sigsterms",
-            TermsKind::Unmapped => "umsigterms",
-            TermsKind::Integer | TermsKind::Unsigned | TermsKind::Float => "siglterms",
-        },
-        AggResult::Range { kind, .. } => match kind {
-            EndKind::Numbers => "range",
-            EndKind::Dates => "date_range",
-            EndKind::Addresses => "ip_range",
-            EndKind::Distances => "geo_distance",
-        },
-        AggResult::Missing { .. } => "missing",
-        AggResult::Joined {
-            is_nested: true, ..
-        } => "nested",
-        AggResult::Joined { .. } => "reverse_nested",
-        AggResult::TopHits(_) => "top_hits",
-        AggResult::Single { kind, .. } => match kind {
-            SingleKind::Filter => "filter",
-            SingleKind::Global => "global",
-            SingleKind::Children => "children",
-            SingleKind::Parents => "parent",
-            SingleKind::Sample => "sampler",
-        },
-        AggResult::Filters { .. } => "filters",
-        AggResult::Adjacency(_) => "adjacency_matrix",
-        AggResult::Composite(_) => "composite",
-        AggResult::Cells { grid, .. } => match grid {
-            Grid::Geohash { .. } => "geohash_grid",
-            Grid::Geotile { .. } => "geotile_grid",
-        },
-        AggResult::GeoBounds(_) => "geo_bounds",
-        AggResult::GeoCentroid { .. } => "geo_centroid",
-        AggResult::Min(_) => "min",
-        AggResult::Max(_) => "max",
-        AggResult::Avg(_) => "avg",
-        AggResult::Sum(_) => "sum",
-        AggResult::ValueCount(_) => "value_count",
-        AggResult::Cardinality(_) => "cardinality",
-        AggResult::Stats(_) => "stats",
-        AggResult::ExtendedStats(_) => "extended_stats",
-        AggResult::Percentiles(percentiles) => match percentiles.kind {
-            PercentilesKind::TDigest => "tdigest_percentiles",
-            PercentilesKind::Hdr => "hdr_percentiles",
-            PercentilesKind::TDigestRanks => "tdigest_percentile_ranks",
-            PercentilesKind::HdrRanks => "hdr_percentile_ranks",
-            PercentilesKind::Buckets => "percentiles_bucket",
-        },
-        AggResult::MedianDeviation(_) => "median_absolute_deviation",
-        AggResult::WeightedAvg(_) => "weighted_avg",
-        AggResult::Matrix(_) => "matrix_stats",
-        AggResult::SimpleValue(_) => "simple_value",
-        AggResult::Derivative { .. } => "derivative",
-        AggResult::BucketValue { .. } => "bucket_metric_value",
-        AggResult::StatsBucket(_) => "stats_bucket",
-        AggResult::ExtendedStatsBucket(_) => "extended_stats_bucket",
-    }
-}
-
-fn terms_type(terms: &TermsResult) -> &'static str {
-    match (terms.rare, terms.kind) {
-        (false, TermsKind::Text) => "sterms",
-        (false, TermsKind::Integer) => "lterms",
-        (false, TermsKind::Unsigned) => "ulterms",
-        (false, TermsKind::Float) => "dterms",
-        (false, TermsKind::Unmapped) => "umterms",
-        (true, TermsKind::Text) => "srareterms",
-        (true, TermsKind::Unmapped) => "umrareterms",
-        (true, _) => "lrareterms",
-    }
-}
-
+/// Writes a result, and says its type, which clients choose their parser by. Every result has its line here; how it is
+/// written, the file of its aggregation says.
+#[allow(clippy::too_many_lines, reason = "one arm for each kind of result")]
 fn render(
     body: &mut Map<String, Value>,
     result: &AggResult,
     path: &AggPath<'_>,
     how: Rendering<'_>,
-) -> Result<(), ApiError> {
+) -> Result<TypeName, ApiError> {
     let how = Rendering {
         above: Some(path),
         ..how
     };
     match result {
-        AggResult::Terms(terms) => terms_body(body, terms, how)?,
-        AggResult::MultiTerms { terms, formats } => {
-            multi_terms_body(body, terms, formats, how)?;
-        }
+        AggResult::Terms(terms) => terms::write(body, terms, how),
+        AggResult::MultiTerms { terms, formats } => multi_terms::write(body, terms, formats, how),
         AggResult::Significant {
             terms,
             doc_count,
             background,
-        } => significant_body(body, terms, (*doc_count, *background), how)?,
-        AggResult::DateHistogram(histogram)
-        | AggResult::Histogram(histogram)
-        | AggResult::VariableWidth(histogram) => {
-            histogram_body(body, histogram, how)?;
+        } => significant_terms::write(body, terms, (*doc_count, *background), how),
+        AggResult::DateHistogram(buckets) => {
+            histogram_body(body, buckets, how).map(|()| "date_histogram")
+        }
+        AggResult::Histogram(buckets) => histogram_body(body, buckets, how).map(|()| "histogram"),
+        AggResult::VariableWidth(buckets) => {
+            histogram_body(body, buckets, how).map(|()| "variable_width_histogram")
         }
         AggResult::AutoDateHistogram {
             histogram,
             interval,
-        } => auto_date_body(body, histogram, interval, how)?,
-        AggResult::Range { buckets, keyed, .. } => range_body(body, buckets, *keyed, how)?,
+        } => date_histogram::write_auto(body, histogram, interval, how),
+        AggResult::Range {
+            buckets,
+            keyed,
+            kind,
+        } => range::write(body, buckets, (*keyed, *kind), how),
+        AggResult::Missing { doc_count, subs } => {
+            only::write(body, "missing", (*doc_count, subs), how)
+        }
+        AggResult::Joined {
+            is_nested,
+            doc_count,
+            subs,
+        } => {
+            let name = if *is_nested {
+                "nested"
+            } else {
+                "reverse_nested"
+            };
+            only::write(body, name, (*doc_count, subs), how)
+        }
+        AggResult::Single {
+            kind,
+            doc_count,
+            subs,
+        } => only::write(body, only::type_name(*kind), (*doc_count, subs), how),
+        AggResult::Filters { buckets, keyed } => filters::write(body, buckets, *keyed, how),
+        AggResult::Adjacency(buckets) => {
+            named_buckets_body(body, buckets, how).map(|()| "adjacency_matrix")
+        }
+        AggResult::Cells { grid, buckets } => geo_grid::write(body, *grid, buckets, how),
+        AggResult::Composite(page) => composite::write(body, page, how),
         AggResult::TopHits(hits) => {
             body.insert("hits".to_string(), (how.top_hits)(path, hits)?);
+            Ok("top_hits")
         }
-        AggResult::Missing { doc_count, subs }
-        | AggResult::Joined {
-            doc_count, subs, ..
+        AggResult::Min(metric) => Ok(number(body, metric, "min")),
+        AggResult::Max(metric) => Ok(number(body, metric, "max")),
+        AggResult::Avg(metric) => Ok(number(body, metric, "avg")),
+        AggResult::Sum(metric) => Ok(number(body, metric, "sum")),
+        AggResult::WeightedAvg(metric) => Ok(number(body, metric, "weighted_avg")),
+        AggResult::MedianDeviation(metric) => Ok(number(body, metric, "median_absolute_deviation")),
+        AggResult::SimpleValue(metric) => Ok(number(body, metric, "simple_value")),
+        AggResult::ValueCount(count) => Ok(whole(body, *count, "value_count")),
+        AggResult::Cardinality(count) => Ok(whole(body, *count, "cardinality")),
+        AggResult::Stats(stats) => Ok(stats::write(body, stats, "stats")),
+        AggResult::StatsBucket(stats) => Ok(stats::write(body, stats, "stats_bucket")),
+        AggResult::ExtendedStats(all) => Ok(stats::write_extended(body, all, "extended_stats")),
+        AggResult::ExtendedStatsBucket(all) => {
+            Ok(stats::write_extended(body, all, "extended_stats_bucket"))
         }
-        | AggResult::Single {
-            doc_count, subs, ..
-        } => {
-            body.insert("doc_count".to_string(), json!(doc_count));
-            add_all(body, subs, how)?;
+        AggResult::Percentiles(percentiles) => Ok(percentiles::write(body, percentiles)),
+        AggResult::Matrix(matrix) => Ok(matrix_stats::write(body, matrix)),
+        AggResult::GeoBounds(corners) => Ok(geo::write_bounds(body, corners.as_ref())),
+        AggResult::GeoCentroid { middle, count } => {
+            Ok(geo::write_centroid(body, middle.as_ref(), *count))
         }
-        AggResult::Filters { buckets, keyed } => buckets_body(body, buckets, *keyed, how)?,
-        AggResult::GeoBounds(corners) => bounds_body(body, corners.as_ref()),
-        AggResult::GeoCentroid { middle, count } => centroid_body(body, middle.as_ref(), *count),
-        AggResult::Adjacency(buckets) | AggResult::Cells { buckets, .. } => {
-            named_buckets_body(body, buckets, how)?;
-        }
-        AggResult::Matrix(matrix) => matrix_body(body, matrix),
-        AggResult::Composite(composite) => composite_body(body, composite, how)?,
-        AggResult::Min(metric)
-        | AggResult::Max(metric)
-        | AggResult::Avg(metric)
-        | AggResult::Sum(metric)
-        | AggResult::MedianDeviation(metric)
-        | AggResult::WeightedAvg(metric)
-        | AggResult::SimpleValue(metric) => metric_body(body, metric),
         AggResult::Derivative { metric, normalized } => {
-            derivative_body(body, metric, normalized.as_ref());
+            Ok(sequence::write(body, metric, normalized.as_ref()))
         }
-        AggResult::BucketValue { metric, keys } => bucket_value_body(body, metric, keys),
-        AggResult::ValueCount(count) | AggResult::Cardinality(count) => {
-            body.insert("value".to_string(), json!(count));
-        }
-        AggResult::Stats(stats) | AggResult::StatsBucket(stats) => {
-            stats_body(body, stats);
-            stats_text(body, stats);
-        }
-        AggResult::ExtendedStats(stats) | AggResult::ExtendedStatsBucket(stats) => {
-            extended_body(body, stats);
-        }
-        AggResult::Percentiles(percentiles) => percentiles_body(body, percentiles),
+        AggResult::BucketValue { metric, keys } => Ok(summary::write(body, metric, keys)),
     }
-    Ok(())
+}
+
+/// Writes a number under the name of its type.
+fn number(body: &mut Map<String, Value>, metric: &Metric, name: TypeName) -> TypeName {
+    metric_body(body, metric);
+    name
+}
+
+/// The same for a count.
+fn whole(body: &mut Map<String, Value>, count: u64, name: TypeName) -> TypeName {
+    body.insert("value".to_string(), json!(count));
+    name
 }

@@ -116,6 +116,11 @@ fn wrong_requests_are_refused_in_known_words() {
     use AggDslErrorKind::{IllegalArgument, Parsing, XContentParse};
     for (body, kind, start) in [
         (
+            json!({"term": {"field": "x"}}),
+            Parsing,
+            "Unknown aggregation type [term] did you mean [terms]?",
+        ),
+        (
             json!({"foo": {"field": "x"}}),
             Parsing,
             "Unknown aggregation type [foo]",

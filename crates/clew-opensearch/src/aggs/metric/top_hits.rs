@@ -1,11 +1,12 @@
 //! The `top_hits` aggregation: which documents, in which order. How they are shown is read by the
 //! search around it, since it is said as for its own hits.
 
-use clew_query::aggregation::TopHitsSpec;
-use serde_json::{Map, Value};
+use clew_query::aggregation::{AggSpec, TopHitsSpec};
+use serde_json::Map;
 
-use super::body::Body;
-use super::error::AggDslError;
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::table::{NOT_LISTED, Row};
 use crate::dsl;
 
 const SIZE_DEFAULT: u64 = 3;
@@ -24,10 +25,11 @@ const SHOWN: [&str; 10] = [
     "sort",
 ];
 
-/// Which documents are wanted, and what is said of showing them.
-pub(super) fn top_hits(
-    body: &mut Body<'_>,
-) -> Result<(TopHitsSpec, Map<String, Value>), AggDslError> {
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[Row::new("top_hits", NOT_LISTED, read)];
+
+/// Which documents are wanted; what is said of showing them is left to whoever does.
+fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let mut shown = Map::new();
     for key in SHOWN {
@@ -45,5 +47,6 @@ pub(super) fn top_hits(
         sort,
         track_scores: body.flag("track_scores")?,
     };
-    Ok((spec, shown))
+    body.documents = Some(shown);
+    Ok(AggSpec::TopHits(spec))
 }

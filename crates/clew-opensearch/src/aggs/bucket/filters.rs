@@ -1,0 +1,137 @@
+//! `filter`, `filters` and `adjacency_matrix`: buckets of the documents that queries match.
+
+use clew_aggregation::Bucket;
+use clew_query::Query;
+use clew_query::aggregation::{AggSpec, FilterShape, FiltersSpec};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::{Rendering, TypeName, add_all};
+use crate::aggs::shown::{insert_keyed, while_wanted};
+use crate::aggs::table::{NO_VALUES, Row};
+use crate::dsl;
+use crate::http::error::ApiError;
+
+/// How many filters there may be.
+const FILTERS_MAX: usize = 1_000;
+/// How many an adjacency matrix may have, as it has a bucket for each pair.
+const ADJACENCY_MAX: usize = 100;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("filter", NO_VALUES, |body| {
+        filter(body).map(AggSpec::Filters)
+    }),
+    Row::new("filters", NO_VALUES, |body| {
+        filters(body).map(AggSpec::Filters)
+    }),
+    Row::new("adjacency_matrix", NO_VALUES, |body| {
+        adjacency(body).map(AggSpec::Filters)
+    }),
+];
+
+/// The whole of its settings is a query.
+fn filter(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
+    let settings = body.take_all();
+    let query = if settings.is_empty() {
+        Query::MatchAll { boost: 1.0 }
+    } else {
+        dsl::parse_query(&Value::Object(settings))?
+    };
+    Ok(FiltersSpec {
+        filters: vec![(String::new(), query)],
+        shape: FilterShape::Single,
+    })
+}
+
+fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
+    let given = body.take("filters");
+    let other_key = body.text("other_bucket_key")?;
+    let other = body.flag_or("other_bucket", other_key.is_some())?;
+    let keyed = body.flag_or("keyed", true)?;
+    let empty = || AggDslError::illegal("[filters] cannot be empty.");
+    let (filters, named) = match given {
+        Some(Value::Object(object)) => (named_queries(object)?, true),
+        Some(Value::Array(list)) => {
+            let query = |(at, value)| -> Result<(String, Query), AggDslError> {
+                let at: usize = at;
+                Ok((at.to_string(), dsl::parse_query(value)?))
+            };
+            let queries = list.iter().enumerate().map(query);
+            (queries.collect::<Result<Vec<_>, _>>()?, false)
+        }
+        Some(other) => return Err(body.wrong("filters", other)),
+        None => return Err(empty()),
+    };
+    if filters.is_empty() {
+        return Err(empty());
+    }
+    check_count(filters.len(), FILTERS_MAX, body)?;
+    let other_key = other_key.unwrap_or_else(|| "_other_".to_string());
+    Ok(FiltersSpec {
+        filters,
+        shape: FilterShape::Named {
+            keyed: named && keyed,
+            other: other.then_some(other_key),
+        },
+    })
+}
+
+fn named_queries(object: &Map<String, Value>) -> Result<Vec<(String, Query)>, AggDslError> {
+    let mut filters = object
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), dsl::parse_query(value)?)))
+        .collect::<Result<Vec<_>, AggDslError>>()?;
+    filters.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(filters)
+}
+
+fn check_count(count: usize, max: usize, body: &Body<'_>) -> Result<(), AggDslError> {
+    if count > max {
+        return Err(AggDslError::illegal(format!(
+            "Number of filters is too large, must be less than or equal to: [{max}] but was \
+             [{count}] in [{}].",
+            body.name
+        )));
+    }
+    Ok(())
+}
+
+fn adjacency(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
+    let separator = body.text("separator")?.unwrap_or_else(|| "&".to_string());
+    let filters = match body.take("filters") {
+        Some(Value::Object(object)) => named_queries(object)?,
+        Some(other) => return Err(body.wrong("filters", other)),
+        None => Vec::new(),
+    };
+    if filters.is_empty() {
+        return Err(AggDslError::illegal(format!(
+            "[filters] is missing : [{}]",
+            body.name
+        )));
+    }
+    check_count(filters.len(), ADJACENCY_MAX, body)?;
+    Ok(FiltersSpec {
+        filters,
+        shape: FilterShape::Adjacency { separator },
+    })
+}
+
+/// Buckets that have a name or only a place.
+pub(crate) fn write(
+    body: &mut Map<String, Value>,
+    buckets: &[Bucket],
+    keyed: bool,
+    how: Rendering<'_>,
+) -> Result<TypeName, ApiError> {
+    let one = |bucket: &Bucket| {
+        let mut object = Map::new();
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok((bucket.key.to_string(), Value::Object(object)))
+    };
+    let buckets = while_wanted(buckets).map(one);
+    insert_keyed(body, buckets, keyed)?;
+    Ok("filters")
+}

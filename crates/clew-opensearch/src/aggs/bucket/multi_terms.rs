@@ -1,0 +1,96 @@
+//! `multi_terms`: the most frequent combinations of values.
+
+use clew_aggregation::{Key, TermsResult, ValueFormat};
+use clew_query::aggregation::{AggSpec, MultiTermsSpec, Source};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::{Rendering, TypeName, add_all};
+use crate::aggs::settings::{size, small};
+use crate::aggs::shown::{error_value, insert_buckets, part_value, terms_counts, while_wanted};
+use crate::aggs::table::{NO_VALUES, Row};
+use crate::http::error::ApiError;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[Row::new("multi_terms", NO_VALUES, |body| {
+    read(body).map(AggSpec::MultiTerms)
+})];
+
+fn read(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
+    for hint in ["collect_mode", "execution_hint", "shard_min_doc_count"] {
+        body.take(hint);
+    }
+    let list = match body.take("terms") {
+        Some(Value::Array(list)) => &list[..],
+        Some(other) => return Err(body.wrong("terms", other)),
+        None => &[],
+    };
+    if list.len() < 2 {
+        return Err(AggDslError::illegal(format!(
+            "multi term aggregation must has at least 2 terms. Found [{}] in [{}] Use terms \
+             aggregation for single term aggregation",
+            list.len(),
+            body.name
+        )));
+    }
+    let source = |value: &Value| -> Result<Source, AggDslError> {
+        let settings = value
+            .as_object()
+            .ok_or_else(|| body.wrong("terms", value))?;
+        let mut part = Body::new(body.kind, body.name, settings);
+        let source = part.source()?;
+        part.end()?;
+        Ok(source)
+    };
+    let sources = list.iter().map(source).collect::<Result<_, _>>()?;
+    let size = size(body, 10)?;
+    Ok(MultiTermsSpec {
+        sources,
+        size,
+        shard_size: body.count("shard_size")?.map(small),
+        min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
+        order: body.order()?,
+        show_error: body.flag("show_term_doc_count_error")?,
+    })
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(
+    body: &mut Map<String, Value>,
+    terms: &TermsResult,
+    formats: &[ValueFormat],
+    how: Rendering<'_>,
+) -> Result<TypeName, ApiError> {
+    terms_counts(body, terms);
+    let buckets = while_wanted(&terms.buckets).map(|bucket| {
+        let mut object = Map::new();
+        let parts = match &bucket.key {
+            Key::Tuple(keys) => &keys[..],
+            _ => &[],
+        };
+        let values: Vec<Value> = parts
+            .iter()
+            .zip(formats)
+            .map(|(key, format)| part_value(key, format))
+            .collect();
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let texts: Vec<String> = values.iter().map(text).collect();
+        object.insert("key".to_string(), Value::Array(values));
+        object.insert("key_as_string".to_string(), json!(texts.join("|")));
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        if terms.show_error {
+            object.insert(
+                "doc_count_error_upper_bound".to_string(),
+                error_value(bucket.doc_count_error),
+            );
+        }
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
+    });
+    insert_buckets(body, buckets)?;
+    Ok("multi_terms")
+}

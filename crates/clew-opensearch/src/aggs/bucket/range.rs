@@ -1,0 +1,134 @@
+//! `range`, `date_range`, `ip_range` and `geo_distance`: a bucket per given range.
+
+use clew_aggregation::{RangeBucket, RangeEnd};
+use clew_query::aggregation::{AggSpec, DistanceOrigin, EndKind, RangeItem, RangeSpec, Source};
+use clew_schema::geo::{DistanceUnit, GeoPoint};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::{Rendering, TypeName, add_all};
+use crate::aggs::shown::{insert_keyed, while_wanted};
+use crate::aggs::table::{ADDRESSES, NUMBERS, PLACES, Row};
+use crate::http::error::ApiError;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("range", NUMBERS, |body| read(body, EndKind::Numbers)),
+    Row::new("date_range", NUMBERS, |body| read(body, EndKind::Dates)),
+    Row::new("ip_range", ADDRESSES, |body| read(body, EndKind::Addresses)),
+    Row::new("geo_distance", PLACES, |body| {
+        read(body, EndKind::Distances)
+    }),
+];
+
+fn read(body: &mut Body<'_>, kind: EndKind) -> Result<AggSpec, AggDslError> {
+    let source: Source = body.source()?;
+    let ranges = match body.take("ranges") {
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|value| range_item(body, value))
+            .collect::<Result<Vec<_>, _>>()?,
+        Some(other) => return Err(body.wrong("ranges", other)),
+        None => Vec::new(),
+    };
+    if ranges.is_empty() {
+        return Err(AggDslError::illegal(format!(
+            "No [ranges] specified for the [{}] aggregation",
+            body.name
+        )));
+    }
+    Ok(AggSpec::Range(RangeSpec {
+        source,
+        ranges,
+        keyed: body.flag("keyed")?,
+        kind,
+        time_zone: match kind {
+            EndKind::Dates => body.text("time_zone")?,
+            _ => None,
+        },
+        origin: match kind {
+            EndKind::Distances => Some(origin(body)?),
+            _ => None,
+        },
+    }))
+}
+
+fn range_item(body: &Body<'_>, value: &Value) -> Result<RangeItem, AggDslError> {
+    let settings = value
+        .as_object()
+        .ok_or_else(|| body.wrong("ranges", value))?;
+    let mut item = Body::new("range", body.name, settings);
+    let range = RangeItem {
+        key: item.text("key")?,
+        from: item.scalar("from")?,
+        to: item.scalar("to")?,
+        mask: item.text("mask")?,
+    };
+    item.end()?;
+    Ok(range)
+}
+
+/// Where distances are measured from, and how long one of their units is in metres. Planes and arcs
+/// are measured alike: along great circles.
+fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
+    body.take("distance_type");
+    let unit = match body.text("unit")? {
+        None => DistanceUnit::metres(),
+        Some(name) => DistanceUnit::parse(&name).map_err(AggDslError::illegal)?,
+    };
+    let given = ["origin", "center", "point", "por"];
+    let value = given.iter().find_map(|name| body.take(name));
+    let Some(value) = value else {
+        return Err(AggDslError::illegal(format!(
+            "Aggregation [{}] must define an [origin].",
+            body.name
+        )));
+    };
+    let point = GeoPoint::from_json(value).and_then(GeoPoint::checked);
+    Ok(DistanceOrigin {
+        place: point.map_err(AggDslError::parsing)?,
+        unit_metres: unit.to_metres(1.0),
+    })
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(
+    body: &mut Map<String, Value>,
+    ranges: &[RangeBucket],
+    (keyed, kind): (bool, EndKind),
+    how: Rendering<'_>,
+) -> Result<TypeName, ApiError> {
+    let one = |range: &RangeBucket| {
+        let name = range.name.to_string();
+        let mut object = Map::new();
+        if !keyed {
+            object.insert("key".to_string(), json!(name));
+        }
+        for (end, value) in [("from", &range.from), ("to", &range.to)] {
+            match value {
+                None => {}
+                Some(RangeEnd::Address(address)) => {
+                    object.insert(end.to_string(), json!(address));
+                }
+                Some(RangeEnd::Number(number, text)) => {
+                    object.insert(end.to_string(), json!(number));
+                    if let Some(text) = text {
+                        object.insert(format!("{end}_as_string"), json!(text));
+                    }
+                }
+            }
+        }
+        object.insert("doc_count".to_string(), json!(range.doc_count));
+        add_all(&mut object, &range.subs, how)?;
+        Ok((name, Value::Object(object)))
+    };
+    let buckets = while_wanted(ranges).map(one);
+    insert_keyed(body, buckets, keyed)?;
+    Ok(match kind {
+        EndKind::Numbers => "range",
+        EndKind::Dates => "date_range",
+        EndKind::Addresses => "ip_range",
+        EndKind::Distances => "geo_distance",
+    })
+}

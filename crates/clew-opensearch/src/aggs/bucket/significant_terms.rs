@@ -1,0 +1,131 @@
+//! `significant_terms` and `significant_text`: which heuristic, and what is compared with.
+
+use clew_aggregation::{BucketExtra, TermsKind, TermsResult};
+use clew_query::aggregation::{AggSpec, Comparison, Heuristic, SignificantSpec, WordsSpec};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::{Rendering, TypeName, add_all};
+use crate::aggs::settings::{size, small, term_filter};
+use crate::aggs::shown::{insert_buckets, key_value, while_wanted};
+use crate::aggs::table::{ANY_VALUES, Row};
+use crate::dsl;
+use crate::http::error::ApiError;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("significant_terms", ANY_VALUES, |body| {
+        terms(body).map(AggSpec::SignificantTerms)
+    }),
+    Row::new("significant_text", ANY_VALUES, |body| {
+        text(body).map(AggSpec::SignificantTerms)
+    }),
+];
+
+fn terms(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
+    for hint in ["execution_hint", "shard_min_doc_count"] {
+        body.take(hint);
+    }
+    let heuristic = heuristic(body)?;
+    let background = match body.take("background_filter") {
+        None => None,
+        Some(query) => Some(dsl::parse_query(query)?),
+    };
+    let size = size(body, 10)?;
+    Ok(SignificantSpec {
+        size,
+        shard_size: body.count("shard_size")?.map(small),
+        min_doc_count: body.count("min_doc_count")?.unwrap_or(3),
+        filter: term_filter(body)?,
+        heuristic,
+        background,
+        words: None,
+        source: body.source()?,
+    })
+}
+
+/// `significant_text`, which takes its words from the documents' sources.
+fn text(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
+    let drops_copies = body.flag("filter_duplicate_text")?;
+    let paths = match body.take("source_fields") {
+        None => Vec::new(),
+        Some(Value::Array(names)) => {
+            let name = |name: &Value| name.as_str().map(String::from);
+            let names: Option<Vec<String>> = names.iter().map(name).collect();
+            names.ok_or_else(|| AggDslError::illegal("[source_fields] must be names of fields"))?
+        }
+        Some(other) => return Err(body.wrong("source_fields", other)),
+    };
+    Ok(SignificantSpec {
+        words: Some(WordsSpec {
+            drops_copies,
+            paths,
+        }),
+        ..terms(body)?
+    })
+}
+
+fn heuristic(body: &mut Body<'_>) -> Result<Heuristic, AggDslError> {
+    let mut found = Heuristic::Jlh;
+    for name in [
+        "jlh",
+        "chi_square",
+        "mutual_information",
+        "gnd",
+        "percentage",
+    ] {
+        let Some(value) = body.take(name) else {
+            continue;
+        };
+        let Value::Object(settings) = value else {
+            return Err(body.wrong(name, value));
+        };
+        let mut part = Body::new(name, body.name, settings);
+        let superset = part.flag_or("background_is_superset", true)?;
+        let comparison = Comparison {
+            superset,
+            negatives: part.flag("include_negatives")?,
+        };
+        part.end()?;
+        found = match name {
+            "chi_square" => Heuristic::ChiSquare(comparison),
+            "mutual_information" => Heuristic::MutualInformation(comparison),
+            "gnd" => Heuristic::Gnd { superset },
+            "percentage" => Heuristic::Percentage,
+            _ => Heuristic::Jlh,
+        };
+    }
+    Ok(found)
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(
+    body: &mut Map<String, Value>,
+    terms: &TermsResult,
+    (doc_count, background): (u64, u64),
+    how: Rendering<'_>,
+) -> Result<TypeName, ApiError> {
+    body.insert("doc_count".to_string(), json!(doc_count));
+    body.insert("bg_count".to_string(), json!(background));
+    let buckets = while_wanted(&terms.buckets).map(|bucket| {
+        let mut object = Map::new();
+        object.insert("key".to_string(), key_value(&bucket.key));
+        if let Some(text) = terms.format.text_of_key(&bucket.key) {
+            object.insert("key_as_string".to_string(), json!(text));
+        }
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        if let BucketExtra::Score { score, background } = bucket.extra {
+            object.insert("score".to_string(), json!(score));
+            object.insert("bg_count".to_string(), json!(background));
+        }
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
+    });
+    insert_buckets(body, buckets)?;
+    Ok(match terms.kind {
+        TermsKind::Text => "sigsterms",
+        TermsKind::Unmapped => "umsigterms",
+        TermsKind::Integer | TermsKind::Unsigned | TermsKind::Float => "siglterms",
+    })
+}

@@ -1,0 +1,104 @@
+//! `terms` and `rare_terms`: a bucket per distinct value.
+
+use clew_aggregation::{TermsKind, TermsResult};
+use clew_query::aggregation::{AggSpec, RareTermsSpec, TermsSpec};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::{Rendering, TypeName, add_all};
+use crate::aggs::settings::{positive, size, small, term_filter};
+use crate::aggs::shown::{error_value, insert_buckets, key_value, terms_counts, while_wanted};
+use crate::aggs::table::{ANY_VALUES, Row};
+use crate::http::error::ApiError;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("terms", ANY_VALUES, |body| terms(body).map(AggSpec::Terms)),
+    Row::new("rare_terms", ANY_VALUES, |body| {
+        rare_terms(body).map(AggSpec::RareTerms)
+    }),
+];
+
+fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
+    // How to execute is for us to know.
+    for hint in ["execution_hint", "collect_mode", "shard_min_doc_count"] {
+        body.take(hint);
+    }
+    let size = size(body, 10)?;
+    Ok(TermsSpec {
+        source: body.source()?,
+        size,
+        shard_size: body.count("shard_size")?.map(small),
+        min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
+        order: body.order()?,
+        filter: term_filter(body)?,
+        show_error: body.flag("show_term_doc_count_error")?,
+    })
+}
+
+fn rare_terms(body: &mut Body<'_>) -> Result<RareTermsSpec, AggDslError> {
+    // Rare terms are found exactly here, so how exact they should be changes nothing.
+    if body
+        .number("precision")?
+        .is_some_and(|wanted| wanted < 0.000_01)
+    {
+        return Err(AggDslError::illegal(
+            "[precision] must be greater than 0.00001",
+        ));
+    }
+    let max_doc_count = positive(body, "max_doc_count", "max_doc_count", 1)?;
+    if max_doc_count > 100 {
+        return Err(AggDslError::illegal(format!(
+            "[max_doc_count] must be smallerthan 100in [{}]",
+            body.name
+        )));
+    }
+    Ok(RareTermsSpec {
+        max_doc_count: u64::from(max_doc_count),
+        filter: term_filter(body)?,
+        source: body.source()?,
+    })
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(
+    body: &mut Map<String, Value>,
+    terms: &TermsResult,
+    how: Rendering<'_>,
+) -> Result<TypeName, ApiError> {
+    if !terms.rare {
+        terms_counts(body, terms);
+    }
+    let buckets = while_wanted(&terms.buckets).map(|bucket| {
+        let mut object = Map::new();
+        object.insert("key".to_string(), key_value(&bucket.key));
+        if let Some(text) = terms.format.text_of_key(&bucket.key) {
+            object.insert("key_as_string".to_string(), json!(text));
+        }
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        if terms.show_error {
+            object.insert(
+                "doc_count_error_upper_bound".to_string(),
+                error_value(bucket.doc_count_error),
+            );
+        }
+        add_all(&mut object, &bucket.subs, how)?;
+        Ok(Value::Object(object))
+    });
+    insert_buckets(body, buckets)?;
+    Ok(type_name(terms))
+}
+
+fn type_name(terms: &TermsResult) -> &'static str {
+    match (terms.rare, terms.kind) {
+        (false, TermsKind::Text) => "sterms",
+        (false, TermsKind::Integer) => "lterms",
+        (false, TermsKind::Unsigned) => "ulterms",
+        (false, TermsKind::Float) => "dterms",
+        (false, TermsKind::Unmapped) => "umterms",
+        (true, TermsKind::Text) => "srareterms",
+        (true, TermsKind::Unmapped) => "umrareterms",
+        (true, _) => "lrareterms",
+    }
+}

@@ -1,0 +1,97 @@
+//! `matrix_stats`: how several fields are distributed, and how they vary together.
+
+use clew_aggregation::MatrixResult;
+use clew_query::SortMode;
+use clew_query::aggregation::{AggSpec, MatrixSpec, Source};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::{Body, scalar};
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::TypeName;
+use crate::aggs::table::{NUMBERS, Row};
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[Row::new("matrix_stats", NUMBERS, read)];
+
+fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let names = match body.take("fields").or_else(|| body.take("field")) {
+        Some(Value::Array(names)) => names.iter().collect(),
+        Some(name @ Value::String(_)) => vec![name],
+        Some(other) => return Err(body.wrong("fields", other)),
+        None => Vec::new(),
+    };
+    if names.is_empty() {
+        return Err(AggDslError::illegal(format!(
+            "Required [fields] for aggregation [{}] of type [matrix_stats]",
+            body.name
+        )));
+    }
+    let missing = match body.take("missing") {
+        Some(Value::Object(members)) => Some(members),
+        Some(other) => return Err(body.wrong("missing", other)),
+        None => None,
+    };
+    let source = |name: &Value| {
+        let name = name.as_str().ok_or_else(|| body.wrong("fields", name))?;
+        let stand_in = missing.and_then(|members| members.get(name));
+        Ok(Source {
+            missing: stand_in.and_then(scalar),
+            ..Source::field(name)
+        })
+    };
+    let fields = names
+        .into_iter()
+        .map(source)
+        .collect::<Result<_, AggDslError>>()?;
+    let mode = match body.text("mode")?.as_deref() {
+        None | Some("avg") => SortMode::Avg,
+        Some("min") => SortMode::Min,
+        Some("max") => SortMode::Max,
+        Some("sum") => SortMode::Sum,
+        Some("median") => SortMode::Median,
+        Some(other) => {
+            return Err(AggDslError::illegal(format!(
+                "Unknown MultiValueMode: {other}"
+            )));
+        }
+    };
+    Ok(AggSpec::Matrix(MatrixSpec { fields, mode }))
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(body: &mut Map<String, Value>, matrix: &MatrixResult) -> TypeName {
+    let name = "matrix_stats";
+    body.insert("doc_count".to_string(), json!(matrix.doc_count));
+    if matrix.doc_count == 0 {
+        return name;
+    }
+    let by_name = |numbers: &[f64]| -> Map<String, Value> {
+        let names = matrix.names.iter().cloned();
+        names
+            .zip(numbers.iter().map(|number| shown(*number)))
+            .collect()
+    };
+    let fields = matrix.names.iter().zip(&matrix.fields).enumerate();
+    let fields = fields.map(|(at, (name, field))| {
+        json!({
+            "name": name,
+            "count": matrix.doc_count,
+            "mean": shown(field.mean),
+            "variance": shown(field.variance),
+            "skewness": shown(field.skewness),
+            "kurtosis": shown(field.kurtosis),
+            "covariance": by_name(&matrix.covariance[at]),
+            "correlation": by_name(&matrix.correlation[at]),
+        })
+    });
+    body.insert("fields".to_string(), fields.collect());
+    name
+}
+
+/// A number, or what Java writes for one that is none.
+fn shown(number: f64) -> Value {
+    if number.is_nan() {
+        return json!("NaN");
+    }
+    json!(number)
+}

@@ -1,0 +1,78 @@
+//! Metrics that tell one number: `min`, `max`, `avg`, `sum`, `value_count`, `cardinality`, `weighted_avg` and
+//! `median_absolute_deviation`.
+
+use clew_query::aggregation::{
+    AggSpec, CardinalitySpec, MedianDeviationSpec, Source, WeightedAvgSpec,
+};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::metric::percentiles::COMPRESSION_MAX;
+use crate::aggs::settings::small;
+use crate::aggs::table::{ANY_VALUES, NUMBERS, Row};
+
+/// Up to this many distinct values are counted exactly, unless the request says otherwise.
+const PRECISION_THRESHOLD: u64 = 3_000;
+/// The highest threshold a request can ask for.
+const PRECISION_THRESHOLD_MAX: u64 = 40_000;
+/// Compression of the median's deviation, which is computed from a digest of a digest.
+const MEDIAN_COMPRESSION: f64 = 1_000.0;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("min", NUMBERS, |body| body.source().map(AggSpec::Min)),
+    Row::new("max", NUMBERS, |body| body.source().map(AggSpec::Max)),
+    Row::new("avg", NUMBERS, |body| body.source().map(AggSpec::Avg)),
+    Row::new("sum", NUMBERS, |body| body.source().map(AggSpec::Sum)),
+    Row::new("value_count", ANY_VALUES, |body| {
+        body.source().map(AggSpec::ValueCount)
+    }),
+    Row::new("cardinality", ANY_VALUES, cardinality),
+    Row::new("weighted_avg", NUMBERS, weighted_avg),
+    Row::new("median_absolute_deviation", NUMBERS, median_deviation),
+];
+
+fn cardinality(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    body.take("execution_hint");
+    let asked = body.count("precision_threshold")?;
+    let threshold = asked.unwrap_or(PRECISION_THRESHOLD);
+    Ok(AggSpec::Cardinality(CardinalitySpec {
+        source: body.source()?,
+        precision_threshold: small(threshold.min(PRECISION_THRESHOLD_MAX)),
+    }))
+}
+
+fn median_deviation(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let compression = body.number("compression")?.unwrap_or(MEDIAN_COMPRESSION);
+    if compression <= 0.0 {
+        return Err(AggDslError::illegal(format!(
+            "[compression] must be greater than 0. Found [{compression:?}] in [{}]",
+            body.name
+        )));
+    }
+    Ok(AggSpec::MedianDeviation(MedianDeviationSpec {
+        source: body.source()?,
+        compression: compression.min(COMPRESSION_MAX),
+    }))
+}
+
+fn weighted_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let format = body.text("format")?;
+    body.take("value_type");
+    let value = part(body, "value")?;
+    Ok(AggSpec::WeightedAvg(WeightedAvgSpec {
+        value: Source { format, ..value },
+        weight: part(body, "weight")?,
+    }))
+}
+
+fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {
+    let Some(value) = body.take(key) else {
+        return Err(AggDslError::illegal(format!("[{key}] must not be null")));
+    };
+    let settings = value.as_object().ok_or_else(|| body.wrong(key, value))?;
+    let mut part = Body::new(body.kind, body.name, settings);
+    let source = part.source()?;
+    part.end()?;
+    Ok(source)
+}

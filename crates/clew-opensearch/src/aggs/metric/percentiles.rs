@@ -1,0 +1,141 @@
+//! `percentiles` and `percentile_ranks`.
+
+use clew_aggregation::{PercentilesKind, PercentilesResult};
+use clew_query::aggregation::{AggSpec, Method, PercentilesSpec};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::render::TypeName;
+use crate::aggs::table::{NUMBERS, Row};
+
+/// The percentages shown unless the request says otherwise.
+pub(crate) const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+/// Digests are this exact unless the request says otherwise.
+const COMPRESSION: f64 = 100.0;
+/// More would take more memory than the values themselves.
+pub(crate) const COMPRESSION_MAX: f64 = 100_000.0;
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("percentiles", NUMBERS, |body| {
+        percentiles(body).map(AggSpec::Percentiles)
+    }),
+    Row::new("percentile_ranks", NUMBERS, |body| {
+        ranks(body).map(AggSpec::Percentiles)
+    }),
+];
+
+fn percentiles(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
+    let points = body.numbers("percents")?;
+    let points = points.unwrap_or_else(|| PERCENTS.to_vec());
+    let beyond = points.iter().find(|point| !(0.0..=100.0).contains(*point));
+    if let Some(point) = beyond {
+        return Err(AggDslError::illegal(format!(
+            "percent must be in [0,100], got [{point:?}]: [{}]",
+            body.name
+        )));
+    }
+    Ok(PercentilesSpec {
+        points,
+        ranks: false,
+        keyed: body.flag_or("keyed", true)?,
+        method: method(body)?,
+        source: body.source()?,
+    })
+}
+
+fn ranks(body: &mut Body<'_>) -> Result<PercentilesSpec, AggDslError> {
+    let points = body.numbers("values")?.ok_or_else(|| {
+        AggDslError::illegal(format!("[values] must not be null: [{}]", body.name))
+    })?;
+    Ok(PercentilesSpec {
+        points,
+        ranks: true,
+        keyed: body.flag_or("keyed", true)?,
+        method: method(body)?,
+        source: body.source()?,
+    })
+}
+
+fn method(body: &mut Body<'_>) -> Result<Method, AggDslError> {
+    let digest = body.take("tdigest");
+    let hdr = body.take("hdr");
+    if digest.is_some() && hdr.is_some() {
+        return Err(AggDslError::illegal(
+            "Only one percentiles method should be declared.",
+        ));
+    }
+    let object = |key: &str, value: &Value| match value.as_object() {
+        Some(settings) => Ok(settings.clone()),
+        None => Err(body.wrong(key, value)),
+    };
+    if let Some(hdr) = hdr {
+        let settings = object("hdr", hdr)?;
+        let mut part = Body::new("hdr", body.name, &settings);
+        let digits = part.number("number_of_significant_value_digits")?;
+        part.end()?;
+        let digits = digits.unwrap_or(3.0);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the number is between 0 and 5"
+        )]
+        let whole = digits.clamp(0.0, 5.0) as u8;
+        if f64::from(whole).total_cmp(&digits).is_ne() {
+            return Err(AggDslError::illegal(format!(
+                "[numberOfSignificantValueDigits] must be between 0 and 5: [{}]",
+                body.name
+            )));
+        }
+        return Ok(Method::Hdr { digits: whole });
+    }
+    let mut compression = None;
+    if let Some(digest) = digest {
+        let settings = object("tdigest", digest)?;
+        let mut part = Body::new("tdigest", body.name, &settings);
+        compression = part.number("compression")?;
+        part.end()?;
+    }
+    let compression = compression.unwrap_or(COMPRESSION);
+    if compression < 0.0 {
+        return Err(AggDslError::illegal(format!(
+            "[compression] must be greater than or equal to 0. Found [{compression:?}] in [{}]",
+            body.name
+        )));
+    }
+    Ok(Method::TDigest {
+        compression: compression.min(COMPRESSION_MAX),
+    })
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(body: &mut Map<String, Value>, percentiles: &PercentilesResult) -> TypeName {
+    let text =
+        |value: &Option<f64>| value.and_then(|value| percentiles.format.text_of_number(value));
+    let values = if percentiles.keyed {
+        let mut object = Map::new();
+        for (point, value) in &percentiles.points {
+            let name = json!(point).to_string();
+            if let Some(text) = text(value) {
+                object.insert(format!("{name}_as_string"), json!(text));
+            }
+            object.insert(name, json!(value));
+        }
+        Value::Object(object)
+    } else {
+        let one = |(point, value): &(f64, Option<f64>)| match text(value) {
+            Some(text) => json!({"key": point, "value": value, "value_as_string": text}),
+            None => json!({"key": point, "value": value}),
+        };
+        percentiles.points.iter().map(one).collect()
+    };
+    body.insert("values".to_string(), values);
+    match percentiles.kind {
+        PercentilesKind::TDigest => "tdigest_percentiles",
+        PercentilesKind::Hdr => "hdr_percentiles",
+        PercentilesKind::TDigestRanks => "tdigest_percentile_ranks",
+        PercentilesKind::HdrRanks => "hdr_percentile_ranks",
+        PercentilesKind::Buckets => "percentiles_bucket",
+    }
+}

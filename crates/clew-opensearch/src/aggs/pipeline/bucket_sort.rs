@@ -1,0 +1,64 @@
+//! `bucket_sort`: sorts and cuts the buckets around it.
+
+use clew_query::aggregation::{AggSpec, Direction, PipelineKind};
+use serde_json::Value;
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::pipeline::{pipeline, positive};
+use crate::aggs::table::{NOT_LISTED, Row};
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[Row::new("bucket_sort", NOT_LISTED, read)];
+
+fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    // It is written as the order of buckets and as a search's sort.
+    let mut by = Vec::new();
+    let list = match body.take("sort") {
+        None => Vec::new(),
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(one) => vec![one],
+    };
+    for one in list {
+        match one {
+            Value::String(path) => {
+                // As in searches, nothing said about it means ascending.
+                by.push((path.clone(), Direction::Ascending));
+            }
+            Value::Object(object) => {
+                for (path, settings) in object {
+                    by.push((path.clone(), direction(path, settings)?));
+                }
+            }
+            other => return Err(body.wrong("sort", other)),
+        }
+    }
+    let from = body.count("from")?.unwrap_or(0);
+    let size = positive(body, "size")?;
+    if by.is_empty() && size.is_none() && from == 0 {
+        return Err(AggDslError::illegal(format!(
+            "[{}] is configured to perform nothing. Please set either of [sort, size, from] to \
+             use bucket_sort",
+            body.name
+        )));
+    }
+    let kind = PipelineKind::Sort {
+        by,
+        from: usize::try_from(from).unwrap_or(usize::MAX),
+        size,
+    };
+    pipeline(body, kind)
+}
+
+fn direction(path: &str, settings: &Value) -> Result<Direction, AggDslError> {
+    let text = settings
+        .as_str()
+        .or_else(|| settings.get("order")?.as_str());
+    match text.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("asc") => Ok(Direction::Ascending),
+        Some("desc") => Ok(Direction::Descending),
+        Some(other) => Err(AggDslError::parsing(format!(
+            "Unknown order [{other}] of [{path}]"
+        ))),
+    }
+}

@@ -1,0 +1,138 @@
+//! What a bucket's place among the others makes of it: differences, running sums, moving windows.
+
+use clew_aggregation::Metric;
+use clew_query::aggregation::{
+    AggSpec, CalendarUnit, DateInterval, MovingFunction, PipelineKind, Sequence,
+};
+use serde_json::{Map, Value, json};
+
+use crate::aggs::body::Body;
+use crate::aggs::error::AggDslError;
+use crate::aggs::interval::{calendar, fixed_interval};
+use crate::aggs::pipeline::{pipeline, positive, script};
+use crate::aggs::render::TypeName;
+use crate::aggs::shown::metric_body;
+use crate::aggs::table::{NOT_LISTED, Row};
+
+/// By name: the values it reads, and its reader.
+pub(crate) const ROWS: &[Row] = &[
+    Row::new("derivative", NOT_LISTED, derivative),
+    Row::new("cumulative_sum", NOT_LISTED, |body| {
+        read(body, Sequence::CumulativeSum)
+    }),
+    Row::new("serial_diff", NOT_LISTED, serial_diff),
+    Row::new("moving_fn", NOT_LISTED, moving_fn),
+    Row::new("moving_avg", NOT_LISTED, moving_avg),
+];
+
+fn read(body: &mut Body<'_>, sequence: Sequence) -> Result<AggSpec, AggDslError> {
+    pipeline(body, PipelineKind::Sequence(sequence))
+}
+
+fn derivative(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let unit_ms = body.text("unit")?.map(|text| unit_ms(&text)).transpose()?;
+    read(body, Sequence::Derivative { unit_ms })
+}
+
+fn serial_diff(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let lag = positive(body, "lag")?.unwrap_or(1);
+    read(body, Sequence::SerialDiff { lag })
+}
+
+fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let window =
+        positive(body, "window")?.ok_or_else(|| AggDslError::illegal("Required [window]"))?;
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a shift beyond all buckets leaves nothing, and the cast saturates"
+    )]
+    let shift = body.number("shift")?.unwrap_or(0.0) as i64;
+    let script = script(body)?;
+    let function = MovingFunction::parse(&script).ok_or_else(|| {
+        AggDslError::illegal(format!(
+            "the script [{script}] of [{}] is not a call of one of MovingFunctions",
+            body.name
+        ))
+    })?;
+    let sequence = Sequence::MovingFn {
+        window,
+        shift,
+        function,
+    };
+    read(body, sequence)
+}
+
+/// The older moving average: the same windows, under the names of its models.
+fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let window = positive(body, "window")?.unwrap_or(5);
+    let model = body.text("model")?;
+    let mut alpha = 0.3;
+    let mut beta = 0.1;
+    if let Some(value) = body.take("settings") {
+        let settings = value
+            .as_object()
+            .ok_or_else(|| body.wrong("settings", value))?;
+        let mut part = Body::new("settings", body.name, settings);
+        alpha = part.number("alpha")?.unwrap_or(alpha);
+        beta = part.number("beta")?.unwrap_or(beta);
+        part.end()?;
+    }
+    let function = match model.as_deref() {
+        None | Some("simple") => MovingFunction::Mean,
+        Some("linear") => MovingFunction::LinearMean,
+        Some("ewma") => MovingFunction::Ewma { alpha },
+        Some("holt") => MovingFunction::Holt { alpha, beta },
+        Some(other) => {
+            return Err(AggDslError::parsing(format!("Unknown model [{other}]")));
+        }
+    };
+    let sequence = Sequence::MovingFn {
+        window,
+        shift: 0,
+        function,
+    };
+    read(body, sequence)
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "units of time are far shorter than 2^53 milliseconds"
+)]
+fn unit_ms(text: &str) -> Result<f64, AggDslError> {
+    let day = 86_400_000.0;
+    if let Some(unit) = calendar(text) {
+        return Ok(match unit {
+            CalendarUnit::Second => 1_000.0,
+            CalendarUnit::Minute => 60_000.0,
+            CalendarUnit::Hour => 3_600_000.0,
+            CalendarUnit::Day => day,
+            CalendarUnit::Week => 7.0 * day,
+            CalendarUnit::Month => 2_629_746_000.0,
+            CalendarUnit::Quarter => 7_889_238_000.0,
+            CalendarUnit::Year => 31_556_952_000.0,
+        });
+    }
+    match fixed_interval(text)? {
+        DateInterval::Fixed { step_ms } => Ok(step_ms.get() as f64),
+        DateInterval::Calendar(_) => Ok(day),
+    }
+}
+
+/// Writes a difference, and says its type.
+pub(crate) fn write(
+    body: &mut Map<String, Value>,
+    metric: &Metric,
+    normalized: Option<&Metric>,
+) -> TypeName {
+    metric_body(body, metric);
+    if let Some(normalized) = normalized {
+        body.insert("normalized_value".to_string(), json!(normalized.value));
+        let text = normalized
+            .value
+            .and_then(|value| normalized.format.text_of_number(value));
+        if let Some(text) = text {
+            body.insert("normalized_value_as_string".to_string(), json!(text));
+        }
+    }
+    "derivative"
+}
