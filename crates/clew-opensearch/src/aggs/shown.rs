@@ -40,7 +40,7 @@ pub(super) fn insert_keyed(
 }
 
 /// How wrong a count may be; -1 where nothing can be said.
-pub(super) fn error_value(error: Option<u64>) -> Value {
+fn error_value(error: Option<u64>) -> Value {
     error.map_or(json!(-1), |error| json!(error))
 }
 
@@ -53,6 +53,27 @@ pub(super) fn terms_counts(body: &mut Map<String, Value>, terms: &TermsResult) {
         "sum_other_doc_count".to_string(),
         json!(terms.sum_other_doc_count),
     );
+}
+
+/// The key of a term, alone in its bucket yet.
+pub(super) fn term_key(terms: &TermsResult, bucket: &Bucket) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("key".to_string(), key_value(&bucket.key));
+    if let Some(text) = terms.format.text_of_key(&bucket.key) {
+        object.insert("key_as_string".to_string(), json!(text));
+    }
+    object
+}
+
+/// How many documents have a term, and how wrong that may be.
+pub(super) fn term_count(object: &mut Map<String, Value>, terms: &TermsResult, bucket: &Bucket) {
+    object.insert("doc_count".to_string(), json!(bucket.doc_count));
+    if terms.show_error {
+        object.insert(
+            "doc_count_error_upper_bound".to_string(),
+            error_value(bucket.doc_count_error),
+        );
+    }
 }
 
 pub(super) fn histogram_body(

@@ -8,7 +8,7 @@ use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{size, small};
-use crate::aggs::shown::{error_value, insert_buckets, part_value, terms_counts, while_wanted};
+use crate::aggs::shown::{insert_buckets, part_value, term_count, terms_counts, while_wanted};
 use crate::aggs::table::{NO_VALUES, Row};
 use crate::http::error::ApiError;
 
@@ -81,13 +81,7 @@ pub(crate) fn write(
         let texts: Vec<String> = values.iter().map(text).collect();
         object.insert("key".to_string(), Value::Array(values));
         object.insert("key_as_string".to_string(), json!(texts.join("|")));
-        object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        if terms.show_error {
-            object.insert(
-                "doc_count_error_upper_bound".to_string(),
-                error_value(bucket.doc_count_error),
-            );
-        }
+        term_count(&mut object, terms, bucket);
         add_all(&mut object, &bucket.subs, how)?;
         Ok(Value::Object(object))
     });

@@ -8,7 +8,7 @@ use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{size, small, term_filter};
-use crate::aggs::shown::{insert_buckets, key_value, while_wanted};
+use crate::aggs::shown::{insert_buckets, term_key, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::dsl;
 use crate::http::error::ApiError;
@@ -109,11 +109,7 @@ pub(crate) fn write(
     body.insert("doc_count".to_string(), json!(doc_count));
     body.insert("bg_count".to_string(), json!(background));
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
-        let mut object = Map::new();
-        object.insert("key".to_string(), key_value(&bucket.key));
-        if let Some(text) = terms.format.text_of_key(&bucket.key) {
-            object.insert("key_as_string".to_string(), json!(text));
-        }
+        let mut object = term_key(terms, bucket);
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
         if let BucketExtra::Score { score, background } = bucket.extra {
             object.insert("score".to_string(), json!(score));

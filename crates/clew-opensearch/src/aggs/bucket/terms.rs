@@ -8,7 +8,7 @@ use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{positive, size, small, term_filter};
-use crate::aggs::shown::{error_value, insert_buckets, key_value, terms_counts, while_wanted};
+use crate::aggs::shown::{insert_buckets, term_count, term_key, terms_counts, while_wanted};
 use crate::aggs::table::{ANY_VALUES, Row};
 use crate::http::error::ApiError;
 
@@ -71,18 +71,8 @@ pub(crate) fn write(
         terms_counts(body, terms);
     }
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
-        let mut object = Map::new();
-        object.insert("key".to_string(), key_value(&bucket.key));
-        if let Some(text) = terms.format.text_of_key(&bucket.key) {
-            object.insert("key_as_string".to_string(), json!(text));
-        }
-        object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        if terms.show_error {
-            object.insert(
-                "doc_count_error_upper_bound".to_string(),
-                error_value(bucket.doc_count_error),
-            );
-        }
+        let mut object = term_key(terms, bucket);
+        term_count(&mut object, terms, bucket);
         add_all(&mut object, &bucket.subs, how)?;
         Ok(Value::Object(object))
     });
