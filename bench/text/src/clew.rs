@@ -13,7 +13,6 @@ use clew_engine::{
 };
 use clew_platform::{RealClock, RealDisk};
 use clew_query::{Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, Operator, Pattern, Query};
-use clew_schema::Mapping;
 use clew_search::{NoKnn, ShardRequest, TrackTotal};
 use serde_json::json;
 
@@ -62,7 +61,7 @@ impl Clew {
             ..EngineOptions::new(folder)
         };
         let engine = Engine::start(options, Arc::new(RealDisk), Arc::new(RealClock::new()))?;
-        let mapping = Mapping::from_opensearch(&json!({"properties": {
+        let mapping = clew_opensearch_mapping::try_mapping(&json!({"properties": {
             "body": {"type": "text", "analyzer": "whitespace"},
             "group": {"type": "keyword"},
             "at": {"type": "date"},

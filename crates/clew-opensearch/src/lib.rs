@@ -34,6 +34,7 @@ pub mod wing;
 
 mod server;
 
+pub use clew_opensearch_mapping::reader as mapping_reader;
 pub use indices::settings::read_untyped as read_untyped_settings;
 #[cfg(any(test, feature = "fixture"))]
 pub use server::fixture;

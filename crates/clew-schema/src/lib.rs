@@ -48,9 +48,14 @@ pub use document::{
     StoredVector, Whole, feature_code, feature_weight, restore_vectors, values_at, wanted_span,
 };
 pub use mapping::{
-    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, JoinRelations,
-    KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, NewField, NewFields,
-    PATHS_AND_VALUES, RangeKind, TextStyle, VectorMapping, words_path,
+    AliasProblem, CompressionLevel, DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf,
+    FieldParameter, FieldSettings, FieldSpec, FloatKind, IntegerKind, JoinChange, JoinRelations,
+    KeptMapping, KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, MappingNode,
+    MappingPart, MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange,
+    NestedSettings, NestingSpec, NewField, NewFields, NumberedSpec, ObjectNode, ObjectSettings,
+    ObjectSpec, PATHS_AND_VALUES, ParameterChange, RangeKind, SourceShown, TemplateField,
+    TemplateSpec, TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name,
+    is_metadata, words_path,
 };
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,

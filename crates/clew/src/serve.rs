@@ -142,6 +142,7 @@ fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
         disk: disk_limits(&config.disk)?,
         query_reader: Some(clew_opensearch::dsl::query_reader()),
         settings_reader: Some(clew_opensearch::read_untyped_settings),
+        mapping_reader: Some(clew_opensearch::mapping_reader()),
         log: LogOptions {
             retention_bytes: config.log.retention_bytes,
             retention_age_ms: config.log.retention_age_s.saturating_mul(1000),

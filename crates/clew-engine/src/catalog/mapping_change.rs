@@ -112,6 +112,7 @@ fn added(before: &[Value], after: &[Value]) -> Option<BTreeMap<usize, Value>> {
 
 #[cfg(test)]
 mod tests {
+    use clew_opensearch_mapping::{merge, reader};
     use clew_schema::{Mapping, Parsed};
     use proptest::prelude::*;
     use serde_json::json;
@@ -170,7 +171,7 @@ mod tests {
                 _ => None,
             }
         } else {
-            mapping.merge_opensearch(value).err()
+            merge(mapping, value).err()
         };
         drop(refused);
     }
@@ -192,7 +193,7 @@ mod tests {
                 prop_assert_eq!(&read, &change);
                 read.apply(&mut replayed).unwrap();
                 prop_assert_eq!(&replayed, &after);
-                let decoded = Mapping::decode(&replayed).unwrap();
+                let decoded = Mapping::decode(&replayed, Some(reader())).unwrap();
                 prop_assert_eq!(decoded.encode().to_string(), after.to_string());
             }
         }
@@ -204,9 +205,7 @@ mod tests {
         let wide: Map<String, Value> = (0..500)
             .map(|n| (format!("field{n}"), json!({"type": "keyword"})))
             .collect();
-        mapping
-            .merge_opensearch(&json!({"properties": wide}))
-            .unwrap();
+        merge(&mut mapping, &json!({"properties": wide})).unwrap();
         let before = mapping.encode();
         change(&mut mapping, &(true, json!({"new": {"one": 1}})));
         let change = MappingChange::between(&before, &mapping.encode()).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clew_log::{Glsn, StreamId};
 use clew_platform::Disk;
-use clew_schema::Mapping;
+use clew_schema::{Mapping, MappingReader};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,8 +77,12 @@ impl IndexRecord {
     }
 
     /// The mapping, within the limits of these settings.
-    pub(crate) fn decode_mapping(&self, settings: &IndexSettings) -> Result<Mapping, EngineError> {
-        let mut mapping = Mapping::decode(&self.mapping)?;
+    pub(crate) fn decode_mapping(
+        &self,
+        settings: &IndexSettings,
+        reader: Option<MappingReader>,
+    ) -> Result<Mapping, EngineError> {
+        let mut mapping = Mapping::decode(&self.mapping, reader)?;
         mapping.set_limits(settings.mapping_limits);
         Ok(mapping)
     }
@@ -360,6 +364,7 @@ impl Catalog {
 
 #[cfg(test)]
 mod tests {
+    use clew_opensearch_mapping::{merge, reader, shown};
     use serde_json::json;
 
     use super::*;
@@ -409,13 +414,16 @@ mod tests {
         assert_eq!(first_two(kept), first_two(old));
         let mut catalog = reopened(saved.to_string().as_bytes());
 
-        let mut mapping = catalog.indices["u"]
-            .decode_mapping(&IndexSettings::default())
-            .unwrap();
+        let settings = IndexSettings::default();
+        let decoded = |catalog: &Catalog| {
+            let record = &catalog.indices["u"];
+            record.decode_mapping(&settings, Some(reader())).unwrap()
+        };
+        let mut mapping = decoded(&catalog);
         assert_eq!(mapping.fields().len(), 3);
         let change = |mapping: &mut Mapping, name: &str| {
             let body = json!({"properties": {name: {"type": "long"}}});
-            mapping.merge_opensearch(&body).unwrap();
+            merge(mapping, &body).unwrap();
             mapping.encode()
         };
         let first = catalog.mapping_operation("u", change(&mut mapping, "x"));
@@ -425,10 +433,15 @@ mod tests {
         assert!(matches!(second, CatalogOperation::GrowMapping { .. }));
         catalog.apply(second, Glsn::new(10)).unwrap();
         assert_eq!(catalog.indices["u"].mapping, mapping.encode());
-        let kept = catalog.indices["u"]
-            .decode_mapping(&IndexSettings::default())
-            .unwrap();
-        assert_eq!(kept.to_opensearch(), mapping.to_opensearch());
+        assert_eq!(shown(&decoded(&catalog)), shown(&mapping));
+    }
+
+    #[test]
+    fn records_of_format_1_are_refused_without_a_reader() {
+        let catalog = reopened(of_format_1().to_string().as_bytes());
+        let refused = catalog.indices["u"].decode_mapping(&IndexSettings::default(), None);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("format 1"), "{refused}");
     }
 
     #[test]

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_schema::Mapping;
-use serde_json::Value;
+use clew_schema::{Mapping, MappingSpec};
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -25,8 +24,8 @@ pub enum CatalogChange {
     Mapping {
         /// The index's own name.
         index: String,
-        /// The mapping, as OpenSearch writes it.
-        body: Value,
+        /// What is said of them, with the analyzers of that index.
+        spec: Box<MappingSpec>,
     },
     /// Settings that replace an index's.
     Settings {
@@ -85,7 +84,7 @@ impl Engine {
     /// each be changed once.
     ///
     /// # Errors
-    /// When an index is missing, blocked or may not be changed, a mapping is malformed or would change a field's type, settings are out of
+    /// When an index is missing, blocked or may not be changed, a mapping makes no sense or would change a field's type, settings are out of
     /// bounds or would change the number of shards, a definition is out of bounds.
     pub fn change_catalog(
         &self,
@@ -110,8 +109,8 @@ impl Engine {
         let (mut checked, mut definitions) = (Vec::new(), Vec::new());
         for change in changes {
             match change {
-                CatalogChange::Mapping { index, body } => {
-                    checked.push(check_mapping(&indices[&index], &body)?);
+                CatalogChange::Mapping { index, spec } => {
+                    checked.push(check_mapping(&indices[&index], *spec)?);
                 }
                 CatalogChange::Settings {
                     index,
@@ -145,15 +144,15 @@ impl Engine {
     /// Merges fields into an index's mapping; durable when it returns.
     ///
     /// # Errors
-    /// When the mapping is malformed or would change a field's type.
+    /// When the mapping makes no sense or would change a field's type.
     pub fn put_mapping(
         &self,
         access: &Access,
         name: &str,
-        body: &Value,
+        spec: MappingSpec,
     ) -> Result<Glsn, EngineError> {
-        let (index, body) = (name.to_string(), body.clone());
-        self.change_catalog(access, vec![CatalogChange::Mapping { index, body }])
+        let (index, spec) = (name.to_string(), Box::new(spec));
+        self.change_catalog(access, vec![CatalogChange::Mapping { index, spec }])
     }
 
     /// Replaces an index's settings; durable when it returns.
@@ -176,11 +175,11 @@ impl Engine {
     }
 }
 
-fn check_mapping(index: &Arc<Index>, body: &Value) -> Result<Checked, EngineError> {
+fn check_mapping(index: &Arc<Index>, spec: MappingSpec) -> Result<Checked, EngineError> {
     index.check_block(BlockLevel::MetadataWrite)?;
     let mut mapping = (*index.mapping()).clone();
     mapping.set_limits(index.settings().mapping_limits);
-    mapping.merge_opensearch(body)?;
+    mapping.merge(spec)?;
     Ok(Checked::Mapping(index.clone(), mapping))
 }
 

@@ -12,12 +12,12 @@ use clew_log::{Order, Range, Selection, StreamId};
 
 use crate::base::error::{EngineError, ErrorKind};
 use crate::base::operation::CATALOG_STREAM;
-use crate::base::settings::SettingsReader;
 use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
 use crate::index::handle::Index;
 use crate::node::alias_change;
 use crate::node::data_folder::catalog_path;
 use crate::node::engine::Inner;
+use crate::node::options::EngineOptions;
 use crate::shard::{Remedy, Shard};
 
 /// Mends what can be mended; how long until the next try when something is left.
@@ -86,10 +86,10 @@ impl Index {
     pub(super) fn follow(
         &self,
         record: &IndexRecord,
-        settings_reader: Option<SettingsReader>,
+        options: &EngineOptions,
     ) -> Result<(), EngineError> {
-        let settings = record.typed_settings(settings_reader)?;
-        let mapping = record.decode_mapping(&settings)?;
+        let settings = record.typed_settings(options.settings_reader)?;
+        let mapping = record.decode_mapping(&settings, options.mapping_reader)?;
         self.mapping.store(Arc::new(mapping));
         self.settings.store(Arc::new(settings));
         self.aliases.store(Arc::new(record.aliases.clone()));
@@ -133,7 +133,7 @@ impl Inner {
             let known = all.iter().find(|index| index.uuid == record.uuid);
             let index = match known {
                 Some(index) => {
-                    index.follow(record, self.options.settings_reader)?;
+                    index.follow(record, &self.options)?;
                     Arc::clone(index)
                 }
                 // Its deletion has been taken back.

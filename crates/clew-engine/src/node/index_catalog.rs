@@ -211,7 +211,7 @@ impl Inner {
     /// Opens the index of a catalog record.
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
         let settings = record.typed_settings(self.options.settings_reader)?;
-        let mapping = Arc::new(record.decode_mapping(&settings)?);
+        let mapping = Arc::new(record.decode_mapping(&settings, self.options.mapping_reader)?);
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);

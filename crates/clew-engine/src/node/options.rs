@@ -6,6 +6,7 @@ use std::time::Duration;
 use clew_log::LogOptions;
 use clew_platform::{DiskSpace, MemoryLimits, memory_bytes};
 use clew_query::QueryReader;
+use clew_schema::MappingReader;
 
 use crate::base::disk::DiskLimits;
 use crate::base::settings::SettingsReader;
@@ -52,6 +53,9 @@ pub struct EngineOptions {
     pub query_reader: Option<QueryReader>,
     /// Reads settings that catalogs of older formats keep; without it indexes that have such do not open.
     pub settings_reader: Option<SettingsReader>,
+    /// Reads what of mappings is kept in the words of a protocol: format 1 of the catalog, and what dynamic templates
+    /// make. Without it neither can be had.
+    pub mapping_reader: Option<MappingReader>,
     /// How the log is laid out.
     pub log: LogOptions,
 }
@@ -77,6 +81,7 @@ impl EngineOptions {
             disk: DiskLimits::default(),
             query_reader: None,
             settings_reader: None,
+            mapping_reader: None,
             log: LogOptions::default(),
         }
     }

@@ -142,7 +142,7 @@ fn follow_catalog(
             if let (Some(index), Some(record)) =
                 (recovering.indices.get(&uuid), catalog.indices.get(&uuid))
             {
-                index.follow(record, inner.options.settings_reader)?;
+                index.follow(record, &inner.options)?;
             }
         }
         CatalogOperation::ChangeAliases { entries, deleted } => {

@@ -130,9 +130,10 @@ mod tests {
             refresh_interval: None,
             ..IndexSettings::default()
         };
-        let mapping = Mapping::from_opensearch(&json!({"properties": {"n": {"type": "long"}}}));
+        let mapping =
+            clew_opensearch_mapping::mapping(json!({"properties": {"n": {"type": "long"}}}));
         let (index, _) = engine
-            .create_index(&Access::everything(), "docs", settings, mapping.unwrap())
+            .create_index(&Access::everything(), "docs", settings, mapping)
             .unwrap();
         (engine, index)
     }

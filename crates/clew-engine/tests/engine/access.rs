@@ -9,7 +9,7 @@ use clew_log::Glsn;
 use clew_platform::SimDisk;
 use serde_json::json;
 
-use crate::harness::{Node, everything, index, mapping, source};
+use crate::harness::{Node, everything, index, mapping, one_more_field, source};
 
 fn only(pattern: &str, purposes: &[Purpose]) -> Access {
     Access::only(vec![Grant {
@@ -111,7 +111,7 @@ fn refused(node: &Node, access: &Access) -> Vec<&'static str> {
     let with_others = vec![CatalogChange::Definition(template())];
     let (index, made) = (node.index(), IndexSettings::default());
     let kept = (*index.settings()).clone();
-    let field = json!({"properties": {"x": {"type": "long"}}});
+    let field = one_more_field();
     let document = Document {
         id: "filled".to_string(),
         version: 1,
@@ -124,7 +124,7 @@ fn refused(node: &Node, access: &Access) -> Vec<&'static str> {
     let all = [
         ("create", made.map(drop)),
         ("alias", engine.change_aliases(access, vec![add]).map(drop)),
-        ("map", engine.put_mapping(access, "docs", &field).map(drop)),
+        ("map", engine.put_mapping(access, "docs", field).map(drop)),
         ("set", engine.put_settings(access, "docs", kept).map(drop)),
         (
             "fill",

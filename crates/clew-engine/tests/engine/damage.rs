@@ -18,14 +18,13 @@ use crate::harness::*;
 pub(crate) const DOCUMENTS: u64 = 900;
 
 fn mapping() -> Mapping {
-    Mapping::from_opensearch(&json!({"properties": {
+    clew_opensearch_mapping::mapping(json!({"properties": {
         "n": {"type": "long"},
         "tag": {"type": "keyword"},
         "text": {"type": "text"},
         "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
         "parts": {"type": "nested", "properties": {"colour": {"type": "keyword"}}},
     }}))
-    .unwrap()
 }
 
 /// Of the same length for every number, so that files of segments are as long as each other.

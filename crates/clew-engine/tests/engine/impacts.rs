@@ -3,7 +3,6 @@
 use clew_engine::IndexSettings;
 use clew_platform::SimDisk;
 use clew_query::Query;
-use clew_schema::Mapping;
 use serde_json::{Value, json};
 
 use crate::harness::{Node, everything, index};
@@ -34,7 +33,7 @@ fn impacts_are_read_after_the_first_search_and_live_with_their_segment() {
         ..IndexSettings::default()
     };
     let mapping = json!({"properties": {"text": {"type": "text"}}});
-    let mapping = Mapping::from_opensearch(&mapping).unwrap();
+    let mapping = clew_opensearch_mapping::mapping(mapping);
     node.engine
         .create_index(&everything(), "docs", settings, mapping)
         .unwrap();

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clew_engine::{BuildPhase, EngineError, EngineOptions, ErrorKind, Index, IndexSettings};
 use clew_platform::{Disk, MemoryLimits, SimDisk};
-use clew_schema::Mapping;
 use serde_json::json;
 
 use crate::harness::{self, Node, delete, everything, index, knn};
@@ -42,10 +41,9 @@ fn points() -> Vec<Vec<f32>> {
 /// A node with `points` in so many flushed segments that no upkeep touches yet.
 fn filled(disk: &SimDisk, options: EngineOptions, segments: usize) -> Node {
     let node = Node::open_with(disk, options).unwrap();
-    let mapping = Mapping::from_opensearch(&json!({"properties": {
+    let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
         "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
-    }}))
-    .unwrap();
+    }}));
     let settings = IndexSettings {
         ef_search: 64,
         refresh_interval: None,

@@ -40,7 +40,7 @@ fn mapping_with_parts() -> Mapping {
     let mut mapping = mapping();
     let parts =
         json!({"properties": {"parts": {"type": "nested", "properties": {"k": {"type": "long"}}}}});
-    mapping.merge_opensearch(&parts).unwrap();
+    clew_opensearch_mapping::merge(&mut mapping, &parts).unwrap();
     mapping
 }
 

@@ -54,7 +54,7 @@ fn mapping(extra: &Value) -> Mapping {
         extra.as_object().unwrap(),
     );
     all.extend(extra.clone());
-    Mapping::from_opensearch(&json!({"properties": properties})).unwrap()
+    clew_opensearch_mapping::mapping(json!({"properties": properties}))
 }
 
 fn open(disk: &SimDisk) -> Node {

@@ -9,7 +9,6 @@ use clew_engine::{
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
-use clew_schema::Mapping;
 use serde_json::json;
 
 use crate::harness::*;
@@ -100,15 +99,14 @@ fn documents_read_out_of_shards_fill_another_index() {
 /// a segment, some replaced, some deleted, some unseen by searches. The ids with their routing keys.
 fn composed(node: &Node) -> (IndexHandle, Vec<(String, Option<String>)>) {
     let vector = json!({"type": "knn_vector", "dimension": 2});
-    let mapping = Mapping::from_opensearch(&json!({"properties": {
+    let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
         "v": vector,
         "family": {"type": "join", "relations": {"parent": "child"}},
         "outer": {"type": "nested", "properties": {
             "v": vector,
             "inner": {"type": "nested", "properties": {"word": {"type": "keyword"}}},
         }},
-    }}))
-    .unwrap();
+    }}));
     let settings = IndexSettings {
         shards: 2,
         refresh_interval: None,

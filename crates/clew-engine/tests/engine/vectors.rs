@@ -7,7 +7,6 @@ use clew_engine::{
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
-use clew_schema::Mapping;
 use serde_json::json;
 
 use crate::disk_faults::segment_file;
@@ -108,11 +107,10 @@ fn check_measured(node: &Node) {
 fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     let disk = SimDisk::new();
     let node = Node::open(&disk).unwrap();
-    let mapping = Mapping::from_opensearch(&json!({"properties": {
+    let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
         "tag": {"type": "keyword"},
         "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
-    }}))
-    .unwrap();
+    }}));
     let settings = IndexSettings {
         ef_search: 64,
         ..IndexSettings::default()

@@ -5,6 +5,7 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
+use clew_opensearch_mapping::{error_type, reason as mapping_reason};
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_query::{AggError, QueryError};
 use clew_schema::DocumentError;
@@ -59,7 +60,7 @@ impl From<&EngineError> for ApiError {
             EngineError::Document { id, source } => document_cause(id, source),
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
-            EngineError::Mapping(error) => named(error.error_type()),
+            EngineError::Mapping(error) => Cause::new(error_type(error), mapping_reason(error)),
             EngineError::Cancelled { .. } => named("task_cancelled_exception"),
             EngineError::Memory(exceeded) => return ApiError::from(*exceeded),
             EngineError::Query(query) => return query_error(query, &reason, error.kind()),

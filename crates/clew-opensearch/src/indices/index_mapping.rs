@@ -13,7 +13,7 @@ use crate::state::call::Call;
 
 /// The mapping as `GET _mapping` shows it.
 pub fn shown_mapping(index: &Index) -> Value {
-    index.mapping().to_opensearch()
+    clew_opensearch_mapping::shown(&index.mapping())
 }
 
 /// The indexes of the path, none of which forbids to look at its mapping.
@@ -98,9 +98,15 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let indices = call
         .indices_with(call.index_expression(), options, Purpose::Change)
         .await?;
-    let each = indices.iter().map(|index| CatalogChange::Mapping {
-        index: index.name().to_string(),
-        body: body.clone(),
-    });
-    call.change_catalog(each.collect()).await
+    // Each index has its own analyzers, and so its own reading of the body.
+    let change = move |index: &Arc<Index>| {
+        let spec = Box::new(clew_opensearch_mapping::read(
+            &body,
+            index.mapping().analysis(),
+        )?);
+        let index = index.name().to_string();
+        Ok(CatalogChange::Mapping { index, spec })
+    };
+    let changes = call.blocking(move |_| indices.iter().map(change).collect());
+    call.change_catalog(changes.await?).await
 }

@@ -48,6 +48,7 @@ impl Node {
             retry_every: Duration::from_millis(1),
             query_reader: Some(crate::dsl::query_reader()),
             settings_reader: Some(crate::read_untyped_settings),
+            mapping_reader: Some(clew_opensearch_mapping::reader()),
             ..EngineOptions::new("/data")
         };
         let engine = Engine::start(options, Arc::new(disk.clone()), clock)?;

@@ -172,17 +172,28 @@ impl<'a> CompletionEntry<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
 
-    fn mapping(contexts: Value) -> CompletionMapping {
-        let parameters = json!({"type": "completion", "contexts": contexts});
-        CompletionMapping::read(parameters.as_object().unwrap()).unwrap()
+    use super::*;
+    use crate::completion::{CompletionContext, ContextKind};
+
+    fn mapping(contexts: &[&str]) -> CompletionMapping {
+        let contexts = contexts.iter().map(|name| CompletionContext {
+            name: (*name).to_string(),
+            kind: ContextKind::Category,
+            path: None,
+        });
+        CompletionMapping {
+            analyzer: "simple".to_string(),
+            keep_separators: true,
+            length_max: 50,
+            contexts: contexts.collect(),
+        }
     }
 
     #[test]
     fn inputs_become_terms_and_are_read_back() {
-        let plain = mapping(Value::Null);
+        let plain = mapping(&[]);
         let value = json!(["Foo Bar", {"input": ["x", "y"], "weight": "7"}]);
         let found = terms("s", &plain, &value).unwrap();
         assert_eq!(found.len(), 3);
@@ -196,8 +207,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_an_input_is_refused() {
-        let plain = mapping(Value::Null);
-        let bound = mapping(json!([{"name": "c", "type": "category"}]));
+        let plain = mapping(&[]);
+        let bound = mapping(&["c"]);
         for (mapping, value, reason) in [
             (&plain, json!({"weight": 1}), "input must not be empty"),
             (

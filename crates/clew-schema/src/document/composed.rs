@@ -13,11 +13,11 @@ use super::walk::Walk;
 use super::{features, flat, vector};
 use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
-use crate::mapping::{Leaf, MappedField};
+use crate::mapping::{FieldLeaf, MappedField};
 
 impl<'m> Walk<'m, '_> {
     /// A range, as an object of its ends.
-    pub(super) fn range_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+    pub(super) fn range_value(&mut self, leaf: &'m FieldLeaf) -> Result<()> {
         let (ends, written) = self.tree()?;
         for id in std::iter::once(&leaf.id).chain(&leaf.copies) {
             let field = self.field(*id);
@@ -30,7 +30,7 @@ impl<'m> Walk<'m, '_> {
     /// Texts to be proposed, in any of the forms they are written in.
     pub(super) fn completion_value(
         &mut self,
-        leaf: &'m Leaf,
+        leaf: &'m FieldLeaf,
         mapping: &CompletionMapping,
     ) -> Result<()> {
         let (value, written) = self.tree()?;
@@ -69,7 +69,7 @@ impl<'m> Walk<'m, '_> {
     }
 
     /// An object whose leaves are terms: each by itself, and behind its path.
-    pub(super) fn flat_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+    pub(super) fn flat_value(&mut self, leaf: &'m FieldLeaf) -> Result<()> {
         let (object, written) = self.tree()?;
         let field = self.field(leaf.id);
         let terms = flat::leaves(&field.path, &object);
@@ -100,7 +100,7 @@ impl<'m> Walk<'m, '_> {
     }
 
     /// Points, in any of the forms they are written in.
-    pub(super) fn geo_value(&mut self, leaf: &'m Leaf, field: &'m MappedField) -> Result<()> {
+    pub(super) fn geo_value(&mut self, leaf: &'m FieldLeaf, field: &'m MappedField) -> Result<()> {
         let start = self.reader.at;
         self.reader.skip_value()?;
         let written = self.reader.text(start, self.reader.at);

@@ -92,14 +92,13 @@ impl Inference {
         mapping: &Mapping,
         path: &str,
         dynamic_type: &str,
-        fallback: &str,
+        fallback: &'static str,
     ) -> bool {
         let templates = &mapping.root.templates;
-        let Some(parameters) = template::apply(templates, path, dynamic_type, fallback) else {
+        let Some(made) = template::apply(templates, path, dynamic_type, fallback) else {
             return false;
         };
         self.seen.insert(path.to_string(), ());
-        let made = (path.to_string(), parameters);
         self.new.from_templates.push(made);
         true
     }

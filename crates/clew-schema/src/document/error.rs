@@ -2,6 +2,7 @@
 
 use super::doc_count::NO_NUMBER;
 use super::json::JsonError;
+use crate::mapping::NameProblem;
 
 /// Why a document was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +82,14 @@ pub enum DocumentError {
         /// Its name.
         field: String,
     },
+    /// A name cannot be one of a field.
+    #[error("{}", name_words(name, *problem))]
+    Name {
+        /// The name.
+        name: String,
+        /// Why not.
+        problem: NameProblem,
+    },
     /// A name with dots leads into a nested object.
     #[error(
         "Cannot add a value for field [{field}] since one of the intermediate objects is mapped as a nested object: [{object}]"
@@ -113,6 +122,18 @@ pub enum DocumentError {
         /// In which way.
         reason: String,
     },
+}
+
+fn name_words(name: &str, problem: NameProblem) -> String {
+    match problem {
+        NameProblem::Empty => "field name cannot be an empty string".to_string(),
+        NameProblem::EmptyPart => format!(
+            "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"
+        ),
+        NameProblem::BlankPart => {
+            format!("object field cannot contain only whitespace: ['{name}']")
+        }
+    }
 }
 
 impl DocumentError {

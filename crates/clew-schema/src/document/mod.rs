@@ -21,8 +21,6 @@ mod names;
 mod nested;
 pub(crate) mod ranges;
 mod restore;
-#[cfg(test)]
-mod tests;
 mod vector;
 mod walk;
 mod whole;

@@ -6,7 +6,7 @@ use super::collect::Values;
 use super::error::DocumentError;
 use super::failure::Result;
 use super::walk::Walk;
-use crate::mapping::{FieldId, Nested, ObjectNode};
+use crate::mapping::{FieldId, NestedSettings, ObjectNode};
 
 /// A nested object, taken apart.
 #[derive(Debug)]
@@ -43,7 +43,11 @@ impl NestedObjects<'_> {
 
 impl<'m> Walk<'m, '_> {
     /// Walks a nested object into values of its own.
-    pub(super) fn nested_object(&mut self, object: &'m ObjectNode, nested: Nested) -> Result<()> {
+    pub(super) fn nested_object(
+        &mut self,
+        object: &'m ObjectNode,
+        nested: NestedSettings,
+    ) -> Result<()> {
         let max = self.mapping.limits.nested_objects_max;
         self.nested.count += 1;
         if self.nested.count > max {
@@ -57,7 +61,7 @@ impl<'m> Walk<'m, '_> {
         Ok(())
     }
 
-    fn leave_nested(&mut self, nested: Nested) {
+    fn leave_nested(&mut self, nested: NestedSettings) {
         let Some((outer, path)) = self.nested.around.pop() else {
             return;
         };

@@ -15,8 +15,8 @@ use super::names::Names;
 use super::nested::NestedObjects;
 use crate::geo::GeoPoint;
 use crate::mapping::{
-    DOC_COUNT, Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode,
-    is_metadata, name_problem,
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf, MappedField, Mapping, MappingNode,
+    NameProblem, ObjectNode, is_metadata,
 };
 
 /// A document being walked.
@@ -45,7 +45,7 @@ pub(super) struct Walk<'m, 'a> {
 /// What the mapping says about a place in the document.
 #[derive(Clone, Copy)]
 enum Place<'m> {
-    Known(&'m Node),
+    Known(&'m MappingNode),
     /// Nothing: values here make new fields.
     New,
     /// Nothing, and only templates make new fields; without one the document is refused, or nobody
@@ -160,8 +160,9 @@ impl<'m, 'a> Walk<'m, 'a> {
             let field = name.to_string();
             return Err(DocumentError::Metadata { field }.into());
         }
-        if let Some(reason) = name_problem(name) {
-            return Err(DocumentError::Refused { reason }.into());
+        if let Some(problem) = NameProblem::of(name) {
+            let name = name.to_string();
+            return Err(DocumentError::Name { name, problem }.into());
         }
         let Some(mut object) = node else {
             return Ok(Place::New);
@@ -171,12 +172,12 @@ impl<'m, 'a> Walk<'m, 'a> {
             let end = behind + part.len();
             match object.children.get(part) {
                 Some(child) if end == name.len() => return Ok(Place::Known(child)),
-                Some(Node::Object(next)) if !next.enabled => return Ok(Place::Ignored),
-                Some(Node::Object(next)) if next.nested.is_some() => {
+                Some(MappingNode::Object(next)) if !next.enabled => return Ok(Place::Ignored),
+                Some(MappingNode::Object(next)) if next.nested.is_some() => {
                     return Err(DocumentError::through_nested(name).into());
                 }
-                Some(Node::Object(next)) => object = next,
-                Some(Node::Leaf(leaf)) => {
+                Some(MappingNode::Object(next)) => object = next,
+                Some(MappingNode::Leaf(leaf)) => {
                     let found = self.field(leaf.id);
                     let reason = format!(
                         "Could not dynamically add mapping for field [{name}]. Existing mapping for [{}] must be of type object but found [{}].",
@@ -185,7 +186,7 @@ impl<'m, 'a> Walk<'m, 'a> {
                     );
                     return Err(DocumentError::Refused { reason }.into());
                 }
-                Some(Node::Alias(_)) => return Err(alias_written(name)),
+                Some(MappingNode::Alias(_)) => return Err(alias_written(name)),
                 None => {
                     let before = name[..behind].trim_end_matches('.');
                     return self.find_nothing(object.dynamic, before, part);
@@ -226,7 +227,7 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Whether the value there is a vector, which the source does without.
     fn is_cut(&mut self, place: Place<'m>) -> Result<bool> {
-        let Place::Known(Node::Leaf(leaf)) = place else {
+        let Place::Known(MappingNode::Leaf(leaf)) = place else {
             return Ok(false);
         };
         let is_vector = matches!(self.field(leaf.id).kind, FieldKind::Vector(_));
@@ -236,9 +237,9 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     fn value(&mut self, place: Place<'m>) -> Result<()> {
         match place {
-            Place::Known(Node::Object(object)) => self.object_value(object),
-            Place::Known(Node::Leaf(leaf)) => self.leaf_value(leaf),
-            Place::Known(Node::Alias(_)) => Err(alias_written(&self.path)),
+            Place::Known(MappingNode::Object(object)) => self.object_value(object),
+            Place::Known(MappingNode::Leaf(leaf)) => self.leaf_value(leaf),
+            Place::Known(MappingNode::Alias(_)) => Err(alias_written(&self.path)),
             Place::New => self.new_value(),
             Place::DocCount => self.doc_count(),
             Place::Templates { is_strict } => self.templated_value(is_strict),
@@ -264,7 +265,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         }
     }
 
-    fn leaf_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+    fn leaf_value(&mut self, leaf: &'m FieldLeaf) -> Result<()> {
         let field = self.field(leaf.id);
         let kind = self.reader.kind()?;
         if let FieldKind::Vector(vector) = &field.kind {
@@ -365,7 +366,7 @@ impl<'m, 'a> Walk<'m, 'a> {
     }
 
     /// Gives a value to a field and to those that follow it.
-    fn add(&mut self, leaf: &'m Leaf, scalar: &Scalar<'_>) -> Result<()> {
+    fn add(&mut self, leaf: &'m FieldLeaf, scalar: &Scalar<'_>) -> Result<()> {
         let followers = leaf.multi_fields.iter().chain(&leaf.copies);
         for id in std::iter::once(&leaf.id).chain(followers) {
             self.add_one(*id, scalar)?;
@@ -415,7 +416,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         Ok((tree, written))
     }
 
-    fn add_null_value(&mut self, leaf: &'m Leaf, value: &serde_json::Value) -> Result<()> {
+    fn add_null_value(&mut self, leaf: &'m FieldLeaf, value: &serde_json::Value) -> Result<()> {
         let field = self.field(leaf.id);
         if matches!(field.kind, FieldKind::GeoPoint) {
             if let Ok(code) = geo_point(GeoPoint::from_json(value)) {

@@ -1,10 +1,9 @@
 //! Field aliases: other names for fields, for queries only. Documents never have values under one.
 
-use serde_json::{Map, Value};
-
+use super::error::{AliasProblem, MappingError};
 use super::field::{FieldKind, MappedField};
-use super::parameters::show;
-use super::schema::{Mapping, MappingError};
+use super::names::check_field_name;
+use super::schema::Mapping;
 
 impl Mapping {
     /// The field that a path means: its own, or the one that an alias of that path stands for.
@@ -53,64 +52,40 @@ impl Mapping {
             .filter(|_| !self.by_path.contains_key(path))
     }
 
-    /// Takes in an alias as it stands under `properties`.
-    pub(super) fn merge_alias(
-        &mut self,
-        alias: &str,
-        parameters: &Map<String, Value>,
-    ) -> Result<(), MappingError> {
-        self.check_names(alias)?;
-        let name = alias.rsplit('.').next().unwrap_or(alias);
-        if let Some((key, value)) = parameters
-            .iter()
-            .find(|(key, _)| !matches!(key.as_str(), "type" | "path"))
-        {
-            return Err(MappingError::invalid(format!(
-                "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
-                show(value)
-            )));
+    /// Takes in an alias.
+    pub(super) fn merge_alias(&mut self, alias: String, path: String) -> Result<(), MappingError> {
+        check_field_name(&alias)?;
+        self.check_names(&alias)?;
+        if let Some(field) = self.by_path.get(&alias).and_then(|id| self.by_id(*id)) {
+            let from = field.kind.type_name();
+            return Err(MappingError::NotAnAlias { alias, from });
         }
-        let path = parameters.get("path").and_then(Value::as_str);
-        let path = path.filter(|path| !path.is_empty()).ok_or_else(|| {
-            MappingError::invalid(format!(
-                "The [path] property must be specified for field [{name}]."
-            ))
-        })?;
-        if let Some(field) = self.by_path.get(alias).and_then(|id| self.by_id(*id)) {
-            return Err(MappingError::Refused {
-                reason: format!(
-                    "Cannot merge a field alias mapping [{alias}] with a mapping that is not for a field alias, but of type [{}].",
-                    field.kind.type_name()
-                ),
-            });
-        }
-        self.check_depth(alias, 0)?;
-        self.aliases.insert(alias.to_string(), path.to_string());
+        self.check_depth(&alias, 0)?;
+        self.aliases.insert(alias, path);
         Ok(())
     }
 
     /// Refuses aliases of nothing, of themselves and of other aliases.
     pub(super) fn check_aliases(&self) -> Result<(), MappingError> {
         for (alias, path) in &self.aliases {
-            let refused = |why: &str| {
-                Err(MappingError::invalid(format!(
-                    "Invalid [path] value [{path}] for field alias [{alias}]: {why}"
-                )))
+            let problem = if path == alias {
+                AliasProblem::Itself
+            } else if self.aliases.contains_key(path) {
+                AliasProblem::OtherAlias
+            } else if !self.by_path.contains_key(path) {
+                AliasProblem::NoField
+            } else if self.by_path.contains_key(alias) {
+                let alias = alias.clone();
+                return Err(MappingError::AliasIsField { alias });
+            } else {
+                continue;
             };
-            if path == alias {
-                return refused("an alias cannot refer to itself.");
-            }
-            if self.aliases.contains_key(path) {
-                return refused("an alias cannot refer to another alias.");
-            }
-            if !self.by_path.contains_key(path) {
-                return refused("an alias must refer to an existing field in the mappings.");
-            }
-            if self.by_path.contains_key(alias) {
-                return Err(MappingError::Refused {
-                    reason: format!("[{alias}] is defined both as a field and as a field alias"),
-                });
-            }
+            let (alias, path) = (alias.clone(), path.clone());
+            return Err(MappingError::AliasTarget {
+                alias,
+                path,
+                problem,
+            });
         }
         Ok(())
     }

@@ -1,284 +1,105 @@
-//! `mode` and `compression_level` of a `knn_vector` field. Vectors stay as exact as their element
-//! type says; a level chooses the width of the codes that walks of the graph read instead of them.
+//! What a vector column was asked to be made for, and how small. Vectors stay as exact as their element type says; a level
+//! chooses the width of the codes that walks of the graph read instead of them. What both come to is said by the column
+//! itself; they are known so that a change of them is found.
 
-use clew_vector::{CodeBits, ColumnOptions, Element, Method};
 use serde_json::{Map, Value};
 
-use super::parameters::show;
-use super::schema::MappingError;
+/// The members of a kept field under which both stand, among what is shown.
+const MODE: &str = "mode";
+const LEVEL: &str = "compression_level";
 
-/// The two parameters, by which a mapping is shown and changes are found.
-pub(super) const COMPRESSION: [&str; 2] = ["mode", "compression_level"];
-
-/// How much smaller than 32-bit floats something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    X1,
-    X2,
-    X4,
-    X8,
-    X16,
-    X32,
+/// What a vector column was asked to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VectorCompression {
+    /// What it is made for.
+    pub mode: Option<VectorMode>,
+    /// How small it is.
+    pub level: Option<CompressionLevel>,
 }
 
-const LEVELS: [(&str, Level); 6] = [
-    ("1x", Level::X1),
-    ("2x", Level::X2),
-    ("4x", Level::X4),
-    ("8x", Level::X8),
-    ("16x", Level::X16),
-    ("32x", Level::X32),
-];
-
+/// What a vector column is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub enum VectorMode {
+    /// Searches read memory alone.
     InMemory,
+    /// Only codes need to be in memory.
     OnDisk,
 }
 
-const MODES: [(&str, Mode); 2] = [("in_memory", Mode::InMemory), ("on_disk", Mode::OnDisk)];
+impl VectorMode {
+    /// All of them.
+    pub const ALL: [VectorMode; 2] = [VectorMode::InMemory, VectorMode::OnDisk];
 
-/// Applies both parameters to a column whose type of element and method have been read.
-///
-/// # Errors
-/// In OpenSearch's words: values that do not exist, vectors that are not floats, an encoder that
-/// contradicts the level, no compression at all on disk.
-pub(super) fn read_compression(
-    name: &str,
-    parameters: &Map<String, Value>,
-    column: &mut ColumnOptions,
-) -> Result<(), MappingError> {
-    let mode = choice("mode", parameters, &MODES)?;
-    let level = choice("compression_level", parameters, &LEVELS)?;
-    if mode.is_none() && level.is_none() {
-        return Ok(());
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            VectorMode::InMemory => "in_memory",
+            VectorMode::OnDisk => "on_disk",
+        }
     }
-    if parameters
-        .get("data_type")
-        .is_some_and(|data_type| show(data_type) != "float")
-    {
-        return Err(MappingError::invalid(format!(
-            "Compression and mode cannot be used for non-float32 data type for field {name}"
-        )));
-    }
-    if column.method != Method::Graph {
-        return Err(validation(
-            "Cannot specify mode or compression level with method \"ivf\"",
-        ));
-    }
-    if (mode, level) == (Some(Mode::OnDisk), Some(Level::X1)) {
-        return Err(validation(
-            "Cannot specify \"x1\" compression level when using \"on_disk\" mode",
-        ));
-    }
-    if has_encoder(parameters) {
-        let encoded = match column.element {
-            Element::F16 | Element::Bf16 => Level::X2,
-            Element::F32 | Element::I8 | Element::Bit => Level::X1,
-        };
-        return match level {
-            Some(level) if level != encoded => Err(validation(
-                "Cannot specify an encoder that conflicts with the provided compression level",
-            )),
-            _ => Ok(()),
-        };
-    }
-    let on_disk = (mode == Some(Mode::OnDisk)).then_some(Level::X32);
-    match level.or(on_disk) {
-        None | Some(Level::X1) => {}
-        Some(Level::X2) => column.element = Element::F16,
-        Some(Level::X4) => column.code_bits = CodeBits::Eight,
-        Some(Level::X8) => column.code_bits = CodeBits::Four,
-        Some(Level::X16) => column.code_bits = CodeBits::Two,
-        Some(Level::X32) => column.code_bits = CodeBits::One,
-    }
-    Ok(())
 }
 
-/// One of the values there are; null is as good as nothing.
-fn choice<T: Copy>(
-    key: &str,
-    parameters: &Map<String, Value>,
-    values: &[(&str, T)],
-) -> Result<Option<T>, MappingError> {
-    let Some(written) = parameters.get(key).filter(|value| !value.is_null()) else {
-        return Ok(None);
-    };
-    let written = show(written);
-    if let Some((_, value)) = values.iter().find(|(name, _)| *name == written) {
-        return Ok(Some(*value));
+/// How much smaller than 32-bit floats something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompressionLevel {
+    /// As large.
+    X1,
+    /// Half.
+    X2,
+    /// A quarter.
+    X4,
+    /// An eighth.
+    X8,
+    /// A sixteenth.
+    X16,
+    /// One bit for each number.
+    X32,
+}
+
+impl CompressionLevel {
+    /// All of them.
+    pub const ALL: [CompressionLevel; 6] = [
+        CompressionLevel::X1,
+        CompressionLevel::X2,
+        CompressionLevel::X4,
+        CompressionLevel::X8,
+        CompressionLevel::X16,
+        CompressionLevel::X32,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CompressionLevel::X1 => "1x",
+            CompressionLevel::X2 => "2x",
+            CompressionLevel::X4 => "4x",
+            CompressionLevel::X8 => "8x",
+            CompressionLevel::X16 => "16x",
+            CompressionLevel::X32 => "32x",
+        }
     }
-    let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-    Err(MappingError::invalid(format!(
-        "Unknown value [{written}] for field [{key}] - accepted values are [null, {}]",
-        names.join(", ")
-    )))
 }
 
-fn has_encoder(parameters: &Map<String, Value>) -> bool {
-    parameters
-        .get("method")
-        .and_then(|method| method.get("parameters"))
-        .is_some_and(|parameters| parameters.get("encoder").is_some())
-}
-
-fn validation(failure: &str) -> MappingError {
-    MappingError::invalid(format!("Validation Failed: 1: {failure};"))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::mapping::{FieldKind, Mapping};
-
-    const HALF: &str = r#""method": {"name": "hnsw", "parameters": {"encoder":
-        {"name": "sq", "parameters": {"type": "fp16"}}}}"#;
-    const FLAT: &str = r#""method": {"name": "hnsw", "parameters": {"encoder": {"name": "flat"}}}"#;
-    const NO_ENCODER: &str = r#""method": {"name": "hnsw", "parameters": {"m": 8}}"#;
-
-    /// A mapping with one vector of these parameters.
-    fn mapping(parameters: &str) -> Result<Mapping, String> {
-        let field = format!(r#"{{"type": "knn_vector", "dimension": 128, {parameters}}}"#);
-        let field: Value = serde_json::from_str(&field).unwrap();
-        let body = json!({ "properties": { "v": field } });
-        let mapping = Mapping::from_opensearch(&body).map_err(|error| error.to_string())?;
-        assert_eq!(mapping.to_opensearch(), body, "shown as written");
-        let decoded = Mapping::decode(&mapping.encode()).unwrap();
-        assert_eq!(decoded.to_opensearch(), body);
-        Ok(decoded)
-    }
-
-    fn column(mapping: &Mapping) -> ColumnOptions {
-        match &mapping.field("v").unwrap().kind {
-            FieldKind::Vector(vector) => vector.column,
-            other => panic!("{other:?} is no vector"),
+impl VectorCompression {
+    /// What a kept field says of it.
+    pub(super) fn of_kept(shown: &Map<String, Value>) -> Self {
+        let written = |member: &str| shown.get(member).and_then(Value::as_str);
+        let (mode, level) = (written(MODE), written(LEVEL));
+        let modes = VectorMode::ALL.into_iter();
+        let levels = CompressionLevel::ALL.into_iter();
+        VectorCompression {
+            mode: mode.and_then(|name| modes.clone().find(|mode| mode.name() == name)),
+            level: level.and_then(|name| levels.clone().find(|level| level.name() == name)),
         }
     }
 
-    #[test]
-    fn a_level_chooses_the_element_or_the_width_of_codes() {
-        use CodeBits::{Eight, Four, One, Two};
-        use Element::{F16, F32};
-        let with = |method: &str, rest: &str| format!("{method}, {rest}");
-        let rows = [
-            (r#""mode": "in_memory""#.to_string(), F32, Four),
-            (r#""mode": null"#.into(), F32, Four),
-            (r#""compression_level": null"#.into(), F32, Four),
-            (r#""mode": "on_disk""#.into(), F32, One),
-            (
-                r#""mode": "on_disk", "compression_level": "16x""#.into(),
-                F32,
-                Two,
-            ),
-            (
-                r#""mode": "in_memory", "compression_level": "32x""#.into(),
-                F32,
-                One,
-            ),
-            (r#""compression_level": "1x""#.into(), F32, Four),
-            (r#""compression_level": "2x""#.into(), F16, Four),
-            (
-                r#""compression_level": "2x", "data_type": "float""#.into(),
-                F16,
-                Four,
-            ),
-            (r#""compression_level": "4x""#.into(), F32, Eight),
-            (r#""compression_level": "8x""#.into(), F32, Four),
-            (r#""compression_level": "16x""#.into(), F32, Two),
-            (r#""compression_level": "32x""#.into(), F32, One),
-            (with(NO_ENCODER, r#""compression_level": "32x""#), F32, One),
-            (with(NO_ENCODER, r#""mode": "on_disk""#), F32, One),
-            (with(HALF, r#""compression_level": "2x""#), F16, Four),
-            (with(HALF, r#""mode": "on_disk""#), F16, Four),
-            (with(FLAT, r#""compression_level": "1x""#), F32, Four),
-        ];
-        for (parameters, element, code_bits) in rows {
-            let column = column(&mapping(&parameters).unwrap());
-            let found = (column.element, column.code_bits);
-            assert_eq!(found, (element, code_bits), "{parameters}");
-        }
-    }
-
-    #[test]
-    fn what_contradicts_itself_is_refused_in_opensearchs_words() {
-        let floats = "Compression and mode cannot be used for non-float32 data type for field v";
-        let encoder = "Validation Failed: 1: Cannot specify an encoder that conflicts with the \
-                       provided compression level;";
-        let with = |method: &str, rest: &str| format!("{method}, {rest}");
-        let rows = [
-            (
-                r#""compression_level": "32x", "data_type": "byte""#.to_string(),
-                floats,
-            ),
-            (r#""mode": "on_disk", "data_type": "binary""#.into(), floats),
-            (r#""mode": "in_memory", "data_type": "byte""#.into(), floats),
-            (with(HALF, r#""compression_level": "32x""#), encoder),
-            (with(FLAT, r#""compression_level": "2x""#), encoder),
-            (
-                r#""mode": "on_disk", "compression_level": "1x""#.into(),
-                "Validation Failed: 1: Cannot specify \"x1\" compression level when using \
-                 \"on_disk\" mode;",
-            ),
-            (
-                r#""compression_level": "3x""#.into(),
-                "Unknown value [3x] for field [compression_level] - accepted values are \
-                 [null, 1x, 2x, 4x, 8x, 16x, 32x]",
-            ),
-            (
-                r#""mode": "fast""#.into(),
-                "Unknown value [fast] for field [mode] - accepted values are \
-                 [null, in_memory, on_disk]",
-            ),
-        ];
-        for (parameters, expected) in rows {
-            assert_eq!(mapping(&parameters).unwrap_err(), expected, "{parameters}");
-        }
-    }
-
-    #[test]
-    fn neither_can_be_changed_later() {
-        let on_disk = r#""mode": "on_disk""#;
-        let level = |level: &str| format!(r#""compression_level": "{level}""#);
-        let rows = [
-            (on_disk.to_string(), on_disk.to_string(), None),
-            (level("2x"), level("2x"), None),
-            (
-                on_disk.into(),
-                r#""mode": "in_memory""#.into(),
-                Some("[mode] from [on_disk] to [in_memory]"),
-            ),
-            (
-                level("32x"),
-                level("16x"),
-                Some("[compression_level] from [32x] to [16x]"),
-            ),
-            (
-                r#""space_type": "l2""#.into(),
-                level("2x"),
-                Some("[compression_level] from [null] to [2x]"),
-            ),
-            (
-                FLAT.into(),
-                HALF.into(),
-                Some("[data_type] from [float] to [float16]"),
-            ),
-        ];
-        for (before, after, refusal) in rows {
-            let mut merged = mapping(&before).unwrap();
-            let was = merged.encode();
-            let result = merged.merge_opensearch(&mapping(&after).unwrap().to_opensearch());
-            match refusal {
-                None => result.unwrap(),
-                Some(change) => {
-                    let expected = format!(
-                        "Mapper for [v] conflicts with existing mapper:\n\tCannot update \
-                         parameter {change}"
-                    );
-                    assert_eq!(result.unwrap_err().to_string(), expected);
-                    assert_eq!(merged.encode(), was);
-                }
+    /// Adds it to what is kept of a field, where a protocol has not done so in its own words.
+    pub(super) fn keep(self, shown: &mut Map<String, Value>) {
+        let mode = self.mode.map(VectorMode::name);
+        let level = self.level.map(CompressionLevel::name);
+        for (member, name) in [(MODE, mode), (LEVEL, level)] {
+            if let (Some(name), false) = (name, shown.contains_key(member)) {
+                shown.insert(member.to_string(), name.into());
             }
         }
     }

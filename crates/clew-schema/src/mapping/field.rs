@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
+use super::compression::VectorCompression;
+use super::error::MappingError;
+use super::grow::NewField;
 use super::join::JoinRelations;
-use super::schema::{MappingError, NewField};
 use crate::completion::CompletionMapping;
 use crate::date::DateFormat;
 
@@ -351,9 +353,11 @@ pub struct FieldSettings {
     /// What the users of the mapping say of the field to each other.
     pub meta: Option<Value>,
     /// What belongs to what, for a join field.
-    pub(crate) join: Option<Arc<JoinRelations>>,
+    pub join: Option<Arc<JoinRelations>>,
+    /// What a vector column was asked to be made for.
+    pub compression: VectorCompression,
     /// Parameters as they were written, only to be shown again: what they change is said above.
-    pub(crate) shown: Map<String, Value>,
+    pub shown: Map<String, Value>,
 }
 
 impl Default for FieldSettings {
@@ -379,6 +383,7 @@ impl Default for FieldSettings {
             inverse: false,
             meta: None,
             join: None,
+            compression: VectorCompression::default(),
             shown: Map::new(),
         }
     }
@@ -442,7 +447,15 @@ impl MappedField {
         Err(MappingError::Conflict {
             path: self.path.clone(),
             from: self.kind.type_name(),
-            to: new.kind.type_name().to_string(),
+            to: new.kind.type_name(),
         })
+    }
+
+    /// The error of a path at or below this field that wants an object here.
+    pub(super) fn is_no_object(&self) -> MappingError {
+        MappingError::NotAnObject {
+            path: self.path.clone(),
+            from: self.kind.type_name(),
+        }
     }
 }

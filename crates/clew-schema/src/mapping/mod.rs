@@ -1,34 +1,46 @@
 //! What the fields of an index are: names, kinds and the tantivy field behind each.
 
 mod alias;
+mod columns;
 mod compression;
+mod definition;
+mod error;
 mod field;
+mod grow;
 mod join;
 mod kept;
-mod kinds;
-mod method;
+mod limits;
+mod merge;
+mod names;
 mod nested;
-mod parameters;
-mod read;
+mod reader;
 mod schema;
-mod show;
 mod source;
 mod spec;
 pub(crate) mod template;
-#[cfg(test)]
-mod tests;
 mod tree;
 mod typing;
-mod vector;
 
+pub use compression::{CompressionLevel, VectorCompression, VectorMode};
+pub use error::{
+    AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
+    ParameterChange,
+};
 pub use field::{
     DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle,
     MappedField, RangeKind, TextStyle, VectorMapping,
 };
+pub use grow::{NewField, NewFields};
 pub use join::JoinRelations;
-pub use read::{PATHS_AND_VALUES, words_path};
-pub use schema::{Mapping, MappingError, MappingLimits, NewField, NewFields};
-
-pub(crate) use nested::Nested;
-pub(crate) use read::{is_metadata, name_problem};
-pub(crate) use tree::{Leaf, Node, ObjectNode};
+pub use limits::MappingLimits;
+pub use names::{PATHS_AND_VALUES, check_field_name, is_metadata, words_path};
+pub use nested::NestedSettings;
+pub use reader::MappingReader;
+pub use schema::Mapping;
+pub use source::SourceShown;
+pub use spec::{
+    FieldSpec, KeptMapping, MappingPart, MappingSpec, NestingSpec, NumberedSpec, ObjectSettings,
+    ObjectSpec,
+};
+pub use template::{NamePatterns, TemplateField, TemplateSpec};
+pub use tree::{FieldLeaf, MappingNode, ObjectNode};

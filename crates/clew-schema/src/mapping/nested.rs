@@ -2,42 +2,19 @@
 //! siblings and joined to the document that it is part of.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::parameters::{boolean, show};
-use super::schema::{Mapping, MappingError, ObjectSettings};
+use super::error::{MappingError, NestedChange};
+use super::schema::Mapping;
+use super::spec::{NestingSpec, ObjectSettings};
 
 /// Where else the values of a nested object go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nested {
+pub struct NestedSettings {
     /// Into the document that encloses it.
-    pub(crate) include_in_parent: bool,
+    pub include_in_parent: bool,
     /// Into the whole document.
-    pub(crate) include_in_root: bool,
-}
-
-impl Nested {
-    pub(super) fn read(parameters: Option<&Map<String, Value>>) -> Result<Self, MappingError> {
-        let flag = |key: &str| match parameters.and_then(|parameters| parameters.get(key)) {
-            Some(value) => boolean(key, value),
-            None => Ok(false),
-        };
-        Ok(Nested {
-            include_in_parent: flag("include_in_parent")?,
-            include_in_root: flag("include_in_root")?,
-        })
-    }
-
-    pub(super) fn show(self, shown: &mut Map<String, Value>) {
-        shown.insert("type".to_string(), json!("nested"));
-        if self.include_in_parent {
-            shown.insert("include_in_parent".to_string(), json!(true));
-        }
-        if self.include_in_root {
-            shown.insert("include_in_root".to_string(), json!(true));
-        }
-    }
+    pub include_in_root: bool,
 }
 
 impl Mapping {
@@ -67,60 +44,36 @@ impl Mapping {
         self.nested_scope(above)
     }
 
-    /// How many objects are nested.
-    pub(super) fn nested_count(&self) -> usize {
-        let settings = self.objects.values();
-        settings.filter(|object| object.nested.is_some()).count()
-    }
-
-    pub(super) fn check_nested(&self, before: usize) -> Result<(), MappingError> {
-        let (count, max) = (self.nested_count(), self.limits.nested_fields_max);
-        if count > max && count > before {
-            return Err(MappingError::TooManyNested { max });
-        }
-        Ok(())
-    }
-
-    /// What an object's parameters say about being nested; that cannot change.
+    /// Whether an object is nested after this was said of it; that cannot change.
     pub(super) fn nested_of(
         &self,
         path: &str,
         known: Option<ObjectSettings>,
-        parameters: &Map<String, Value>,
-    ) -> Result<Option<Nested>, MappingError> {
-        let kind = parameters.get("type").map(show);
-        let wanted = match kind.as_deref() {
-            Some("nested") => Some(Nested::read(Some(parameters))?),
-            _ => None,
+        said: NestingSpec,
+    ) -> Result<Option<NestedSettings>, MappingError> {
+        let wanted = match said {
+            NestingSpec::Nested(wanted) => Some(wanted),
+            NestingSpec::Plain | NestingSpec::Unsaid => None,
         };
         let exists = known.is_some() || self.has_object(path);
         let now = known.and_then(|known| known.nested);
-        match (exists, now, wanted) {
-            (false, _, wanted) => Ok(wanted),
-            (true, None, None) => Ok(None),
+        let change = match (exists, now, wanted) {
+            (false, _, wanted) => return Ok(wanted),
+            (true, None, None) => return Ok(None),
             // Not said again, or said again as it is.
-            (true, Some(now), None) if kind.is_none() => Ok(Some(now)),
-            (true, Some(now), Some(wanted)) if now == wanted => Ok(Some(now)),
+            (true, Some(now), None) if said == NestingSpec::Unsaid => return Ok(Some(now)),
+            (true, Some(now), Some(wanted)) if now == wanted => return Ok(Some(now)),
             (true, Some(now), Some(wanted)) => {
-                let parameter = if now.include_in_parent == wanted.include_in_parent {
-                    "include_in_root"
+                if now.include_in_parent == wanted.include_in_parent {
+                    NestedChange::IncludeInRoot
                 } else {
-                    "include_in_parent"
-                };
-                Err(refused(format!(
-                    "the [{parameter}] parameter can't be updated on a nested object mapping"
-                )))
+                    NestedChange::IncludeInParent
+                }
             }
-            (true, None, Some(_)) => Err(refused(
-                "cannot change object mapping from non-nested to nested".to_string(),
-            )),
-            (true, Some(_), None) => Err(refused(
-                "cannot change object mapping from nested to non-nested".to_string(),
-            )),
-        }
+            (true, None, Some(_)) => NestedChange::ToNested,
+            (true, Some(_), None) => NestedChange::ToPlain,
+        };
+        let path = path.to_string();
+        Err(MappingError::Nested { path, change })
     }
-}
-
-fn refused(reason: String) -> MappingError {
-    MappingError::Refused { reason }
 }

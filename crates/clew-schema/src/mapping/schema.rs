@@ -5,178 +5,24 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_analysis::{Analysis, analyzers_with, counting_each};
-use serde::{Deserialize, Serialize};
+use clew_analysis::{Analysis, analyzers_with};
 use serde_json::{Map, Value};
-use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STRING, Schema,
-    SchemaBuilder, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{Field, Schema};
 use tantivy::tokenizer::TokenizerManager;
 
-use super::field::{
-    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, IntegerKind, MappedField, TextStyle,
-};
-use super::nested::Nested;
+use super::columns::{build_schema, postings_analyzer};
+use super::definition::Definition;
+use super::error::MappingError;
+use super::field::{DOC_COUNT, Dynamic, FieldId, FieldKind, IntegerKind, MappedField};
+use super::grow::NewField;
+use super::limits::{MappingLimits, Sizes};
+use super::reader::MappingReader;
 use super::source::SourceShown;
+use super::spec::ObjectSettings;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::date::{DATE_FORMAT_DEFAULT, DateFormat};
 use crate::similarity::{Similarities, Similarity};
-
-/// Why a mapping was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MappingError {
-    /// The field exists with another kind.
-    #[error("mapper [{path}] cannot be changed from type [{from}] to [{to}]")]
-    Conflict {
-        /// Field path.
-        path: String,
-        /// Type it has.
-        from: &'static str,
-        /// Type asked for.
-        to: String,
-    },
-    /// The mapping's JSON is not understood.
-    #[error("{reason}")]
-    Invalid {
-        /// What is wrong, naming the field.
-        reason: String,
-    },
-    /// The mapping is understood, but the one that exists cannot become it.
-    #[error("{reason}")]
-    Refused {
-        /// What is wrong, naming the field.
-        reason: String,
-    },
-    /// Too many fields.
-    #[error("Limit of total fields [{max}] has been exceeded")]
-    TooManyFields {
-        /// The limit.
-        max: usize,
-    },
-    /// Too many objects that are documents of their own.
-    #[error("Limit of nested fields [{max}] has been exceeded")]
-    TooManyNested {
-        /// The limit.
-        max: usize,
-    },
-    /// A name is too long.
-    #[error("Field name [{name}] is longer than the limit of [{max}] characters")]
-    NameTooLong {
-        /// Its beginning.
-        name: String,
-        /// The limit.
-        max: usize,
-    },
-    /// Objects inside objects too often.
-    #[error("Limit of mapping depth [{max}] has been exceeded due to object field [{path}]")]
-    TooDeep {
-        /// The limit.
-        max: usize,
-        /// The object that is too deep.
-        path: String,
-    },
-}
-
-impl MappingError {
-    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
-        MappingError::Invalid {
-            reason: reason.into(),
-        }
-    }
-
-    /// OpenSearch's name for this kind of error.
-    pub fn error_type(&self) -> &'static str {
-        match self {
-            MappingError::Invalid { .. } => "mapper_parsing_exception",
-            _ => "illegal_argument_exception",
-        }
-    }
-}
-
-/// So much of a name that is too long is told of it.
-const NAME_CHARS_SHOWN: usize = 100;
-
-/// How large a mapping may grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MappingLimits {
-    /// Fields, multi-fields and objects together.
-    pub fields_max: usize,
-    /// Objects inside objects, the document itself included.
-    pub depth_max: usize,
-    /// Objects of type `nested`.
-    pub nested_fields_max: usize,
-    /// Nested objects of one document.
-    pub nested_objects_max: usize,
-    /// Characters of the name of a field or object, those around it left out.
-    pub name_chars_max: usize,
-}
-
-impl MappingLimits {
-    /// What no mapping may exceed, whatever is asked for: each field costs memory in every segment.
-    const BOUNDS: MappingLimits = MappingLimits {
-        fields_max: 100_000,
-        depth_max: 100,
-        nested_fields_max: 10_000,
-        nested_objects_max: 1_000_000,
-        name_chars_max: 1_000_000,
-    };
-
-    fn bounded(self) -> MappingLimits {
-        let bounds = MappingLimits::BOUNDS;
-        MappingLimits {
-            fields_max: self.fields_max.min(bounds.fields_max),
-            depth_max: self.depth_max.min(bounds.depth_max),
-            nested_fields_max: self.nested_fields_max.min(bounds.nested_fields_max),
-            nested_objects_max: self.nested_objects_max.min(bounds.nested_objects_max),
-            name_chars_max: self.name_chars_max.min(bounds.name_chars_max),
-        }
-    }
-}
-
-impl Default for MappingLimits {
-    fn default() -> Self {
-        MappingLimits {
-            fields_max: 1000,
-            depth_max: 20,
-            nested_fields_max: 50,
-            nested_objects_max: 10_000,
-            name_chars_max: 50_000,
-        }
-    }
-}
-
-/// What the mapping says about an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ObjectSettings {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) dynamic: Option<Dynamic>,
-    /// Whether its content is looked at; if not it stays in `_source` only.
-    pub(crate) enabled: bool,
-    /// Set when each of its objects is a document of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) nested: Option<Nested>,
-}
-
-impl Default for ObjectSettings {
-    fn default() -> Self {
-        ObjectSettings {
-            dynamic: None,
-            enabled: true,
-            nested: None,
-        }
-    }
-}
-
-/// What limits of a mapping count.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sizes {
-    all: usize,
-    pub(super) nested: usize,
-}
 
 /// What the mapping says about the whole document.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,6 +75,8 @@ pub struct Mapping {
     pub(super) aliases: BTreeMap<String, String>,
     pub(crate) root: RootSettings,
     pub(crate) limits: MappingLimits,
+    /// What reads what only a protocol understands.
+    pub(super) reader: Option<MappingReader>,
     /// The analyzers that the index's settings name.
     pub(crate) analysis: Arc<Analysis>,
     pub(super) similarities: Arc<Similarities>,
@@ -243,13 +91,6 @@ impl Default for Mapping {
     }
 }
 
-/// A field to be added, with everything that a mapping can say of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Definition {
-    pub(crate) new: NewField,
-    pub(crate) settings: FieldSettings,
-}
-
 impl Mapping {
     /// A mapping without fields.
     pub fn new() -> Self {
@@ -260,6 +101,7 @@ impl Mapping {
             aliases: BTreeMap::new(),
             root: RootSettings::default(),
             limits: MappingLimits::default(),
+            reader: None,
             analysis: Arc::default(),
             similarities: Arc::default(),
             tree: ObjectNode::default(),
@@ -311,6 +153,11 @@ impl Mapping {
         analyzers_with(names.iter().map(Cow::as_ref))
     }
 
+    /// Hands in what reads the parameters that its dynamic templates have.
+    pub fn set_reader(&mut self, reader: Option<MappingReader>) {
+        self.reader = reader;
+    }
+
     /// Sets how large it may grow, within what any mapping may; what is there already stays.
     pub fn set_limits(&mut self, limits: MappingLimits) {
         self.limits = limits.bounded();
@@ -318,7 +165,27 @@ impl Mapping {
 
     /// What happens to fields it lacks.
     pub fn dynamic(&self) -> Dynamic {
-        self.root.dynamic.unwrap_or_default()
+        self.dynamic_said().unwrap_or_default()
+    }
+
+    /// The same, where that was said.
+    pub fn dynamic_said(&self) -> Option<Dynamic> {
+        self.root.dynamic
+    }
+
+    /// The whole document as the mapping sees it.
+    pub fn tree(&self) -> &ObjectNode {
+        &self.tree
+    }
+
+    /// What is said of the object at a path, where something is.
+    pub fn object_settings(&self, path: &str) -> Option<ObjectSettings> {
+        self.objects.get(path).copied()
+    }
+
+    /// What a protocol shows again of the whole mapping, as it was written.
+    pub fn shown(&self) -> &Map<String, Value> {
+        &self.root.shown
     }
 
     /// The same fields, but what a document has beyond them is ignored everywhere: for documents
@@ -328,29 +195,6 @@ impl Mapping {
         frozen.tree.freeze();
         frozen.limits.nested_objects_max = usize::MAX;
         frozen
-    }
-
-    /// Adds fields (path, kind, indexed, multi-field); the schema is built once for all.
-    /// Nothing is added if one is refused.
-    ///
-    /// # Errors
-    /// [`MappingError::Conflict`] when a path exists with a different kind; an equal one is kept.
-    pub fn add(&mut self, fields: impl IntoIterator<Item = NewField>) -> Result<(), MappingError> {
-        let mut next = self.clone();
-        for new in fields {
-            if let Some(have) = next.field(&new.path) {
-                have.check_type(&new)?;
-                continue;
-            }
-            let settings = FieldSettings {
-                hidden: new.kind == FieldKind::Integer(IntegerKind::DocumentCount),
-                ..FieldSettings::default()
-            };
-            next.push(Definition { new, settings })?;
-        }
-        next.finish(self.sizes())?;
-        *self = next;
-        Ok(())
     }
 
     /// Adds one field that does not exist; [`Mapping::finish`] must follow.
@@ -364,8 +208,7 @@ impl Mapping {
             FieldKind::Date { format }
             | FieldKind::DateNanos { format }
             | FieldKind::Range { format, .. } => {
-                let understood = DateFormat::parse(format)
-                    .map_err(|error| MappingError::invalid(error.to_string()))?;
+                let understood = DateFormat::parse(format)?;
                 Some(Arc::new(understood))
             }
             _ => None,
@@ -386,37 +229,6 @@ impl Mapping {
         Ok(())
     }
 
-    /// Refuses objects inside too many others, before anything walks down to them; `extra` counts
-    /// the document itself.
-    pub(super) fn check_depth(&self, object: &str, extra: usize) -> Result<(), MappingError> {
-        let names = object.split('.').filter(|name| !name.is_empty()).count();
-        if names + extra > self.limits.depth_max {
-            return Err(MappingError::TooDeep {
-                max: self.limits.depth_max,
-                path: object.to_string(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Refuses a path that has a name which is too long.
-    pub(super) fn check_names(&self, path: &str) -> Result<(), MappingError> {
-        let max = self.limits.name_chars_max;
-        // As OpenSearch counts them; no text has more of these than bytes.
-        let is_long = |name: &&str| name.len() > max && name.encode_utf16().count() > max;
-        match path.split('.').find(is_long) {
-            None => Ok(()),
-            Some(name) => Err(MappingError::NameTooLong {
-                name: name
-                    .chars()
-                    .take(NAME_CHARS_SHOWN)
-                    .chain("...".chars())
-                    .collect(),
-                max,
-            }),
-        }
-    }
-
     /// Whether the path is free: no field may be an object as well.
     fn check_place(&self, new: &NewField, hidden: bool) -> Result<(), MappingError> {
         let path = new.path.as_str();
@@ -425,9 +237,9 @@ impl Mapping {
             let parent = above.next().and_then(|parent| self.field(parent));
             return match parent {
                 Some(field) if !field.multi_field || hidden => Ok(()),
-                _ => Err(MappingError::invalid(format!(
-                    "multi-field [{path}] has no field that it belongs to"
-                ))),
+                _ => Err(MappingError::LoneMultiField {
+                    path: new.path.clone(),
+                }),
             };
         }
         let below = format!("{path}.");
@@ -437,16 +249,12 @@ impl Mapping {
             .next()
             .is_some_and(|(next, _)| next.starts_with(&below));
         if has_children || self.objects.contains_key(path) {
-            return Err(MappingError::Refused {
-                reason: format!("can't merge a non object mapping [{path}] with an object mapping"),
+            return Err(MappingError::NotAField {
+                path: new.path.clone(),
             });
         }
         match above.find_map(|object| self.field(object)) {
-            Some(field) => Err(MappingError::Conflict {
-                path: field.path.clone(),
-                from: field.kind.type_name(),
-                to: "ObjectMapper".to_string(),
-            }),
+            Some(field) => Err(field.is_no_object()),
             None => Ok(()),
         }
     }
@@ -454,38 +262,14 @@ impl Mapping {
     /// Builds what follows from the fields, after some were added; `before` is what the
     /// mapping's [`sizes`](Mapping::sizes) were, which limits cannot take back.
     pub(crate) fn finish(&mut self, before: Sizes) -> Result<(), MappingError> {
-        let Sizes {
-            all: size_before,
-            nested: nested_before,
-        } = before;
         self.tree = ObjectNode::build(self);
-        let size = self.size();
-        if size > self.limits.fields_max && size > size_before {
-            return Err(MappingError::TooManyFields {
-                max: self.limits.fields_max,
-            });
-        }
-        self.check_nested(nested_before)?;
+        self.check_sizes(before)?;
         let (schema, tantivy_fields) = build_schema(&self.fields, &self.similarities);
         for (field, tantivy_field) in self.fields.iter_mut().zip(tantivy_fields) {
             field.field = tantivy_field;
         }
         self.schema = schema;
         Ok(())
-    }
-
-    /// Fields, multi-fields and objects together. It only ever grows.
-    pub fn size(&self) -> usize {
-        let fields = self.fields.iter().filter(|field| !field.settings.hidden);
-        fields.count() + self.aliases.len() + self.tree.object_count()
-    }
-
-    /// What limits count.
-    pub(crate) fn sizes(&self) -> Sizes {
-        Sizes {
-            all: self.size(),
-            nested: self.nested_count(),
-        }
     }
 
     /// The field at a dotted path, or the one that it is an alias of.
@@ -511,148 +295,4 @@ impl Mapping {
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
-}
-
-/// The fields that a document brings.
-#[derive(Clone, Debug, Default)]
-pub struct NewFields {
-    /// Those whose type follows from their value.
-    pub fields: Vec<NewField>,
-    /// Paths and parameters of those that dynamic templates make.
-    pub from_templates: Vec<(String, Map<String, Value>)>,
-    /// Paths and values of those that have the same in every document, and none so far.
-    pub constants: Vec<(String, String)>,
-}
-
-/// A field to be added.
-#[derive(Clone, Debug)]
-pub struct NewField {
-    /// Full dotted path.
-    pub path: String,
-    /// What it holds.
-    pub kind: FieldKind,
-    /// Whether it can be searched.
-    pub indexed: bool,
-    /// Whether it is filled from its parent's value.
-    pub multi_field: bool,
-}
-
-/// The schema, and the tantivy field of each mapped field. Names are generated (`f0`, `f1`, ...)
-/// because tantivy gives meaning to dots and refuses some names that users may choose.
-fn build_schema(
-    fields: &[MappedField],
-    similarities: &Similarities,
-) -> (Schema, Vec<Option<Field>>) {
-    let mut builder = Schema::builder();
-    builder.add_text_field("_id", STRING);
-    let added = fields
-        .iter()
-        .map(|field| add_to(&mut builder, field, similarities))
-        .collect();
-    (builder.build(), added)
-}
-
-/// Terms as they are, without positions or norms.
-fn whole_terms() -> TextFieldIndexing {
-    TextFieldIndexing::default()
-        .set_tokenizer("raw")
-        .set_fieldnorms(false)
-        .set_index_option(IndexRecordOption::Basic)
-}
-
-/// Terms that stand where their weights say, without norms.
-fn weighted_terms() -> TextOptions {
-    TextOptions::default().set_indexing_options(
-        TextFieldIndexing::default()
-            .set_tokenizer("raw")
-            .set_fieldnorms(false)
-            .set_index_option(IndexRecordOption::WithFreqsAndPositions),
-    )
-}
-
-/// The analyzer of a text's postings, under the name that says how its words count.
-fn postings_analyzer<'f>(
-    field: &MappedField,
-    analyzer: &'f str,
-    similarities: &Similarities,
-) -> Cow<'f, str> {
-    let counting = similarities
-        .counts_each(field.settings.similarity.as_deref())
-        .then(|| counting_each(analyzer));
-    counting
-        .flatten()
-        .map_or(Cow::Borrowed(analyzer), Cow::Owned)
-}
-
-fn add_to(
-    builder: &mut SchemaBuilder,
-    field: &MappedField,
-    similarities: &Similarities,
-) -> Option<Field> {
-    let name = field.column();
-    let numeric = |postings: bool| {
-        let options = NumericOptions::default() | FAST;
-        if postings && field.indexed {
-            options | INDEXED
-        } else {
-            options
-        }
-    };
-    Some(match &field.kind {
-        FieldKind::Text { analyzer, style } => {
-            let mut options = TextOptions::default();
-            if field.indexed {
-                options = options.set_indexing_options(
-                    TextFieldIndexing::default()
-                        .set_tokenizer(&postings_analyzer(field, analyzer, similarities))
-                        .set_fieldnorms(*style != TextStyle::MatchOnly)
-                        .set_index_option(match style {
-                            TextStyle::MatchOnly => IndexRecordOption::Basic,
-                            _ => IndexRecordOption::WithFreqsAndPositions,
-                        }),
-                );
-            }
-            if field.has_fielddata() {
-                options = options.set_fast(analyzer);
-            }
-            builder.add_text_field(&name, options)
-        }
-        FieldKind::Keyword { .. } | FieldKind::Flat => {
-            let mut options = TextOptions::default().set_fast("raw");
-            if field.indexed {
-                options = options.set_indexing_options(whole_terms());
-            }
-            builder.add_text_field(&name, options)
-        }
-        FieldKind::RankFeatures => builder.add_text_field(&name, weighted_terms()),
-        FieldKind::Completion(_) => builder.add_text_field(
-            &name,
-            TextOptions::default().set_indexing_options(whole_terms()),
-        ),
-        FieldKind::Integer(_) | FieldKind::Boolean => builder.add_i64_field(&name, numeric(true)),
-        // A timestamp is almost unique: postings for it would cost more than the column's scan.
-        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
-            builder.add_i64_field(&name, numeric(false))
-        }
-        FieldKind::Unsigned => builder.add_u64_field(&name, numeric(true)),
-        FieldKind::Float(_) => builder.add_f64_field(&name, numeric(false)),
-        FieldKind::Ip => {
-            let options = IpAddrOptions::default().set_fast();
-            builder.add_ip_addr_field(
-                &name,
-                if field.indexed {
-                    options.set_indexed()
-                } else {
-                    options
-                },
-            )
-        }
-        FieldKind::GeoPoint => builder.add_u64_field(&name, numeric(false)),
-        FieldKind::Range { .. }
-        | FieldKind::Binary { doc_values: true }
-        | FieldKind::Percolator => builder.add_bytes_field(&name, FAST),
-        FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Binary { .. } => {
-            return None;
-        }
-    })
 }

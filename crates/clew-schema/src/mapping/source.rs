@@ -1,19 +1,19 @@
 //! What the mapping says of `_source`: whether it is handed out, and which parts of it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::parameters::{as_object, boolean, show};
-use super::schema::{Mapping, MappingError};
+use super::schema::Mapping;
 
 /// What of a document is handed out as it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SourceShown {
-    enabled: bool,
-    /// Patterns of paths; none means all.
-    includes: Vec<String>,
-    excludes: Vec<String>,
+pub struct SourceShown {
+    /// Whether it is handed out at all.
+    pub enabled: bool,
+    /// Patterns of paths that are handed out; none means all.
+    pub includes: Vec<String>,
+    /// Patterns of paths that are left out.
+    pub excludes: Vec<String>,
 }
 
 impl Default for SourceShown {
@@ -23,50 +23,6 @@ impl Default for SourceShown {
             includes: Vec::new(),
             excludes: Vec::new(),
         }
-    }
-}
-
-impl SourceShown {
-    pub(super) fn read(value: &Value) -> Result<Self, MappingError> {
-        let mut shown = SourceShown::default();
-        for (key, value) in as_object(value, "_source")? {
-            match key.as_str() {
-                "enabled" => shown.enabled = boolean(key, value)?,
-                "includes" => shown.includes = texts(value),
-                "excludes" => shown.excludes = texts(value),
-                "recovery_source_enabled"
-                | "recovery_source_includes"
-                | "recovery_source_excludes" => {}
-                _ => {
-                    return Err(MappingError::invalid(format!(
-                        "unknown parameter [{key}] on mapper [_source] of type [null]"
-                    )));
-                }
-            }
-        }
-        Ok(shown)
-    }
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(items) => {
-            let texts = items.iter().filter_map(Value::as_str);
-            texts.map(String::from).collect()
-        }
-        Value::String(text) => vec![text.clone()],
-        _ => Vec::new(),
-    }
-}
-
-/// Whether `_routing` says that every document must name its own.
-pub(super) fn read_routing(value: &Value) -> Result<bool, MappingError> {
-    match value.get("required").map(show).as_deref() {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(other) => Err(MappingError::invalid(format!(
-            "Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
     }
 }
 

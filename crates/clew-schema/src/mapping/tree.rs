@@ -4,32 +4,34 @@
 use std::collections::BTreeMap;
 
 use super::field::{Dynamic, FieldId};
-use super::nested::Nested;
+use super::nested::NestedSettings;
 use super::schema::Mapping;
 
 /// An object of the mapping; the document itself is one.
 #[derive(Clone, Debug)]
-pub(crate) struct ObjectNode {
-    pub(crate) children: BTreeMap<String, Node>,
+pub struct ObjectNode {
+    pub(crate) children: BTreeMap<String, MappingNode>,
     /// What happens to fields it lacks, its parents' word included.
     pub(crate) dynamic: Dynamic,
     pub(crate) enabled: bool,
     /// Set when each of its objects is a document of its own.
-    pub(crate) nested: Option<Nested>,
+    pub(crate) nested: Option<NestedSettings>,
 }
 
 /// What a name in a document stands for.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
+pub enum MappingNode {
+    /// An object.
     Object(ObjectNode),
-    Leaf(Leaf),
+    /// A field with its multi-fields.
+    Leaf(FieldLeaf),
     /// A name for a field elsewhere; it takes no values.
     Alias(String),
 }
 
 /// The fields that take a value.
 #[derive(Clone, Debug)]
-pub(crate) struct Leaf {
+pub struct FieldLeaf {
     pub(crate) id: FieldId,
     /// Its multi-fields.
     pub(crate) multi_fields: Vec<FieldId>,
@@ -48,12 +50,35 @@ impl Default for ObjectNode {
     }
 }
 
+impl FieldLeaf {
+    /// The field.
+    pub fn id(&self) -> FieldId {
+        self.id
+    }
+
+    /// Its multi-fields.
+    pub fn multi_fields(&self) -> &[FieldId] {
+        &self.multi_fields
+    }
+}
+
 impl ObjectNode {
+    /// What lies in it, by name.
+    pub fn children(&self) -> impl ExactSizeIterator<Item = (&str, &MappingNode)> {
+        let children = self.children.iter();
+        children.map(|(name, node)| (name.as_str(), node))
+    }
+
+    /// Whether each of its objects is a document of its own.
+    pub fn is_nested(&self) -> bool {
+        self.nested.is_some()
+    }
+
     /// Ignores unknown names here and below.
     pub(super) fn freeze(&mut self) {
         self.dynamic = Dynamic::False;
         for node in self.children.values_mut() {
-            if let Node::Object(object) = node {
+            if let MappingNode::Object(object) = node {
                 object.freeze();
             }
         }
@@ -90,14 +115,16 @@ impl ObjectNode {
                 .filter_map(|path| mapping.by_path.get(path))
                 .flat_map(|id| std::iter::once(*id).chain(of(id)))
                 .collect();
-            let leaf = Leaf {
+            let leaf = FieldLeaf {
                 id: field.id,
                 multi_fields: of(&field.id),
                 copies,
             };
             let place = root.descend(objects.into_iter().flat_map(|path| path.split('.')));
             if let Some(object) = place {
-                object.children.insert(name.to_string(), Node::Leaf(leaf));
+                object
+                    .children
+                    .insert(name.to_string(), MappingNode::Leaf(leaf));
             }
         }
         for (alias, path) in mapping.aliases() {
@@ -107,7 +134,7 @@ impl ObjectNode {
             };
             let place = root.descend(objects.into_iter().flat_map(|path| path.split('.')));
             if let Some(object) = place {
-                let node = Node::Alias(path.to_string());
+                let node = MappingNode::Alias(path.to_string());
                 object.children.insert(name.to_string(), node);
             }
         }
@@ -118,13 +145,13 @@ impl ObjectNode {
     fn descend<'p>(&mut self, names: impl Iterator<Item = &'p str>) -> Option<&mut ObjectNode> {
         let mut object = self;
         for name in names {
-            let inherited = Node::Object(ObjectNode {
+            let inherited = MappingNode::Object(ObjectNode {
                 children: BTreeMap::new(),
                 dynamic: object.dynamic,
                 ..ObjectNode::default()
             });
             let child = object.children.entry(name.to_string()).or_insert(inherited);
-            let Node::Object(next) = child else {
+            let MappingNode::Object(next) = child else {
                 return None;
             };
             object = next;
@@ -137,7 +164,7 @@ impl ObjectNode {
         let mut object = self;
         for name in path.split('.') {
             match object.children.get(name) {
-                Some(Node::Object(next)) => object = next,
+                Some(MappingNode::Object(next)) => object = next,
                 _ => return None,
             }
         }
@@ -146,8 +173,8 @@ impl ObjectNode {
 
     fn objects(&self) -> impl Iterator<Item = (&String, &ObjectNode)> {
         self.children.iter().filter_map(|(name, node)| match node {
-            Node::Object(object) => Some((name, object)),
-            Node::Leaf(_) | Node::Alias(_) => None,
+            MappingNode::Object(object) => Some((name, object)),
+            MappingNode::Leaf(_) | MappingNode::Alias(_) => None,
         })
     }
 

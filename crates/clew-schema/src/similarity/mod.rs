@@ -19,8 +19,7 @@ pub use information::{Distribution, Rarity};
 pub use normalization::Normalization;
 pub use randomness::{AfterEffect, BasicModel};
 
-pub(crate) use settings::CLASSIC_REFUSED;
-pub use settings::{Similarities, SimilarityError};
+pub use settings::{CLASSIC_REFUSED, Similarities, SimilarityError};
 
 /// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -109,7 +109,7 @@ fn standing(name: &str) -> Option<Similarity> {
 }
 
 /// Why OpenSearch refuses the scheme that Lucene began with.
-pub(crate) const CLASSIC_REFUSED: &str = "The [classic] similarity may not be used anymore. Please use \
+pub const CLASSIC_REFUSED: &str = "The [classic] similarity may not be used anymore. Please use \
      the [BM25] similarity or build a custom [scripted] similarity instead.";
 
 /// The parameters of one scheme.

@@ -4,14 +4,10 @@ use serde_json::json;
 use super::*;
 
 fn mapping() -> Mapping {
-    let mut mapping = Mapping::new();
-    mapping
-        .merge_opensearch(&json!({"properties": {
-            "text": {"type": "text", "fields": {"raw": {"type": "keyword"}}},
-            "other": {"type": "text"},
-        }}))
-        .unwrap();
-    mapping
+    clew_opensearch_mapping::mapping(json!({"properties": {
+        "text": {"type": "text", "fields": {"raw": {"type": "keyword"}}},
+        "other": {"type": "text"},
+    }}))
 }
 
 fn shown(query: &Query, options: HighlightOptions, source: &Value) -> Vec<String> {

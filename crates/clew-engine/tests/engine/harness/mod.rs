@@ -11,7 +11,7 @@ use clew_engine::{
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
-use clew_schema::Mapping;
+use clew_schema::{FieldKind, FieldSpec, IntegerKind, Mapping, MappingSpec};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
@@ -23,13 +23,12 @@ pub(crate) struct Node {
 }
 
 pub(crate) fn mapping() -> Mapping {
-    Mapping::from_opensearch(&json!({"properties": {
+    clew_opensearch_mapping::mapping(json!({"properties": {
         "n": {"type": "long"},
         "tag": {"type": "keyword"},
         "text": {"type": "text"},
         "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
     }}))
-    .unwrap()
 }
 
 /// A vector that no other number has; its values are the same in f32, f64 and decimal.
@@ -82,6 +81,11 @@ pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
         action,
         condition: None,
     }
+}
+
+/// A field that [`mapping`] lacks.
+pub(crate) fn one_more_field() -> MappingSpec {
+    MappingSpec::default().with(FieldSpec::new("x", FieldKind::Integer(IntegerKind::Long)))
 }
 
 /// The right to everything.

@@ -209,7 +209,8 @@ fn restored(index: &IndexContent, asked: &RestoreRequest) -> Result<Restored, Ap
     settings.extend(asked.settings.clone());
     let aliases = index.aliases.iter().filter(|_| asked.include_aliases);
     let aliases = aliases.map(|(name, says)| (rename(&asked.rename_alias, name), says.clone()));
-    let mapping = Mapping::decode(&index.mapping).map_err(EngineError::from)?;
+    let reader = Some(clew_opensearch_mapping::reader());
+    let mapping = Mapping::decode(&index.mapping, reader).map_err(EngineError::from)?;
     Ok(Restored {
         filled: Filled {
             name: rename(&asked.rename, &index.name),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use clew_analysis::Analysis;
 use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
+use clew_opensearch_mapping::{error_type, merge, reason};
 use clew_schema::Mapping;
 use clew_schema::similarity::{Similarities, SimilarityError};
 use serde_json::Value;
@@ -61,8 +62,8 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
         mapping.set_analysis(analysis);
     }
     mapping.set_similarities(similarities(&settings.given)?);
-    mapping.merge_opensearch(body).map_err(|error| {
-        let (kind, reason) = (error.error_type(), error.to_string());
+    merge(&mut mapping, body).map_err(|error| {
+        let (kind, reason) = (error_type(&error), reason(&error));
         let text = format!("Failed to parse mapping [_doc]: {reason}");
         let inner = Cause::new(kind, reason);
         let cause = Cause::new("mapper_parsing_exception", text).caused_by(inner.clone());

@@ -74,7 +74,7 @@ fn simulated(definitions: &Definitions, name: &str, template: &Value) -> Result<
     Ok(Reply::json(&json!({
         "template": {
             "settings": show_settings(&settings, false),
-            "mappings": mapping.to_opensearch(),
+            "mappings": clew_opensearch_mapping::shown(&mapping),
             "aliases": aliases,
         },
         "overlapping": overlapping(definitions, name, &patterns_of(template)),

@@ -5,14 +5,13 @@ use serde_json::json;
 use super::*;
 
 fn mapping() -> Mapping {
-    Mapping::from_opensearch(&json!({"properties": {
+    clew_opensearch_mapping::mapping(json!({"properties": {
         "title": {"type": "text"},
         "tag": {"type": "keyword"},
         "count": {"type": "integer"},
         "query": {"type": "percolator"},
         "parts": {"type": "nested", "properties": {"name": {"type": "keyword"}}},
     }}))
-    .unwrap()
 }
 
 fn matcher(documents: &[serde_json::Value]) -> DocumentMatcher {

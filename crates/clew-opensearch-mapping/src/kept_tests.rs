@@ -1,16 +1,21 @@
-use proptest::prelude::*;
-use serde_json::Map;
+//! Mappings as they are kept: what both formats make of them is what they were.
 
-use super::*;
-use crate::mapping::show::{field_json, object_settings_json};
+use clew_analysis::Analysis;
+use clew_schema::{MappedField, Mapping, MappingError};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::show::{field_json, object_settings_json, root_json};
+use crate::{merge, reader, shown, try_mapping};
 
 /// A mapping as builds wrote it that knew format 1 alone.
 fn encode_format_1(mapping: &Mapping) -> Value {
-    let objects = mapping.objects.iter();
+    let kept = mapping.kept();
+    let objects = kept.objects.iter();
     let objects: Map<String, Value> = objects
         .map(|(path, settings)| (path.clone(), object_settings_json(*settings).into()))
         .collect();
-    let fields = mapping.fields.iter().map(|field| {
+    let fields = mapping.fields().iter().map(|field| {
         json!({
             "path": field.path,
             "multi_field": field.multi_field,
@@ -19,17 +24,21 @@ fn encode_format_1(mapping: &Mapping) -> Value {
         })
     });
     json!({
-        "root": mapping.root_json(),
+        "root": root_json(mapping),
         "objects": objects,
-        "aliases": mapping.aliases,
+        "aliases": kept.aliases,
         "fields": fields.collect::<Vec<_>>(),
-        "analysis": mapping.analysis.source(),
-        "similarities": mapping.similarities.given(),
+        "analysis": kept.analysis,
+        "similarities": kept.similarities,
     })
 }
 
+fn decode(encoded: &Value) -> Result<Mapping, MappingError> {
+    Mapping::decode(encoded, Some(reader()))
+}
+
 fn limits_aside(mapping: &Mapping) -> String {
-    let fields = mapping.fields().iter().map(|field| {
+    let fields = mapping.fields().iter().map(|mapped| {
         let MappedField {
             path,
             id,
@@ -38,18 +47,15 @@ fn limits_aside(mapping: &Mapping) -> String {
             multi_field,
             field,
             settings,
-            analysis: _,
-            date_format,
-        } = field;
+            ..
+        } = mapped;
+        let date_format = mapped.date_format();
         format!(
             "{path} {id:?} {kind:?} {indexed} {multi_field} {field:?} {settings:?} {date_format:?}"
         )
     });
     let fields: Vec<String> = fields.collect();
-    format!(
-        "{fields:#?} {:?} {:?} {:?} {:?}",
-        mapping.objects, mapping.aliases, mapping.root, mapping.similarities
-    )
+    format!("{fields:#?} {:?}", mapping.kept())
 }
 
 /// Every type with what can be said of it, and now and then said as text or as null.
@@ -137,11 +143,11 @@ fn check(mapping: &Mapping) {
     let read_again = |encoded: &Value| {
         // As it comes back from a file.
         let text = encoded.to_string();
-        Mapping::decode(&serde_json::from_str(&text).unwrap()).unwrap()
+        decode(&serde_json::from_str(&text).unwrap()).unwrap()
     };
     for encoded in [mapping.encode(), encode_format_1(mapping)] {
         let again = read_again(&encoded);
-        let shown = |mapping: &Mapping| mapping.to_opensearch().to_string();
+        let shown = |mapping: &Mapping| shown(mapping).to_string();
         assert_eq!(shown(&again), shown(mapping), "{encoded}");
         assert_eq!(limits_aside(&again), limits_aside(mapping), "{encoded}");
         assert_eq!(again.schema(), mapping.schema());
@@ -158,7 +164,7 @@ proptest! {
         let mut mapping = with_analysis();
         for body in &bodies {
             // Some of them contradict each other.
-            drop(mapping.merge_opensearch(body).err());
+            drop(merge(&mut mapping, body).err());
         }
         check(&mapping);
     }
@@ -170,7 +176,7 @@ fn every_field_is_the_same_after_it_was_kept() {
         let field: Value = serde_json::from_str(field).unwrap();
         let mut mapping = with_analysis();
         let body = json!({"properties": {"a": {"type": "long"}, "f": field}});
-        mapping.merge_opensearch(&body).unwrap();
+        merge(&mut mapping, &body).unwrap();
         check(&mapping);
     }
 }
@@ -180,7 +186,7 @@ fn what_is_usual_is_written_down() {
     let body = json!({"properties": {
         "t": {"type": "text"}, "d": {"type": "date"}, "v": {"type": "knn_vector", "dimension": 2},
     }});
-    let kept = Mapping::from_opensearch(&body).unwrap().encode();
+    let kept = try_mapping(&body).unwrap().encode();
     let kinds: Vec<&Value> = kept["fields"]
         .as_array()
         .unwrap()
@@ -203,9 +209,9 @@ fn what_is_usual_is_written_down() {
 
 #[test]
 fn what_is_no_kept_mapping_is_refused() {
-    let kept = Mapping::from_opensearch(&json!({"properties": {"a": {"type": "long"}}}));
+    let kept = try_mapping(&json!({"properties": {"a": {"type": "long"}}}));
     let kept = kept.unwrap().encode();
-    assert!(Mapping::decode(&kept).is_ok());
+    assert!(decode(&kept).is_ok());
     let with = |member: &str, value: Value| {
         let mut kept = kept.clone();
         kept[member] = value;
@@ -220,7 +226,7 @@ fn what_is_no_kept_mapping_is_refused() {
         with("fields", json!([kept["fields"][0], kept["fields"][0]])),
         with("aliases", json!({"b": "c"})),
     ] {
-        assert!(Mapping::decode(&wrong).is_err(), "{wrong}");
+        assert!(decode(&wrong).is_err(), "{wrong}");
     }
 }
 
@@ -228,15 +234,15 @@ fn what_is_no_kept_mapping_is_refused() {
 fn everything() -> Mapping {
     let mut mapping = with_analysis();
     let body = json!({"properties": {"a": {"type": "long"}}});
-    mapping.merge_opensearch(&body).unwrap();
+    merge(&mut mapping, &body).unwrap();
     for text in ROOTS {
         let body: Value = serde_json::from_str(text).unwrap();
-        mapping.merge_opensearch(&body).unwrap();
+        merge(&mut mapping, &body).unwrap();
     }
     for (number, text) in FIELDS.iter().enumerate() {
         let field: Value = serde_json::from_str(text).unwrap();
         let body = json!({"properties": {format!("f{number}"): field}});
-        mapping.merge_opensearch(&body).unwrap();
+        merge(&mut mapping, &body).unwrap();
     }
     mapping
 }
@@ -248,11 +254,11 @@ fn records_of_each_format_are_read_as_they_were_meant() {
         include_str!("records/format_1.json"),
         include_str!("records/format_2.json"),
     ];
-    let shown: Value = serde_json::from_str(include_str!("records/shown.json")).unwrap();
+    let as_shown: Value = serde_json::from_str(include_str!("records/shown.json")).unwrap();
     for record in records {
         let record: Value = serde_json::from_str(record).unwrap();
-        let mapping = Mapping::decode(&record).unwrap();
-        assert_eq!(mapping.to_opensearch().to_string(), shown.to_string());
+        let mapping = decode(&record).unwrap();
+        assert_eq!(shown(&mapping).to_string(), as_shown.to_string());
         assert_eq!(limits_aside(&mapping), limits_aside(&everything()));
     }
 }

@@ -1,20 +1,22 @@
 //! The names of types in a mapping, and what a type cannot do without.
 
-use crate::completion::CompletionMapping;
+use clew_schema::{
+    DATE_FORMAT_DEFAULT, DOC_COUNT, FieldKind, FloatKind, IntegerKind, KeywordStyle, MappingError,
+    RangeKind, TextStyle, VectorMapping,
+};
 use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
-use super::field::{
-    DOC_COUNT, FieldKind, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle, VectorMapping,
-};
-use super::parameters::{boolean, show};
-use super::schema::MappingError;
-use super::typing;
-use crate::date::DATE_FORMAT_DEFAULT;
+use crate::completion::read_completion;
+use crate::parameters::{boolean, show};
+
+/// The parameter that says how many neighbours are looked at together.
+pub(crate) const SIZE_PARAMETER: &str = "max_shingle_size";
+const SIZE_DEFAULT: u8 = 3;
 
 /// The kind that a type's name stands for, with the parameters that are part of it.
 #[allow(clippy::too_many_lines, reason = "one arm for each type of field")]
-pub(super) fn kind_of(
+pub(crate) fn kind_of(
     name: &str,
     type_name: &str,
     parameters: &Map<String, Value>,
@@ -29,7 +31,7 @@ pub(super) fn kind_of(
         "search_as_you_type" => FieldKind::Text {
             analyzer: "standard".to_string(),
             style: TextStyle::AsYouType {
-                neighbours: typing::SIZE_DEFAULT,
+                neighbours: SIZE_DEFAULT,
             },
         },
         "match_only_text" => FieldKind::Text {
@@ -72,9 +74,7 @@ pub(super) fn kind_of(
         "date_nanos" => FieldKind::DateNanos { format: format() },
         "ip" => FieldKind::Ip,
         "geo_point" => FieldKind::GeoPoint,
-        "completion" => FieldKind::Completion(Box::new(
-            CompletionMapping::read(parameters).map_err(MappingError::invalid)?,
-        )),
+        "completion" => FieldKind::Completion(Box::new(read_completion(parameters)?)),
         "flat_object" | "flattened" => FieldKind::Flat,
         "percolator" => FieldKind::Percolator,
         "binary" => FieldKind::Binary {
@@ -100,15 +100,15 @@ pub(super) fn kind_of(
     })
 }
 
-pub(super) fn no_handler(name: &str, type_name: &str) -> MappingError {
-    MappingError::invalid(format!(
+pub(crate) fn no_handler(name: &str, type_name: &str) -> MappingError {
+    MappingError::unreadable(format!(
         "No handler for type [{type_name}] declared on field [{name}]"
     ))
 }
 
 fn scaling_factor(name: &str, parameters: &Map<String, Value>) -> Result<f64, MappingError> {
     let Some(value) = parameters.get("scaling_factor") else {
-        return Err(MappingError::invalid(format!(
+        return Err(MappingError::unreadable(format!(
             "Field [{name}] misses required parameter [scaling_factor]"
         )));
     };
@@ -119,7 +119,7 @@ fn scaling_factor(name: &str, parameters: &Map<String, Value>) -> Result<f64, Ma
     factor
         .filter(|factor: &f64| factor.is_finite() && *factor > 0.0)
         .ok_or_else(|| {
-            MappingError::invalid(format!(
+            MappingError::unreadable(format!(
                 "[scaling_factor] must be a positive number, got [{}]",
                 show(value)
             ))
@@ -127,7 +127,7 @@ fn scaling_factor(name: &str, parameters: &Map<String, Value>) -> Result<f64, Ma
 }
 
 /// Refuses a field without a parameter that its type cannot do without.
-pub(super) fn check_required(
+pub(crate) fn check_required(
     name: &str,
     kind: &FieldKind,
     parameters: &Map<String, Value>,
@@ -135,9 +135,81 @@ pub(super) fn check_required(
     let analyzer = parameters.get("analyzer");
     let is_count = matches!(kind, FieldKind::Integer(IntegerKind::TokenCount));
     if is_count && analyzer.is_none_or(Value::is_null) {
-        return Err(MappingError::invalid(format!(
+        return Err(MappingError::unreadable(format!(
             "Analyzer must be set for field [{name}] but wasn't."
         )));
     }
     Ok(())
+}
+
+/// Reads how many neighbours are looked at together.
+pub(crate) fn read_size(value: &Value) -> Result<u8, MappingError> {
+    let size = show(value).parse().ok();
+    size.filter(|size: &u8| (2..=4).contains(size))
+        .ok_or_else(|| {
+            MappingError::unreadable(format!(
+                "[{SIZE_PARAMETER}] must be at least [2] and at most [4], got [{}]",
+                show(value)
+            ))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_analysis::tokens;
+
+    use clew_schema::{FieldKind, Mapping};
+
+    use crate::try_mapping;
+
+    fn terms(mapping: &Mapping, path: &str, text: &str) -> Vec<String> {
+        let field = mapping.field(path).unwrap();
+        let FieldKind::Text { analyzer, .. } = &field.kind else {
+            panic!("{path} has no words");
+        };
+        let mut terms: Vec<String> = tokens(analyzer, text).into_iter().map(|t| t.text).collect();
+        terms.sort();
+        terms
+    }
+
+    #[test]
+    fn neighbours_and_beginnings_are_kept_beside_the_words() {
+        let typed = serde_json::json!({"properties": {
+            "t": {"type": "search_as_you_type"},
+            "s": {"type": "text", "fields": {
+                "typed": {"type": "search_as_you_type", "max_shingle_size": 2},
+            }},
+        }});
+        let mapping = try_mapping(&typed).unwrap();
+        for mapping in [Mapping::decode(&mapping.encode(), None).unwrap(), mapping] {
+            assert_eq!(
+                terms(&mapping, "t", "One two three"),
+                ["one", "three", "two"]
+            );
+            assert_eq!(
+                terms(&mapping, "t._2gram", "One two three"),
+                ["one two", "two three"]
+            );
+            assert_eq!(
+                terms(&mapping, "t._3gram", "One two three"),
+                ["one two three"]
+            );
+            assert_eq!(
+                terms(&mapping, "t._index_prefix", "ab c"),
+                ["a", "ab", "ab ", "ab c", "c"]
+            );
+            assert_eq!(terms(&mapping, "s.typed._2gram", "a b"), ["a b"]);
+            assert!(mapping.field("s.typed._3gram").is_none());
+        }
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        for size in [1, 5] {
+            let typed = serde_json::json!({"properties": {
+                "t": {"type": "search_as_you_type", "max_shingle_size": size},
+            }});
+            assert!(try_mapping(&typed).is_err(), "{size}");
+        }
+    }
 }

@@ -33,7 +33,7 @@ const ROUND_TRIPS: &[(&str, &str, &str)] = &[
     (r#"{"one":[1],"a":{"c":[1,2]},"v":[1,2,3]}"#, r#"{"a":{}}"#, r#"{"a":{"c":[1.0,2.0]},"one":[1.0],"v":[1.0,2.0,3.0]}"#),
 ];
 
-pub(super) fn floats<'a>(path: &'a str, numbers: &'a [f32]) -> StoredVector<'a> {
+pub(crate) fn floats<'a>(path: &'a str, numbers: &'a [f32]) -> StoredVector<'a> {
     StoredVector {
         path,
         element: Element::F32,

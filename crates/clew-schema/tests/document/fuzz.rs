@@ -17,7 +17,7 @@ fn mappings() -> [Mapping; 3] {
         "x": { "properties": { "v": { "type": "knn_vector", "dimension": 2, "space_type": "cosinesimil" } } },
         "off": { "enabled": false },
     }));
-    let shut = Mapping::from_opensearch(&json!({ "dynamic": false })).unwrap();
+    let shut = try_mapping(&json!({ "dynamic": false })).unwrap();
     [explicit, Mapping::new(), shut]
 }
 

@@ -1,20 +1,19 @@
 //! The `method` of a `knn_vector` field: a graph (`hnsw`) or inverted lists (`ivf`), and how hard a search
 //! of it tries by itself.
 
+use clew_schema::{MappingError, VectorMapping};
 use clew_vector::{Element, IvfOptions, LISTS_MAX, ListCodes, Method};
 use serde_json::{Map, Value};
 
-use super::field::VectorMapping;
-use super::parameters::{show, whole_number};
-use super::schema::MappingError;
-use super::vector::{read_space, refuse};
+use crate::parameters::{show, whole_number};
+use crate::vector::{read_space, refuse};
 
 /// Reads a method; `outer_space` is the `space_type` beside it.
 ///
 /// # Errors
 /// In OpenSearch's words: an unknown method, engine, parameter or encoder, a number out of range, two
 /// spaces.
-pub(super) fn read_method(
+pub(crate) fn read_method(
     method: &Map<String, Value>,
     outer_space: Option<&Value>,
     vector: &mut VectorMapping,
@@ -173,16 +172,16 @@ fn read_pq(value: &Value, dimension: usize) -> Result<(), MappingError> {
 
 #[cfg(test)]
 mod tests {
+    use clew_schema::FieldKind;
     use clew_vector::Space;
     use serde_json::json;
 
     use super::*;
-    use crate::mapping::{FieldKind, Mapping};
 
     fn read(method: &Value) -> Result<VectorMapping, String> {
         let field = json!({"type": "knn_vector", "dimension": 8, "method": method});
-        let mapping = Mapping::from_opensearch(&json!({"properties": {"v": field}}))
-            .map_err(|error| error.to_string())?;
+        let mapping = crate::try_mapping(&json!({"properties": {"v": field}}))
+            .map_err(|error| crate::reason(&error))?;
         match &mapping.field("v").unwrap().kind {
             FieldKind::Vector(vector) => Ok(vector.clone()),
             other => panic!("{other:?} is no vector"),
@@ -251,7 +250,7 @@ mod tests {
         }
         let bits = json!({"properties": {"v": {"type": "knn_vector", "dimension": 8,
             "data_type": "binary", "method": {"name": "ivf"}}}});
-        let refused = Mapping::from_opensearch(&bits).unwrap_err().to_string();
+        let refused = crate::reason(&crate::try_mapping(&bits).unwrap_err());
         assert_eq!(
             refused,
             "Method \"ivf\" is not supported with \"binary\" data type"

@@ -1,18 +1,16 @@
 //! The parameters of one field in a mapping.
 
-use std::sync::Arc;
-
-use clew_analysis::Analysis;
+use clew_analysis::{Analysis, shown_name};
+use clew_schema::geo::GeoPoint;
+use clew_schema::{
+    DOC_COUNT, FieldKind, FieldSpec, FloatKind, IntegerKind, KeywordStyle, MappingError, RangeKind,
+    TextStyle,
+};
 use serde_json::{Map, Value};
 
-use super::field::{
-    DOC_COUNT, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle,
-};
-use super::join::JoinRelations;
-use super::kinds::{check_required, kind_of, no_handler};
-use super::schema::{Definition, MappingError, NewField};
-use super::typing;
-use super::vector::read_vector;
+use crate::join;
+use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
+use crate::vector::read_vector;
 
 /// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
@@ -36,105 +34,87 @@ const KEYWORD_SHOWN: [&str; 4] = [
 const VECTOR_SHOWN: [&str; 4] = ["data_type", "mode", "compression_level", "space_type"];
 
 /// Reads a field as it stands under `properties`, or under `fields` of another one.
-pub(super) fn read_field(
+pub(crate) fn read_field(
     path: &str,
     parameters: &Map<String, Value>,
     multi_field: bool,
     analysis: &Analysis,
-) -> Result<Definition, MappingError> {
+) -> Result<FieldSpec, MappingError> {
     let name = path.rsplit('.').next().unwrap_or(path);
     let type_name = parameters.get("type").map(show).unwrap_or_default();
-    let mut definition = Definition {
-        new: NewField {
-            path: path.to_string(),
-            kind: kind_of(name, &type_name, parameters)?,
-            indexed: true,
-            multi_field,
-        },
-        settings: FieldSettings::default(),
-    };
-    if definition.new.kind == FieldKind::Integer(IntegerKind::DocumentCount) {
-        if path != DOC_COUNT {
-            return Err(no_handler(name, &type_name));
+    let mut spec = FieldSpec::new(path, kind_of(name, &type_name, parameters)?);
+    spec.multi_field = multi_field;
+    // Documents alone make it.
+    if spec.kind == FieldKind::Integer(IntegerKind::DocumentCount) && path != DOC_COUNT {
+        return Err(no_handler(name, &type_name));
+    }
+    check_required(name, &spec.kind, parameters)?;
+    if is_join(&spec.kind) {
+        join::read(name, parameters, &mut spec)?;
+        return Ok(spec);
+    }
+    match &mut spec.kind {
+        FieldKind::Text { analyzer, style } => {
+            *analyzer = shown_name(&analysis.default_analyzer()).to_string();
+            spec.doc_values = !matches!(style, TextStyle::AsYouType { .. });
         }
-        definition.settings.hidden = true;
-    }
-    check_required(name, &definition.new.kind, parameters)?;
-    if let FieldKind::Text { analyzer, .. } = &mut definition.new.kind {
-        *analyzer = analysis.default_analyzer();
-    }
-    if is_join(&definition.new.kind) {
-        let relations = JoinRelations::read(name, parameters)?;
-        definition.settings.join = Some(Arc::new(relations));
-        let known = ["type", "relations", "eager_global_ordinals"];
-        let unknown = parameters
-            .iter()
-            .find(|(key, _)| !known.contains(&key.as_str()));
-        return match unknown {
-            None => Ok(definition),
-            Some((key, value)) => Err(MappingError::invalid(format!(
-                "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
-                show(value)
-            ))),
-        };
-    }
-    typing::prepare(&mut definition);
-    if let FieldKind::Vector(vector) = &mut definition.new.kind {
-        read_vector(name, parameters, vector)?;
-        // Shown before whatever else was written.
-        if let Some(method) = parameters.get("method") {
-            let shown = &mut definition.settings.shown;
-            shown.insert("method".to_string(), method.clone());
+        FieldKind::Vector(vector) => {
+            spec.compression = read_vector(name, parameters, vector)?;
+            // Shown before whatever else was written.
+            if let Some(method) = parameters.get("method") {
+                spec.shown.insert("method".to_string(), method.clone());
+            }
         }
+        _ => {}
     }
     for (key, value) in parameters {
         let known = key == "type"
             || key == "fields" && !multi_field
-            || read_common(&mut definition, key, value)?
-            || read_special(&mut definition, (name, analysis), key, value)?;
+            || read_common(&mut spec, key, value)?
+            || read_special(&mut spec, (name, analysis), key, value)?;
         if !known {
-            if matches!(definition.new.kind, FieldKind::Flat | FieldKind::Percolator) {
-                return Err(MappingError::invalid(format!(
-                    "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
-                    show(value)
-                )));
+            if matches!(spec.kind, FieldKind::Flat | FieldKind::Percolator) {
+                return Err(unsupported(name, key, value));
             }
-            return Err(MappingError::invalid(format!(
+            return Err(MappingError::unreadable(format!(
                 "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
             )));
         }
     }
-    Ok(definition)
+    Ok(spec)
+}
+
+/// The error of a parameter that types which know few parameters do not know.
+pub(crate) fn unsupported(name: &str, key: &str, value: &Value) -> MappingError {
+    MappingError::unreadable(format!(
+        "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
+        show(value)
+    ))
 }
 
 /// Parameters of every type; whether it was one.
-fn read_common(
-    definition: &mut Definition,
-    key: &str,
-    value: &Value,
-) -> Result<bool, MappingError> {
-    let settings = &mut definition.settings;
+fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, MappingError> {
     match key {
-        "index" => definition.new.indexed = boolean(key, value)?,
+        "index" => spec.indexed = boolean(key, value)?,
         "copy_to" => {
             let paths = value
                 .as_array()
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
-            settings.copy_to = paths.iter().map(show).collect();
+            spec.copy_to = paths.iter().map(show).collect();
         }
-        "store" => settings.store = boolean(key, value)?,
-        "doc_values" if !matches!(definition.new.kind, FieldKind::Binary { .. }) => {
-            settings.doc_values = boolean(key, value)?;
+        "store" => spec.store = boolean(key, value)?,
+        "doc_values" if !matches!(spec.kind, FieldKind::Binary { .. }) => {
+            spec.doc_values = boolean(key, value)?;
         }
         // Fields of other types take it and make nothing of it, nor of none.
-        "similarity" if value.is_null() || !is_weighed(&definition.new.kind) => {}
+        "similarity" if value.is_null() || !is_weighed(&spec.kind) => {}
         _ if SHOWN.contains(&key) || key == "similarity" => {
             match key {
-                "similarity" => settings.similarity = Some(show(value)),
-                "meta" => settings.meta = Some(value.clone()).filter(|meta| !meta.is_null()),
+                "similarity" => spec.similarity = Some(show(value)),
+                "meta" => spec.meta = Some(value.clone()).filter(|meta| !meta.is_null()),
                 _ => {}
             }
-            settings.shown.insert(key.to_string(), value.clone());
+            spec.shown.insert(key.to_string(), value.clone());
         }
         _ => return Ok(false),
     }
@@ -143,17 +123,15 @@ fn read_common(
 
 /// Parameters of one type; whether it was one.
 fn read_special(
-    definition: &mut Definition,
+    spec: &mut FieldSpec,
     (name, analysis): (&str, &Analysis),
     key: &str,
     value: &Value,
 ) -> Result<bool, MappingError> {
-    if read_words(definition, (name, analysis), key, value)? {
+    if read_words(spec, (name, analysis), key, value)? {
         return Ok(true);
     }
-    let settings = &mut definition.settings;
-    let kind = &mut definition.new.kind;
-    match (&mut *kind, key) {
+    match (&mut spec.kind, key) {
         (
             FieldKind::Date { format }
             | FieldKind::DateNanos { format }
@@ -168,35 +146,35 @@ fn read_special(
         | (FieldKind::Binary { .. }, "doc_values")
         | (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, "coerce") if is_numeric(kind) || matches!(kind, FieldKind::Range { .. }) => {
-            settings.coerce = boolean(key, value)?;
+            spec.coerce = boolean(key, value)?;
         }
         (kind, "ignore_malformed") if can_be_malformed(kind) => {
-            settings.ignore_malformed = boolean(key, value)?;
+            spec.ignore_malformed = boolean(key, value)?;
         }
         (kind, "null_value") if !has_null_value(kind) => return Ok(false),
         (FieldKind::GeoPoint, "null_value") => {
-            crate::geo::GeoPoint::from_json(value)
-                .and_then(crate::geo::GeoPoint::checked)
-                .map_err(MappingError::invalid)?;
-            settings.null_value = Some(value.clone());
+            GeoPoint::from_json(value)
+                .and_then(GeoPoint::checked)
+                .map_err(MappingError::unreadable)?;
+            spec.null_value = Some(value.clone());
         }
         (kind, "null_value") if !value.is_null() => {
             check_null_value(kind, value)?;
-            settings.null_value = Some(value.clone());
+            spec.null_value = Some(value.clone());
         }
-        (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
+        (_, "null_value") => spec.null_value = Some(value.clone()).filter(|v| !v.is_null()),
         (kind, key) => {
             if !shown_parameters(kind).contains(&key) {
                 return Ok(false);
             }
             check_word(key, value)?;
             match key {
-                "fielddata" => settings.fielddata = show(value) == "true",
-                "term_vector" => settings.term_vectors = show(value) != "no",
-                "positive_score_impact" => settings.inverse = show(value) == "false",
+                "fielddata" => spec.fielddata = show(value) == "true",
+                "term_vector" => spec.term_vectors = show(value) != "no",
+                "positive_score_impact" => spec.inverse = show(value) == "false",
                 _ => {}
             }
-            settings.shown.insert(key.to_string(), value.clone());
+            spec.shown.insert(key.to_string(), value.clone());
         }
     }
     Ok(true)
@@ -204,47 +182,46 @@ fn read_special(
 
 /// Parameters of types that are about words; whether it was one.
 fn read_words(
-    definition: &mut Definition,
+    spec: &mut FieldSpec,
     (name, analysis): (&str, &Analysis),
     key: &str,
     value: &Value,
 ) -> Result<bool, MappingError> {
-    let settings = &mut definition.settings;
-    match (&mut definition.new.kind, key) {
+    match (&mut spec.kind, key) {
         (FieldKind::Text { analyzer, .. }, "analyzer") => {
             *analyzer = known_analyzer(value, analysis)?
         }
         (FieldKind::Text { .. }, "search_analyzer") => {
-            settings.search_analyzer = Some(known_analyzer(value, analysis)?);
+            spec.search_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (FieldKind::Text { .. }, "search_quote_analyzer") => {
-            settings.search_quote_analyzer = Some(known_analyzer(value, analysis)?);
+            spec.search_quote_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (
             FieldKind::Text {
                 style: TextStyle::AsYouType { neighbours },
                 ..
             },
-            typing::SIZE_PARAMETER,
-        ) => *neighbours = typing::read_size(value)?,
+            SIZE_PARAMETER,
+        ) => *neighbours = read_size(value)?,
         (FieldKind::Text { .. }, "position_increment_gap") => {
-            settings.position_gap = number(name, key, value, 0..=1_000_000)?;
+            spec.position_gap = Some(number(name, key, value, 0..=1_000_000)?);
         }
         (FieldKind::Integer(IntegerKind::TokenCount), "analyzer") => {
-            settings.count_analyzer = Some(known_analyzer(value, analysis)?);
+            spec.count_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (FieldKind::Integer(IntegerKind::TokenCount), "enable_position_increments") => {
-            settings.count_gaps = boolean(key, value)?;
+            spec.count_gaps = boolean(key, value)?;
         }
         (FieldKind::Keyword { ignore_above, .. }, "ignore_above") => {
             let length = number(name, key, value, 0..=u32::MAX as usize)?;
             *ignore_above = u32::try_from(length).ok();
         }
         (FieldKind::Keyword { .. }, "normalizer") => {
-            settings.normalizer = known_normalizer(name, value, analysis)?;
+            spec.normalizer = known_normalizer(name, value, analysis)?;
         }
         (FieldKind::Keyword { .. }, "split_queries_on_whitespace") => {
-            settings.split_queries = boolean(key, value)?;
+            spec.split_queries = boolean(key, value)?;
         }
         _ => return Ok(false),
     }
@@ -326,9 +303,9 @@ fn check_null_value(kind: &FieldKind, value: &Value) -> Result<(), MappingError>
     let text = show(value);
     match kind {
         FieldKind::Integer(_) | FieldKind::Float(_) if text.parse::<f64>().is_err() => Err(
-            MappingError::invalid(format!("For input string: \"{text}\"")),
+            MappingError::unreadable(format!("For input string: \"{text}\"")),
         ),
-        FieldKind::Boolean if text != "true" && text != "false" => Err(MappingError::invalid(
+        FieldKind::Boolean if text != "true" && text != "false" => Err(MappingError::unreadable(
             format!("Failed to parse value [{text}] as only [true] or [false] are allowed."),
         )),
         _ => Ok(()),
@@ -354,7 +331,7 @@ fn check_word(key: &str, value: &Value) -> Result<(), MappingError> {
     if known.contains(&text.as_str()) {
         return Ok(());
     }
-    Err(MappingError::invalid(format!(
+    Err(MappingError::unreadable(format!(
         "Unknown value [{text}] for field [{key}] - accepted values are [{}]",
         known.join(", ")
     )))
@@ -362,11 +339,10 @@ fn check_word(key: &str, value: &Value) -> Result<(), MappingError> {
 
 fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {
     let name = show(value);
-    analysis.analyzer(&name).ok_or_else(|| {
-        MappingError::invalid(format!(
-            "analyzer [{name}] has not been configured in mappings"
-        ))
-    })
+    match analysis.analyzer(&name) {
+        Some(_) => Ok(name),
+        None => Err(MappingError::UnknownAnalyzer { name }),
+    }
 }
 
 /// The normalizer of that name; none where it is said that there is none.
@@ -380,14 +356,15 @@ fn known_normalizer(
     }
     let normalizer = show(value);
     match analysis.normalizer(&normalizer) {
-        Some(found) => Ok(Some(found)),
-        None => Err(MappingError::invalid(format!(
-            "normalizer [{normalizer}] not found for field [{name}]"
-        ))),
+        Some(_) => Ok(Some(normalizer)),
+        None => Err(MappingError::UnknownNormalizer {
+            path: name.to_string(),
+            name: normalizer,
+        }),
     }
 }
 
-pub(super) fn whole_number(value: &Value) -> Option<usize> {
+pub(crate) fn whole_number(value: &Value) -> Option<usize> {
     match value {
         Value::String(text) => text.parse().ok(),
         value => usize::try_from(value.as_u64()?).ok(),
@@ -403,7 +380,7 @@ fn number(
     whole_number(value)
         .filter(|number| range.contains(number))
         .ok_or_else(|| {
-            MappingError::invalid(format!(
+            MappingError::unreadable(format!(
                 "[{key}] of field [{name}] must be from {} to {}, got [{}]",
                 range.start(),
                 range.end(),
@@ -413,30 +390,30 @@ fn number(
 }
 
 /// A switch, as JSON has them or as text.
-pub(super) fn boolean(key: &str, value: &Value) -> Result<bool, MappingError> {
+pub(crate) fn boolean(key: &str, value: &Value) -> Result<bool, MappingError> {
     match show(value).as_str() {
         "true" => Ok(true),
         "false" => Ok(false),
-        other => Err(MappingError::invalid(format!(
+        other => Err(MappingError::unreadable(format!(
             "Could not convert [{key}] to boolean: Failed to parse value [{other}] as only [true] or [false] are allowed."
         ))),
     }
 }
 
 /// A value in a message: text without its quotes.
-pub(super) fn show(value: &Value) -> String {
+pub(crate) fn show(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-pub(super) fn as_object<'v>(
+pub(crate) fn as_object<'v>(
     value: &'v Value,
     name: &str,
 ) -> Result<&'v Map<String, Value>, MappingError> {
     value.as_object().ok_or_else(|| {
-        MappingError::invalid(format!(
+        MappingError::unreadable(format!(
             "Expected map for property [{name}] but got [{}]",
             show(value)
         ))

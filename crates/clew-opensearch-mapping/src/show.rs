@@ -1,74 +1,82 @@
 //! A mapping as JSON, as OpenSearch's API shows it.
 
 use clew_analysis::{POSITION_GAP, shown_name};
+use clew_schema::{
+    DATE_FORMAT_DEFAULT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, MappedField,
+    Mapping, MappingNode, NestedSettings, ObjectNode, ObjectSettings, RangeKind, TextStyle,
+};
 use serde_json::{Map, Value, json};
 
-use super::field::{
-    Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind, TextStyle,
-};
-use super::schema::{Mapping, ObjectSettings};
-use super::tree::{Node, ObjectNode};
-use super::typing::SIZE_PARAMETER;
-use crate::date::DATE_FORMAT_DEFAULT;
+use crate::join::show_relations;
+use crate::kinds::SIZE_PARAMETER;
 
-impl Mapping {
-    /// What `GET _mapping` shows under `mappings`; what is as usual is left out.
-    pub fn to_opensearch(&self) -> Value {
-        let mut root = self.root_json();
-        if !self.tree.children.is_empty() {
-            root.insert("properties".to_string(), self.properties("", &self.tree));
-        }
-        Value::Object(root)
+/// What `GET _mapping` shows under `mappings`; what is as usual is left out.
+pub fn shown(mapping: &Mapping) -> Value {
+    let mut root = root_json(mapping);
+    let tree = mapping.tree();
+    if tree.children().len() > 0 {
+        let properties = Shower { mapping }.properties("", tree);
+        root.insert("properties".to_string(), properties);
     }
+    Value::Object(root)
+}
 
-    pub(super) fn root_json(&self) -> Map<String, Value> {
-        let mut root = Map::new();
-        if let Some(dynamic) = self.root.dynamic {
-            root.insert("dynamic".to_string(), json!(dynamic_name(dynamic)));
-        }
-        root.extend(self.root.shown.clone());
-        root
+pub(crate) fn root_json(mapping: &Mapping) -> Map<String, Value> {
+    let mut root = Map::new();
+    if let Some(dynamic) = mapping.dynamic_said() {
+        root.insert("dynamic".to_string(), json!(dynamic_name(dynamic)));
     }
+    root.extend(mapping.shown().clone());
+    root
+}
 
-    fn properties(&self, path: &str, object: &ObjectNode) -> Value {
-        let children = object.children.iter().map(|(name, node)| {
+/// Walks down the objects of a mapping.
+#[derive(Clone, Copy)]
+struct Shower<'m> {
+    mapping: &'m Mapping,
+}
+
+impl Shower<'_> {
+    fn properties(self, path: &str, object: &ObjectNode) -> Value {
+        let children = object.children().map(|(name, node)| {
             let path = if path.is_empty() {
-                name.clone()
+                name.to_string()
             } else {
                 format!("{path}.{name}")
             };
             let shown = match node {
-                Node::Object(object) => self.object_json(&path, object),
-                Node::Alias(target) => alias_json(target),
-                Node::Leaf(leaf) => {
-                    let mut shown = field_json(&self.fields[leaf.id.0 as usize]);
-                    let multi_fields: Map<String, Value> = leaf
-                        .multi_fields
-                        .iter()
-                        .map(|id| &self.fields[id.0 as usize])
-                        .filter(|field| !field.settings.hidden)
-                        .map(|field| (last_name(&field.path), Value::Object(field_json(field))))
-                        .collect();
-                    if !multi_fields.is_empty() {
-                        shown.insert("fields".to_string(), Value::Object(multi_fields));
-                    }
-                    shown
-                }
+                MappingNode::Object(object) => self.object(&path, object),
+                MappingNode::Alias(target) => alias_json(target),
+                MappingNode::Leaf(leaf) => self.field(leaf.id(), leaf.multi_fields()),
             };
-            (name.clone(), Value::Object(shown))
+            (name.to_string(), Value::Object(shown))
         });
         Value::Object(children.collect())
     }
 
-    fn object_json(&self, path: &str, object: &ObjectNode) -> Map<String, Value> {
+    fn field(self, id: FieldId, multi_fields: &[FieldId]) -> Map<String, Value> {
+        let mut shown = self.mapping.by_id(id).map(field_json).unwrap_or_default();
+        let multi_fields: Map<String, Value> = multi_fields
+            .iter()
+            .filter_map(|id| self.mapping.by_id(*id))
+            .filter(|field| !field.settings.hidden)
+            .map(|field| (last_name(&field.path), Value::Object(field_json(field))))
+            .collect();
+        if !multi_fields.is_empty() {
+            shown.insert("fields".to_string(), Value::Object(multi_fields));
+        }
+        shown
+    }
+
+    fn object(self, path: &str, object: &ObjectNode) -> Map<String, Value> {
         let mut shown = Map::new();
-        if object.children.is_empty() && object.nested.is_none() {
+        if object.children().len() == 0 && !object.is_nested() {
             shown.insert("type".to_string(), json!("object"));
         }
-        if let Some(settings) = self.objects.get(path) {
-            shown.extend(object_settings_json(*settings));
+        if let Some(settings) = self.mapping.object_settings(path) {
+            shown.extend(object_settings_json(settings));
         }
-        if !object.children.is_empty() {
+        if object.children().len() > 0 {
             shown.insert("properties".to_string(), self.properties(path, object));
         }
         shown
@@ -89,10 +97,10 @@ fn dynamic_name(dynamic: Dynamic) -> &'static str {
     }
 }
 
-pub(super) fn object_settings_json(settings: ObjectSettings) -> Map<String, Value> {
+pub(crate) fn object_settings_json(settings: ObjectSettings) -> Map<String, Value> {
     let mut shown = Map::new();
     if let Some(nested) = settings.nested {
-        nested.show(&mut shown);
+        show_nested(nested, &mut shown);
     }
     if let Some(dynamic) = settings.dynamic {
         shown.insert("dynamic".to_string(), json!(dynamic_name(dynamic)));
@@ -103,6 +111,16 @@ pub(super) fn object_settings_json(settings: ObjectSettings) -> Map<String, Valu
     shown
 }
 
+fn show_nested(nested: NestedSettings, shown: &mut Map<String, Value>) {
+    shown.insert("type".to_string(), json!("nested"));
+    if nested.include_in_parent {
+        shown.insert("include_in_parent".to_string(), json!(true));
+    }
+    if nested.include_in_root {
+        shown.insert("include_in_root".to_string(), json!(true));
+    }
+}
+
 fn alias_json(target: &str) -> Map<String, Value> {
     let mut shown = Map::new();
     shown.insert("type".to_string(), json!("alias"));
@@ -111,7 +129,7 @@ fn alias_json(target: &str) -> Map<String, Value> {
 }
 
 /// The parameters of a field that are not as usual.
-pub(super) fn field_json(field: &MappedField) -> Map<String, Value> {
+pub(crate) fn field_json(field: &MappedField) -> Map<String, Value> {
     let mut shown = Map::new();
     let mut set = |key: &str, value: Value| {
         shown.insert(key.to_string(), value);
@@ -127,7 +145,7 @@ pub(super) fn field_json(field: &MappedField) -> Map<String, Value> {
         } => set("ignore_above", json!(length)),
         FieldKind::Keyword { .. } => {
             if let Some(relations) = &field.settings.join {
-                relations.show(&mut set);
+                show_relations(relations, &mut set);
             }
         }
         FieldKind::Float(FloatKind::Scaled { factor }) => set("scaling_factor", json!(factor)),

@@ -1,21 +1,20 @@
 //! The parameters of a `knn_vector` field: dimension, type of element, space, method
 //! and compression.
 
+use clew_schema::{MappingError, VectorCompression, VectorMapping};
 use clew_vector::{ColumnOptions, DIMENSION_MAX, Element, Method, Space};
 use serde_json::{Map, Value};
 
-use super::compression::read_compression;
-use super::field::VectorMapping;
-use super::method::read_method;
-use super::parameters::{show, whole_number};
-use super::schema::MappingError;
+use crate::compression::read_compression;
+use crate::method::read_method;
+use crate::parameters::{show, whole_number};
 
 /// Reads the parameters that decide how vectors are stored and found.
-pub(super) fn read_vector(
+pub(crate) fn read_vector(
     name: &str,
     parameters: &Map<String, Value>,
     vector: &mut VectorMapping,
-) -> Result<(), MappingError> {
+) -> Result<VectorCompression, MappingError> {
     let column = &mut vector.column;
     column.dimension = read_dimension(name, parameters.get("dimension"))?;
     if let Some(data_type) = parameters.get("data_type") {
@@ -33,12 +32,13 @@ pub(super) fn read_vector(
         };
         read_method(written, parameters.get("space_type"), vector)?;
     }
-    read_compression(name, parameters, &mut vector.column)?;
-    check_pairs(&vector.column)
+    let compression = read_compression(name, parameters, &mut vector.column)?;
+    check_pairs(&vector.column)?;
+    Ok(compression)
 }
 
-pub(super) fn refuse<T>(reason: String) -> Result<T, MappingError> {
-    Err(MappingError::invalid(reason))
+pub(crate) fn refuse<T>(reason: String) -> Result<T, MappingError> {
+    Err(MappingError::unreadable(reason))
 }
 
 fn read_dimension(name: &str, dimension: Option<&Value>) -> Result<usize, MappingError> {
@@ -71,7 +71,7 @@ fn read_data_type(value: &Value) -> Result<Element, MappingError> {
     }
 }
 
-pub(super) fn read_space(value: &Value) -> Result<Space, MappingError> {
+pub(crate) fn read_space(value: &Value) -> Result<Space, MappingError> {
     let name = show(value);
     // Milvus' names are for its own users.
     Space::from_opensearch(&name)

@@ -1,10 +1,15 @@
+use clew_schema::{Dynamic, FieldKind, IntegerKind, Mapping, MappingError, MappingLimits, Parsed};
 use clew_vector::{Element, Space};
 use serde_json::{Value, json};
 
-use super::*;
+use super::{error_type, merge, reason, shown, try_mapping};
+
+fn decode(encoded: &Value) -> Result<Mapping, MappingError> {
+    Mapping::decode(encoded, Some(super::reader()))
+}
 
 fn mapping(properties: &Value) -> Mapping {
-    Mapping::from_opensearch(&json!({ "properties": properties })).unwrap()
+    try_mapping(&json!({ "properties": properties })).unwrap()
 }
 
 /// A mapping with something of everything.
@@ -65,13 +70,13 @@ fn rich() -> Value {
 #[test]
 fn what_is_written_is_shown_again() {
     // Lists of one are shown as lists, everything else as it was written.
-    let shown = Mapping::from_opensearch(&rich()).unwrap().to_opensearch();
+    let shown = shown(&try_mapping(&rich()).unwrap());
     assert_eq!(shown, rich());
 }
 
 #[test]
 fn the_parts_of_a_mapping_mean_what_they_say() {
-    let mapping = Mapping::from_opensearch(&rich()).unwrap();
+    let mapping = try_mapping(&rich()).unwrap();
     assert_eq!(mapping.dynamic(), Dynamic::Strict);
     let port = mapping.field("client.port").unwrap();
     assert_eq!(port.kind, FieldKind::Integer(IntegerKind::Integer));
@@ -108,14 +113,14 @@ fn the_parts_of_a_mapping_mean_what_they_say() {
 
 #[test]
 fn encoding_keeps_numbers_and_schema() {
-    let mut mapping = Mapping::from_opensearch(&rich()).unwrap();
+    let mut mapping = try_mapping(&rich()).unwrap();
     let more = json!({ "properties": {
         "a": { "type": "long" },
         "title": { "type": "text", "fields": { "n": { "type": "long" } } },
     }});
-    mapping.merge_opensearch(&more).unwrap();
+    merge(&mut mapping, &more).unwrap();
     let text = mapping.encode().to_string();
-    let decoded = Mapping::decode(&serde_json::from_str(&text).unwrap()).unwrap();
+    let decoded = decode(&serde_json::from_str(&text).unwrap()).unwrap();
     let list = |mapping: &Mapping| -> Vec<String> {
         let fields = mapping.fields().iter();
         fields
@@ -124,11 +129,11 @@ fn encoding_keeps_numbers_and_schema() {
     };
     assert_eq!(list(&decoded), list(&mapping));
     assert_eq!(decoded.schema(), mapping.schema());
-    assert_eq!(decoded.to_opensearch(), mapping.to_opensearch());
+    assert_eq!(shown(&decoded), shown(&mapping));
     assert_eq!(decoded.encode(), mapping.encode());
     assert_eq!(
         decoded.field("a").unwrap().id.get() as usize,
-        Mapping::from_opensearch(&rich()).unwrap().fields().len()
+        try_mapping(&rich()).unwrap().fields().len()
     );
 }
 
@@ -136,9 +141,11 @@ fn encoding_keeps_numbers_and_schema() {
 fn a_growing_mapping_keeps_its_schema_as_a_beginning() {
     let mut mapping = mapping(&json!({ "b": { "type": "keyword" } }));
     let before = mapping.schema().clone();
-    mapping
-        .merge_opensearch(&json!({ "properties": { "a": { "type": "long" } } }))
-        .unwrap();
+    merge(
+        &mut mapping,
+        &json!({ "properties": { "a": { "type": "long" } } }),
+    )
+    .unwrap();
     for (field, entry) in before.fields() {
         assert_eq!(mapping.schema().get_field_entry(field), entry);
     }
@@ -154,7 +161,7 @@ fn dotted_names_are_objects() {
         "b": { "type": "long" },
         "c": { "properties": { "d": { "type": "ip" } } },
     } } } });
-    assert_eq!(mapping.to_opensearch(), expected);
+    assert_eq!(shown(&mapping), expected);
 }
 
 #[rustfmt::skip]
@@ -187,12 +194,12 @@ const REFUSED: &[(&str, &str)] = &[
 fn errors_are_in_opensearchs_words() {
     for (properties, expected) in REFUSED {
         let properties: Value = serde_json::from_str(properties).unwrap();
-        let refused = Mapping::from_opensearch(&json!({ "properties": properties }));
-        assert_eq!(refused.unwrap_err().to_string(), *expected, "{properties}");
+        let refused = try_mapping(&json!({ "properties": properties }));
+        assert_eq!(reason(&refused.unwrap_err()), *expected, "{properties}");
     }
-    let refused = Mapping::from_opensearch(&json!({ "foo": 1 })).unwrap_err();
+    let refused = try_mapping(&json!({ "foo": 1 })).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        reason(&refused),
         "Root mapping definition has unsupported parameters:  [foo : 1]"
     );
 }
@@ -233,8 +240,8 @@ fn a_refused_merge_changes_nothing() {
             .as_object_mut()
             .unwrap()
             .extend(change.as_object().unwrap().clone());
-        let refused = mapping.merge_opensearch(&json!({ "properties": properties }));
-        assert_eq!(refused.unwrap_err().to_string(), expected);
+        let refused = merge(&mut mapping, &json!({ "properties": properties }));
+        assert_eq!(reason(&refused.unwrap_err()), expected);
         assert_eq!(mapping.encode(), before);
     }
 }
@@ -243,11 +250,13 @@ fn a_refused_merge_changes_nothing() {
 fn settings_that_may_change_do() {
     let mut mapping = mapping(&json!({ "k": { "type": "keyword" } }));
     let change = json!({ "k": { "type": "keyword", "ignore_above": 10, "fields": { "t": { "type": "text" } } } });
-    mapping
-        .merge_opensearch(&json!({ "dynamic": false, "properties": change }))
-        .unwrap();
+    merge(
+        &mut mapping,
+        &json!({ "dynamic": false, "properties": change }),
+    )
+    .unwrap();
     assert_eq!(
-        mapping.to_opensearch(),
+        shown(&mapping),
         json!({ "dynamic": "false", "properties": change })
     );
 }
@@ -260,19 +269,19 @@ fn limits_hold() {
             .collect();
         json!({ "properties": properties })
     };
-    assert!(Mapping::from_opensearch(&many(1000)).is_ok());
-    let refused = Mapping::from_opensearch(&many(1001)).unwrap_err();
+    assert!(try_mapping(&many(1000)).is_ok());
+    let refused = try_mapping(&many(1001)).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        reason(&refused),
         "Limit of total fields [1000] has been exceeded"
     );
 
     let deep =
         |count: usize| json!({ "properties": { vec!["o"; count].join("."): { "type": "long" } } });
-    assert!(Mapping::from_opensearch(&deep(20)).is_ok());
-    let refused = Mapping::from_opensearch(&deep(21)).unwrap_err();
+    assert!(try_mapping(&deep(20)).is_ok());
+    let refused = try_mapping(&deep(21)).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        reason(&refused),
         format!(
             "Limit of mapping depth [20] has been exceeded due to object field [{}]",
             ["o"; 20].join(".")
@@ -284,8 +293,8 @@ fn limits_hold() {
         fields_max: 1001,
         ..MappingLimits::default()
     });
-    assert!(wider.merge_opensearch(&many(1001)).is_ok());
-    assert!(Mapping::decode(&wider.encode()).is_ok());
+    assert!(merge(&mut wider, &many(1001)).is_ok());
+    assert!(decode(&wider.encode()).is_ok());
 }
 
 #[test]
@@ -296,7 +305,7 @@ fn what_is_no_encoded_mapping_is_refused() {
         json!({ "root": {}, "objects": {}, "fields": [{}] }),
         json!({ "root": {}, "objects": {}, "fields": [{ "path": "a.b", "multi_field": true, "mapping": { "type": "long" } }] }),
     ] {
-        assert!(Mapping::decode(&wrong).is_err(), "{wrong}");
+        assert!(decode(&wrong).is_err(), "{wrong}");
     }
 }
 
@@ -326,18 +335,16 @@ fn names_that_are_too_long_are_refused_wherever_they_come_from() {
         mapping
     };
     for (good, bad) in bodies(fits).into_iter().zip(bodies(long)) {
-        limited().merge_opensearch(&good).unwrap();
-        let error = limited().merge_opensearch(&bad).unwrap_err();
+        merge(&mut limited(), &good).unwrap();
+        let error = merge(&mut limited(), &bad).unwrap_err();
         let want = format!("Field name [{long}...] is longer than the limit of [8] characters");
-        assert_eq!(error.to_string(), want, "{bad}");
-        assert_eq!(error.error_type(), "illegal_argument_exception");
+        assert_eq!(reason(&error), want, "{bad}");
+        assert_eq!(error_type(&error), "illegal_argument_exception");
     }
     let grow = |document: serde_json::Value| {
         let mut mapping = limited();
         let text = document.to_string();
-        let Ok(crate::document::Parsed::NeedsMapping(fields)) =
-            mapping.parse_document(text.as_bytes())
-        else {
+        let Ok(Parsed::NeedsMapping(fields)) = mapping.parse_document(text.as_bytes()) else {
             panic!("{document} brings fields");
         };
         mapping.grow(fields)
@@ -352,10 +359,8 @@ fn names_that_are_too_long_are_refused_wherever_they_come_from() {
     }
     // One that has such a field already keeps it.
     let mut mapping = Mapping::new();
-    mapping.merge_opensearch(&bodies(long)[0]).unwrap();
-    let mut again = Mapping::decode(&mapping.encode()).unwrap();
+    merge(&mut mapping, &bodies(long)[0]).unwrap();
+    let mut again = decode(&mapping.encode()).unwrap();
     again.set_limits(limits);
-    again
-        .merge_opensearch(&json!({"properties": {"new": keyword}}))
-        .unwrap();
+    merge(&mut again, &json!({"properties": {"new": keyword}})).unwrap();
 }

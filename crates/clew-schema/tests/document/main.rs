@@ -1,19 +1,29 @@
+//! What documents become under a mapping, which is written in OpenSearch's few words.
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test the panic is the failure, with its line"
+)]
+
 use std::net::Ipv6Addr;
 
+use clew_opensearch_mapping::{merge, shown, try_mapping};
+use clew_schema::{
+    DocumentError, FieldId, Mapping, MappingError, NewFields, Parsed, ParsedDocument, StoredVector,
+    restore_vectors,
+};
 use serde_json::{Value, json};
 use tantivy::schema::OwnedValue;
 
-use super::*;
-
+mod fetch;
 mod fuzz;
 mod vectors;
 
-pub(super) fn mapping(properties: &Value) -> Mapping {
-    Mapping::from_opensearch(&json!({ "properties": properties })).unwrap()
+fn mapping(properties: &Value) -> Mapping {
+    clew_opensearch_mapping::mapping(json!({ "properties": properties }))
 }
 
 #[track_caller]
-pub(super) fn parse<'a>(mapping: &Mapping, source: &'a str) -> ParsedDocument<'a> {
+fn parse<'a>(mapping: &Mapping, source: &'a str) -> ParsedDocument<'a> {
     match mapping.parse_document(source.as_bytes()) {
         Ok(Parsed::Document(document)) => document,
         other => panic!("{source}: {other:?}"),
@@ -217,12 +227,12 @@ fn texts_of_one_field_lie_a_gap_apart() {
 
 /// Parses, adding what is missing, and shows the mapping that came of it.
 fn grown(body: &Value, source: &str) -> Value {
-    let mut mapping = Mapping::from_opensearch(body).unwrap();
+    let mut mapping = try_mapping(body).unwrap();
     if let Parsed::NeedsMapping(fields) = mapping.parse_document(source.as_bytes()).unwrap() {
         mapping.grow(fields).unwrap();
         parse(&mapping, source);
     }
-    mapping.to_opensearch()
+    shown(&mapping)
 }
 
 #[test]
@@ -282,7 +292,7 @@ fn a_mapping_that_does_not_grow_says_so_or_looks_away() {
         "free": { "dynamic": "true", "properties": { "in": { "properties": {} } } },
         "shut": { "dynamic": false, "properties": { "b": { "type": "long" } } },
     } });
-    let mapping = Mapping::from_opensearch(&body).unwrap();
+    let mapping = try_mapping(&body).unwrap();
     let rows = [
         (r#"{"f":1}"#, "f", "_doc"),
         (r#"{"f":null}"#, "f", "_doc"),
@@ -330,7 +340,7 @@ fn nesting_has_a_limit() {
     let nested = |depth: usize| format!(r#"{{"a":{}1{}}}"#, "[".repeat(depth), "]".repeat(depth));
     for mapping in [
         Mapping::new(),
-        Mapping::from_opensearch(&json!({ "dynamic": false })).unwrap(),
+        try_mapping(&json!({ "dynamic": false })).unwrap(),
     ] {
         assert!(mapping.parse_document(nested(99).as_bytes()).is_ok());
         for depth in [101, 100_000] {
@@ -346,7 +356,7 @@ fn nesting_has_a_limit() {
     };
     assert!(matches!(
         Mapping::new().grow(fields),
-        Err(crate::mapping::MappingError::TooDeep { .. })
+        Err(MappingError::TooDeep { .. })
     ));
 }
 
@@ -354,7 +364,7 @@ fn nesting_has_a_limit() {
 fn a_constant_without_a_value_takes_that_of_the_first_document() {
     let mut mapping = mapping(&json!({ "c": { "type": "constant_keyword" } }));
     assert_eq!(
-        mapping.to_opensearch()["properties"]["c"],
+        shown(&mapping)["properties"]["c"],
         json!({ "type": "constant_keyword" })
     );
     // A document without one settles nothing.
@@ -363,8 +373,8 @@ fn a_constant_without_a_value_takes_that_of_the_first_document() {
         panic!("the value was not noticed");
     };
     mapping.grow(new.clone()).unwrap();
-    let shown = mapping.to_opensearch()["properties"]["c"].clone();
-    assert_eq!(shown, json!({ "type": "constant_keyword", "value": "x" }));
+    let settled = shown(&mapping)["properties"]["c"].clone();
+    assert_eq!(settled, json!({ "type": "constant_keyword", "value": "x" }));
     parse(&mapping, r#"{ "c": "x" }"#);
     assert!(mapping.parse_document(br#"{ "c": "y" }"#).is_err());
     // What was settled stays, whatever a later document or definition leaves out.
@@ -373,17 +383,16 @@ fn a_constant_without_a_value_takes_that_of_the_first_document() {
         ..new
     };
     mapping.grow(later).unwrap();
-    mapping
-        .merge_opensearch(&json!({ "properties": { "c": { "type": "constant_keyword" } } }))
-        .unwrap();
-    assert_eq!(mapping.to_opensearch()["properties"]["c"], shown);
+    let same = json!({ "properties": { "c": { "type": "constant_keyword" } } });
+    merge(&mut mapping, &same).unwrap();
+    assert_eq!(shown(&mapping)["properties"]["c"], settled);
 }
 
 #[test]
 fn a_flattened_object_is_a_flat_one() {
     let mapping = mapping(&json!({ "labels": { "type": "flattened" } }));
     assert_eq!(
-        mapping.to_opensearch()["properties"]["labels"]["type"],
+        shown(&mapping)["properties"]["labels"]["type"],
         "flat_object"
     );
     assert!(

@@ -1,0 +1,83 @@
+//! OpenSearch's JSON for mappings: read into what it says of a mapping ([`read`]), and shown again ([`shown`]).
+//!
+//! `clew-schema` says what mappings are and learns nothing of this; [`reader`] is what an engine is handed so that it can
+//! read what was kept in OpenSearch's words: mappings of the catalog's format 1, and what dynamic templates make. A crate
+//! below the engine, so that tests of lower crates can describe mappings in few words ([`mapping`]).
+//!
+//! ```
+//! use serde_json::json;
+//!
+//! let body = json!({"properties": {"title": {"type": "text"}, "year": {"type": "long", "index": false}}});
+//! let mapping = clew_opensearch_mapping::mapping(body.clone());
+//! assert!(!mapping.field("year").unwrap().indexed);
+//! assert_eq!(clew_opensearch_mapping::shown(&mapping), body);
+//! ```
+//!
+//! Deliberately absent: indexes, settings, documents, and what a mapping that is there allows: that says the mapping.
+
+mod alias;
+mod completion;
+mod compression;
+mod format_1;
+mod join;
+#[cfg(test)]
+mod kept_tests;
+mod kinds;
+mod method;
+mod parameters;
+mod read;
+mod show;
+mod source;
+mod template;
+#[cfg(test)]
+mod tests;
+mod vector;
+mod words;
+
+use clew_schema::{Mapping, MappingError, MappingReader};
+use serde_json::Value;
+
+pub use read::read;
+pub use show::shown;
+pub use words::{error_type, reason};
+
+/// What reads the parts of kept mappings that are in OpenSearch's words.
+pub fn reader() -> MappingReader {
+    MappingReader {
+        template: template::made,
+        format_1: format_1::read,
+    }
+}
+
+/// Merges a `mappings` body into a mapping; nothing happens if any of it is refused.
+///
+/// # Errors
+/// [`MappingError`], whose words are [`reason`]'s.
+pub fn merge(mapping: &mut Mapping, body: &Value) -> Result<(), MappingError> {
+    let spec = read(body, mapping.analysis())?;
+    mapping.merge(spec)?;
+    mapping.set_reader(Some(reader()));
+    Ok(())
+}
+
+/// The mapping that a `mappings` body describes.
+///
+/// # Errors
+/// [`MappingError`], whose words are [`reason`]'s.
+pub fn try_mapping(body: &Value) -> Result<Mapping, MappingError> {
+    let mut mapping = Mapping::new();
+    merge(&mut mapping, body)?;
+    Ok(mapping)
+}
+
+/// The mapping that a `mappings` body describes, for tests.
+///
+/// # Panics
+/// When it is refused.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "tests write it where it is used"
+)]
+pub fn mapping(body: Value) -> Mapping {
+    try_mapping(&body).expect("a test describes a mapping that there can be")
+}

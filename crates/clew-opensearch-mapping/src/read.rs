@@ -1,0 +1,258 @@
+//! The `mappings` body, read into what it says of a mapping. What can only be told beside what is there already, the
+//! mapping tells that is merged with it.
+
+use std::collections::BTreeSet;
+
+use clew_analysis::Analysis;
+use clew_schema::{
+    DOC_COUNT, Dynamic, MappingError, MappingPart, MappingSpec, NestedSettings, NestingSpec,
+    ObjectSpec, check_field_name, is_metadata,
+};
+use serde_json::{Map, Value};
+
+use crate::alias;
+use crate::parameters::{as_object, boolean, read_field, show};
+use crate::source;
+use crate::template;
+
+/// Parameters of the whole mapping that are only shown again.
+const ROOT_SHOWN: [&str; 7] = [
+    "_meta",
+    "_routing",
+    "_field_names",
+    "_size",
+    "_data_stream_timestamp",
+    "derived",
+    "context_aware_grouping",
+];
+
+/// Reads a `mappings` body for an index with these analyzers.
+///
+/// # Errors
+/// What cannot be read ([`MappingError::Unreadable`]), or is the name of no field.
+pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingError> {
+    let root = as_object(body, "mappings")?;
+    let mut spec = MappingSpec::default();
+    for (key, value) in root {
+        if key != "properties" {
+            read_root(&mut spec, key, value)?;
+        }
+    }
+    if let Some(properties) = root.get("properties") {
+        let mut reader = Reader {
+            analysis,
+            parts: Vec::new(),
+        };
+        reader.properties("", as_object(properties, "properties")?)?;
+        spec.parts = reader.parts;
+    }
+    Ok(spec)
+}
+
+/// Reads a parameter of the whole mapping.
+pub(crate) fn read_root(
+    spec: &mut MappingSpec,
+    key: &str,
+    value: &Value,
+) -> Result<(), MappingError> {
+    match key {
+        "dynamic" => spec.dynamic = Some(dynamic(value)?),
+        "date_detection" => spec.date_detection = Some(boolean(key, value)?),
+        "numeric_detection" => spec.numeric_detection = Some(boolean(key, value)?),
+        "dynamic_date_formats" => {
+            let names = value
+                .as_array()
+                .map_or(std::slice::from_ref(value), Vec::as_slice);
+            let names = names.iter().map(|name| name.as_str().unwrap_or_default());
+            spec.date_formats = Some(names.map(String::from).collect());
+        }
+        "dynamic_templates" => spec.templates = Some(template::read(value)?),
+        "_source" => spec.source = Some(source::read(value)?),
+        "_routing" => spec.routing_required = Some(source::read_routing(value)?),
+        _ if ROOT_SHOWN.contains(&key) => {}
+        _ => {
+            return Err(MappingError::unreadable(format!(
+                "Root mapping definition has unsupported parameters:  [{key} : {}]",
+                show(value)
+            )));
+        }
+    }
+    if key != "dynamic" {
+        spec.shown.insert(key.to_string(), value.clone());
+    }
+    Ok(())
+}
+
+/// Gathers what has a path, in the order of fields' numbers.
+pub(crate) struct Reader<'a> {
+    pub(crate) analysis: &'a Analysis,
+    pub(crate) parts: Vec<MappingPart>,
+}
+
+impl Reader<'_> {
+    /// Reads the children of an object.
+    fn properties(
+        &mut self,
+        object: &str,
+        properties: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        for (name, value) in properties {
+            check_field_name(name)?;
+            if object.is_empty() && is_metadata(name) {
+                return Err(MappingError::unreadable(format!(
+                    "Field [{name}] is defined both as a field in [_doc] and a metadata field"
+                )));
+            }
+            if object.is_empty() && name == DOC_COUNT {
+                return Err(MappingError::unreadable(format!(
+                    "Field [{name}] is defined more than once"
+                )));
+            }
+            let path = if object.is_empty() {
+                name.clone()
+            } else {
+                format!("{object}.{name}")
+            };
+            let parameters = value.as_object().ok_or_else(|| {
+                MappingError::unreadable(format!("Expected map for property [{name}]"))
+            })?;
+            match type_of(name, parameters)? {
+                "object" | "nested" => self.object(&path, parameters)?,
+                "alias" => self.parts.push(alias::read(path, parameters)?),
+                _ => self.field(&path, parameters)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an object and what lies in it.
+    pub(crate) fn object(
+        &mut self,
+        path: &str,
+        parameters: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        let mut spec = ObjectSpec {
+            path: path.to_string(),
+            dynamic: None,
+            enabled: None,
+            nesting: read_nesting(parameters)?,
+        };
+        for (key, value) in parameters {
+            match key.as_str() {
+                "type" | "properties" => {}
+                // An object may be nested already, which is not said again.
+                "include_in_parent" | "include_in_root" if spec.nesting != NestingSpec::Plain => {}
+                "dynamic" => spec.dynamic = Some(dynamic(value)?),
+                "enabled" => spec.enabled = Some(boolean(key, value)?),
+                _ => {
+                    return Err(MappingError::unreadable(format!(
+                        "Mapping definition for [{path}] has unsupported parameters:  [{key} : {}]",
+                        show(value)
+                    )));
+                }
+            }
+        }
+        self.parts.push(MappingPart::Object(spec));
+        match parameters.get("properties") {
+            Some(properties) => self.properties(path, as_object(properties, path)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a field and its multi-fields.
+    pub(crate) fn field(
+        &mut self,
+        path: &str,
+        parameters: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        let field = read_field(path, parameters, false, self.analysis)?;
+        self.parts.push(MappingPart::Field(Box::new(field)));
+        let Some(multi_fields) = parameters.get("fields") else {
+            return Ok(());
+        };
+        let mut seen = BTreeSet::new();
+        for (name, value) in as_object(multi_fields, "fields")? {
+            check_field_name(name)?;
+            if name.contains('.') || !seen.insert(name) {
+                return Err(MappingError::unreadable(format!(
+                    "Field name [{name}] which is a multi field of [{path}] cannot contain '.'"
+                )));
+            }
+            let parameters = as_object(value, name)?;
+            let type_name = type_of(name, parameters)?;
+            if NO_MULTI_FIELD.contains(&type_name) {
+                return Err(MappingError::unreadable(format!(
+                    "Type [{type_name}] cannot be used in multi field"
+                )));
+            }
+            let path = format!("{path}.{name}");
+            let field = read_field(&path, parameters, true, self.analysis)?;
+            self.parts.push(MappingPart::Field(Box::new(field)));
+        }
+        Ok(())
+    }
+}
+
+/// Types that no multi-field can have.
+const NO_MULTI_FIELD: [&str; 7] = [
+    "object",
+    "nested",
+    "knn_vector",
+    "alias",
+    "flat_object",
+    "flattened",
+    "percolator",
+];
+
+fn read_nesting(parameters: &Map<String, Value>) -> Result<NestingSpec, MappingError> {
+    match parameters.get("type").map(show).as_deref() {
+        None => Ok(NestingSpec::Unsaid),
+        Some("nested") => read_nested(parameters).map(NestingSpec::Nested),
+        Some(_) => Ok(NestingSpec::Plain),
+    }
+}
+
+/// Where else the values of a nested object go.
+pub(crate) fn read_nested(parameters: &Map<String, Value>) -> Result<NestedSettings, MappingError> {
+    let flag = |key: &str| match parameters.get(key) {
+        Some(value) => boolean(key, value),
+        None => Ok(false),
+    };
+    Ok(NestedSettings {
+        include_in_parent: flag("include_in_parent")?,
+        include_in_root: flag("include_in_root")?,
+    })
+}
+
+/// The type a field declares; one with properties is an object without saying so.
+pub(crate) fn type_of<'v>(
+    name: &str,
+    parameters: &'v Map<String, Value>,
+) -> Result<&'v str, MappingError> {
+    match parameters.get("type") {
+        Some(Value::String(type_name)) => Ok(type_name),
+        Some(other) => Err(MappingError::unreadable(format!(
+            "No handler for type [{}] declared on field [{name}]",
+            show(other)
+        ))),
+        None if parameters.contains_key("properties") => Ok("object"),
+        None if parameters.len() == 1 && parameters.contains_key("enabled") => Ok("object"),
+        None if parameters.len() == 1 && parameters.contains_key("dynamic") => Ok("object"),
+        None => Err(MappingError::unreadable(format!(
+            "No type specified for field [{name}]"
+        ))),
+    }
+}
+
+pub(crate) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
+    match show(value).as_str() {
+        "true" => Ok(Dynamic::True),
+        "false" => Ok(Dynamic::False),
+        "strict" => Ok(Dynamic::Strict),
+        "false_allow_templates" => Ok(Dynamic::FalseAllowTemplates),
+        "strict_allow_templates" => Ok(Dynamic::StrictAllowTemplates),
+        other => Err(MappingError::unreadable(format!(
+            "Could not convert [dynamic] to boolean: failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
+}

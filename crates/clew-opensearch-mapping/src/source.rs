@@ -1,0 +1,48 @@
+//! `_source` and `_routing` of the whole mapping.
+
+use clew_schema::{MappingError, SourceShown};
+use serde_json::Value;
+
+use crate::parameters::{as_object, boolean, show};
+
+/// Reads `_source`.
+pub(crate) fn read(value: &Value) -> Result<SourceShown, MappingError> {
+    let mut shown = SourceShown::default();
+    for (key, value) in as_object(value, "_source")? {
+        match key.as_str() {
+            "enabled" => shown.enabled = boolean(key, value)?,
+            "includes" => shown.includes = texts(value),
+            "excludes" => shown.excludes = texts(value),
+            "recovery_source_enabled" | "recovery_source_includes" | "recovery_source_excludes" => {
+            }
+            _ => {
+                return Err(MappingError::unreadable(format!(
+                    "unknown parameter [{key}] on mapper [_source] of type [null]"
+                )));
+            }
+        }
+    }
+    Ok(shown)
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => {
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.map(String::from).collect()
+        }
+        Value::String(text) => vec![text.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether `_routing` says that every document must name its own.
+pub(crate) fn read_routing(value: &Value) -> Result<bool, MappingError> {
+    match value.get("required").map(show).as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(other) => Err(MappingError::unreadable(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
+}

@@ -1,0 +1,221 @@
+//! Dynamic templates: `dynamic_templates`, and what one of them makes of a new name once its placeholders are filled.
+
+use clew_analysis::Analysis;
+use clew_schema::{MappingError, MappingPart, TemplateField, TemplateSpec};
+use serde_json::{Map, Value};
+
+use crate::parameters::show;
+use crate::read::{Reader, type_of};
+
+/// Reads `dynamic_templates`.
+///
+/// # Errors
+/// When it is not a list of templates with names.
+pub(crate) fn read(value: &Value) -> Result<Vec<TemplateSpec>, MappingError> {
+    let malformed = || MappingError::unreadable("A dynamic template must be defined with a name");
+    let items = value.as_array().ok_or_else(|| {
+        MappingError::unreadable(
+            "Dynamic template syntax error. An array of named objects is expected.",
+        )
+    })?;
+    let mut templates = Vec::with_capacity(items.len());
+    for item in items {
+        let object = item.as_object().filter(|object| object.len() == 1);
+        let (name, body) = object.and_then(|o| o.iter().next()).ok_or_else(malformed)?;
+        templates.push(read_one(name, body.as_object().ok_or_else(malformed)?)?);
+    }
+    Ok(templates)
+}
+
+fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, MappingError> {
+    let is_regex = match body.get("match_pattern").map(show).as_deref() {
+        Some("regex") => true,
+        None | Some("simple") => false,
+        Some(other) => {
+            return Err(MappingError::unreadable(format!(
+                "No matching pattern matched on [{other}]"
+            )));
+        }
+    };
+    let mut template = TemplateSpec {
+        name: name.to_string(),
+        is_regex,
+        ..TemplateSpec::default()
+    };
+    let mut has_mapping = false;
+    for (key, value) in body {
+        match key.as_str() {
+            "match" => template.names.like = texts(value),
+            "unmatch" => template.names.unlike = texts(value),
+            "path_match" => template.paths.like = texts(value),
+            "path_unmatch" => template.paths.unlike = texts(value),
+            "match_mapping_type" => {
+                template.mapping_type = Some(show(value)).filter(|kind| kind != "*");
+            }
+            "match_pattern" => {}
+            "mapping" => {
+                template.parameters = value.as_object().cloned().unwrap_or_default();
+                has_mapping = true;
+            }
+            other => {
+                return Err(MappingError::unreadable(format!(
+                    "Illegal dynamic template parameter: [{other}]"
+                )));
+            }
+        }
+    }
+    if !has_mapping {
+        return Err(MappingError::unreadable(format!(
+            "template [{name}] must have mapping set"
+        )));
+    }
+    Ok(template)
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let values = value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice);
+    values.iter().map(show).collect()
+}
+
+/// What a template makes of a new name: the field or object, then what lies in it.
+///
+/// # Errors
+/// When its parameters make no sense for that name and value.
+pub(crate) fn made(
+    field: &TemplateField,
+    analysis: &Analysis,
+) -> Result<Vec<MappingPart>, MappingError> {
+    let path = field.path.as_str();
+    let parameters = filled(field);
+    let mut reader = Reader {
+        analysis,
+        parts: Vec::new(),
+    };
+    match type_of(path, &parameters)? {
+        "object" => reader.object(path, &parameters)?,
+        _ => reader.field(path, &parameters)?,
+    }
+    Ok(reader.parts)
+}
+
+/// The parameters of a template for a name.
+fn filled(field: &TemplateField) -> Map<String, Value> {
+    let name = field.path.rsplit('.').next().unwrap_or(&field.path);
+    let mut parameters = fill_members(&field.parameters, name, field.fallback);
+    if !parameters.contains_key("type") && !parameters.contains_key("properties") {
+        parameters.insert("type".to_string(), field.fallback.into());
+    }
+    parameters
+}
+
+fn fill_members(
+    members: &Map<String, Value>,
+    name: &str,
+    dynamic_type: &str,
+) -> Map<String, Value> {
+    let members = members.iter();
+    let filled = members.map(|(key, member)| {
+        let key = fill_text(key, name, dynamic_type);
+        (key, fill(member, name, dynamic_type))
+    });
+    filled.collect()
+}
+
+/// A text with its placeholders replaced.
+fn fill_text(text: &str, name: &str, dynamic_type: &str) -> String {
+    text.replace("{name}", name)
+        .replace("{dynamic_type}", dynamic_type)
+        .replace("{dynamicType}", dynamic_type)
+}
+
+fn fill(value: &Value, name: &str, dynamic_type: &str) -> Value {
+    match value {
+        Value::String(inner) => Value::String(fill_text(inner, name, dynamic_type)),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| fill(item, name, dynamic_type))
+            .collect(),
+        Value::Object(members) => fill_members(members, name, dynamic_type).into(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_schema::Parsed;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_template_that_fits_makes_the_field() {
+        let mapping = crate::mapping(json!({"dynamic_templates": [
+            {"ids": {"match": "*_id", "mapping": {"type": "keyword"}}},
+            {"raw": {"match_mapping_type": "string", "path_match": "raw.*", "path_unmatch": "*.not",
+                "mapping": {"index": false}}},
+            {"numbers": {"match_pattern": "regex", "match": "^n\\d+$",
+                "mapping": {"type": "{dynamic_type}", "meta": {"from": "{name}"}}}},
+        ]}));
+        let usual = json!({"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}});
+        for (document, path, expected) in [
+            (
+                json!({"user_id": 1}),
+                "/user_id",
+                json!({"type": "keyword"}),
+            ),
+            (
+                json!({"raw": {"x": "t"}}),
+                "/raw/properties/x",
+                json!({"type": "text", "index": false}),
+            ),
+            (
+                json!({"raw": {"x": 1}}),
+                "/raw/properties/x",
+                json!({"type": "long"}),
+            ),
+            (json!({"raw": {"not": "t"}}), "/raw/properties/not", usual),
+            (
+                json!({"n12": 1}),
+                "/n12",
+                json!({"type": "long", "meta": {"from": "n12"}}),
+            ),
+            (json!({"other": 1}), "/other", json!({"type": "long"})),
+        ] {
+            let mut grown = mapping.clone();
+            let text = document.to_string();
+            let Ok(Parsed::NeedsMapping(fields)) = mapping.parse_document(text.as_bytes()) else {
+                panic!("{document} brings a field");
+            };
+            grown.grow(fields).unwrap();
+            let shown = crate::shown(&grown);
+            assert_eq!(shown["properties"].pointer(path), Some(&expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn without_a_reader_nothing_is_made() {
+        let mut mapping = crate::mapping(json!({"dynamic_templates": [
+            {"all": {"match": "*", "mapping": {"type": "keyword"}}},
+        ]}));
+        mapping.set_reader(None);
+        let Ok(Parsed::NeedsMapping(fields)) = mapping.parse_document(br#"{"a": 1}"#) else {
+            panic!("a field is new");
+        };
+        let refused = mapping.grow(fields);
+        assert!(matches!(refused, Err(MappingError::NoReader { .. })));
+    }
+
+    #[test]
+    fn templates_that_say_too_little_are_refused() {
+        for body in [
+            json!({}),
+            json!([{}]),
+            json!([{"a": {}}]),
+            json!([{"a": {"match": "x"}}]),
+        ] {
+            assert!(read(&body).is_err(), "{body}");
+        }
+    }
+}

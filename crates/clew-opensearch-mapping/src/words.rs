@@ -1,0 +1,256 @@
+//! What OpenSearch's clients are told of a mapping that was refused: the one table from kinds to names and sentences.
+
+use clew_schema::similarity::CLASSIC_REFUSED;
+use clew_schema::{
+    AliasProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
+    ParameterChange,
+};
+
+const MALFORMED: &str = "mapper_parsing_exception";
+const ILLEGAL: &str = "illegal_argument_exception";
+/// The similarity that Lucene began with.
+const CLASSIC: &str = "classic";
+
+/// OpenSearch's name for this kind of error.
+pub fn error_type(error: &MappingError) -> &'static str {
+    match error {
+        MappingError::Unreadable { .. }
+        | MappingError::NoReader { .. }
+        | MappingError::Kept { .. }
+        | MappingError::LoneMultiField { .. }
+        | MappingError::Format(_)
+        | MappingError::UnknownAnalyzer { .. }
+        | MappingError::UnknownNormalizer { .. }
+        | MappingError::Pattern { .. }
+        | MappingError::AliasTarget { .. }
+        | MappingError::TooManyRelations { .. }
+        | MappingError::SecondJoin { .. } => MALFORMED,
+        MappingError::Name { problem, .. } => match problem {
+            NameProblem::Empty => ILLEGAL,
+            NameProblem::EmptyPart | NameProblem::BlankPart => MALFORMED,
+        },
+        MappingError::UnknownSimilarity { name, .. } if name != CLASSIC => MALFORMED,
+        MappingError::UnknownSimilarity { .. }
+        | MappingError::Conflict { .. }
+        | MappingError::NotAnObject { .. }
+        | MappingError::NotAField { .. }
+        | MappingError::Parameters { .. }
+        | MappingError::Nested { .. }
+        | MappingError::NotAnAlias { .. }
+        | MappingError::AliasIsField { .. }
+        | MappingError::Joins { .. }
+        | MappingError::ManyParents { .. }
+        | MappingError::JoinInside { .. }
+        | MappingError::TooManyFields { .. }
+        | MappingError::TooManyNested { .. }
+        | MappingError::NameTooLong { .. }
+        | MappingError::TooDeep { .. } => ILLEGAL,
+    }
+}
+
+/// OpenSearch's sentence for it.
+pub fn reason(error: &MappingError) -> String {
+    match error {
+        MappingError::Unreadable { .. }
+        | MappingError::NoReader { .. }
+        | MappingError::Kept { .. }
+        | MappingError::Format(_)
+        | MappingError::LoneMultiField { .. }
+        | MappingError::TooManyRelations { .. } => error.to_string(),
+        MappingError::Name { name, problem } => name_reason(name, *problem),
+        MappingError::Conflict { path, from, to } => {
+            format!("mapper [{path}] cannot be changed from type [{from}] to [{to}]")
+        }
+        MappingError::NotAnObject { path, from } => {
+            format!("mapper [{path}] cannot be changed from type [{from}] to [ObjectMapper]")
+        }
+        MappingError::NotAField { path } => {
+            format!("can't merge a non object mapping [{path}] with an object mapping")
+        }
+        MappingError::Parameters { path, changes } => {
+            let changes: Vec<String> = changes.iter().map(parameter_reason).collect();
+            let changes = changes.join("\n\t");
+            format!("Mapper for [{path}] conflicts with existing mapper:\n\t{changes}")
+        }
+        MappingError::UnknownAnalyzer { name } => {
+            format!("analyzer [{name}] has not been configured in mappings")
+        }
+        MappingError::UnknownNormalizer { path, name } => {
+            format!("normalizer [{name}] not found for field [{}]", last(path))
+        }
+        MappingError::UnknownSimilarity { name, .. } if name == CLASSIC => {
+            CLASSIC_REFUSED.to_string()
+        }
+        MappingError::UnknownSimilarity { path, name } => {
+            format!(
+                "Unknown Similarity type [{name}] for field [{}]",
+                last(path)
+            )
+        }
+        MappingError::Pattern { pattern } => {
+            format!("Pattern [{pattern}] is not a regular expression")
+        }
+        MappingError::Nested { change, .. } => nested_reason(*change),
+        MappingError::NotAnAlias { .. }
+        | MappingError::AliasTarget { .. }
+        | MappingError::AliasIsField { .. } => alias_reason(error),
+        MappingError::Joins { .. }
+        | MappingError::ManyParents { .. }
+        | MappingError::JoinInside { .. }
+        | MappingError::SecondJoin { .. } => join_reason(error),
+        MappingError::TooManyFields { max } => {
+            format!("Limit of total fields [{max}] has been exceeded")
+        }
+        MappingError::TooManyNested { max } => {
+            format!("Limit of nested fields [{max}] has been exceeded")
+        }
+        MappingError::NameTooLong { name, max } => {
+            format!("Field name [{name}] is longer than the limit of [{max}] characters")
+        }
+        MappingError::TooDeep { max, path } => {
+            format!("Limit of mapping depth [{max}] has been exceeded due to object field [{path}]")
+        }
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+fn name_reason(name: &str, problem: NameProblem) -> String {
+    match problem {
+        NameProblem::Empty => "name cannot be empty string".to_string(),
+        NameProblem::EmptyPart => format!(
+            "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"
+        ),
+        NameProblem::BlankPart => {
+            format!("object field cannot contain only whitespace: ['{name}']")
+        }
+    }
+}
+
+fn parameter_reason(change: &ParameterChange) -> String {
+    let parameter = change.parameter;
+    let shown = |value: &Option<String>| match value {
+        Some(value) => value.clone(),
+        None if parameter == FieldParameter::Normalizer => String::new(),
+        None => "null".to_string(),
+    };
+    format!(
+        "Cannot update parameter [{}] from [{}] to [{}]",
+        parameter_name(parameter),
+        shown(&change.from),
+        shown(&change.to)
+    )
+}
+
+fn parameter_name(parameter: FieldParameter) -> &'static str {
+    match parameter {
+        FieldParameter::Fielddata => "fielddata",
+        FieldParameter::Indexed => "index",
+        FieldParameter::Store => "store",
+        FieldParameter::DocValues => "doc_values",
+        FieldParameter::Normalizer => "normalizer",
+        FieldParameter::Similarity => "similarity",
+        FieldParameter::Analyzer => "analyzer",
+        FieldParameter::Format => "format",
+        FieldParameter::Value => "value",
+        FieldParameter::ScalingFactor => "scaling_factor",
+        FieldParameter::Mode => "mode",
+        FieldParameter::CompressionLevel => "compression_level",
+        FieldParameter::Dimension => "dimension",
+        FieldParameter::Element => "data_type",
+        FieldParameter::Space => "space_type",
+        FieldParameter::Method => "method",
+    }
+}
+
+fn nested_reason(change: NestedChange) -> String {
+    let parameter = match change {
+        NestedChange::IncludeInParent => "include_in_parent",
+        NestedChange::IncludeInRoot => "include_in_root",
+        NestedChange::ToNested => {
+            return "cannot change object mapping from non-nested to nested".to_string();
+        }
+        NestedChange::ToPlain => {
+            return "cannot change object mapping from nested to non-nested".to_string();
+        }
+    };
+    format!("the [{parameter}] parameter can't be updated on a nested object mapping")
+}
+
+fn alias_reason(error: &MappingError) -> String {
+    match error {
+        MappingError::NotAnAlias { alias, from } => format!(
+            "Cannot merge a field alias mapping [{alias}] with a mapping that is not for a field alias, but of type [{from}]."
+        ),
+        MappingError::AliasTarget {
+            alias,
+            path,
+            problem,
+        } => {
+            let why = match problem {
+                AliasProblem::Itself => "an alias cannot refer to itself.",
+                AliasProblem::OtherAlias => "an alias cannot refer to another alias.",
+                AliasProblem::NoField => {
+                    "an alias must refer to an existing field in the mappings."
+                }
+            };
+            format!("Invalid [path] value [{path}] for field alias [{alias}]: {why}")
+        }
+        MappingError::AliasIsField { alias } => {
+            format!("[{alias}] is defined both as a field and as a field alias")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn join_reason(error: &MappingError) -> String {
+    match error {
+        MappingError::Joins { path, changes } => {
+            let changes: Vec<String> = changes
+                .iter()
+                .map(|change| join_change_reason(path, change))
+                .collect();
+            format!(
+                "Mapper for [{path}] conflicts with existing mapping:\n[{}]",
+                changes.join(", ")
+            )
+        }
+        MappingError::ManyParents { path, children } => {
+            let each = children.iter();
+            let each: Vec<String> = each
+                .map(|child| format!("[{child}] cannot have multiple parents"))
+                .collect();
+            format!(
+                "invalid definition for join field [{}]:\n[{}]",
+                last(path),
+                each.join(", ")
+            )
+        }
+        MappingError::JoinInside { path } => {
+            format!("join field [{path}] cannot be added inside an object or in a multi-field")
+        }
+        MappingError::SecondJoin { .. } => {
+            "Field [_parent_join] is defined more than once".to_string()
+        }
+        other => other.to_string(),
+    }
+}
+
+fn join_change_reason(path: &str, change: &JoinChange) -> String {
+    match change {
+        JoinChange::ParentRemoved { parent } => {
+            format!("cannot remove parent [{parent}] in join field [{path}]")
+        }
+        JoinChange::ChildRemoved { child } => {
+            format!("cannot remove child [{child}] in join field [{path}]")
+        }
+        JoinChange::ParentOfChild { parent } => {
+            format!("cannot create parent [{parent}] from an existing child")
+        }
+        JoinChange::ChildOfParent { child } => {
+            format!("cannot create child [{child}] from an existing parent")
+        }
+    }
+}

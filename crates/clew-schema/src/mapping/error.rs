@@ -1,0 +1,359 @@
+//! Why a mapping was refused: kinds with what they are about. What a client is told of them, its protocol says.
+
+use crate::date::DateError;
+
+/// Why a mapping was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MappingError {
+    /// What was written cannot be read.
+    #[error("{reason}")]
+    Unreadable {
+        /// What is wrong, in the words of the reader's protocol.
+        reason: String,
+    },
+    /// Something kept can only be read with a [`MappingReader`](super::MappingReader), and none was handed in.
+    #[error("{what} cannot be read without a reader of the protocol that wrote it")]
+    NoReader {
+        /// What cannot be read.
+        what: &'static str,
+    },
+    /// A kept mapping is none.
+    #[error("a kept mapping makes no sense: {reason}")]
+    Kept {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A name cannot be one of a field or an object.
+    #[error("[{name}] cannot be the name of a field: {problem}")]
+    Name {
+        /// The name.
+        name: String,
+        /// Why not.
+        problem: NameProblem,
+    },
+    /// The field exists with another type.
+    #[error("field [{path}] is of type [{from}], not [{to}]")]
+    Conflict {
+        /// Field path.
+        path: String,
+        /// Type it has.
+        from: &'static str,
+        /// Type asked for.
+        to: &'static str,
+    },
+    /// There is a field where an object is asked for, or would be needed.
+    #[error("[{path}] is a field of type [{from}], not an object")]
+    NotAnObject {
+        /// Field path.
+        path: String,
+        /// Type it has.
+        from: &'static str,
+    },
+    /// There is an object where a field is asked for.
+    #[error("[{path}] is an object, not a field")]
+    NotAField {
+        /// Path of the object.
+        path: String,
+    },
+    /// A multi-field has no field that it belongs to.
+    #[error("multi-field [{path}] has no field that it belongs to")]
+    LoneMultiField {
+        /// Its path.
+        path: String,
+    },
+    /// Documents were indexed with what would change.
+    #[error("{} parameters of field [{path}] cannot be changed", changes.len())]
+    Parameters {
+        /// Field path.
+        path: String,
+        /// What would change.
+        changes: Vec<ParameterChange>,
+    },
+    /// A format of dates is not understood.
+    #[error(transparent)]
+    Format(#[from] DateError),
+    /// The index has no such analyzer.
+    #[error("there is no analyzer [{name}]")]
+    UnknownAnalyzer {
+        /// Its name.
+        name: String,
+    },
+    /// The index has no such normalizer.
+    #[error("there is no normalizer [{name}] for field [{path}]")]
+    UnknownNormalizer {
+        /// Field path.
+        path: String,
+        /// Its name.
+        name: String,
+    },
+    /// The index has no such similarity.
+    #[error("there is no similarity [{name}] for field [{path}]")]
+    UnknownSimilarity {
+        /// Field path.
+        path: String,
+        /// Its name.
+        name: String,
+    },
+    /// A pattern of a dynamic template is no regular expression.
+    #[error("[{pattern}] is no regular expression")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+    },
+    /// What an object says of being nested cannot change.
+    #[error("object [{path}] cannot change how it is nested")]
+    Nested {
+        /// Path of the object.
+        path: String,
+        /// What would change.
+        change: NestedChange,
+    },
+    /// There is a field where an alias is asked for.
+    #[error("[{alias}] is a field of type [{from}], not an alias")]
+    NotAnAlias {
+        /// The alias.
+        alias: String,
+        /// Type of the field.
+        from: &'static str,
+    },
+    /// An alias stands for nothing that it can stand for.
+    #[error("alias [{alias}] cannot stand for [{path}]: {problem}")]
+    AliasTarget {
+        /// The alias.
+        alias: String,
+        /// What it would stand for.
+        path: String,
+        /// Why not.
+        problem: AliasProblem,
+    },
+    /// A field and an alias have the same path.
+    #[error("[{alias}] is both a field and an alias")]
+    AliasIsField {
+        /// The path.
+        alias: String,
+    },
+    /// What is joined cannot become what is asked for.
+    #[error("{} relations of join field [{path}] cannot be changed", changes.len())]
+    Joins {
+        /// Field path.
+        path: String,
+        /// What would change.
+        changes: Vec<JoinChange>,
+    },
+    /// Kinds of documents would have several kinds of parents.
+    #[error("[{}] of join field [{path}] have several parents", children.join(", "))]
+    ManyParents {
+        /// Field path.
+        path: String,
+        /// The kinds.
+        children: Vec<String>,
+    },
+    /// A join field has too many kinds of documents.
+    #[error("join field [{path}] has [{count}] relations, at most [{max}] are possible")]
+    TooManyRelations {
+        /// Field path.
+        path: String,
+        /// How many it has.
+        count: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A join field lies inside an object, or is a multi-field.
+    #[error("join field [{path}] is not at the top")]
+    JoinInside {
+        /// Field path.
+        path: String,
+    },
+    /// There is another join field.
+    #[error("[{path}] would be a second join field")]
+    SecondJoin {
+        /// Path of the new one.
+        path: String,
+    },
+    /// Too many fields.
+    #[error("more than [{max}] fields")]
+    TooManyFields {
+        /// The limit.
+        max: usize,
+    },
+    /// Too many objects that are documents of their own.
+    #[error("more than [{max}] nested objects")]
+    TooManyNested {
+        /// The limit.
+        max: usize,
+    },
+    /// A name is too long.
+    #[error("the name [{name}] has more than [{max}] characters")]
+    NameTooLong {
+        /// Its beginning.
+        name: String,
+        /// The limit.
+        max: usize,
+    },
+    /// Objects inside objects too often.
+    #[error("object [{path}] lies deeper than [{max}]")]
+    TooDeep {
+        /// The limit.
+        max: usize,
+        /// The object that is too deep.
+        path: String,
+    },
+}
+
+impl MappingError {
+    /// The error of a reader, in the words of its protocol.
+    pub fn unreadable(reason: impl Into<String>) -> Self {
+        MappingError::Unreadable {
+            reason: reason.into(),
+        }
+    }
+
+    pub(super) fn kept(reason: impl Into<String>) -> Self {
+        MappingError::Kept {
+            reason: reason.into(),
+        }
+    }
+}
+
+/// What of a field cannot change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterChange {
+    /// The parameter.
+    pub parameter: FieldParameter,
+    /// What it is; absent where it is nothing.
+    pub from: Option<String>,
+    /// What it would become.
+    pub to: Option<String>,
+}
+
+/// What of a field documents are indexed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldParameter {
+    /// Whether words can be sorted and gathered in buckets.
+    Fielddata,
+    /// Whether it can be searched.
+    Indexed,
+    /// Whether its values are handed out by themselves.
+    Store,
+    /// Whether values can be sorted and gathered in buckets.
+    DocValues,
+    /// What makes the terms of a keyword alike.
+    Normalizer,
+    /// What weighs its terms.
+    Similarity,
+    /// The analyzer of a text.
+    Analyzer,
+    /// The format of dates.
+    Format,
+    /// What every document has.
+    Value,
+    /// Steps between whole numbers.
+    ScalingFactor,
+    /// What a vector column is made for.
+    Mode,
+    /// How small the codes of vectors are.
+    CompressionLevel,
+    /// Numbers of a vector.
+    Dimension,
+    /// The type of a vector's numbers.
+    Element,
+    /// How far vectors are from each other.
+    Space,
+    /// What a vector column is searched through.
+    Method,
+}
+
+/// What of being nested cannot change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NestedChange {
+    /// Whether values go into the enclosing document too.
+    IncludeInParent,
+    /// Whether values go into the whole document too.
+    IncludeInRoot,
+    /// It is a plain object, and would become nested.
+    ToNested,
+    /// It is nested, and would become a plain object.
+    ToPlain,
+}
+
+/// What of a join field cannot change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JoinChange {
+    /// A kind with children would have none.
+    ParentRemoved {
+        /// The kind.
+        parent: String,
+    },
+    /// A kind would lose a kind of children.
+    ChildRemoved {
+        /// The kind of children.
+        child: String,
+    },
+    /// A kind of children would get children.
+    ParentOfChild {
+        /// The kind.
+        parent: String,
+    },
+    /// A kind with children would become a kind of children.
+    ChildOfParent {
+        /// The kind.
+        child: String,
+    },
+}
+
+/// Why an alias cannot stand for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AliasProblem {
+    /// That is the alias itself.
+    Itself,
+    /// That is another alias.
+    OtherAlias,
+    /// There is no such field.
+    NoField,
+}
+
+impl std::fmt::Display for AliasProblem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            AliasProblem::Itself => "that is the alias itself",
+            AliasProblem::OtherAlias => "that is another alias",
+            AliasProblem::NoField => "there is no such field",
+        })
+    }
+}
+
+/// Why no field or object can have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameProblem {
+    /// There is nothing of it.
+    Empty,
+    /// There is nothing before a dot, behind one or between two.
+    EmptyPart,
+    /// There is only white space before a dot, behind one or between two.
+    BlankPart,
+}
+
+impl NameProblem {
+    /// Why no field can have this name, dots in it making objects.
+    pub fn of(name: &str) -> Option<Self> {
+        if name.is_empty() {
+            Some(NameProblem::Empty)
+        } else if name.split('.').any(str::is_empty) {
+            Some(NameProblem::EmptyPart)
+        } else if name.split('.').any(|part| part.trim().is_empty()) {
+            Some(NameProblem::BlankPart)
+        } else {
+            None
+        }
+    }
+}
+
+impl std::fmt::Display for NameProblem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            NameProblem::Empty => "it is empty",
+            NameProblem::EmptyPart => "a part of it is empty",
+            NameProblem::BlankPart => "a part of it is only white space",
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! What documents add to a mapping.
+
+use super::definition::Definition;
+use super::error::MappingError;
+use super::field::{FieldKind, FieldSettings, IntegerKind};
+use super::reader::MappingReader;
+use super::schema::Mapping;
+use super::template::TemplateField;
+
+/// The fields that a document brings.
+#[derive(Clone, Debug, Default)]
+pub struct NewFields {
+    /// Those whose type follows from their value.
+    pub fields: Vec<NewField>,
+    /// Those that dynamic templates make.
+    pub from_templates: Vec<TemplateField>,
+    /// Paths and values of those that have the same in every document, and none so far.
+    pub constants: Vec<(String, String)>,
+}
+
+/// A field to be added.
+#[derive(Clone, Debug)]
+pub struct NewField {
+    /// Full dotted path.
+    pub path: String,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// Whether it can be searched.
+    pub indexed: bool,
+    /// Whether it is filled from its parent's value.
+    pub multi_field: bool,
+}
+
+impl Mapping {
+    /// Adds fields (path, kind, indexed, multi-field); the schema is built once for all.
+    /// Nothing is added if one is refused.
+    ///
+    /// # Errors
+    /// [`MappingError::Conflict`] when a path exists with a different kind; an equal one is kept.
+    pub fn add(&mut self, fields: impl IntoIterator<Item = NewField>) -> Result<(), MappingError> {
+        let mut next = self.clone();
+        for new in fields {
+            if let Some(have) = next.field(&new.path) {
+                have.check_type(&new)?;
+                continue;
+            }
+            let settings = FieldSettings {
+                hidden: new.kind == FieldKind::Integer(IntegerKind::DocumentCount),
+                ..FieldSettings::default()
+            };
+            next.push(Definition { new, settings })?;
+        }
+        next.finish(self.sizes())?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Adds the fields that a document brought.
+    ///
+    /// # Errors
+    /// [`MappingError`]; nothing is added then.
+    pub fn grow(&mut self, new: NewFields) -> Result<(), MappingError> {
+        let mut next = self.clone();
+        for made in new.from_templates {
+            // Another document may have brought it by now.
+            if next.by_path.contains_key(&made.path) || next.objects.contains_key(&made.path) {
+                continue;
+            }
+            let MappingReader { template, .. } = next.reader.ok_or(MappingError::NoReader {
+                what: "what a dynamic template makes",
+            })?;
+            for part in template(&made, &next.analysis)? {
+                next.merge_part(part)?;
+            }
+        }
+        next.finish(self.sizes())?;
+        next.add(new.fields)?;
+        for (path, first) in new.constants {
+            let id = next.by_path.get(&path).copied();
+            let kind = id.map(|id| &mut next.fields[id.0 as usize].kind);
+            // Another document may have settled it by now.
+            if let Some(FieldKind::Constant { value }) = kind {
+                value.get_or_insert(first);
+            }
+        }
+        *self = next;
+        Ok(())
+    }
+}
