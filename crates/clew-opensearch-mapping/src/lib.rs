@@ -13,11 +13,14 @@
 //! assert_eq!(clew_opensearch_mapping::shown(&mapping), body);
 //! ```
 //!
+//! It also words what `clew-schema` refuses: mappings ([`reason`]) and documents ([`document_reason`]).
+//!
 //! Deliberately absent: indexes, settings, documents, and what a mapping that is there allows: that says the mapping.
 
 mod alias;
 mod completion;
 mod compression;
+mod document_words;
 mod format_1;
 mod join;
 #[cfg(test)]
@@ -37,6 +40,7 @@ mod words;
 use clew_schema::{Mapping, MappingError, MappingReader};
 use serde_json::Value;
 
+pub use document_words::{document_cause, document_error_type, document_reason};
 pub use read::read;
 pub use show::shown;
 pub use words::{error_type, reason};

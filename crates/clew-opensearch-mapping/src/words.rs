@@ -6,8 +6,8 @@ use clew_schema::{
     ParameterChange,
 };
 
-const MALFORMED: &str = "mapper_parsing_exception";
-const ILLEGAL: &str = "illegal_argument_exception";
+pub(crate) const MALFORMED: &str = "mapper_parsing_exception";
+pub(crate) const ILLEGAL: &str = "illegal_argument_exception";
 /// The similarity that Lucene began with.
 const CLASSIC: &str = "classic";
 

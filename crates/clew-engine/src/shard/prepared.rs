@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_query::{NoQuery, QueryReader};
-use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, ParsedDocument};
+use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, ParsedDocument, UnfitKind};
 use clew_search::stored_query;
 use tantivy::schema::{Field, OwnedValue};
 
@@ -46,14 +46,14 @@ impl Prepared {
     ) -> Result<(), DocumentError> {
         for (field, text) in std::mem::take(&mut self.queries) {
             let Some(reader) = reader else {
-                let kind = "illegal_argument_exception";
+                let kind = UnfitKind::Illegal;
                 let reason = "stored queries cannot be read here".to_string();
                 return Err(DocumentError::Unfit { kind, reason });
             };
             let values = reader
                 .read(text.as_bytes())
                 .and_then(|query| stored_query(&self.mapping, field, &text, Some(&query)))
-                .map_err(|NoQuery { kind, reason }| DocumentError::Unfit { kind, reason })?;
+                .map_err(|NoQuery { kind, reason }| DocumentError::NoQuery { kind, reason })?;
             self.fields.extend(values);
         }
         Ok(())

@@ -5,7 +5,10 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
-use clew_opensearch_mapping::{error_type, reason as mapping_reason};
+use clew_opensearch_mapping::{
+    self as document_words, document_error_type, document_reason, error_type,
+    reason as mapping_reason,
+};
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_query::{AggError, QueryError};
 use clew_schema::DocumentError;
@@ -99,8 +102,8 @@ impl From<&EngineError> for ApiError {
 
 /// What is wrong with a document.
 fn document_cause(id: &str, error: &DocumentError) -> Cause {
-    let cause = Cause::new(error.error_type(), error.reason(id));
-    match error.cause() {
+    let cause = Cause::new(document_error_type(error), document_reason(error, id));
+    match document_words::document_cause(error) {
         Some((kind, reason)) => cause.caused_by(Cause::new(kind, reason)),
         None => cause,
     }
@@ -371,7 +374,7 @@ mod tests {
             field: "n".into(),
             type_name: "long",
             preview: "abc".into(),
-            cause: "For input string: \"abc\"".into(),
+            cause: clew_schema::ValueProblem::NotANumber { text: "abc".into() },
         };
         let field = EngineError::Document {
             id: "1".into(),

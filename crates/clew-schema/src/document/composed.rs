@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tantivy::schema::OwnedValue;
 
 use super::convert::{Misfit, Scalar, geo_point};
-use super::error::DocumentError;
+use super::error::{DocumentError, UnfitKind, ValueProblem};
 use super::failure::{Result, misfit};
 use super::json::Kind;
 use super::ranges::range_of;
@@ -48,15 +48,15 @@ impl<'m> Walk<'m, '_> {
 
     /// A query that waits for documents.
     pub(super) fn query_value(&mut self, field: &'m MappedField) -> Result<()> {
-        let unfit = |kind: &'static str, reason: &str| {
+        let unfit = |kind: UnfitKind, reason: &str| {
             let reason = reason.to_string();
             DocumentError::Unfit { kind, reason }.into()
         };
-        let refused = |reason: &str| unfit("illegal_argument_exception", reason);
+        let refused = |reason: &str| unfit(UnfitKind::Illegal, reason);
         let (query, written) = self.tree()?;
         if !query.is_object() {
             let reason = "[_na] query malformed, must start with start_object";
-            return Err(unfit("parsing_exception", reason));
+            return Err(unfit(UnfitKind::Syntax, reason));
         }
         if !self.nested.is_empty() {
             return Err(refused("nested objects cannot store percolator queries"));
@@ -109,7 +109,7 @@ impl<'m> Walk<'m, '_> {
             .and_then(|value| GeoPoint::many_from_json(&value));
         let codes: std::result::Result<Vec<u64>, Misfit> = match points {
             Ok(points) => points.into_iter().map(|one| geo_point(Ok(one))).collect(),
-            Err(cause) => Err(Misfit::Value(cause)),
+            Err(cause) => Err(Misfit::Value(cause.into())),
         };
         match codes {
             Ok(codes) => {
@@ -145,19 +145,19 @@ impl<'m> Walk<'m, '_> {
                 return Err(misfit(field, rest, cause));
             }
         };
-        let refuse = |walk: &Self, cause: String| {
+        let refuse = |walk: &Self, cause: ValueProblem| {
             let written = walk.reader.text(start, walk.reader.at);
             Err(misfit(field, written, cause))
         };
         if let Err(cause) = vector::check(&vector, column) {
-            return refuse(self, cause);
+            return refuse(self, cause.into());
         }
         if self.values.vectors.iter().any(|(id, _)| *id == field.id) {
             let cause = format!(
                 "VectorValuesField \"{}\" appears more than once in this document (only one value is allowed per field)",
                 field.path
             );
-            return refuse(self, cause);
+            return refuse(self, cause.into());
         }
         self.values.vectors.push((field.id, vector));
         Ok(())

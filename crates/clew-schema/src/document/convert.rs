@@ -7,6 +7,7 @@ use base64::Engine;
 use clew_analysis::{for_each_token, normalize};
 use tantivy::schema::OwnedValue;
 
+use super::error::ValueProblem;
 use super::features;
 use super::ranges::network_of;
 use super::whole::Whole;
@@ -42,7 +43,7 @@ impl Scalar<'_> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
     /// It is of the wrong kind or out of range.
-    Value(String),
+    Value(ValueProblem),
     /// It makes a term of that many bytes.
     ImmenseTerm(usize),
 }
@@ -107,7 +108,7 @@ pub(super) fn convert(
             let value = serde_json::Value::from(scalar.as_str());
             match completion::terms(&field.path, mapping, &value) {
                 Ok(mut terms) => terms.pop().map(OwnedValue::Str),
-                Err(cause) => return Err(Misfit::Value(cause)),
+                Err(cause) => return misfit(cause),
             }
         }
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
@@ -128,10 +129,10 @@ fn written_point(scalar: &Scalar<'_>) -> Result<u64, Misfit> {
 pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
     read.and_then(GeoPoint::checked)
         .map(GeoPoint::encode)
-        .map_err(Misfit::Value)
+        .map_err(|cause| Misfit::Value(cause.into()))
 }
 
-fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {
+pub(super) fn misfit<T>(reason: impl Into<ValueProblem>) -> Result<T, Misfit> {
     Err(Misfit::Value(reason.into()))
 }
 
@@ -144,7 +145,7 @@ fn date(field: &MappedField, text: &str) -> Result<i64, Misfit> {
         FieldKind::DateNanos { .. } => format.parse_nanos(text),
         _ => format.parse_value(text),
     };
-    time.map_err(|error| Misfit::Value(error.to_string()))
+    time.or_else(|error| misfit(error.to_string()))
 }
 
 fn check_term(text: &str) -> Result<(), Misfit> {
@@ -207,7 +208,7 @@ fn binary(scalar: &Scalar<'_>) -> Result<Vec<u8>, Misfit> {
     );
     lenient
         .decode(&digits)
-        .map_err(|error| Misfit::Value(format!("Illegal base64: {error}")))
+        .or_else(|error| misfit(format!("Illegal base64: {error}")))
 }
 
 /// A whole number from 0 to 2^64 - 1.
@@ -228,7 +229,7 @@ fn unsigned(scalar: &Scalar<'_>, coerce: bool) -> Result<Option<u64>, Misfit> {
         return Ok(Some(value));
     }
     match Whole::parse(text) {
-        None => misfit(format!("For input string: \"{text}\"")),
+        None => misfit(ValueProblem::not_a_number(text)),
         Some(whole) if whole.has_fraction && !coerce => {
             misfit(format!("Value [{text}] has a decimal part"))
         }
@@ -275,10 +276,10 @@ fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Optio
 /// The whole part of a decimal number; `None` when it has more than 64 bits.
 fn whole_part(text: &str, coerce: bool) -> Result<Option<i64>, Misfit> {
     let Ok(value) = fast_float2::parse::<f64, _>(text) else {
-        return misfit(format!("For input string: \"{text}\""));
+        return misfit(ValueProblem::not_a_number(text));
     };
     if !value.is_finite() {
-        return misfit(format!("For input string: \"{text}\""));
+        return misfit(ValueProblem::not_a_number(text));
     }
     if !coerce && value.fract() != 0.0 {
         return misfit(format!(
@@ -352,7 +353,7 @@ fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f6
         Ok(_) => misfit(format!(
             "[{name}] supports only finite values, but got [{text}]"
         )),
-        Err(_) => misfit(format!("For input string: \"{text}\"")),
+        Err(_) => misfit(ValueProblem::not_a_number(text)),
     }
 }
 

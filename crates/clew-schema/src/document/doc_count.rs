@@ -2,14 +2,11 @@
 
 use tantivy::schema::OwnedValue;
 
-use super::error::DocumentError;
+use super::error::{DocumentError, ValueProblem};
 use super::failure::Result;
 use super::json::Kind;
 use super::walk::Walk;
 use crate::mapping::DOC_COUNT;
-
-/// How the refusal of a value that is no number begins.
-pub(super) const NO_NUMBER: &str = "Failed to parse object: expecting token of type [VALUE_NUMBER]";
 
 impl Walk<'_, '_> {
     /// How many documents this one stands for.
@@ -46,16 +43,17 @@ impl Walk<'_, '_> {
 }
 
 /// The number, or why the value is none.
-fn count(kind: Kind, written: &str) -> std::result::Result<i64, String> {
+fn count(kind: Kind, written: &str) -> std::result::Result<i64, ValueProblem> {
     let token = match kind {
         Kind::Number => {
             let whole = written.strip_suffix(".0").unwrap_or(written);
             return match whole.parse::<i64>() {
                 Ok(count @ 1..) => Ok(count),
-                Ok(_) => Err(format!("Field [{DOC_COUNT}] must be a positive integer.")),
-                Err(_) => Err(format!(
-                    "{written} cannot be converted to Long without data loss"
-                )),
+                Ok(_) => Err(format!("Field [{DOC_COUNT}] must be a positive integer.").into()),
+                Err(_) => {
+                    let reason = format!("{written} cannot be converted to Long without data loss");
+                    Err(reason.into())
+                }
             };
         }
         Kind::Text => "VALUE_STRING",
@@ -64,5 +62,5 @@ fn count(kind: Kind, written: &str) -> std::result::Result<i64, String> {
         Kind::Array => "START_ARRAY",
         Kind::Null => "VALUE_NULL",
     };
-    Err(format!("{NO_NUMBER} but found [{token}]"))
+    Err(ValueProblem::NoNumber { token })
 }

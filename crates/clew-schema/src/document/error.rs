@@ -1,6 +1,6 @@
-//! Why a document was refused, in the words that OpenSearch's clients look for.
+//! Why a document was refused: kinds with what they are about, and sentences that more than one protocol can show. What a
+//! kind is called, its protocol says.
 
-use super::doc_count::NO_NUMBER;
 use super::json::JsonError;
 use crate::mapping::NameProblem;
 
@@ -34,7 +34,7 @@ pub enum DocumentError {
         /// The beginning of the value.
         preview: String,
         /// Why it does not fit.
-        cause: String,
+        cause: ValueProblem,
     },
     /// A value stands where a `flat_object` wants an object.
     #[error("[{field}] unexpected token [VALUE_STRING] in flat_object, expected an object")]
@@ -111,9 +111,17 @@ pub enum DocumentError {
     /// A value makes no sense to its field.
     #[error("failed to parse: {reason}")]
     Unfit {
-        /// OpenSearch's name for the kind of refusal.
-        kind: &'static str,
+        /// What kind of value it is.
+        kind: UnfitKind,
         /// In which way.
+        reason: String,
+    },
+    /// A query that is to be stored is none.
+    #[error("failed to parse: {reason}")]
+    NoQuery {
+        /// What its reader calls the kind of refusal.
+        kind: &'static str,
+        /// Why it is none.
         reason: String,
     },
     /// The document's names or vectors contradict the mapping.
@@ -122,6 +130,58 @@ pub enum DocumentError {
         /// In which way.
         reason: String,
     },
+}
+
+/// Why a value does not fit its field.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueProblem {
+    /// It is text that is no number.
+    #[error("For input string: \"{text}\"")]
+    NotANumber {
+        /// The text.
+        text: String,
+    },
+    /// Only a number can be there, and not even one as text.
+    #[error("Failed to parse object: expecting token of type [VALUE_NUMBER] but found [{token}]")]
+    NoNumber {
+        /// What is there.
+        token: &'static str,
+    },
+    /// It is of the wrong kind or out of range.
+    #[error("{reason}")]
+    Other {
+        /// In which way.
+        reason: String,
+    },
+}
+
+impl ValueProblem {
+    pub(super) fn not_a_number(text: impl Into<String>) -> Self {
+        ValueProblem::NotANumber { text: text.into() }
+    }
+}
+
+impl From<String> for ValueProblem {
+    fn from(reason: String) -> Self {
+        ValueProblem::Other { reason }
+    }
+}
+
+impl From<&str> for ValueProblem {
+    fn from(reason: &str) -> Self {
+        reason.to_string().into()
+    }
+}
+
+/// What kind of value makes no sense to its field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnfitKind {
+    /// One that is understood, but cannot be there.
+    Illegal,
+    /// One of another shape.
+    Shape,
+    /// One that is no query.
+    Syntax,
 }
 
 fn name_words(name: &str, problem: NameProblem) -> String {
@@ -137,20 +197,10 @@ fn name_words(name: &str, problem: NameProblem) -> String {
 }
 
 impl DocumentError {
-    /// OpenSearch's name for this kind of error.
-    pub fn error_type(&self) -> &'static str {
-        match self {
-            DocumentError::Strict { .. } => "strict_dynamic_mapping_exception",
-            DocumentError::NotFlat { .. } => "parsing_exception",
-            DocumentError::ImmenseTerm { .. } => "illegal_argument_exception",
-            _ => "mapper_parsing_exception",
-        }
-    }
-
     /// The error of a document without the routing key that one of its fields wants.
     pub fn without_routing(field: &str) -> Self {
         DocumentError::Unfit {
-            kind: "illegal_argument_exception",
+            kind: UnfitKind::Illegal,
             reason: format!("[routing] is missing for join field [{field}]"),
         }
     }
@@ -161,55 +211,6 @@ impl DocumentError {
         DocumentError::ThroughNested {
             field: name.to_string(),
             object: object.to_string(),
-        }
-    }
-
-    /// OpenSearch's sentence for it, which may name the document.
-    pub fn reason(&self, id: &str) -> String {
-        match self {
-            DocumentError::Malformed { .. }
-            | DocumentError::NotAnObject
-            | DocumentError::Unfit { .. } => "failed to parse".to_string(),
-            DocumentError::Field {
-                field,
-                type_name,
-                preview,
-                ..
-            } => format!(
-                "failed to parse field [{field}] of type [{type_name}] in document with id '{id}'. Preview of field's value: '{preview}'"
-            ),
-            other => other.to_string(),
-        }
-    }
-
-    /// What OpenSearch shows under `caused_by`: type and reason.
-    pub fn cause(&self) -> Option<(&'static str, String)> {
-        match self {
-            DocumentError::Malformed {
-                reason,
-                line,
-                column,
-                ..
-            } => Some((
-                "json_parse_exception",
-                format!("{reason}\n at [Source: (byte[]); line: {line}, column: {column}]"),
-            )),
-            DocumentError::Unfit { kind, reason } => Some((*kind, reason.clone())),
-            DocumentError::NotAnObject => Some((
-                "not_x_content_exception",
-                "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),
-            )),
-            DocumentError::Field { cause, .. } => {
-                let kind = if cause.starts_with("For input string") {
-                    "number_format_exception"
-                } else if cause.starts_with(NO_NUMBER) {
-                    "parsing_exception"
-                } else {
-                    "illegal_argument_exception"
-                };
-                Some((kind, cause.clone()))
-            }
-            _ => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What goes wrong on the way through a document.
 
-use super::error::DocumentError;
+use super::error::{DocumentError, ValueProblem};
 use super::json::JsonError;
 use crate::mapping::MappedField;
 
@@ -32,7 +32,7 @@ pub(super) fn alias_written(name: &str) -> Failure {
     DocumentError::Refused { reason }.into()
 }
 
-pub(super) fn misfit(field: &MappedField, value: &str, cause: String) -> Failure {
+pub(super) fn misfit(field: &MappedField, value: &str, cause: impl Into<ValueProblem>) -> Failure {
     let mut end = value.len().min(PREVIEW_BYTES);
     while !value.is_char_boundary(end) {
         end -= 1;
@@ -46,7 +46,7 @@ pub(super) fn misfit(field: &MappedField, value: &str, cause: String) -> Failure
         field: field.path.clone(),
         type_name: field.kind.type_name(),
         preview,
-        cause,
+        cause: cause.into(),
     }
     .into()
 }

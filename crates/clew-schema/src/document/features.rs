@@ -5,7 +5,7 @@
 use serde_json::Value;
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
-use super::convert::{Misfit, Scalar, TERM_BYTES_MAX};
+use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, misfit};
 
 /// Bits of a 32-bit float that are not kept.
 const LOST_BITS: u32 = 15;
@@ -31,15 +31,15 @@ pub(super) fn kept(
     let weight = if inverse { 1.0 / value } else { value };
     let place = format!("for feature {feature} on field {field}");
     if !weight.is_finite() {
-        return Err(Misfit::Value(format!(
+        return misfit(format!(
             "featureValue must be finite, got: {weight:?} {place}"
-        )));
+        ));
     }
     if weight < f32::MIN_POSITIVE {
-        return Err(Misfit::Value(format!(
+        return misfit(format!(
             "featureValue must be a positive normal float, got: {weight:?} {place} which is less \
              than the minimum positive normal float: 1.17549435E-38"
-        )));
+        ));
     }
     Ok(feature_weight(feature_code(weight)))
 }
@@ -69,11 +69,11 @@ pub(super) fn read(
             _ => None,
         };
         let Some(number) = number else {
-            return Err(Misfit::Value(format!(
+            return misfit(format!(
                 "[rank_features] fields take hashes that map a feature to a strictly positive \
                  float, but got unexpected token {}",
                 token_name(value)
-            )));
+            ));
         };
         if feature.len() > TERM_BYTES_MAX {
             return Err(Misfit::ImmenseTerm(feature.len()));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tantivy::schema::OwnedValue;
 
-use super::error::DocumentError;
+use super::error::{DocumentError, UnfitKind};
 use super::failure::{Failure, Result};
 use super::walk::Walk;
 use crate::mapping::{JoinRelations, MappedField};
@@ -49,7 +49,7 @@ impl<'m> Walk<'m, '_> {
 }
 
 fn refused(reason: String) -> Failure {
-    let kind = "illegal_argument_exception";
+    let kind = UnfitKind::Illegal;
     DocumentError::Unfit { kind, reason }.into()
 }
 
@@ -68,7 +68,7 @@ fn read(join: &str, value: &Value) -> Result<Place> {
                 Value::Bool(_) => "VALUE_BOOLEAN",
                 _ => "VALUE_NUMBER",
             };
-            let kind = "illegal_state_exception";
+            let kind = UnfitKind::Shape;
             let reason = format!("[null] expected START_OBJECT or VALUE_STRING but was: {token}");
             return Err(DocumentError::Unfit { kind, reason }.into());
         }

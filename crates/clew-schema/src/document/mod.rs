@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use tantivy::schema::{Field, OwnedValue};
 
 pub use at_path::values_at;
-pub use error::DocumentError;
+pub use error::{DocumentError, UnfitKind, ValueProblem};
 pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;
 pub use ranges::{EndReader, GivenEnds, RangeRelation, Span, wanted_span};
@@ -130,9 +130,9 @@ impl Mapping {
             });
         };
         let checked = if is_again {
-            Err("appears more than once in this document".to_string())
+            Err("appears more than once in this document".into())
         } else {
-            vector::check(vector, column)
+            vector::check(vector, column).map_err(ValueProblem::from)
         };
         checked.map_err(|cause| DocumentError::Field {
             field: field.path.clone(),

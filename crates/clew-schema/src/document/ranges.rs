@@ -6,7 +6,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use serde_json::Value;
 use tantivy::{f64_to_u64, i64_to_u64};
 
-use super::convert::Misfit;
+use super::convert::{Misfit, misfit};
+use super::error::ValueProblem;
 use crate::date::DateFormat;
 use crate::date::Rounding;
 use crate::mapping::{FieldKind, MappedField, RangeKind};
@@ -96,7 +97,7 @@ pub struct EndReader<'f> {
 /// The bytes of a document's range.
 pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Misfit> {
     let FieldKind::Range { kind, .. } = field.kind else {
-        return Err(Misfit::Value("not a range field".to_string()));
+        return misfit("not a range field");
     };
     let reader = EndReader {
         kind,
@@ -113,19 +114,19 @@ pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Mi
             "lte" | "to" => given.high = end.map(|end| (end, true)),
             "lt" => given.high = end.map(|end| (end, false)),
             other => {
-                return Err(Misfit::Value(format!(
+                return misfit(format!(
                     "error parsing field [{}], with unknown parameter [{other}]",
                     field.path
-                )));
+                ));
             }
         }
     }
     let span = reader.span(&given).map_err(Misfit::Value)?;
     match span {
         Some(span) => Ok(span.to_bytes()),
-        None => Err(Misfit::Value(format!(
+        None => misfit(format!(
             "min value is greater than max value in range {value}"
-        ))),
+        )),
     }
 }
 
@@ -133,7 +134,7 @@ pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Mi
 pub(super) fn network_of(text: &str) -> Result<Vec<u8>, Misfit> {
     network(text)
         .map(Span::to_bytes)
-        .ok_or_else(|| Misfit::Value(format!("'{text}' is not an IP string literal.")))
+        .ok_or_else(|| Misfit::Value(format!("'{text}' is not an IP string literal.").into()))
 }
 
 /// A network's first and last address.
@@ -162,7 +163,7 @@ fn mapped(address: IpAddr) -> Ipv6Addr {
 
 impl EndReader<'_> {
     /// The span between two ends; `None` when there is nothing between them.
-    pub(crate) fn span(&self, given: &GivenEnds<'_>) -> Result<Option<Span>, String> {
+    pub(crate) fn span(&self, given: &GivenEnds<'_>) -> Result<Option<Span>, ValueProblem> {
         let (first, last) = self.limits();
         let low = match given.low {
             None => Some(first),
@@ -194,12 +195,12 @@ impl EndReader<'_> {
         }
     }
 
-    fn place(&self, value: &Value, rounding: Rounding) -> Result<u128, String> {
+    fn place(&self, value: &Value, rounding: Rounding) -> Result<u128, ValueProblem> {
         let text = match value {
             Value::String(text) => text.trim().to_string(),
             other => other.to_string(),
         };
-        let not_a_number = || format!("For input string: \"{text}\"");
+        let not_a_number = || ValueProblem::not_a_number(text.as_str());
         match self.kind {
             RangeKind::Integer | RangeKind::Long => {
                 let number = match text.parse::<i64>() {
@@ -209,7 +210,7 @@ impl EndReader<'_> {
                 let place = u128::from(i64_to_u64(number));
                 let (first, last) = self.limits();
                 if place < first || place > last {
-                    return Err(format!("Value [{text}] is out of range for an integer"));
+                    return Err(format!("Value [{text}] is out of range for an integer").into());
                 }
                 Ok(place)
             }
@@ -226,12 +227,12 @@ impl EndReader<'_> {
                 format
                     .parse_with_math_in(&text, self.now_ms, rounding, &self.zone)
                     .map(|millis| i64_to_u64(millis).into())
-                    .map_err(|error| error.to_string())
+                    .map_err(|error| error.to_string().into())
             }
             RangeKind::Ip => text
                 .parse()
                 .map(|address| mapped(address).to_bits())
-                .map_err(|_| format!("'{text}' is not an IP string literal.")),
+                .map_err(|_| format!("'{text}' is not an IP string literal.").into()),
         }
     }
 
@@ -276,11 +277,11 @@ pub fn wanted_span(reader: &EndReader<'_>, given: &GivenEnds<'_>) -> Result<Opti
     let (RangeKind::Ip, Some((Value::String(text), true)), Some((_, true))) =
         (reader.kind, given.low, given.high)
     else {
-        return reader.span(given);
+        return reader.span(given).map_err(|error| error.to_string());
     };
     match network(text) {
         Some(span) => Ok(Some(span)),
-        None => reader.span(given),
+        None => reader.span(given).map_err(|error| error.to_string()),
     }
 }
 

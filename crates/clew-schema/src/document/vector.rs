@@ -3,6 +3,7 @@
 use clew_vector::{ColumnOptions, Element, Space};
 
 use super::decimal::{DecimalError, read_f32};
+use super::error::ValueProblem;
 use super::json::{JsonError, JsonReader, Kind};
 
 /// Reads the vector that the reader stands before. The inner error is a reason for refusing the
@@ -10,7 +11,7 @@ use super::json::{JsonError, JsonReader, Kind};
 pub(super) fn read(
     reader: &mut JsonReader<'_>,
     dimension: usize,
-) -> Result<Result<Vec<f32>, String>, JsonError> {
+) -> Result<Result<Vec<f32>, ValueProblem>, JsonError> {
     if reader.kind()? != Kind::Array {
         // A vector of one value may be that value.
         return Ok(value(reader)?.map(|value| vec![value]));
@@ -63,7 +64,7 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// One value, which may be text that is a number.
-fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, String>, JsonError> {
+fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonError> {
     let text;
     let digits = match reader.kind()? {
         Kind::Number => reader.number()?,
@@ -72,16 +73,17 @@ fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, String>, JsonError> 
             text.trim()
         }
         other => {
+            let token = token_name(other);
             return Ok(Err(format!(
-                "Current token ({}) not numeric, can not use numeric value accessors",
-                token_name(other)
-            )));
+                "Current token ({token}) not numeric, can not use numeric value accessors"
+            )
+            .into()));
         }
     };
     Ok(match read_f32(digits.as_bytes(), 0) {
         Ok((value, _)) => Ok(value),
-        Err(DecimalError::Overflow) => Err("KNN vector values cannot be infinity".to_string()),
-        Err(DecimalError::Form) => Err(format!("For input string: \"{digits}\"")),
+        Err(DecimalError::Overflow) => Err("KNN vector values cannot be infinity".into()),
+        Err(DecimalError::Form) => Err(ValueProblem::not_a_number(digits)),
     })
 }
 

@@ -50,7 +50,11 @@ fn drive(mut mapping: Mapping, source: &[u8]) {
             }
         }
         Err(error) => {
-            let _ = (error.reason("id"), error.cause(), error.to_string());
+            let _ = (
+                document_reason(&error, "id"),
+                document_cause(&error),
+                error.to_string(),
+            );
         }
     }
 }

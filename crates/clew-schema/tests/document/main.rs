@@ -6,7 +6,9 @@
 
 use std::net::Ipv6Addr;
 
-use clew_opensearch_mapping::{merge, shown, try_mapping};
+use clew_opensearch_mapping::{
+    document_cause, document_error_type, document_reason, merge, shown, try_mapping,
+};
 use clew_schema::{
     DocumentError, FieldId, Mapping, MappingError, NewFields, Parsed, ParsedDocument, StoredVector,
     restore_vectors,
@@ -145,13 +147,13 @@ fn refusals_are_in_opensearchs_words() {
     let mapping = everything();
     for (source, reason, cause) in REFUSED {
         let error = mapping.parse_document(source.as_bytes()).unwrap_err();
-        assert_eq!(error.reason("7"), *reason, "{source}");
+        assert_eq!(document_reason(&error, "7"), *reason, "{source}");
         assert_eq!(
-            error.cause().map_or(String::new(), |(_, text)| text),
+            document_cause(&error).map_or(String::new(), |(_, text)| text),
             *cause,
             "{source}"
         );
-        assert_eq!(error.error_type(), "mapper_parsing_exception");
+        assert_eq!(document_error_type(&error), "mapper_parsing_exception");
     }
 }
 
@@ -202,10 +204,9 @@ fn terms_that_lucene_could_not_hold_are_refused() {
     let error = mapping
         .parse_document(source(32_767).as_bytes())
         .unwrap_err();
-    assert_eq!(error.error_type(), "illegal_argument_exception");
+    assert_eq!(document_error_type(&error), "illegal_argument_exception");
     assert!(
-        error
-            .reason("7")
+        document_reason(&error, "7")
             .starts_with("Document contains at least one immense term in field=\"k\"")
     );
 }
@@ -305,8 +306,11 @@ fn a_mapping_that_does_not_grow_says_so_or_looks_away() {
         let expected = format!(
             "mapping set to strict, dynamic introduction of [{field}] within [{within}] is not allowed"
         );
-        assert_eq!(error.reason("7"), expected, "{source}");
-        assert_eq!(error.error_type(), "strict_dynamic_mapping_exception");
+        assert_eq!(document_reason(&error, "7"), expected, "{source}");
+        assert_eq!(
+            document_error_type(&error),
+            "strict_dynamic_mapping_exception"
+        );
     }
     assert_eq!(
         values(&mapping, r#"{"shut":{"x":{"y":[1]},"b":2}}"#),

@@ -126,12 +126,10 @@ fn vectors_that_do_not_fit_are_refused_by_name() {
     for (source, expected) in REFUSED {
         let error = mapping.parse_document(source.as_bytes()).unwrap_err();
         assert!(
-            error
-                .reason("7")
-                .contains("of type [knn_vector] in document with id '7'"),
+            document_reason(&error, "7").contains("of type [knn_vector] in document with id '7'"),
             "{source}"
         );
-        assert_eq!(error.cause().unwrap().1, *expected, "{source}");
+        assert_eq!(document_cause(&error).unwrap().1, *expected, "{source}");
     }
     for source in [
         r#"{"v":[1,2,3"#,

@@ -1,0 +1,99 @@
+//! What OpenSearch's clients are told of a document that was refused.
+
+use clew_schema::{DocumentError, UnfitKind, ValueProblem};
+
+use crate::words::{ILLEGAL, MALFORMED};
+
+const UNPARSED: &str = "parsing_exception";
+
+/// OpenSearch's name for this kind of error.
+pub fn document_error_type(error: &DocumentError) -> &'static str {
+    match error {
+        DocumentError::Strict { .. } => "strict_dynamic_mapping_exception",
+        DocumentError::NotFlat { .. } => UNPARSED,
+        DocumentError::ImmenseTerm { .. } => ILLEGAL,
+        DocumentError::Malformed { .. }
+        | DocumentError::NotAnObject
+        | DocumentError::Field { .. }
+        | DocumentError::NotAnObjectField { .. }
+        | DocumentError::Metadata { .. }
+        | DocumentError::Name { .. }
+        | DocumentError::ThroughNested { .. }
+        | DocumentError::TooManyNested { .. }
+        | DocumentError::Unfit { .. }
+        | DocumentError::NoQuery { .. }
+        | DocumentError::Refused { .. } => MALFORMED,
+    }
+}
+
+/// OpenSearch's sentence for it, which may name the document.
+pub fn document_reason(error: &DocumentError, id: &str) -> String {
+    match error {
+        DocumentError::Malformed { .. }
+        | DocumentError::NotAnObject
+        | DocumentError::Unfit { .. }
+        | DocumentError::NoQuery { .. } => "failed to parse".to_string(),
+        DocumentError::Field {
+            field,
+            type_name,
+            preview,
+            ..
+        } => format!(
+            "failed to parse field [{field}] of type [{type_name}] in document with id '{id}'. Preview of field's value: '{preview}'"
+        ),
+        DocumentError::NotFlat { .. }
+        | DocumentError::NotAnObjectField { .. }
+        | DocumentError::Strict { .. }
+        | DocumentError::ImmenseTerm { .. }
+        | DocumentError::Metadata { .. }
+        | DocumentError::Name { .. }
+        | DocumentError::ThroughNested { .. }
+        | DocumentError::TooManyNested { .. }
+        | DocumentError::Refused { .. } => error.to_string(),
+    }
+}
+
+/// What OpenSearch shows under `caused_by`: type and reason.
+pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
+    match error {
+        DocumentError::Malformed {
+            reason,
+            line,
+            column,
+            ..
+        } => Some((
+            "json_parse_exception",
+            format!("{reason}\n at [Source: (byte[]); line: {line}, column: {column}]"),
+        )),
+        DocumentError::Unfit { kind, reason } => {
+            let kind = match kind {
+                UnfitKind::Illegal => ILLEGAL,
+                UnfitKind::Shape => "illegal_state_exception",
+                UnfitKind::Syntax => UNPARSED,
+            };
+            Some((kind, reason.clone()))
+        }
+        DocumentError::NoQuery { kind, reason } => Some((*kind, reason.clone())),
+        DocumentError::NotAnObject => Some((
+            "not_x_content_exception",
+            "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),
+        )),
+        DocumentError::Field { cause, .. } => {
+            let kind = match cause {
+                ValueProblem::NotANumber { .. } => "number_format_exception",
+                ValueProblem::NoNumber { .. } => UNPARSED,
+                ValueProblem::Other { .. } => ILLEGAL,
+            };
+            Some((kind, cause.to_string()))
+        }
+        DocumentError::NotFlat { .. }
+        | DocumentError::NotAnObjectField { .. }
+        | DocumentError::Strict { .. }
+        | DocumentError::ImmenseTerm { .. }
+        | DocumentError::Metadata { .. }
+        | DocumentError::Name { .. }
+        | DocumentError::ThroughNested { .. }
+        | DocumentError::TooManyNested { .. }
+        | DocumentError::Refused { .. } => None,
+    }
+}
