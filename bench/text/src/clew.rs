@@ -1,19 +1,18 @@
 //! Clew: its engine makes the segments, its own search runs over them, as for a search over HTTP with one
 //! shard; what is left out is reading the request and fetching the documents.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use bytes::Bytes;
 use clew_engine::{
-    Access, Action, Engine, EngineOptions, IndexHandle, IndexSettings, MERGE_REORDER, OpType,
-    Pinned, Purpose, TranslogDurability, WriteOperation,
+    Access, Action, Engine, EngineOptions, IndexHandle, IndexSettings, MergeOrder, OpType, Pinned,
+    Purpose, TranslogDurability, WriteOperation,
 };
 use clew_platform::{RealClock, RealDisk};
 use clew_query::{Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, Operator, Pattern, Query};
-use clew_search::{NoKnn, ShardRequest, TrackTotal};
+use clew_search::{ShardRequest, TrackTotal, VectorAnswers};
 use serde_json::json;
 
 use crate::queries::{Class, Shape};
@@ -41,20 +40,19 @@ impl Clew {
         segments: usize,
         within: (&Path, Columns),
     ) -> anyhow::Result<Self> {
-        Self::with(docs, segments, within, BTreeMap::new())
+        Self::with(docs, segments, within, MergeOrder::Stacked)
     }
 
     /// In one segment, whose documents the merge has put in an order.
     pub(crate) fn ordered(docs: &Path, folder: &Path) -> anyhow::Result<Self> {
-        let given = [(MERGE_REORDER.to_string(), true.to_string())];
-        Self::with(docs, 1, (folder, Columns::None), given.into())
+        Self::with(docs, 1, (folder, Columns::None), MergeOrder::Similar)
     }
 
     fn with(
         docs: &Path,
         segments: usize,
         (folder, columns): (&Path, Columns),
-        given: BTreeMap<String, String>,
+        merge_order: MergeOrder,
     ) -> anyhow::Result<Self> {
         let options = EngineOptions {
             write_buffer_bytes: 1 << 30,
@@ -70,7 +68,7 @@ impl Clew {
         let settings = IndexSettings {
             refresh_interval: None,
             durability: TranslogDurability::Async,
-            given,
+            merge_order,
             ..IndexSettings::default()
         };
         let everything = Access::everything();
@@ -85,7 +83,11 @@ impl Clew {
         );
         // The engine reads them in the background after the first search.
         let first = Query::Match(Match::new("body", "the"));
-        clew_search::search(snapshot, ShardRequest::new(&first), &NoKnn)?;
+        clew_search::search(
+            snapshot,
+            ShardRequest::new(&first),
+            &VectorAnswers::default(),
+        )?;
         snapshot.read_impacts();
         Ok(Clew {
             pinned,
@@ -185,7 +187,7 @@ impl Contender for Clew {
             },
             ..ShardRequest::new(&self.queries[at])
         };
-        let result = clew_search::search(shard.snapshot()?, request, &NoKnn)?;
+        let result = clew_search::search(shard.snapshot()?, request, &VectorAnswers::default())?;
         Ok(Found {
             scores: result.hits.iter().filter_map(|hit| hit.score).collect(),
             count: result.total.value,

@@ -13,7 +13,7 @@ use clew_query::aggregation::{
 };
 use clew_query::{Match, Query, Range};
 use clew_query::{Order, SortKey};
-use clew_search::{DocVisitor, NoKnn, ShardRequest, Snapshot, Threads, TrackTotal};
+use clew_search::{DocVisitor, ShardRequest, Snapshot, Threads, TrackTotal, VectorAnswers};
 use rustix::time::ClockId;
 use serde_json::json;
 
@@ -81,7 +81,7 @@ impl Search {
                 threads,
                 ..ShardRequest::new(query)
             };
-            let result = clew_search::search(snapshot, request, &NoKnn)?;
+            let result = clew_search::search(snapshot, request, &VectorAnswers::default())?;
             write!(found, "{result:?}")?;
             if let Some(visitor) = visitor {
                 write!(found, "{:?}", visitor.finish()?.into_result()?)?;

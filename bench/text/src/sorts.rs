@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clew_query::{Match, Query};
 use clew_query::{Order, SortKey};
-use clew_search::{NoKnn, ShardRequest, TrackTotal};
+use clew_search::{ShardRequest, TrackTotal, VectorAnswers};
 use rustix::time::ClockId;
 
 use crate::clew::{Clew, Columns};
@@ -45,7 +45,7 @@ pub(crate) fn measure(docs: &Path, segments: usize, folder: &Path) -> anyhow::Re
                         ..ShardRequest::new(query)
                     };
                     let before = nanoseconds(ClockId::ThreadCPUTime);
-                    let result = clew_search::search(snapshot, request, &NoKnn)?;
+                    let result = clew_search::search(snapshot, request, &VectorAnswers::default())?;
                     times.push(nanoseconds(ClockId::ThreadCPUTime) - before);
                     found = result.hits.iter().map(|hit| hit.doc).collect();
                 }

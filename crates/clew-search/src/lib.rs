@@ -43,15 +43,15 @@ pub use cache_room::size_caches;
 pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts};
 pub use indexing::SegmentBuilder;
 pub use query::{
-    CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs, NoKnn, Percolated,
-    Percolations, Plan, Regexp, SegmentHits, compile, count, matching, matching_within, plan,
-    postings_max, stored_query, texts_at,
+    CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs, Percolated,
+    Percolations, Plan, Regexp, SegmentHits, VectorAnswers, VectorStage, compile, count, matching,
+    matching_within, plan, postings_max, stored_query, texts_at,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,
     MergedHit, MergedHits, Relation, Rescore, ShardHit, ShardRequest, ShardResult, SimilarTerm,
     Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, describe, explain,
-    field_figures, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms,
+    field_figures, in_time, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms,
     term_docs, term_figures,
 };
 pub use segments::{Blocks, FilterCache, FilterCacheFigures, Scope, SegmentBits};

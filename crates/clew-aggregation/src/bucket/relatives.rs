@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use clew_query::aggregation::{Generation, RelativesSpec};
 use clew_query::{AggError, Query, QueryError};
-use clew_search::{CompileContext, JoinRelation, NoKnn, SegmentBits, Snapshot, matching_within};
+use clew_search::{
+    CompileContext, JoinRelation, SegmentBits, Snapshot, VectorAnswers, matching_within,
+};
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, SegmentReader};
 
@@ -254,7 +256,7 @@ fn documents(
     let context = CompileContext {
         snapshot,
         now_ms,
-        knn: &NoKnn,
+        vectors: &VectorAnswers::default(),
     };
     matching_within(&context, &Query::term(join, kind), None)
 }

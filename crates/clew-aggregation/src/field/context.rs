@@ -7,7 +7,9 @@ use std::time::Duration;
 use clew_platform::MemoryAccount;
 use clew_query::{AggError, Query};
 use clew_schema::Mapping;
-use clew_search::{CompileContext, KnnResolver, SegmentBits, Snapshot, matching_within};
+use clew_search::{
+    CompileContext, KnnResolver, SegmentBits, Snapshot, VectorAnswers, VectorStage, matching_within,
+};
 
 use crate::limits::AggLimits;
 
@@ -47,6 +49,17 @@ pub struct AggSearcher<'a> {
     pub visible: Option<&'a Query>,
 }
 
+impl<'a> AggSearcher<'a> {
+    /// What answers the clauses of queries that need vectors.
+    pub(crate) fn vector_stage(&self, now_ms: i64) -> VectorStage<'a> {
+        VectorStage {
+            snapshot: self.snapshot,
+            now_ms,
+            knn: self.knn,
+        }
+    }
+}
+
 impl fmt::Debug for AggSearcher<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AggSearcher")
@@ -68,13 +81,18 @@ pub(crate) fn documents_of(
             "queries are not available to aggregations here",
         ));
     };
-    let compile = CompileContext {
-        snapshot: searcher.snapshot,
-        now_ms: context.now_ms,
-        knn: searcher.knn,
+    let find = || {
+        let mut vectors = VectorAnswers::default();
+        let stage = searcher.vector_stage(context.now_ms);
+        stage.add(&mut vectors, query, context.scope)?;
+        let compile = CompileContext {
+            snapshot: searcher.snapshot,
+            now_ms: context.now_ms,
+            vectors: &vectors,
+        };
+        matching_within(&compile, query, context.scope)
     };
-    matching_within(&compile, query, context.scope)
-        .map_err(|error| AggError::Query(Box::new(error)))
+    find().map_err(|error| AggError::Query(Box::new(error)))
 }
 
 /// Tells the time that has passed since some moment.

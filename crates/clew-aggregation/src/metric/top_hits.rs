@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use clew_query::aggregation::TopHitsSpec;
 use clew_query::{AggError, Order, SortKey};
-use clew_search::{CompileContext, KeyCursor, MergedHit, ShardHit, Slot, Snapshot, SortObjects};
+use clew_search::{
+    CompileContext, KeyCursor, MergedHit, ShardHit, Slot, Snapshot, SortObjects, VectorAnswers,
+};
 use tantivy::{DocId, SegmentReader};
 
 use crate::collect::{Block, Collect, Planned, Segment};
@@ -165,13 +167,18 @@ pub(crate) fn plan_top_hits(
     }
     let mut objects = SortObjects::default();
     if let Some(searcher) = context.searcher {
-        let compile = CompileContext {
-            snapshot: searcher.snapshot,
-            now_ms: context.now_ms,
-            knn: searcher.knn,
+        let find = || {
+            let mut vectors = VectorAnswers::default();
+            let stage = searcher.vector_stage(context.now_ms);
+            stage.add_order(&mut vectors, &keys)?;
+            let compile = CompileContext {
+                snapshot: searcher.snapshot,
+                now_ms: context.now_ms,
+                vectors: &vectors,
+            };
+            SortObjects::find(&keys, &compile, context.scope)
         };
-        objects = SortObjects::find(&keys, &compile, context.scope)
-            .map_err(|error| AggError::Query(Box::new(error)))?;
+        objects = find().map_err(|error| AggError::Query(Box::new(error)))?;
     }
     let plan = TopHitsPlan {
         from: spec.from,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clew_query::{Bool, Query, QueryError};
 use clew_query::{Order, SortKey};
 use clew_search::{
-    NoKnn, ShardRequest, ShardResult, Snapshot, Threads, TrackTotal,
+    ShardRequest, ShardResult, Snapshot, Threads, TrackTotal, VectorAnswers,
     fixture::{Random, Three, mapping, random_docs, snapshot},
     search,
 };
@@ -74,7 +74,7 @@ fn run(
         threads,
         ..ShardRequest::new(query)
     };
-    let result = search(snapshot, request, &NoKnn)?;
+    let result = search(snapshot, request, &VectorAnswers::default())?;
     Ok((result, visitor.finish()?))
 }
 

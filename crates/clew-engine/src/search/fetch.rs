@@ -7,7 +7,6 @@ use clew_search::{Combine, Explained, ShardHit, explain};
 use parking_lot::Mutex;
 
 use crate::base::error::EngineError;
-use crate::search::knn::ViewKnn;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, SearchRequest};
 use crate::search::{document_of, part_of};
@@ -96,15 +95,13 @@ fn explanation(
     request: &SearchRequest,
     now_ms: i64,
 ) -> Result<Option<Explained>, EngineError> {
-    let knn = ViewKnn {
-        view: &target.view,
-        ef_search: target.index.settings().ef_search,
-        profiles: None,
-    };
+    let knn = target.knn();
+    let stage = knn.stage(now_ms);
     let place = (hit.segment, hit.doc);
     let snapshot = &target.view.snapshot;
     let query = &request.query;
-    let Some(mut explained) = explain(snapshot, query, &knn, now_ms, place)? else {
+    let mut vectors = stage.answers(query)?;
+    let Some(mut explained) = explain(snapshot, query, &vectors, now_ms, place)? else {
         return Ok(None);
     };
     for round in &request.control.rescore {
@@ -119,7 +116,8 @@ fn explanation(
             .score
             .is_none_or(|score| (score - first.value).abs() > f32::EPSILON);
         let second = if in_window {
-            explain(snapshot, &round.query, &knn, now_ms, place)?
+            stage.add(&mut vectors, &round.query, None)?;
+            explain(snapshot, &round.query, &vectors, now_ms, place)?
         } else {
             None
         };

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use clew_platform::Reservation;
 use clew_schema::Mapping;
 use clew_search::{
-    CompileContext, InnerRequest, Kin, Scope, ShardHit, ShardRequest, TrackTotal, inner_hits,
-    kin_of,
+    CompileContext, InnerRequest, Kin, Scope, ShardHit, ShardRequest, TrackTotal, VectorAnswers,
+    inner_hits, kin_of,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -14,7 +14,6 @@ use tantivy::DocId;
 use super::times::unless_stopped;
 use crate::base::error::EngineError;
 use crate::search::fetch::{Lookup, fetch};
-use crate::search::knn::ViewKnn;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, InnerHits, InnerResult, NestedStep, Within};
 use crate::shard::SegmentView;
@@ -86,11 +85,15 @@ impl Inside<'_> {
         if wish.ignore_unmapped && !snapshot.mapping.is_nested(path) {
             return Ok(vec![InnerResult::default(); parents.len()]);
         }
-        let knn = self.knn();
+        let knn = self.target.knn();
+        let stage = knn.stage(self.now_ms);
+        let mut vectors = VectorAnswers::default();
+        stage.add_order(&mut vectors, &wish.sort)?;
+        stage.add(&mut vectors, &wish.query, Some(path))?;
         let context = CompileContext {
             snapshot,
             now_ms: self.now_ms,
-            knn: &knn,
+            vectors: &vectors,
         };
         let request = InnerRequest {
             path,
@@ -120,7 +123,9 @@ impl Inside<'_> {
         (parents, around): (&[(usize, DocId)], Scope<'_>),
     ) -> Result<Vec<InnerResult>, EngineError> {
         let snapshot = &self.target.view.snapshot;
-        let knn = self.knn();
+        let knn = self.target.knn();
+        let stage = knn.stage(self.now_ms);
+        let mut vectors = VectorAnswers::default();
         let mut results = Vec::with_capacity(parents.len());
         for parent in parents {
             let of_parent = match around {
@@ -139,7 +144,9 @@ impl Inside<'_> {
                 now_ms: self.now_ms,
                 ..ShardRequest::new(&wish.query)
             };
-            let found = clew_search::search(snapshot, request, &knn)?;
+            stage.add_order(&mut vectors, &wish.sort)?;
+            stage.add(&mut vectors, &wish.query, None)?;
+            let found = clew_search::search(snapshot, request, &vectors)?;
             let hits = found.hits.get(wish.from..).unwrap_or_default();
             results.push(InnerResult {
                 total: found.total.value,
@@ -148,14 +155,6 @@ impl Inside<'_> {
             });
         }
         Ok(results)
-    }
-
-    fn knn(&self) -> ViewKnn<'_> {
-        ViewKnn {
-            view: &self.target.view,
-            ef_search: self.target.index.settings().ef_search,
-            profiles: None,
-        }
     }
 
     fn fetch(&self, wish: &InnerHits, found: &[ShardHit]) -> Result<Vec<Hit>, EngineError> {

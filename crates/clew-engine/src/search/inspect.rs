@@ -2,8 +2,6 @@
 //! texts there are. What holds for searches holds here: a shard that has failed, or turns out to be damaged while it is
 //! read, does not answer.
 
-use std::cell::RefCell;
-
 use clew_query::{Query, QueryError};
 use clew_search::{
     CompileContext, Completed, CompletionWish, Explained, FieldFigures, SimilarTerm, Snapshot,
@@ -12,7 +10,6 @@ use clew_search::{
 use serde_json::Value;
 
 use crate::base::error::EngineError;
-use crate::search::knn::{RememberedKnn, ViewKnn};
 use crate::search::pinned::PinnedShard;
 
 /// What a query has to do with a document.
@@ -32,12 +29,13 @@ impl PinnedShard {
     /// # Errors
     /// Why it cannot.
     pub fn validate(&self, query: &Query, now_ms: i64) -> Result<(), EngineError> {
-        let knn = self.resolver();
+        let knn = self.knn();
         self.sound(|snapshot| {
+            let vectors = knn.stage(now_ms).answers(query)?;
             let context = CompileContext {
                 snapshot,
                 now_ms,
-                knn: &knn,
+                vectors: &vectors,
             };
             clew_search::compile(query, &context).map(drop)
         })
@@ -56,11 +54,11 @@ impl PinnedShard {
         let Some(place) = self.find(id)? else {
             return Ok(Explanation::NoDocument);
         };
-        let knn = self.resolver();
-        // Every clause is run by itself, and again with those around it.
-        let knn = RememberedKnn::new(&knn);
-        let explained =
-            self.sound(|snapshot| clew_search::explain(snapshot, query, &knn, now_ms, place))?;
+        let knn = self.knn();
+        let explained = self.sound(|snapshot| {
+            let vectors = knn.stage(now_ms).answers(query)?;
+            clew_search::explain(snapshot, query, &vectors, now_ms, place)
+        })?;
         Ok(explained.map_or(Explanation::NoMatch, Explanation::Match))
     }
 
@@ -116,14 +114,6 @@ impl PinnedShard {
     /// Documents that are not deleted.
     pub fn live_docs(&self) -> u64 {
         self.view.snapshot.live_docs()
-    }
-
-    fn resolver(&self) -> ViewKnn<'_> {
-        ViewKnn {
-            view: &self.view,
-            ef_search: self.index.settings().ef_search,
-            profiles: None::<RefCell<_>>,
-        }
     }
 
     /// What is read counts only if the shard's files are sound, as far as they were read.

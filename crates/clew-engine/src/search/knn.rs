@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use clew_platform::stopped;
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
-use clew_search::{KnnResolver, SegmentBits, SegmentHits};
+use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };
@@ -160,67 +160,6 @@ impl KnnResolver for ViewKnn<'_> {
     }
 }
 
-/// A clause's answer, and what it was an answer to.
-struct Known {
-    query: KnnQuery,
-    filter: Option<Vec<SegmentBits>>,
-    hits: Vec<SegmentHits>,
-}
-
-/// Keeps a search's answers, for searches that ask the same more than once.
-pub(crate) struct RememberedKnn<'a> {
-    resolver: &'a ViewKnn<'a>,
-    known: RefCell<Vec<Known>>,
-}
-
-impl<'a> RememberedKnn<'a> {
-    pub(crate) fn new(resolver: &'a ViewKnn<'a>) -> Self {
-        RememberedKnn {
-            resolver,
-            known: RefCell::default(),
-        }
-    }
-}
-
-impl KnnResolver for RememberedKnn<'_> {
-    fn resolve(
-        &self,
-        query: &KnnQuery,
-        filter: Option<&[SegmentBits]>,
-    ) -> Result<Vec<SegmentHits>, QueryError> {
-        let same = |known: &Known| known.query == *query && known.filter.as_deref() == filter;
-        let known = self
-            .known
-            .borrow()
-            .iter()
-            .find(|one| same(one))
-            .map(|one| one.hits.clone());
-        if let Some(hits) = known {
-            return Ok(hits);
-        }
-        let hits = self.resolver.resolve(query, filter)?;
-        self.known.borrow_mut().push(Known {
-            query: query.clone(),
-            filter: filter.map(<[SegmentBits]>::to_vec),
-            hits: hits.clone(),
-        });
-        Ok(hits)
-    }
-
-    fn each_vector(
-        &self,
-        field: FieldId,
-        docs: &[SegmentBits],
-        each: &mut dyn FnMut(usize, DocId, &[f32]),
-    ) -> Result<(), QueryError> {
-        self.resolver.each_vector(field, docs, each)
-    }
-
-    fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
-        self.resolver.vector_docs(field)
-    }
-}
-
 /// What a segment's search is restricted to.
 fn filter_of<'a>(segment: &'a SegmentView, bits: Option<&'a SegmentBits>) -> Option<Filter<'a>> {
     match (bits, &segment.alive) {
@@ -237,6 +176,15 @@ fn filter_of<'a>(segment: &'a SegmentView, bits: Option<&'a SegmentBits>) -> Opt
 }
 
 impl ViewKnn<'_> {
+    /// The stage of a search that these vectors answer.
+    pub(crate) fn stage(&self, now_ms: i64) -> VectorStage<'_> {
+        VectorStage {
+            snapshot: &self.view.snapshot,
+            now_ms,
+            knn: self,
+        }
+    }
+
     fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {
         if let Some(profiles) = &self.profiles {
             profiles.borrow_mut().push(SegmentProfile {

@@ -14,6 +14,7 @@ use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
 use crate::node::index_handle::IndexHandle;
+use crate::search::knn::ViewKnn;
 use crate::shard::{Shard, View};
 
 /// A shard as one search sees it.
@@ -73,6 +74,15 @@ impl PinnedShard {
         self.view.segments[segment]
             .source(doc, mapping, vectors)
             .map_err(|source| self.shard.tantivy_error(source))
+    }
+
+    /// What answers the clauses of queries that need vectors.
+    pub(crate) fn knn(&self) -> ViewKnn<'_> {
+        ViewKnn {
+            view: &self.view,
+            ef_search: self.index.settings().ef_search,
+            profiles: None,
+        }
     }
 
     /// Where a living document is: its segment's place in the snapshot and its number there.

@@ -72,6 +72,13 @@ macro_rules! add_children {
 }
 
 impl Query {
+    /// The queries directly inside this one.
+    pub fn children(&self) -> Vec<&Query> {
+        let mut found: Vec<&Query> = Vec::new();
+        add_children!(self, found);
+        found
+    }
+
     /// This query and all inside it, the outer ones first.
     pub fn all(&self) -> Vec<&Query> {
         let mut found: Vec<&Query> = vec![self];

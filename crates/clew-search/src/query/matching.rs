@@ -4,7 +4,7 @@ use clew_query::{Query, QueryError, unless_stopped};
 use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
 
-use super::{CompileContext, KnnResolver, Plan, plan, plan_nested};
+use super::{CompileContext, Plan, VectorAnswers, plan, plan_nested};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
 
@@ -15,13 +15,13 @@ use crate::snapshot::Snapshot;
 pub fn matching(
     snapshot: &Snapshot,
     query: &Query,
-    knn: &dyn KnnResolver,
+    vectors: &VectorAnswers,
     now_ms: i64,
 ) -> Result<Vec<SegmentBits>, QueryError> {
     let context = CompileContext {
         snapshot,
         now_ms,
-        knn,
+        vectors,
     };
     matching_plan(snapshot, &plan(query, &context)?)
 }
@@ -98,13 +98,13 @@ fn segment_bits(
 pub fn count(
     snapshot: &Snapshot,
     query: &Query,
-    knn: &dyn KnnResolver,
+    vectors: &VectorAnswers,
     now_ms: i64,
 ) -> Result<u64, QueryError> {
     let context = CompileContext {
         snapshot,
         now_ms,
-        knn,
+        vectors,
     };
     let plan = plan(query, &context)?;
     if let Some(exact) = plan.matches_exactly() {

@@ -23,6 +23,7 @@ pub(crate) mod relatives;
 mod resolver;
 mod source_phrase;
 mod steady;
+mod vectors;
 mod weighed;
 
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
@@ -30,14 +31,15 @@ pub use matching::{count, matching, matching_within};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
 pub use regexp::Regexp;
 pub use relatives::JoinRelation;
-pub use resolver::{KnnResolver, NoKnn, SegmentHits};
+pub use resolver::{KnnResolver, SegmentHits};
 pub use source_phrase::texts_at;
+pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
 pub(crate) use compile::{dictionary_terms, field_of, matches_max, plan_nested, query_analyzer};
 pub(crate) use constant::DocumentSet;
 pub(crate) use literal::text_of;
-pub(crate) use matching::{matching_plan, matching_plan_of_rows, segment_answer, unscored};
+pub(crate) use matching::{matching_plan, segment_answer, unscored};
 pub(crate) use query_string::tree as query_string_tree;
 
 #[cfg(test)]

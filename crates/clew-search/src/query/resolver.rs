@@ -39,33 +39,3 @@ pub trait KnnResolver {
     /// When reading fails.
     fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError>;
 }
-
-/// A resolver for shards without vectors.
-#[derive(Clone, Copy, Debug)]
-pub struct NoKnn;
-
-impl KnnResolver for NoKnn {
-    fn resolve(
-        &self,
-        query: &KnnQuery,
-        _filter: Option<&[SegmentBits]>,
-    ) -> Result<Vec<SegmentHits>, QueryError> {
-        Err(QueryError::illegal(format!(
-            "Field '{}' is not knn_vector type.",
-            query.field
-        )))
-    }
-
-    fn each_vector(
-        &self,
-        _field: FieldId,
-        _docs: &[SegmentBits],
-        _each: &mut dyn FnMut(usize, DocId, &[f32]),
-    ) -> Result<(), QueryError> {
-        Ok(())
-    }
-
-    fn vector_docs(&self, _field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
-        Ok(Vec::new())
-    }
-}

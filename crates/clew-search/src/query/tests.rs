@@ -14,8 +14,9 @@ use crate::search::fixture::{Doc, shard};
 use crate::snapshot::Snapshot;
 
 fn found(snapshot: &Snapshot, query: &Query) -> Result<Vec<(usize, u32)>, QueryError> {
-    let bits = matching(snapshot, query, &NoKnn, 1_600_000_000_000)?;
-    let counted = crate::query::count(snapshot, query, &NoKnn, 1_600_000_000_000)?;
+    let vectors = VectorAnswers::default();
+    let bits = matching(snapshot, query, &vectors, 1_600_000_000_000)?;
+    let counted = crate::query::count(snapshot, query, &vectors, 1_600_000_000_000)?;
     let docs: Vec<(usize, u32)> = bits
         .iter()
         .enumerate()

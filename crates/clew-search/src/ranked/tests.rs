@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::bm25::rounded;
 use super::{Admission, Hits};
-use crate::query::{CompileContext, NoKnn, plan};
+use crate::query::{CompileContext, VectorAnswers, plan};
 use crate::search::fixture::{Doc, Random, random_docs, run, snapshot};
 use crate::search::{Relation, ShardHit, ShardRequest, TrackTotal};
 use crate::segments::TopScores;
@@ -290,7 +290,7 @@ fn one_word_is_ranked_by_its_champions() {
     let context = CompileContext {
         snapshot: &snapshot,
         now_ms: 0,
-        knn: &NoKnn,
+        vectors: &VectorAnswers::default(),
     };
     let ranked = plan(&query, &context).unwrap().ranked.unwrap();
     let readers = snapshot.readers.iter();

@@ -9,7 +9,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
-use crate::query::{CompileContext, KnnResolver, plan};
+use crate::query::{CompileContext, VectorAnswers, plan};
 use crate::snapshot::Snapshot;
 
 /// A number and what it is made of.
@@ -41,7 +41,7 @@ impl Explained {
 pub fn explain(
     snapshot: &Snapshot,
     query: &Query,
-    knn: &dyn KnnResolver,
+    vectors: &VectorAnswers,
     now_ms: i64,
     place: (usize, DocId),
 ) -> Result<Option<Explained>, QueryError> {
@@ -52,7 +52,7 @@ pub fn explain(
         context: CompileContext {
             snapshot,
             now_ms,
-            knn,
+            vectors,
         },
         reader,
         doc: place.1,

@@ -12,7 +12,7 @@ use tantivy_common::{BitSet, OwnedBytes};
 
 use super::{ShardRequest, ShardResult, Threads, search};
 use crate::indexing::SegmentBuilder;
-use crate::query::NoKnn;
+use crate::query::VectorAnswers;
 use crate::snapshot::Snapshot;
 
 /// A document as the tests know it.
@@ -210,9 +210,12 @@ pub fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
         threads: Some(&Three),
         ..unseen(&request)
     });
-    let alone = search(snapshot, request, &NoKnn).unwrap();
+    let alone = search(snapshot, request, &VectorAnswers::default()).unwrap();
     if let Some(shared) = shared {
-        assert_eq!(search(snapshot, shared, &NoKnn).unwrap(), alone);
+        assert_eq!(
+            search(snapshot, shared, &VectorAnswers::default()).unwrap(),
+            alone
+        );
     }
     alone
 }

@@ -227,7 +227,7 @@ mod tests {
 
     use super::super::{ShardRequest, TrackTotal, search};
     use super::*;
-    use crate::query::NoKnn;
+    use crate::query::VectorAnswers;
     use crate::search::fixture::shard;
 
     /// What a loop over the documents finds: numbers with their first prices.
@@ -266,7 +266,7 @@ mod tests {
                         collapse: Some("count"),
                         ..ShardRequest::new(&query)
                     },
-                    &NoKnn,
+                    &VectorAnswers::default(),
                 )
                 .unwrap();
                 let prices: Vec<_> = found.hits.iter().map(|hit| hit.sort[0].clone()).collect();
@@ -291,7 +291,7 @@ mod tests {
                 collapse: Some(field),
                 ..ShardRequest::new(&query)
             };
-            let error = search(&snapshot, request, &NoKnn).unwrap_err();
+            let error = search(&snapshot, request, &VectorAnswers::default()).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         };
         check(

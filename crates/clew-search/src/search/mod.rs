@@ -40,7 +40,7 @@ pub use nested_sort::SortObjects;
 pub use relatives::{Kin, kin_of};
 pub use request::{DocVisitor, ShardRequest, ShardResult};
 pub use rescore::{Combine, Rescore, rescore};
-pub use run::search;
+pub use run::{in_time, search};
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
 pub use threads::{Threads, share};
 pub use total::{Relation, Total, TrackTotal};

@@ -9,7 +9,7 @@ use tantivy::{DocId, DocSet, SegmentReader};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
 use super::request::ShardResult;
-use crate::query::{CompileContext, KnnResolver, plan};
+use crate::query::{CompileContext, VectorAnswers, plan};
 use crate::snapshot::Snapshot;
 
 /// How two scores become one.
@@ -64,13 +64,13 @@ pub fn rescore(
     snapshot: &Snapshot,
     result: &mut ShardResult,
     round: &Rescore,
-    knn: &dyn KnnResolver,
+    vectors: &VectorAnswers,
     now_ms: i64,
 ) -> Result<(), QueryError> {
     let context = CompileContext {
         snapshot,
         now_ms,
-        knn,
+        vectors,
     };
     let plan = plan(&round.query, &context)?;
     let weight = plan

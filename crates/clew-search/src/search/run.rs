@@ -15,7 +15,7 @@ use super::request::{ShardRequest, ShardResult};
 use super::scan::scan;
 use super::total::{Relation, Total, TrackTotal};
 use crate::query::matching_plan;
-use crate::query::{CompileContext, KnnResolver, Plan, plan};
+use crate::query::{CompileContext, Plan, VectorAnswers, plan};
 use crate::search::top::hits_of;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
@@ -56,34 +56,44 @@ impl Run<'_> {
 pub fn search(
     snapshot: &Snapshot,
     request: ShardRequest<'_>,
-    knn: &dyn KnnResolver,
+    vectors: &VectorAnswers,
 ) -> Result<ShardResult, QueryError> {
     let track = request.track_total;
-    let found = search_in_time(snapshot, request, knn);
+    let Some(found) = in_time(|| search_in_time(snapshot, request, vectors))? else {
+        // What the visitor has seen stays.
+        return Ok(ShardResult::too_late(track));
+    };
+    // What walks through documents breaks off by itself, and not all of it says so.
+    let is_late = CancellationToken::current().stopped() == Some(Stop::TimedOut);
+    Ok(ShardResult {
+        timed_out: found.timed_out || is_late,
+        ..found
+    })
+}
+
+/// What is found before the time of the [`CancellationToken`] that this thread works under is up; `None` when
+/// something that was needed for it was not there by then.
+///
+/// # Errors
+/// Those of the work; [`QueryError::Stopped`] once nobody wants the result any more.
+pub fn in_time<T>(work: impl FnOnce() -> Result<T, QueryError>) -> Result<Option<T>, QueryError> {
+    let found = work();
     match CancellationToken::current().stopped() {
         Some(Stop::Cancelled) => Err(QueryError::Stopped),
-        // Something that was needed first was not there in time; what the visitor has seen stays.
-        Some(Stop::TimedOut) if found.as_ref().is_err_and(QueryError::is_of_stop) => {
-            Ok(ShardResult::too_late(track))
-        }
-        // What walks through documents breaks off by itself, and not all of it says so.
-        Some(Stop::TimedOut) => found.map(|found| ShardResult {
-            timed_out: true,
-            ..found
-        }),
-        None => found,
+        Some(Stop::TimedOut) if found.as_ref().is_err_and(QueryError::is_of_stop) => Ok(None),
+        Some(Stop::TimedOut) | None => found.map(Some),
     }
 }
 
 fn search_in_time(
     snapshot: &Snapshot,
     request: ShardRequest<'_>,
-    knn: &dyn KnnResolver,
+    vectors: &VectorAnswers,
 ) -> Result<ShardResult, QueryError> {
     let context = CompileContext {
         snapshot,
         now_ms: request.now_ms,
-        knn,
+        vectors,
     };
     let objects = SortObjects::find(request.sort, &context, None)?;
     let plan = match request.filter {

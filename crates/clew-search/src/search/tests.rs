@@ -16,7 +16,7 @@ use tantivy::{DocId, SegmentReader};
 use super::fixture::{Doc, Random, random_docs, run, shard, snapshot};
 use super::*;
 use crate::query::matching;
-use crate::query::{KnnResolver, NoKnn, SegmentHits};
+use crate::query::{KnnResolver, SegmentHits, VectorAnswers, VectorStage};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
 
@@ -407,7 +407,10 @@ fn fields_without_values_to_sort_by_are_refused() {
             sort: &keys,
             ..ShardRequest::new(&query)
         };
-        assert!(search(&snapshot, request, &NoKnn).is_err(), "{path}");
+        assert!(
+            search(&snapshot, request, &VectorAnswers::default()).is_err(),
+            "{path}"
+        );
     }
     let keys = [SortKey::Field {
         path: "nothing".into(),
@@ -503,7 +506,7 @@ fn an_expired_search_says_so() {
     let at_once = token.until(Arc::new(RealClock::new()), Duration::ZERO);
     let timed_out = at_once.enter();
     let request = || ShardRequest::new(&query);
-    let result = search(&snapshot, request(), &NoKnn).unwrap();
+    let result = search(&snapshot, request(), &VectorAnswers::default()).unwrap();
     assert!(result.timed_out && result.hits.is_empty());
     assert_eq!(
         result.total,
@@ -514,13 +517,13 @@ fn an_expired_search_says_so() {
     );
     // What a filter leaves is not half known.
     assert!(matches!(
-        matching(&snapshot, &query, &NoKnn, 0),
+        matching(&snapshot, &query, &VectorAnswers::default(), 0),
         Err(QueryError::Stopped)
     ));
     drop(timed_out);
     token.cancel("by user request");
     let _cancelled = token.enter();
-    let refused = search(&snapshot, request(), &NoKnn);
+    let refused = search(&snapshot, request(), &VectorAnswers::default());
     assert!(matches!(refused, Err(QueryError::Stopped)));
 }
 
@@ -596,6 +599,17 @@ fn phrases_score_by_the_sum_of_their_words() {
 
 /// Neighbours that are simply given.
 struct Neighbours(Vec<SegmentHits>);
+
+impl Neighbours {
+    fn answers(&self, snapshot: &Snapshot, query: &Query) -> VectorAnswers {
+        let stage = VectorStage {
+            snapshot,
+            now_ms: 0,
+            knn: self,
+        };
+        stage.answers(query).unwrap()
+    }
+}
 
 impl KnnResolver for Neighbours {
     fn resolve(
@@ -680,7 +694,8 @@ fn neighbours_join_other_clauses_with_their_scores() {
         track_total: TrackTotal::Exact,
         ..ShardRequest::new(&query)
     };
-    let result = search(&snapshot, request, &Neighbours(alive)).unwrap();
+    let vectors = Neighbours(alive).answers(&snapshot, &query);
+    let result = search(&snapshot, request, &vectors).unwrap();
     let want = |segment: usize, number: u32| -> Option<f64> {
         let doc = &docs[segment][number as usize];
         let near = (number.is_multiple_of(3) && flagged(doc)).then(|| 2.0 / f64::from(number + 1));
@@ -719,7 +734,14 @@ fn neighbours_of_a_field_without_vectors_are_refused() {
         max_distance: None,
         boost: 1.0,
     });
-    assert!(search(&snapshot, ShardRequest::new(&wrong), &NoKnn).is_err());
+    assert!(
+        search(
+            &snapshot,
+            ShardRequest::new(&wrong),
+            &VectorAnswers::default()
+        )
+        .is_err()
+    );
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What a shard finds for a query, or for several that rank together: then the best of each.
 
-use clew_query::Query;
-use clew_search::{KnnResolver, ShardHit, ShardRequest, ShardResult, TrackTotal, rescore};
+use clew_query::{Query, QueryError};
+use clew_search::{
+    ShardHit, ShardRequest, ShardResult, TrackTotal, VectorAnswers, VectorStage, in_time, rescore,
+};
 
 use super::boosted;
 use crate::base::error::EngineError;
@@ -12,8 +14,8 @@ use crate::search::request::{Hybrid, SearchRequest};
 pub(super) struct Part<'a> {
     pub(super) target: &'a PinnedShard,
     pub(super) request: &'a SearchRequest,
-    pub(super) knn: &'a dyn KnnResolver,
-    pub(super) now_ms: i64,
+    /// What answers the clauses that need vectors, before anything else is asked.
+    pub(super) stage: VectorStage<'a>,
     pub(super) only: Option<&'a [clew_search::SegmentBits]>,
 }
 
@@ -25,25 +27,54 @@ impl Part<'_> {
         request: ShardRequest<'_>,
     ) -> Result<(ShardResult, Vec<Vec<ShardHit>>), EngineError> {
         let snapshot = &self.target.view.snapshot;
-        let mut found = clew_search::search(snapshot, request, self.knn)?;
         let control = &self.request.control;
-        if let Some(hybrid) = &control.hybrid {
-            let parts = if self.request.size > 0 {
-                best_of_each(self, hybrid)?
-            } else {
-                Vec::new()
-            };
-            return Ok((found, parts));
+        let ranked = control.hybrid.as_ref().filter(|_| self.request.size > 0);
+        let Some(vectors) = in_time(|| self.vectors(&request, ranked))? else {
+            let parts = ranked.map_or(0, |hybrid| hybrid.queries.len());
+            let nothing = ShardResult::too_late(request.track_total);
+            return Ok((nothing, vec![Vec::new(); parts]));
+        };
+        let mut found = clew_search::search(snapshot, request, &vectors)?;
+        if control.hybrid.is_some() {
+            let parts = ranked.map(|hybrid| best_of_each(self, hybrid, &vectors));
+            return Ok((found, parts.transpose()?.unwrap_or_default()));
         }
         for round in &control.rescore {
-            rescore(snapshot, &mut found, round, self.knn, self.now_ms)?;
+            rescore(snapshot, &mut found, round, &vectors, self.stage.now_ms)?;
         }
         Ok((found, Vec::new()))
+    }
+
+    /// What vectors answer of all queries of the search.
+    fn vectors(
+        &self,
+        request: &ShardRequest<'_>,
+        ranked: Option<&Hybrid>,
+    ) -> Result<VectorAnswers, QueryError> {
+        let mut vectors = VectorAnswers::default();
+        self.stage.add_order(&mut vectors, request.sort)?;
+        let control = &self.request.control;
+        // Of queries that rank together only what they find is scored again.
+        let is_rescored = control.hybrid.is_none() || ranked.is_some();
+        let rounds = control.rescore.iter().filter(|_| is_rescored);
+        let queries = std::iter::once(request.query)
+            .chain(request.filter)
+            .chain(request.post_filter)
+            .chain(ranked.iter().flat_map(|hybrid| &hybrid.queries))
+            .chain(rounds.map(|round| &round.query));
+        for query in queries {
+            self.stage.add(&mut vectors, query, None)?;
+        }
+        Ok(vectors)
     }
 }
 
 /// The best documents of each query in one shard.
-fn best_of_each(part: &Part<'_>, hybrid: &Hybrid) -> Result<Vec<Vec<ShardHit>>, EngineError> {
+fn best_of_each(
+    part: &Part<'_>,
+    hybrid: &Hybrid,
+    vectors: &VectorAnswers,
+) -> Result<Vec<Vec<ShardHit>>, EngineError> {
     let snapshot = &part.target.view.snapshot;
     let seen = part.request.parts.get(&part.target.index.uuid);
     let search = |query: &Query| {
@@ -54,12 +85,12 @@ fn best_of_each(part: &Part<'_>, hybrid: &Hybrid) -> Result<Vec<Vec<ShardHit>>, 
             limit: hybrid.depth,
             track_total: TrackTotal::No,
             only: part.only,
-            now_ms: part.now_ms,
+            now_ms: part.stage.now_ms,
             ..ShardRequest::new(boosted.as_ref().unwrap_or(query))
         };
-        let mut found = clew_search::search(snapshot, request, part.knn)?;
+        let mut found = clew_search::search(snapshot, request, vectors)?;
         for round in &part.request.control.rescore {
-            rescore(snapshot, &mut found, round, part.knn, part.now_ms)?;
+            rescore(snapshot, &mut found, round, vectors, part.stage.now_ms)?;
         }
         Ok(found.hits)
     };

@@ -8,12 +8,12 @@ use std::time::Duration;
 use clew_aggregation::{AggCollector, AggSearcher, Intermediate};
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{Bool, Query, QueryError};
-use clew_search::{DocVisitor, KnnResolver, ShardHit, ShardRequest, ShardResult};
+use clew_search::{DocVisitor, ShardHit, ShardRequest, ShardResult};
 
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::collected_bytes;
-use crate::search::knn::{RememberedKnn, SegmentProfile, ViewKnn};
+use crate::search::knn::{SegmentProfile, ViewKnn};
 use crate::search::pinned::{PinnedShard, slice_of};
 use crate::search::request::{IndexPart, SearchRequest};
 
@@ -122,11 +122,6 @@ impl Inner {
         let only = only.transpose();
         let only = only.map_err(|source| target.shard.tantivy_error(source))?;
         let alone = control.hybrid.is_none();
-        let remembered = RememberedKnn::new(&knn);
-        let resolver: &dyn KnnResolver = match control.hybrid {
-            Some(_) => &remembered,
-            None => &knn,
-        };
         let shard_request = ShardRequest {
             query: boosted.as_ref().unwrap_or(&request.query),
             filter: part.and_then(|part| part.filter.as_ref()),
@@ -148,8 +143,7 @@ impl Inner {
         let whole = found::Part {
             target,
             request,
-            knn: resolver,
-            now_ms,
+            stage: knn.stage(now_ms),
             only: only.as_deref(),
         };
         let (result, parts) = whole.found(shard_request)?;

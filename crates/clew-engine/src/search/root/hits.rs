@@ -11,7 +11,6 @@ use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::{Lookup, fetch};
 use crate::search::inner;
-use crate::search::knn::ViewKnn;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, SearchRequest};
@@ -102,13 +101,10 @@ impl Inner {
         target: &PinnedShard,
         query: &Query,
     ) -> Result<Vec<SegmentBits>, QueryError> {
-        let knn = ViewKnn {
-            view: &target.view,
-            ef_search: target.index.settings().ef_search,
-            profiles: None,
-        };
+        let knn = target.knn();
         let now_ms = self.clock.since_epoch().as_millis();
         let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
-        clew_search::matching(&target.view.snapshot, query, &knn, now_ms)
+        let vectors = knn.stage(now_ms).answers(query)?;
+        clew_search::matching(&target.view.snapshot, query, &vectors, now_ms)
     }
 }

@@ -2,11 +2,10 @@
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
 use clew_query::{Order, SortKey, SortValue};
-use clew_search::{Explained, MergedHit, ShardHit, explain};
+use clew_search::{Explained, MergedHit, ShardHit, VectorAnswers, explain};
 
 use crate::base::error::EngineError;
 use crate::search::fusion::{Fused, Place};
-use crate::search::knn::ViewKnn;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, Hybrid, SearchRequest};
 
@@ -83,18 +82,17 @@ pub(super) fn explain_hits(
     for (hit, fused) in hits.iter_mut().zip(ranking.iter().skip(request.from)) {
         let (shard, segment, doc) = fused.place;
         let target = answered[shard];
-        let knn = ViewKnn {
-            view: &target.view,
-            ef_search: target.index.settings().ef_search,
-            profiles: None,
-        };
+        let knn = target.knn();
+        let stage = knn.stage(now_ms);
+        let mut vectors = VectorAnswers::default();
         let mut details = Vec::new();
         for (query, part) in hybrid.queries.iter().zip(&fused.parts) {
             let Some(part) = part else {
                 continue;
             };
             let snapshot = &target.view.snapshot;
-            let inner = explain(snapshot, query, &knn, now_ms, (segment, doc))?;
+            stage.add(&mut vectors, query, None)?;
+            let inner = explain(snapshot, query, &vectors, now_ms, (segment, doc))?;
             let inner = inner.into_iter().collect();
             details.push(Explained::new(*part, hybrid.fusion.normalized(), inner));
         }

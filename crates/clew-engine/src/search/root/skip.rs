@@ -2,6 +2,7 @@
 
 use clew_query::Query;
 use clew_query::aggregation::NamedAgg;
+use clew_search::VectorAnswers;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;
@@ -20,6 +21,7 @@ pub(super) fn skip(
     if above.is_none_or(|above| targets.len() as u64 <= above) || ranges.is_empty() || sees_all {
         return Ok((targets, 0));
     }
+    let no_vectors = VectorAnswers::default();
     let before = targets.len();
     let mut kept = Vec::with_capacity(before);
     let mut spare = None;
@@ -29,7 +31,7 @@ pub(super) fn skip(
             can_match = true;
             for range in &ranges {
                 let snapshot = &target.view.snapshot;
-                can_match &= clew_search::count(snapshot, range, &clew_search::NoKnn, now_ms)? > 0;
+                can_match &= clew_search::count(snapshot, range, &no_vectors, now_ms)? > 0;
             }
         }
         if can_match {

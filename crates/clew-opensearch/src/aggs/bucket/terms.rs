@@ -2,7 +2,7 @@
 
 use clew_aggregation::{TermsKind, TermsResult};
 use clew_query::aggregation::{AggSpec, RareTermsSpec, TermsSpec};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;

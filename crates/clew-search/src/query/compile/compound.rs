@@ -135,7 +135,7 @@ impl Compiler<'_> {
 }
 
 /// Whether a query says by itself that nothing matches.
-fn is_none(query: &Query) -> bool {
+pub(crate) fn is_none(query: &Query) -> bool {
     match query {
         Query::MatchNone => true,
         Query::Terms { values, .. } => values.is_empty(),

@@ -28,11 +28,14 @@ mod text;
 mod token_graph;
 mod vectors;
 
+pub(crate) use compound::is_none;
 pub(crate) use fixed::field_of;
 pub(crate) use reads::matches_max;
 pub use reads::postings_max;
-pub(crate) use terms::dictionary_terms;
-pub(crate) use text::query_analyzer;
+pub(crate) use relatives::has_relatives;
+pub(crate) use script::measured_field;
+pub(crate) use terms::{dictionary_terms, fields_with_values};
+pub(crate) use text::{query_analyzer, search_fields};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -43,7 +46,7 @@ use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQu
 use tantivy::schema::Field;
 
 use super::constant::{ConstantQuery, DocumentSet, Everything};
-use crate::query::resolver::KnnResolver;
+use crate::query::vectors::VectorAnswers;
 use crate::ranked::Ranked;
 use crate::snapshot::Snapshot;
 
@@ -59,8 +62,8 @@ pub struct CompileContext<'a> {
     pub snapshot: &'a Snapshot,
     /// Milliseconds since the epoch that `now` means.
     pub now_ms: i64,
-    /// Answers nearest-neighbour clauses.
-    pub knn: &'a dyn KnnResolver,
+    /// What its clauses that need vectors have found.
+    pub vectors: &'a VectorAnswers,
 }
 
 /// A compiled query and what is known of it.
@@ -86,6 +89,11 @@ impl Plan {
     /// The number of live documents that match, when it is known without running the query.
     pub(crate) fn matches_exactly(&self) -> Option<u64> {
         self.exact.then_some(self.at_least)
+    }
+
+    /// Whether it is known without running the query that nothing matches.
+    pub(crate) fn is_nothing(&self) -> bool {
+        is_empty(&*self.query, self.matches_exactly())
     }
 }
 
@@ -134,6 +142,10 @@ pub(crate) fn plan_nested(
     })
 }
 
+fn is_empty(query: &dyn TantivyQuery, matches: Option<u64>) -> bool {
+    matches == Some(0) && query.is::<EmptyQuery>()
+}
+
 /// A compiled part of a query.
 pub(super) struct Node {
     query: Box<dyn TantivyQuery>,
@@ -177,7 +189,7 @@ impl Node {
     }
 
     fn is_nothing(&self) -> bool {
-        self.exact && self.at_least == 0 && self.query.is::<EmptyQuery>()
+        is_empty(&*self.query, self.exact.then_some(self.at_least))
     }
 
     /// A query that scores; `boost` is applied here.
@@ -236,9 +248,9 @@ impl<'a> Compiler<'a> {
             }
             Query::Boosting(boosting) => self.boosting(boosting, factor),
             Query::QueryString(query) => {
-                let fields = self.search_fields(&query.fields);
-                let tree =
-                    super::query_string::tree(query, &fields, &self.context.snapshot.mapping)?;
+                let mapping = &self.context.snapshot.mapping;
+                let fields = search_fields(&query.fields, mapping);
+                let tree = super::query_string::tree(query, &fields, mapping)?;
                 self.node(&tree, factor)
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),

@@ -6,7 +6,6 @@ use clew_query::{JoinScore, NestedQuery, QueryError};
 
 use super::{Compiler, Node};
 use crate::query::join::ToParent;
-use crate::segments::{Scope, SegmentBits};
 
 impl Compiler<'_> {
     pub(super) fn nested(&mut self, nested: &NestedQuery, factor: f32) -> Result<Node, QueryError> {
@@ -54,28 +53,6 @@ impl Compiler<'_> {
             constant,
             ..Node::scored(Box::new(join), 1.0)
         })
-    }
-
-    /// The nested objects that are searched and belong to living documents, one set per segment;
-    /// `None` where whole documents are.
-    pub(super) fn living_objects(&self) -> Option<Vec<SegmentBits>> {
-        let scope = self.scope.as_deref()?;
-        let snapshot = self.context.snapshot;
-        let living = snapshot.readers.iter().enumerate().map(|(at, reader)| {
-            let mut bits = SegmentBits::empty(reader.max_doc());
-            let blocks = snapshot.blocks(at);
-            let rows = blocks.and_then(|blocks| blocks.of(Scope::Nested(scope)));
-            if let (Some(blocks), Some(rows)) = (blocks, rows) {
-                let alive = reader.alive_bitset();
-                let lives = |row: &u32| {
-                    let root = blocks.root_of(*row);
-                    root.is_some_and(|root| alive.is_none_or(|alive| alive.is_alive(root)))
-                };
-                rows.iter().filter(lives).for_each(|row| bits.insert(row));
-            }
-            bits
-        });
-        Some(living.collect())
     }
 }
 

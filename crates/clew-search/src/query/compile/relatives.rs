@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_query::{Bool, JoinScore, Query, QueryError, Related, RelatedQuery, Term};
-use clew_schema::JoinRelations;
+use clew_schema::{JoinRelations, Mapping};
 use tantivy::query::EnableScoring;
 
 use super::{Compiler, Node};
@@ -100,6 +100,13 @@ impl Compiler<'_> {
             ..Node::scored(Box::new(docs), boost)
         })
     }
+}
+
+/// Whether documents can have relatives of the kind at all.
+pub(crate) fn has_relatives(related: &RelatedQuery, mapping: &Mapping) -> bool {
+    let relations = mapping.join().map(|(_, relations)| relations);
+    let sides = relations.and_then(|relations| Sides::of(related, relations));
+    sides.is_some_and(|sides| JoinRelation::of(mapping, sides.parent).is_some())
 }
 
 /// Who is asked about, and who is found.

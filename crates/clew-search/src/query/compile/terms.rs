@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clew_analysis::normalize;
 use clew_query::{Pattern, QueryError, Term};
-use clew_schema::{FieldKind, KeywordStyle, MappedField, TextStyle};
+use clew_schema::{FieldKind, KeywordStyle, MappedField, Mapping, TextStyle};
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -136,23 +136,10 @@ impl Compiler<'_> {
     }
 
     pub(super) fn exists(&self, path: &str, score: f32) -> Result<Node, QueryError> {
-        if matches!(path, "_id" | "_index" | "_source" | "_seq_no" | "_version") {
+        if is_of_every_document(path) {
             return Ok(self.everything(score));
         }
-        let snapshot = self.context.snapshot;
-        let below = format!("{path}.");
-        let fields: Vec<&MappedField> = match snapshot.mapping.field(path) {
-            Some(field) => vec![field],
-            None => {
-                let pattern = Wildcard::parse(path, false)?;
-                let fields = snapshot.mapping.fields().iter();
-                let named = |field: &&MappedField| {
-                    field.path.starts_with(&below)
-                        || path.contains('*') && pattern.matches(&field.path)
-                };
-                fields.filter(named).collect()
-            }
-        };
+        let fields = fields_with_values(path, &self.context.snapshot.mapping)?;
         let mut nodes = Vec::with_capacity(fields.len());
         for field in fields {
             nodes.push(self.has_value(field, score)?);
@@ -166,9 +153,8 @@ impl Compiler<'_> {
     fn has_value(&self, mapped: &MappedField, score: f32) -> Result<Node, QueryError> {
         let snapshot = self.context.snapshot;
         if matches!(mapped.kind, FieldKind::Vector(_)) {
-            let docs = self.context.knn.vector_docs(mapped.id)?;
-            let segments = snapshot.readers.iter().map(|reader| reader.segment_id());
-            return Ok(Node::set(Given(segments.zip(docs).collect()), score));
+            let docs = self.context.vectors.present(mapped.id).to_vec();
+            return Ok(Node::set(Given(docs), score));
         }
         if mapped.kind == FieldKind::RankFeatures {
             return Err(QueryError::create(
@@ -275,6 +261,29 @@ impl Compiler<'_> {
             ))),
         }
     }
+}
+
+fn is_of_every_document(path: &str) -> bool {
+    matches!(path, "_id" | "_index" | "_source" | "_seq_no" | "_version")
+}
+
+/// The fields that are asked for when documents are to have a value at a path, which may be a pattern.
+pub(crate) fn fields_with_values<'m>(
+    path: &str,
+    mapping: &'m Mapping,
+) -> Result<Vec<&'m MappedField>, QueryError> {
+    if is_of_every_document(path) {
+        return Ok(Vec::new());
+    }
+    if let Some(field) = mapping.field(path) {
+        return Ok(vec![field]);
+    }
+    let below = format!("{path}.");
+    let pattern = Wildcard::parse(path, false)?;
+    let named = |field: &&MappedField| {
+        field.path.starts_with(&below) || path.contains('*') && pattern.matches(&field.path)
+    };
+    Ok(mapping.fields().iter().filter(named).collect())
 }
 
 /// A value as the field's terms have it.

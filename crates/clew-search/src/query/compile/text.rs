@@ -5,7 +5,7 @@ use clew_query::{
     FieldBoost, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, Operator,
     Query, QueryError, Term,
 };
-use clew_schema::{FieldKind, FloatKind, MappedField};
+use clew_schema::{FieldKind, FloatKind, MappedField, Mapping};
 use tantivy::schema::Field;
 
 use super::compound::{all, any, dis_max, required};
@@ -170,7 +170,7 @@ impl<'a> Compiler<'a> {
         multi: &MultiMatch,
         factor: f32,
     ) -> Result<Node, QueryError> {
-        let fields = self.search_fields(&multi.fields);
+        let fields = search_fields(&multi.fields, &self.context.snapshot.mapping);
         let lenient = multi.clause.lenient || multi.fields.is_empty();
         if multi.kind == MultiMatchKind::CrossFields {
             return self.cross_fields(multi, &fields, factor);
@@ -212,54 +212,6 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// The fields that patterns stand for; no patterns stand for every field with values.
-    pub(super) fn search_fields(&self, wanted: &[FieldBoost]) -> Vec<FieldBoost> {
-        let all = [FieldBoost {
-            field: "*".to_string(),
-            boost: 1.0,
-        }];
-        let wanted = if wanted.is_empty() { &all } else { wanted };
-        let mut fields: Vec<FieldBoost> = Vec::new();
-        for FieldBoost { field, boost } in wanted {
-            if !field.contains('*') {
-                fields.push(FieldBoost {
-                    field: field.clone(),
-                    boost: *boost,
-                });
-                continue;
-            }
-            let Ok(pattern) = crate::query::automaton::Wildcard::parse(field, false) else {
-                continue;
-            };
-            let matching = self
-                .context
-                .snapshot
-                .mapping
-                .fields()
-                .iter()
-                .filter(|have| {
-                    let has_words = !matches!(
-                        have.kind,
-                        FieldKind::Vector(_)
-                            | FieldKind::Binary { .. }
-                            | FieldKind::Completion(_)
-                            | FieldKind::Float(FloatKind::RankFeature)
-                            | FieldKind::RankFeatures
-                    );
-                    has_words && !have.settings.hidden && pattern.matches(&have.path)
-                })
-                .map(|have| have.path.as_str());
-            let aliases = self.context.snapshot.mapping.aliases();
-            let aliases = aliases.map(|(alias, _)| alias);
-            let aliases = aliases.filter(|alias| field != "*" && pattern.matches(alias));
-            fields.extend(matching.chain(aliases).map(|path| FieldBoost {
-                field: path.to_string(),
-                boost: *boost,
-            }));
-        }
-        fields
-    }
-
     /// Words count as clauses like queries do.
     pub(super) fn count_clauses(&mut self, words: usize) -> Result<(), QueryError> {
         self.clauses += words.saturating_sub(1);
@@ -270,6 +222,51 @@ impl<'a> Compiler<'a> {
         }
         Ok(())
     }
+}
+
+/// The fields that patterns stand for; no patterns stand for every field with values.
+pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<FieldBoost> {
+    let all = [FieldBoost {
+        field: "*".to_string(),
+        boost: 1.0,
+    }];
+    let wanted = if wanted.is_empty() { &all } else { wanted };
+    let mut fields: Vec<FieldBoost> = Vec::new();
+    for FieldBoost { field, boost } in wanted {
+        if !field.contains('*') {
+            fields.push(FieldBoost {
+                field: field.clone(),
+                boost: *boost,
+            });
+            continue;
+        }
+        let Ok(pattern) = crate::query::automaton::Wildcard::parse(field, false) else {
+            continue;
+        };
+        let matching = mapping
+            .fields()
+            .iter()
+            .filter(|have| {
+                let has_words = !matches!(
+                    have.kind,
+                    FieldKind::Vector(_)
+                        | FieldKind::Binary { .. }
+                        | FieldKind::Completion(_)
+                        | FieldKind::Float(FloatKind::RankFeature)
+                        | FieldKind::RankFeatures
+                );
+                has_words && !have.settings.hidden && pattern.matches(&have.path)
+            })
+            .map(|have| have.path.as_str());
+        let aliases = mapping.aliases();
+        let aliases = aliases.map(|(alias, _)| alias);
+        let aliases = aliases.filter(|alias| field != "*" && pattern.matches(alias));
+        fields.extend(matching.chain(aliases).map(|path| FieldBoost {
+            field: path.to_string(),
+            boost: *boost,
+        }));
+    }
+    fields
 }
 
 /// Values that do not fit match nothing when leniency was asked for.

@@ -6,7 +6,7 @@ use clew_query::{
 };
 use serde_json::json;
 
-use crate::query::NoKnn;
+use crate::query::VectorAnswers;
 use crate::query::count;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, search};
@@ -49,12 +49,15 @@ fn check(query: FunctionScore, want: impl Fn(&Doc) -> f64) {
         track_total: TrackTotal::Exact,
         ..ShardRequest::new(&query)
     };
-    let result = search(&snapshot, request, &NoKnn).unwrap();
+    let result = search(&snapshot, request, &VectorAnswers::default()).unwrap();
     let matches = |doc: &Doc| !doc.dead && doc.flag == Some(true) && want(doc) >= least;
     let wanted = docs.iter().flatten().filter(|doc| matches(doc)).count();
     assert!(wanted > 5);
     assert_eq!(result.hits.len(), wanted);
-    assert_eq!(count(&snapshot, &query, &NoKnn, 0).unwrap(), wanted as u64);
+    assert_eq!(
+        count(&snapshot, &query, &VectorAnswers::default(), 0).unwrap(),
+        wanted as u64
+    );
     for hit in &result.hits {
         let doc = &docs[hit.segment][hit.doc as usize];
         let (have, want) = (f64::from(hit.score.unwrap()), want(doc));
@@ -129,7 +132,7 @@ fn chance_depends_on_the_seed_alone() {
             limit: 1000,
             ..ShardRequest::new(&query)
         };
-        let result = search(&snapshot, request, &NoKnn).unwrap();
+        let result = search(&snapshot, request, &VectorAnswers::default()).unwrap();
         result
             .hits
             .iter()
@@ -163,7 +166,12 @@ fn what_cannot_be_computed_is_refused() {
     ];
     for (function, reason) in cases {
         let query = Query::FunctionScore(Box::new(scored(vec![function])));
-        let error: QueryError = search(&snapshot, ShardRequest::new(&query), &NoKnn).unwrap_err();
+        let error: QueryError = search(
+            &snapshot,
+            ShardRequest::new(&query),
+            &VectorAnswers::default(),
+        )
+        .unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use clew_query::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query, QueryError,
 };
 
-use crate::query::NoKnn;
+use crate::query::VectorAnswers;
 use crate::query::matching;
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, search};
@@ -148,7 +148,13 @@ fn cases_of_alternatives() -> Vec<(IntervalRule, Wanted)> {
 fn rules_find_what_a_loop_finds() {
     let (snapshot, docs) = shard(23);
     for (rule, wanted) in cases().into_iter().chain(cases_of_alternatives()) {
-        let bits = matching(&snapshot, &query(rule.clone()), &NoKnn, 0).unwrap();
+        let bits = matching(
+            &snapshot,
+            &query(rule.clone()),
+            &VectorAnswers::default(),
+            0,
+        )
+        .unwrap();
         let mut found = 0;
         for (segment, docs) in docs.iter().enumerate() {
             for (number, doc) in (0..).zip(docs) {
@@ -176,7 +182,7 @@ fn more_and_tighter_intervals_score_higher() {
         track_total: TrackTotal::Exact,
         ..ShardRequest::new(&query)
     };
-    let result = search(&snapshot, request, &NoKnn).unwrap();
+    let result = search(&snapshot, request, &VectorAnswers::default()).unwrap();
     assert!(result.hits.len() > 10);
     for hit in &result.hits {
         let doc = &docs[hit.segment][hit.doc as usize];
@@ -205,7 +211,7 @@ fn fields_without_positions_are_refused() {
         scoring: IntervalScoring::Proximity,
         boost: 1.0,
     });
-    let error = matching(&snapshot, &query, &NoKnn, 0).unwrap_err();
+    let error = matching(&snapshot, &query, &VectorAnswers::default(), 0).unwrap_err();
     assert!(
         error
             .to_string()
@@ -221,10 +227,10 @@ fn rules_have_limits() {
     for _ in 0..40 {
         deep = IntervalRule::AnyOf(vec![deep]);
     }
-    let error = matching(&snapshot, &query(deep), &NoKnn, 0).unwrap_err();
+    let error = matching(&snapshot, &query(deep), &VectorAnswers::default(), 0).unwrap_err();
     assert!(matches!(error, QueryError::TooDeep { .. }), "{error}");
     let wide = IntervalRule::AnyOf((0..2000).map(|n| word(&format!("w{n}"))).collect());
-    let error = matching(&snapshot, &query(wide), &NoKnn, 0).unwrap_err();
+    let error = matching(&snapshot, &query(wide), &VectorAnswers::default(), 0).unwrap_err();
     assert!(
         matches!(error, QueryError::TooManyClauses { .. }),
         "{error}"
@@ -236,5 +242,5 @@ fn rules_have_limits() {
         mode: IntervalMode::Ordered,
         max_gaps: Some(3),
     };
-    matching(&snapshot, &query(many), &NoKnn, 0).unwrap();
+    matching(&snapshot, &query(many), &VectorAnswers::default(), 0).unwrap();
 }

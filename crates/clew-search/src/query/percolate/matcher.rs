@@ -12,7 +12,7 @@ use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
 use crate::indexing::SegmentBuilder;
-use crate::query::{CompileContext, NoKnn, plan};
+use crate::query::{CompileContext, VectorAnswers, plan};
 use crate::segments::Blocks;
 use crate::snapshot::Snapshot;
 
@@ -79,7 +79,7 @@ impl DocumentMatcher {
         let context = CompileContext {
             snapshot: &snapshot,
             now_ms: 0,
-            knn: &NoKnn,
+            vectors: &VectorAnswers::default(),
         };
         plan(query, &context).map(|_| ())
     }
@@ -92,7 +92,7 @@ impl DocumentMatcher {
         let context = CompileContext {
             snapshot: &self.snapshot,
             now_ms,
-            knn: &NoKnn,
+            vectors: &VectorAnswers::default(),
         };
         let plan = plan(query, &context)?;
         let scoring = EnableScoring::enabled_from_searcher(self.snapshot.stub());

@@ -9,7 +9,7 @@ use tantivy::{DocId, SegmentReader};
 use super::matcher::{DocumentMatcher, Matched};
 use super::needs::Needs;
 use crate::query::matching_within;
-use crate::query::{CompileContext, NoKnn, field_of};
+use crate::query::{CompileContext, VectorAnswers, field_of};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
 
@@ -180,7 +180,7 @@ pub(crate) fn candidates(
     let context = CompileContext {
         snapshot,
         now_ms,
-        knn: &NoKnn,
+        vectors: &VectorAnswers::default(),
     };
     let mut all: Option<Vec<SegmentBits>> = None;
     for words in words.chunks(WORDS_AT_ONCE) {
