@@ -5,6 +5,43 @@
 //! log is durable. Everything else (segments, id map, catalog) is a view of the log and records the
 //! position it has applied; recovery opens the newest complete view and replays the rest.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use clew_engine::{
+//!     Access, Action, Engine, EngineOptions, IndexSettings, OpType, Purpose, SearchRequest, WriteOperation,
+//! };
+//! use clew_platform::{RealClock, SimDisk};
+//! use clew_query::Query;
+//! use clew_schema::{FieldKind, FieldSpec, IntegerKind, Mapping, MappingSpec};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let options = EngineOptions::new("/data");
+//! let engine = Engine::start(options, Arc::new(SimDisk::new()), Arc::new(RealClock::new()))?;
+//! let access = Access::everything();
+//! let year = FieldSpec::new("year", FieldKind::Integer(IntegerKind::Long));
+//! let mapping = Mapping::from_spec(MappingSpec::default().with(year))?;
+//! engine.create_index(&access, "books", IndexSettings::default(), mapping)?;
+//!
+//! let written = engine.write(&access, vec![WriteOperation {
+//!     index: "books".into(),
+//!     require_alias: false,
+//!     id: Some("1".into()),
+//!     routing: None,
+//!     action: Action::Index { source: r#"{"year": 1851}"#.into(), op_type: OpType::Index },
+//!     condition: None,
+//! }]);
+//! engine.durable(&written).await?;
+//!
+//! let books = engine.open_exactly("books", &access, Purpose::Read)?;
+//! engine.refresh(&books)?;
+//! let found = engine.search(SearchRequest::new(engine.pin(&[books])?, Query::match_all())).await?;
+//! assert_eq!(found.hits[0].id, "1");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Deliberately absent: any protocol's types or JSON shapes, sockets, async tasks.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

@@ -72,6 +72,37 @@ pub struct SearchRequest {
     pub control: SearchControl,
 }
 
+impl SearchRequest {
+    /// The number of hits and of matches counted where nothing else is said.
+    const SIZE: usize = 10;
+    const COUNTED: u64 = 10_000;
+
+    /// The ten best hits of a query without their sources, counted exactly up to 10,000.
+    pub fn new(pinned: Pinned, query: Query) -> Self {
+        SearchRequest {
+            pinned,
+            parts: BTreeMap::new(),
+            query,
+            post_filter: None,
+            sort: Vec::new(),
+            from: 0,
+            size: Self::SIZE,
+            track_total: TrackTotal::UpTo(Self::COUNTED),
+            track_scores: false,
+            min_score: None,
+            search_after: None,
+            aggs: Vec::new(),
+            source: false,
+            vectors: false,
+            timeout: None,
+            profile: false,
+            inner_hits: Vec::new(),
+            groups: Vec::new(),
+            control: SearchControl::default(),
+        }
+    }
+}
+
 /// How a search goes about what it is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct SearchControl {

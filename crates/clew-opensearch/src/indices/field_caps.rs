@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::search::{match_all, resolve_documents};
+use crate::search::resolve_documents;
 use crate::state::call::Call;
 
 /// Fields that every index has: name, whether it can be searched, and aggregated.
@@ -111,10 +111,9 @@ async fn filtered(call: &Call, filter: &Value) -> Result<Vec<Arc<Index>>, ApiErr
     for index in call.opened(call.index_expression(), Purpose::Read).await? {
         let pinned = call.api.engine.pin(std::slice::from_ref(&index))?;
         let request = SearchRequest {
-            query: query.clone(),
             size: 0,
             track_total: TrackTotal::UpTo(1),
-            ..match_all(pinned)?
+            ..SearchRequest::new(pinned, query.clone())
         };
         let found = call.api.engine.search(request).await?;
         if found.total.is_some_and(|total| total.value > 0) {

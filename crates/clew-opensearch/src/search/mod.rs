@@ -55,7 +55,6 @@ pub(crate) use pit::{
     named_pits, open_pits,
 };
 pub(crate) use rank_eval::rank_eval;
-pub(crate) use request::match_all;
 pub(crate) use response::explained;
 pub use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use template::{render_template, search_template};
@@ -337,11 +336,10 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let indices = pinned.indices();
     let request = SearchRequest {
         parts: search_parts(&call, &resolved, options).await?,
-        query,
         size: 0,
         track_total: TrackTotal::Exact,
         min_score,
-        ..request::match_all(pinned)?
+        ..SearchRequest::new(pinned, query)
     };
     let response = execute(&call, &indices, request).await?;
     let shards = response.shards;

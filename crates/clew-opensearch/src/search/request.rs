@@ -417,15 +417,14 @@ impl Spec {
                     output.source.may_keep(&field.path) || output.fields.wants(&field.path)
                 })
             });
-        let base = match_all(pinned)?;
+        let query = match &self.query {
+            Some(query) => query.clone(),
+            None if self.only_suggests() => Query::MatchNone,
+            None => Query::match_all(),
+        };
         let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
         let collapse = self.collapse.as_ref();
         Ok(SearchRequest {
-            query: match &self.query {
-                Some(query) => query.clone(),
-                None if self.only_suggests() => Query::MatchNone,
-                None => base.query,
-            },
             post_filter: self.post_filter.clone(),
             sort: self.sort.clone(),
             from: self.from,
@@ -435,7 +434,6 @@ impl Spec {
                 .unwrap_or(TrackTotal::UpTo(TRACK_TOTAL_DEFAULT)),
             track_scores: self.track_scores,
             min_score: self.min_score,
-            search_after: None,
             aggs: self.aggs.clone(),
             source,
             vectors,
@@ -447,33 +445,7 @@ impl Spec {
                 collapse: collapse.map(|collapse| collapse.request(&self.output.inner)),
                 ..self.control.engine()
             },
-            pinned: base.pinned,
-            parts: base.parts,
+            ..SearchRequest::new(pinned, query)
         })
     }
-}
-
-/// A search for everything.
-pub(crate) fn match_all(pinned: Pinned) -> Result<SearchRequest, ApiError> {
-    Ok(SearchRequest {
-        pinned,
-        parts: BTreeMap::new(),
-        query: dsl::parse_query(&json!({"match_all": {}}))?,
-        post_filter: None,
-        sort: Vec::new(),
-        from: 0,
-        size: SIZE_DEFAULT,
-        track_total: TrackTotal::UpTo(TRACK_TOTAL_DEFAULT),
-        track_scores: false,
-        min_score: None,
-        search_after: None,
-        aggs: Vec::new(),
-        source: false,
-        vectors: false,
-        timeout: None,
-        profile: false,
-        inner_hits: Vec::new(),
-        groups: Vec::new(),
-        control: SearchControl::default(),
-    })
 }

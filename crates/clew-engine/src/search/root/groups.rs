@@ -60,25 +60,14 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
         Within::Nested(_) | Within::Kin(_) => None,
     };
     SearchRequest {
-        pinned: request.pinned.clone(),
         parts: request.parts.clone(),
-        query,
         post_filter: request.post_filter.clone(),
         sort: wish.sort.clone(),
         from: wish.from,
         size: wish.size,
         track_total: TrackTotal::Exact,
-        track_scores: false,
-        min_score: None,
-        search_after: None,
-        aggs: Vec::new(),
         source: wish.source,
         vectors: request.vectors,
-        // Its time is that of the search around it.
-        timeout: None,
-        profile: false,
-        inner_hits: Vec::new(),
-        groups: Vec::new(),
         control: SearchControl {
             slice: request.control.slice,
             collapse: field.map(|field| Collapse {
@@ -87,6 +76,8 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
             }),
             ..SearchControl::default()
         },
+        // Its time is that of the search around it.
+        ..SearchRequest::new(request.pinned.clone(), query)
     }
 }
 

@@ -206,25 +206,11 @@ impl Node {
 
     pub(crate) fn search_request(&self, query: Query, size: usize) -> SearchRequest {
         SearchRequest {
-            parts: std::collections::BTreeMap::new(),
-            pinned: self.engine.pin(&[self.index()]).unwrap(),
-            query,
-            post_filter: None,
-            sort: vec![],
-            from: 0,
             size,
             track_total: TrackTotal::Exact,
-            track_scores: false,
-            min_score: None,
-            search_after: None,
-            aggs: vec![],
             source: true,
             vectors: true,
-            timeout: None,
-            profile: false,
-            groups: vec![],
-            inner_hits: vec![],
-            control: clew_engine::SearchControl::default(),
+            ..SearchRequest::new(self.engine.pin(&[self.index()]).unwrap(), query)
         }
     }
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchControl,
-    SearchRequest, WriteOperation, WriteResult,
+    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchRequest,
+    WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
 use clew_query::{Order, SortKey, SortValue};
@@ -143,29 +143,18 @@ fn request(
     first: bool,
 ) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
-        pinned: job.pinned.clone(),
         parts: job.parts.clone(),
-        query: job.query.clone(),
-        post_filter: None,
         sort: vec![SortKey::Doc { order: Order::Asc }],
-        from: 0,
         size,
         track_total: if first {
             TrackTotal::Exact
         } else {
             TrackTotal::No
         },
-        track_scores: false,
-        min_score: None,
         search_after: after,
-        aggs: Vec::new(),
-        groups: Vec::new(),
         source: job.verb != Verb::Delete,
         vectors: job.verb != Verb::Delete,
-        timeout: None,
-        profile: false,
-        inner_hits: Vec::new(),
-        control: SearchControl::default(),
+        ..SearchRequest::new(job.pinned.clone(), job.query.clone())
     })
 }
 
