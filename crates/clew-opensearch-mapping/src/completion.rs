@@ -5,7 +5,9 @@ use clew_schema::{CompletionContext, CompletionMapping, ContextKind, MappingErro
 use serde_json::{Map, Value};
 
 /// Characters of an input that are kept unless the mapping says otherwise.
-const LENGTH_DEFAULT: usize = 50;
+pub(crate) const LENGTH_DEFAULT: usize = 50;
+/// What cuts inputs unless the mapping says otherwise.
+pub(crate) const ANALYZER_DEFAULT: &str = "simple";
 /// Contexts of one field.
 const CONTEXTS_MAX: usize = 10;
 /// Level of the cells of places unless the mapping says otherwise.
@@ -29,7 +31,7 @@ pub(crate) fn read_completion(
                 let name = name.to_string();
                 return Err(MappingError::UnknownAnalyzer { name });
             }
-            None => "simple".to_string(),
+            None => ANALYZER_DEFAULT.to_string(),
         },
         keep_separators: separators != Some(&Value::Bool(false)),
         length_max: length

@@ -1,12 +1,12 @@
 //! Mappings as they are kept: what both formats make of them is what they were.
 
 use clew_analysis::Analysis;
-use clew_schema::{MappedField, Mapping, MappingError};
+use clew_schema::{MappedField, Mapping, MappingError, MappingPart};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::show::{field_json, object_settings_json, root_json};
-use crate::{merge, reader, shown, try_mapping};
+use crate::{merge, read, reader, shown, try_mapping};
 
 /// A mapping as builds wrote it that knew format 1 alone.
 fn encode_format_1(mapping: &Mapping) -> Value {
@@ -178,6 +178,37 @@ fn every_field_is_the_same_after_it_was_kept() {
         let body = json!({"properties": {"a": {"type": "long"}, "f": field}});
         merge(&mut mapping, &body).unwrap();
         check(&mapping);
+    }
+}
+
+/// A field that is shown without anything of it having been written, as one of another protocol is.
+#[test]
+fn what_was_never_written_is_shown_as_what_makes_it() {
+    for field in FIELDS {
+        let field: Value = serde_json::from_str(field).unwrap();
+        let mut written = with_analysis();
+        let body = json!({"properties": {"a": {"type": "long"}, "f": field}});
+        merge(&mut written, &body).unwrap();
+        let mut spec = read(&body, written.analysis()).unwrap();
+        for part in &mut spec.parts {
+            if let MappingPart::Field(field) = part {
+                field.shown.clear();
+            }
+        }
+        let mut unwritten = with_analysis();
+        unwritten.merge(spec).unwrap();
+        let mut again = with_analysis();
+        merge(&mut again, &shown(&unwritten)).unwrap();
+        let without_shown = |mapping: &Mapping| {
+            let fields = mapping.fields().iter().map(|field| {
+                let mut settings = field.settings.clone();
+                settings.shown.clear();
+                format!("{} {:?} {settings:?}", field.path, field.kind)
+            });
+            fields.collect::<Vec<_>>()
+        };
+        let expected = without_shown(&written);
+        assert_eq!(without_shown(&again), expected, "{field}");
     }
 }
 

@@ -34,6 +34,7 @@ mod source;
 mod template;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 mod vector;
 mod words;
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::join::show_relations;
 use crate::kinds::SIZE_PARAMETER;
+use crate::unwritten::unwritten;
 
 /// What `GET _mapping` shows under `mappings`; what is as usual is left out.
 pub fn shown(mapping: &Mapping) -> Value {
@@ -178,7 +179,11 @@ pub(crate) fn field_json(field: &MappedField) -> Map<String, Value> {
     {
         shown.insert(SIZE_PARAMETER.to_string(), json!(neighbours));
     }
-    shown.extend(field.settings.shown.clone());
+    if field.settings.shown.is_empty() {
+        shown.extend(unwritten(field));
+    } else {
+        shown.extend(field.settings.shown.clone());
+    }
     shown
 }
 
