@@ -3,6 +3,8 @@
 //! The prices were measured on one core of an EPYC (Zen 4, AVX-512) on 150,000 × 384 vectors of a
 //! sentence model, out of cache. What counts are their ratios, which move little between machines.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Strategy;
 use crate::graph::DISTANCES_PER_EF;
 
@@ -36,7 +38,7 @@ impl Plan {
 
 /// What a planner expected each way through a column to take, in nanoseconds on one thread out of
 /// cache. `None` is a way that the column, or the request, does not allow.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prices {
     /// Measuring every vector that passes.

@@ -10,6 +10,7 @@ use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };
+use serde::{Deserialize, Serialize};
 use tantivy::DocId;
 
 use crate::shard::{SegmentView, VectorFile, View};
@@ -27,6 +28,7 @@ pub(crate) struct ViewKnn<'a> {
 }
 
 /// How one clause was answered in one segment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SegmentProfile {
     pub(crate) segment: usize,
     pub(crate) field: String,

@@ -1,6 +1,7 @@
 //! What a search asks of a shard, and what it answers.
 
 use clew_query::{Query, QueryError, SortKey, SortValue};
+use serde::{Deserialize, Serialize};
 use tantivy::{DocId, SegmentReader};
 
 use super::hit::ShardHit;
@@ -114,7 +115,7 @@ impl<'a> ShardRequest<'a> {
 }
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShardResult {
     /// How many documents match.
     pub total: Total,

@@ -1,5 +1,7 @@
 //! How many documents match, and how exactly that is counted.
 
+use serde::{Deserialize, Serialize};
+
 /// How exactly matching documents are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackTotal {
@@ -12,7 +14,7 @@ pub enum TrackTotal {
 }
 
 /// What a total's value means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Relation {
     /// Exactly so many.
     Eq,
@@ -21,7 +23,7 @@ pub enum Relation {
 }
 
 /// How many documents match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
     /// The number.
     pub value: u64,

@@ -1,13 +1,14 @@
 //! What a search did and why: plain numbers, so that reporting them costs nothing.
 
 use clew_kernels::FAST_ROWS;
+use serde::{Deserialize, Serialize};
 
 use crate::codes::FACTORS;
 use crate::column::View;
 use crate::plan::{Prices, Situation};
 
 /// Why a search went the way it did, and what it took.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchProfile {
     /// Vectors in the column.

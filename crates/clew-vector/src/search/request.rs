@@ -1,5 +1,7 @@
 //! What a search is asked, and what it answers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Filter, SearchProfile};
 
 /// What to search for.
@@ -93,7 +95,7 @@ pub struct SearchOutcome {
 }
 
 /// How a search went through the column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Strategy {
     /// Every vector that passes was measured; the hits are exact.
     Exact,

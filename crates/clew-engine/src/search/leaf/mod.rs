@@ -5,52 +5,27 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use clew_aggregation::{AggCollector, AggSearcher, Intermediate};
+use clew_aggregation::{AggCollector, AggSearcher};
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{Bool, Query, QueryError};
-use clew_search::{DocVisitor, ShardHit, ShardRequest, ShardResult};
+use clew_search::{DocVisitor, ShardRequest};
 
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::collected_bytes;
-use crate::search::knn::{SegmentProfile, ViewKnn};
+use crate::search::knn::ViewKnn;
 use crate::search::pinned::{PinnedShard, slice_of};
 use crate::search::request::{IndexPart, SearchRequest};
 
 mod aggs;
+mod answer;
 mod found;
 
 use aggs::collector_of;
+pub(super) use answer::{ShardAnswer, ShardFound};
 
 /// Hits that take no more than this are not booked before they are fetched.
 const FEW_HITS_BYTES: usize = 64 << 10;
-
-/// What a shard answers.
-pub(super) struct ShardAnswer {
-    pub(super) result: ShardResult,
-    /// The best of each of the queries that rank together.
-    pub(super) parts: Vec<Vec<ShardHit>>,
-    pub(super) aggs: Option<Intermediate>,
-    pub(super) knn: Vec<SegmentProfile>,
-    pub(super) took: Duration,
-    /// What the hits are booked on.
-    pub(super) memory: Option<Reservation>,
-}
-
-impl ShardAnswer {
-    /// Nothing was found in time.
-    pub(super) fn too_late(request: &SearchRequest) -> Self {
-        let nothing = request.control.hybrid.as_ref();
-        ShardAnswer {
-            result: ShardResult::too_late(request.track_total),
-            parts: vec![Vec::new(); nothing.map_or(0, |hybrid| hybrid.queries.len())],
-            aggs: None,
-            knn: Vec::new(),
-            took: request.timeout.unwrap_or_default(),
-            memory: None,
-        }
-    }
-}
 
 /// How many hits a shard gives for the request's query.
 fn limit_of(request: &SearchRequest) -> usize {
@@ -155,11 +130,13 @@ impl Inner {
         let took = self.clock.monotonic().saturating_sub(started);
         target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
-            result,
-            parts,
+            found: ShardFound {
+                result,
+                parts,
+                knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
+                took,
+            },
             aggs: partial,
-            knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
-            took,
             memory,
         })
     }

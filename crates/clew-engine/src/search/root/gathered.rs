@@ -49,10 +49,11 @@ impl<'t> Gathered<'t> {
                         all.shard_profiles.push(shard_profile(target, &answer));
                     }
                     all.memory.extend(answer.memory);
-                    all.results.push(answer.result);
-                    all.parts.push(answer.parts);
+                    let found = answer.found;
+                    all.results.push(found.result);
+                    all.parts.push(found.parts);
                     all.answered.push(target);
-                    let knn = answer.knn.into_iter();
+                    let knn = found.knn.into_iter();
                     all.knn.extend(knn.map(|one| knn_profile(target, one)));
                     all.aggs = match (all.aggs.take(), answer.aggs) {
                         (Some(mut sum), Some(more)) => {

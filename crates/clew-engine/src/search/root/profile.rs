@@ -12,7 +12,7 @@ pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> Shard
     ShardProfile {
         index: place.index.clone(),
         shard: place.number,
-        took: answer.took,
+        took: answer.found.took,
         aggs: answer
             .aggs
             .as_ref()
