@@ -1,10 +1,11 @@
 //! The query language of a search box: `title:(quick OR brown) -fox "lazy dog"~2 age:>=10`.
 //!
 //! `lexer` cuts the text into tokens, `parser` builds clauses by recursive descent, `build` turns
-//! them into the query tree. In the strict language malformed text is an error; the simple one
+//! them into the query tree, whose leaves are made in `leaves`. In the strict language malformed text is an error; the simple one
 //! makes the best of any text.
 
 mod build;
+mod leaves;
 mod lexer;
 mod parser;
 mod simple;

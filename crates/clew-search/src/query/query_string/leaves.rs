@@ -1,0 +1,220 @@
+//! What one clause of a query string asks of one field.
+
+use clew_analysis::{is_analyzer, tokens};
+use clew_query::{Fuzziness, Match, MatchPhrase, Pattern, Query, QueryError, Range};
+use clew_schema::FieldKind;
+use serde_json::Value;
+
+use super::build::Build;
+use super::{Clause, Word};
+
+impl Build<'_> {
+    pub(super) fn leaf(
+        &self,
+        clause: &Clause,
+        field: &str,
+        boost: f32,
+    ) -> Result<Query, QueryError> {
+        match clause {
+            Clause::Word(word) => self.word(word, field, boost),
+            Clause::Phrase {
+                text,
+                slop,
+                boost: inner,
+            } => Ok(self.guarded(
+                field,
+                Query::MatchPhrase(MatchPhrase {
+                    slop: slop.unwrap_or(self.options.phrase_slop),
+                    boost: boost * inner,
+                    analyzer: self
+                        .options
+                        .quote_analyzer
+                        .clone()
+                        .or_else(|| self.options.analyzer.clone()),
+                    ..MatchPhrase::new(field, text)
+                }),
+            )),
+            Clause::Range {
+                low,
+                high,
+                boost: inner,
+            } => {
+                let mut range = Range {
+                    boost: boost * inner,
+                    ..Range::new(field)
+                };
+                if let Some((text, inclusive)) = low {
+                    let end = if *inclusive {
+                        &mut range.gte
+                    } else {
+                        &mut range.gt
+                    };
+                    *end = Some(Value::String(text.clone()));
+                }
+                if let Some((text, inclusive)) = high {
+                    let end = if *inclusive {
+                        &mut range.lte
+                    } else {
+                        &mut range.lt
+                    };
+                    *end = Some(Value::String(text.clone()));
+                }
+                Ok(self.guarded(field, Query::Range(range)))
+            }
+            Clause::Regexp {
+                pattern,
+                boost: inner,
+            } => {
+                let pattern = if self.is_lower_case(field) {
+                    lower_expression(pattern)
+                } else {
+                    pattern.clone()
+                };
+                let pattern = Pattern {
+                    boost: boost * inner,
+                    states_max: self.options.regexp_states_max,
+                    ..Pattern::new(field, pattern)
+                };
+                Ok(self.on_words(field, Query::Regexp(pattern)))
+            }
+            Clause::Words(words) => self.word(&Word::plain(&words.join(" ")), field, boost),
+            Clause::Group { .. } | Clause::Field { .. } | Clause::All => Ok(Query::MatchNone),
+        }
+    }
+
+    fn word(&self, word: &Word, field: &str, boost: f32) -> Result<Query, QueryError> {
+        let boost = boost * word.boost;
+        if let Some(pattern) = &word.pattern {
+            return self.pattern(pattern, field, boost);
+        }
+        let fuzziness = match &word.fuzzy {
+            None => None,
+            Some(None) => Some(self.options.fuzziness),
+            // The old form was a similarity between 0 and 1.
+            Some(Some(text)) => Some(match Fuzziness::parse(text) {
+                Ok(own) => Fuzziness {
+                    distance: own.distance,
+                    ..self.options.fuzziness
+                },
+                Err(_) => self.options.fuzziness,
+            }),
+        };
+        if let Some(fuzziness) = fuzziness {
+            // What is only about right is not analyzed, but for its case.
+            let value = if self.is_lower_case(field) {
+                word.text.to_lowercase()
+            } else {
+                word.text.clone()
+            };
+            let query = Query::Fuzzy {
+                field: field.to_string(),
+                value,
+                fuzziness,
+                boost,
+            };
+            return Ok(self.on_words(field, query));
+        }
+        let clause = Match {
+            analyzer: self.options.analyzer.clone(),
+            lenient: self.lenient,
+            synonym_phrases: self.options.synonym_phrases,
+            boost,
+            ..Match::new(field, &word.text)
+        };
+        // A word that the analyzer cuts into several is one clause, all of whose parts are wanted
+        // only under AND.
+        Ok(Query::Match(Match {
+            operator: self.options.default_operator,
+            ..clause
+        }))
+    }
+
+    fn pattern(&self, pattern: &str, field: &str, boost: f32) -> Result<Query, QueryError> {
+        if pattern == "*" {
+            return Ok(Query::Exists {
+                field: field.to_string(),
+                boost,
+            });
+        }
+        if !self.options.allow_leading_wildcard && pattern.starts_with(['*', '?']) {
+            return Err(QueryError::Syntax {
+                query: self.options.query.clone(),
+                reason: "'*' or '?' not allowed as first character in WildcardQuery".to_string(),
+            });
+        }
+        // Words of a text field were lower-cased when they were indexed.
+        let value = if self.is_lower_case(field) {
+            pattern.to_lowercase()
+        } else {
+            pattern.to_string()
+        };
+        let plain_prefix = value
+            .strip_suffix('*')
+            .filter(|prefix| !prefix.contains(['*', '?', '\\']));
+        let query = match plain_prefix {
+            Some(prefix) => Query::Prefix(Pattern {
+                boost,
+                ..Pattern::new(field, prefix)
+            }),
+            None => Query::Wildcard(Pattern {
+                boost,
+                ..Pattern::new(field, value)
+            }),
+        };
+        Ok(self.on_words(field, query))
+    }
+
+    /// Whether the words of a field are in small letters, whatever their text has.
+    fn is_lower_case(&self, field: &str) -> bool {
+        // Not every analyzer says so; what it makes of a capital does.
+        self.analyzer(field).is_some_and(|analyzer| {
+            is_analyzer(analyzer) && tokens(analyzer, "Q").first().is_some_and(|q| q.text == "q")
+        })
+    }
+
+    /// A query on words, where the field has words; else nothing if that is to be forgiven.
+    fn on_words(&self, field: &str, query: Query) -> Query {
+        let has_words = match self.mapping.field(field) {
+            Some(field) => matches!(
+                field.kind,
+                FieldKind::Text { .. }
+                    | FieldKind::Keyword { .. }
+                    | FieldKind::Flat
+                    | FieldKind::Constant { .. }
+            ),
+            None => true,
+        };
+        if has_words || !self.lenient {
+            query
+        } else {
+            Query::MatchNone
+        }
+    }
+
+    /// A query with values; values that do not fit are forgiven by a lenient match, so what is
+    /// left are those that cannot say so themselves.
+    fn guarded(&self, field: &str, query: Query) -> Query {
+        if !self.lenient {
+            return query;
+        }
+        match self.mapping.field(field).map(|field| &field.kind) {
+            Some(FieldKind::Text { .. } | FieldKind::Keyword { .. }) | None => query,
+            Some(_) => Query::Lenient(Box::new(query)),
+        }
+    }
+}
+
+/// A regular expression in lower case; what follows a backslash has a meaning of its own.
+fn lower_expression(pattern: &str) -> String {
+    let mut lower = String::with_capacity(pattern.len());
+    let mut is_escaped = false;
+    for character in pattern.chars() {
+        if is_escaped {
+            lower.push(character);
+        } else {
+            lower.extend(character.to_lowercase());
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    lower
+}
