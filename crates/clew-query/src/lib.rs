@@ -38,16 +38,7 @@ pub use error::{
     AggError, AggErrorKind, QueryError, go_on_in_set, go_on_reducing, unless_stopped,
     unless_stopped_in_set,
 };
-pub use query::{
-    Bool, BoostMode, Boosting, Decay, DecayShape, DistanceFeature, DocumentName, FeatureCurve,
-    FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery,
-    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
-    LikeDocument, LikeItem, LikeNamed, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis,
-    MultiMatch, MultiMatchKind, NestedQuery, NoQuery, Operator, Pattern, PercolateNamed,
-    PercolateQuery, Query, QueryReader, QueryString, Range, RankFeature, RegexpOptions,
-    RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode, SimpleFeatures,
-    SparseVector, Term, TermsOf, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
-};
+pub use query::*;
 pub use sort::{
     GeoDistanceKey, Missing, NestedSort, Order, SortKey, SortMode, SortValue, compare_rows,
 };

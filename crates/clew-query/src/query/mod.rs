@@ -8,6 +8,7 @@ mod interval;
 mod knn;
 mod minimum;
 mod named;
+mod on_field;
 mod percolate;
 mod query_string;
 mod regexp_options;
@@ -18,25 +19,21 @@ mod tree;
 mod visit;
 mod words;
 
-pub use curve::{DecayShape, FieldModifier};
-pub use feature::{FeatureCurve, RankFeature, SparseVector};
-pub use function_score::{
-    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
-};
-pub use geo::GeoQuery;
-pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
-pub use knn::KnnQuery;
-pub use minimum::MinimumShouldMatch;
-pub use named::{DocumentName, LikeNamed, PercolateNamed, TermsOf};
-pub use percolate::{NoQuery, PercolateQuery, QueryReader};
-pub use query_string::{QueryString, SimpleFeatures};
-pub use regexp_options::{RegexpOptions, RegexpSyntax};
-pub use related::{Related, RelatedQuery};
-pub use script::{ScoreFormula, VectorMeasure, VectorScore};
-pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice};
-pub use tree::{
-    Bool, Boosting, DistanceFeature, JoinScore, NestedQuery, Pattern, Query, Range, Term, TermsSet,
-};
-pub use words::{
-    FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator,
-};
+// What the file of a family makes public is what can be asked for.
+pub use curve::*;
+pub use feature::*;
+pub use function_score::*;
+pub use geo::*;
+pub use interval::*;
+pub use knn::*;
+pub use minimum::*;
+pub use named::*;
+pub use on_field::*;
+pub use percolate::*;
+pub use query_string::*;
+pub use regexp_options::*;
+pub use related::*;
+pub use script::*;
+pub use similar::*;
+pub use tree::*;
+pub use words::*;

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use clew_analysis::{Token, tokens};
 use clew_platform::Pace;
 use clew_query::{
-    FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query, QueryError,
+    FieldBoost, FieldQuery, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query,
+    QueryError,
 };
 use clew_schema::{FieldKind, KeywordStyle, Mapping};
 use serde_json::Value;
@@ -104,18 +105,22 @@ impl Reader<'_> {
                 }
             }
             Query::MultiMatch(multi) => self.multi_match(multi),
-            leaf => self.leaf(leaf),
+            leaf => {
+                if let Some(leaf) = leaf.on_field() {
+                    self.leaf(leaf);
+                }
+            }
         }
     }
 
-    #[warn(clippy::wildcard_enum_match_arm)]
-    fn leaf(&mut self, query: &Query) {
+    /// Of other leaves no word is shown.
+    fn leaf(&mut self, query: FieldQuery<'_>) {
         match query {
-            Query::Match(clause) => self.words(clause, false),
-            Query::MatchBoolPrefix(clause) => self.words(clause, true),
-            Query::MatchPhrase(phrase) => self.phrase(phrase, false),
-            Query::MatchPhrasePrefix(phrase) => self.phrase(phrase, true),
-            Query::Term(term) => {
+            FieldQuery::Match(clause) => self.words(clause, false),
+            FieldQuery::BoolPrefix(clause) => self.words(clause, true),
+            FieldQuery::Phrase(phrase) => self.phrase(phrase, false),
+            FieldQuery::PhrasePrefix(phrase) => self.phrase(phrase, true),
+            FieldQuery::Term(term) => {
                 let text = plain(&term.value);
                 if term.case_insensitive {
                     self.wildcard(&term.field, Wildcard::literal(&text, false, true));
@@ -123,60 +128,31 @@ impl Reader<'_> {
                     self.push(&term.field, Wanted::Term(text));
                 }
             }
-            Query::Terms { field, values, .. } => {
+            FieldQuery::Terms(field, values, _) => {
                 for value in values {
                     self.push(field, Wanted::Term(plain(value)));
                 }
             }
-            Query::Prefix(pattern) if pattern.case_insensitive => {
+            FieldQuery::Prefix(pattern) if pattern.case_insensitive => {
                 let wanted = Wildcard::literal(&pattern.value, true, true);
                 self.wildcard(&pattern.field, wanted);
             }
-            Query::Prefix(pattern) => {
+            FieldQuery::Prefix(pattern) => {
                 self.push(&pattern.field, Wanted::Prefix(pattern.value.clone()));
             }
-            Query::Wildcard(pattern) => {
+            FieldQuery::Wildcard(pattern) => {
                 let wanted = Wildcard::parse(&pattern.value, pattern.case_insensitive);
                 self.wildcard(&pattern.field, wanted);
             }
-            Query::Regexp(pattern) => {
+            FieldQuery::Regexp(pattern) => {
                 if let Ok(expression) = Regexp::new(&pattern.value, pattern.regexp_options()) {
                     self.push(&pattern.field, Wanted::Expression(expression));
                 }
             }
-            Query::Fuzzy {
-                field,
-                value,
-                fuzziness,
-                ..
-            } => self.push(field, fuzzy(value, fuzziness)),
-            Query::MatchAll { .. }
-            | Query::MatchNone
-            | Query::TermsOf(_)
-            | Query::MultiMatch(_)
-            | Query::Range(_)
-            | Query::Exists { .. }
-            | Query::Ids { .. }
-            | Query::QueryString(_)
-            | Query::Bool(_)
-            | Query::ConstantScore { .. }
-            | Query::DisMax { .. }
-            | Query::Boosting(_)
-            | Query::Intervals(_)
-            | Query::Geo(_)
-            | Query::FunctionScore(_)
-            | Query::DistanceFeature(_)
-            | Query::RankFeature(_)
-            | Query::SparseVector(_)
-            | Query::MoreLikeThis(_)
-            | Query::TermsSet(_)
-            | Query::VectorScore(_)
-            | Query::Named { .. }
-            | Query::Knn(_)
-            | Query::Nested(_)
-            | Query::Related(_)
-            | Query::Percolate(_)
-            | Query::Lenient(_) => {}
+            FieldQuery::Fuzzy(field, value, fuzziness, _) => {
+                self.push(field, fuzzy(value, &fuzziness));
+            }
+            FieldQuery::Range(_) | FieldQuery::Exists(..) | FieldQuery::TermsSet(_) => {}
         }
     }
 

@@ -7,6 +7,7 @@
 mod automaton;
 mod compile;
 mod constant;
+mod forward;
 mod function;
 mod interval;
 mod join;
@@ -36,7 +37,7 @@ pub use source_phrase::texts_at;
 pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
-pub(crate) use compile::{dictionary_terms, field_of, matches_max, plan_nested, query_analyzer};
+pub(crate) use compile::{dictionary_terms, matches_max, plan_nested, query_analyzer};
 pub(crate) use constant::DocumentSet;
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};

@@ -1,8 +1,6 @@
 //! Queries on a field whose value is the mapping's: they match every document or none.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
-use clew_query::{Pattern, Query, QueryError, Range, Term};
+use clew_query::{FieldQuery, Pattern, Query, QueryError, Range, Term};
 use clew_schema::FieldKind;
 use serde_json::Value;
 
@@ -11,47 +9,6 @@ use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
 
-/// The field of a query that has just one.
-pub(crate) fn field_of(query: &Query) -> Option<&str> {
-    match query {
-        Query::Match(clause) | Query::MatchBoolPrefix(clause) => Some(&clause.field),
-        Query::MatchPhrase(phrase) | Query::MatchPhrasePrefix(phrase) => Some(&phrase.field),
-        Query::Term(term) => Some(&term.field),
-        Query::Range(range) => Some(&range.field),
-        Query::Prefix(pattern) | Query::Wildcard(pattern) | Query::Regexp(pattern) => {
-            Some(&pattern.field)
-        }
-        Query::Terms { field, .. } | Query::Exists { field, .. } | Query::Fuzzy { field, .. } => {
-            Some(field)
-        }
-        Query::TermsSet(terms) => Some(&terms.field),
-        Query::MatchAll { .. }
-        | Query::MatchNone
-        | Query::MultiMatch(_)
-        | Query::TermsOf(_)
-        | Query::Ids { .. }
-        | Query::QueryString(_)
-        | Query::Bool(_)
-        | Query::ConstantScore { .. }
-        | Query::DisMax { .. }
-        | Query::Boosting(_)
-        | Query::Intervals(_)
-        | Query::Geo(_)
-        | Query::FunctionScore(_)
-        | Query::DistanceFeature(_)
-        | Query::RankFeature(_)
-        | Query::SparseVector(_)
-        | Query::MoreLikeThis(_)
-        | Query::VectorScore(_)
-        | Query::Named { .. }
-        | Query::Knn(_)
-        | Query::Nested(_)
-        | Query::Related(_)
-        | Query::Percolate(_)
-        | Query::Lenient(_) => None,
-    }
-}
-
 impl Compiler<'_> {
     /// The answer, if the query is on such a field.
     pub(super) fn on_constant(
@@ -59,7 +16,10 @@ impl Compiler<'_> {
         query: &Query,
         factor: f32,
     ) -> Result<Option<Node>, QueryError> {
-        let mapped = field_of(query).and_then(|path| self.context.snapshot.mapping.field(path));
+        let Some(query) = query.on_field() else {
+            return Ok(None);
+        };
+        let mapped = self.context.snapshot.mapping.field(query.field());
         let Some(FieldKind::Constant { value }) = mapped.map(|mapped| &mapped.kind) else {
             return Ok(None);
         };
@@ -76,64 +36,35 @@ impl Compiler<'_> {
 }
 
 /// Whether the value is what the query asks for, and the query's factor.
-fn matches(query: &Query, have: &str) -> Result<(bool, f32), QueryError> {
+fn matches(query: FieldQuery<'_>, have: &str) -> Result<(bool, f32), QueryError> {
     Ok(match query {
-        Query::Match(clause) | Query::MatchBoolPrefix(clause) => {
+        FieldQuery::Match(clause) | FieldQuery::BoolPrefix(clause) => {
             (text_of(&clause.text) == have, clause.boost)
         }
-        Query::MatchPhrase(phrase) => (text_of(&phrase.text) == have, phrase.boost),
-        Query::MatchPhrasePrefix(phrase) => {
+        FieldQuery::Phrase(phrase) => (text_of(&phrase.text) == have, phrase.boost),
+        FieldQuery::PhrasePrefix(phrase) => {
             (have.starts_with(&text_of(&phrase.text)), phrase.boost)
         }
-        Query::Term(term) => (is_equal(term, have)?, term.boost),
-        Query::Terms { values, boost, .. } => {
-            (values.iter().any(|value| text_of(value) == have), *boost)
+        FieldQuery::Term(term) => (is_equal(term, have)?, term.boost),
+        FieldQuery::Terms(_, values, boost) => {
+            (values.iter().any(|value| text_of(value) == have), boost)
         }
-        Query::Exists { boost, .. } => (true, *boost),
-        Query::Prefix(pattern) => {
+        FieldQuery::Exists(_, boost) => (true, boost),
+        FieldQuery::Prefix(pattern) => {
             let wanted = Wildcard::literal(&pattern.value, true, pattern.case_insensitive)?;
             (wanted.matches(have), pattern.boost)
         }
-        Query::Wildcard(pattern) => {
+        FieldQuery::Wildcard(pattern) => {
             let wanted = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
             (wanted.matches(have), pattern.boost)
         }
-        Query::Regexp(pattern) => (is_expression(pattern, have)?, pattern.boost),
-        Query::Fuzzy {
-            value,
-            fuzziness,
+        FieldQuery::Regexp(pattern) => (is_expression(pattern, have)?, pattern.boost),
+        FieldQuery::Fuzzy(_, value, fuzziness, boost) => (
+            Nearby::new(value, &fuzziness).distance(have).is_some(),
             boost,
-            ..
-        } => (
-            Nearby::new(value, fuzziness).distance(have).is_some(),
-            *boost,
         ),
-        Query::Range(range) => (is_between(range, have), range.boost),
-        Query::MatchAll { .. }
-        | Query::MatchNone
-        | Query::MultiMatch(_)
-        | Query::TermsOf(_)
-        | Query::Ids { .. }
-        | Query::QueryString(_)
-        | Query::Bool(_)
-        | Query::ConstantScore { .. }
-        | Query::DisMax { .. }
-        | Query::Boosting(_)
-        | Query::Intervals(_)
-        | Query::Geo(_)
-        | Query::FunctionScore(_)
-        | Query::DistanceFeature(_)
-        | Query::RankFeature(_)
-        | Query::SparseVector(_)
-        | Query::MoreLikeThis(_)
-        | Query::TermsSet(_)
-        | Query::VectorScore(_)
-        | Query::Named { .. }
-        | Query::Knn(_)
-        | Query::Nested(_)
-        | Query::Related(_)
-        | Query::Percolate(_)
-        | Query::Lenient(_) => (false, 1.0),
+        FieldQuery::Range(range) => (is_between(range, have), range.boost),
+        FieldQuery::TermsSet(_) => (false, 1.0),
     })
 }
 

@@ -1,7 +1,9 @@
 //! Queries on leaves of a `flat_object`: each becomes one on the field beside it, whose terms are
 //! `path=value`.
 
-use clew_query::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
+use clew_query::{
+    Bool, FieldQuery, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet,
+};
 use clew_schema::{Mapping, PATHS_AND_VALUES};
 use serde_json::Value;
 
@@ -9,10 +11,8 @@ use crate::query::literal::text_of;
 
 /// The query on the field that has the leaf's terms; `None` when the query is on no such leaf.
 pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {
-    let path = match query {
-        Query::TermsSet(terms) => terms.field.as_str(),
-        other => super::fixed::field_of(other)?,
-    };
+    let query = query.on_field()?;
+    let path = query.field();
     let flat = mapping.flat_above(path)?;
     let field = format!("{}.{PATHS_AND_VALUES}", flat.path);
     // An alias of the object may stand in front.
@@ -82,23 +82,22 @@ impl Leaf {
         }
     }
 
-    #[warn(clippy::wildcard_enum_match_arm)]
-    fn rewritten(&self, query: &Query) -> Query {
+    fn rewritten(&self, query: FieldQuery<'_>) -> Query {
         match query {
-            Query::Term(term) => self.equal(&term.value, term.case_insensitive, term.boost),
-            Query::Match(clause) | Query::MatchBoolPrefix(clause) => match &clause.fuzziness {
+            FieldQuery::Term(term) => self.equal(&term.value, term.case_insensitive, term.boost),
+            FieldQuery::Match(clause) | FieldQuery::BoolPrefix(clause) => match &clause.fuzziness {
                 Some(fuzziness) => self.nearby(&text_of(&clause.text), *fuzziness, clause.boost),
                 None => self.equal(&clause.text, false, clause.boost),
             },
-            Query::MatchPhrase(phrase) | Query::MatchPhrasePrefix(phrase) => {
+            FieldQuery::Phrase(phrase) | FieldQuery::PhrasePrefix(phrase) => {
                 self.equal(&phrase.text, false, phrase.boost)
             }
-            Query::Terms { values, boost, .. } => Query::Terms {
+            FieldQuery::Terms(_, values, boost) => Query::Terms {
                 field: self.field.clone(),
                 values: values.iter().map(|value| self.term(value).into()).collect(),
-                boost: *boost,
+                boost,
             },
-            Query::TermsSet(set) => Query::TermsSet(TermsSet {
+            FieldQuery::TermsSet(set) => Query::TermsSet(TermsSet {
                 field: self.field.clone(),
                 terms: set
                     .terms
@@ -107,44 +106,15 @@ impl Leaf {
                     .collect(),
                 ..set.clone()
             }),
-            Query::Prefix(pattern) => Query::Prefix(self.pattern(pattern, &self.path)),
-            Query::Wildcard(pattern) => Query::Wildcard(self.pattern(pattern, &self.path)),
-            Query::Regexp(pattern) => Query::Regexp(Pattern {
+            FieldQuery::Prefix(pattern) => Query::Prefix(self.pattern(pattern, &self.path)),
+            FieldQuery::Wildcard(pattern) => Query::Wildcard(self.pattern(pattern, &self.path)),
+            FieldQuery::Regexp(pattern) => Query::Regexp(Pattern {
                 value: format!("({}=)({})", escaped(&self.path), pattern.value),
                 ..self.pattern(pattern, &self.path)
             }),
-            Query::Fuzzy {
-                value,
-                fuzziness,
-                boost,
-                ..
-            } => self.nearby(value, *fuzziness, *boost),
-            Query::Exists { boost, .. } => self.exists(*boost),
-            Query::Range(range) => self.range(range),
-            Query::MatchAll { .. }
-            | Query::MatchNone
-            | Query::TermsOf(_)
-            | Query::MultiMatch(_)
-            | Query::Ids { .. }
-            | Query::QueryString(_)
-            | Query::Bool(_)
-            | Query::ConstantScore { .. }
-            | Query::DisMax { .. }
-            | Query::Boosting(_)
-            | Query::Intervals(_)
-            | Query::Geo(_)
-            | Query::FunctionScore(_)
-            | Query::DistanceFeature(_)
-            | Query::RankFeature(_)
-            | Query::SparseVector(_)
-            | Query::MoreLikeThis(_)
-            | Query::VectorScore(_)
-            | Query::Named { .. }
-            | Query::Knn(_)
-            | Query::Nested(_)
-            | Query::Related(_)
-            | Query::Percolate(_)
-            | Query::Lenient(_) => query.clone(),
+            FieldQuery::Fuzzy(_, value, fuzziness, boost) => self.nearby(value, fuzziness, boost),
+            FieldQuery::Exists(_, boost) => self.exists(boost),
+            FieldQuery::Range(range) => self.range(range),
         }
     }
 

@@ -29,7 +29,6 @@ mod token_graph;
 mod vectors;
 
 pub(crate) use compound::is_none;
-pub(crate) use fixed::field_of;
 pub(crate) use reads::matches_max;
 pub use reads::postings_max;
 pub(crate) use relatives::has_relatives;

@@ -6,10 +6,11 @@ use clew_platform::Pace;
 use clew_schema::similarity::Weigher;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::Field;
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
+use tantivy::{DocId, Score, SegmentReader, TERMINATED};
 
 use super::algebra::Interval;
 use super::source::{SegmentSource, TermSource};
+use crate::query::forward::{Finder, Forward};
 use crate::query::weighed::{Lengths, no_match};
 
 /// What turns the intervals of a document into its score.
@@ -40,7 +41,7 @@ impl Weight for IntervalQuery {
             Scoring::Words { field, .. } => Some(Lengths::open(reader, *field)?),
             Scoring::Proximity => None,
         };
-        let mut scorer = IntervalScorer {
+        let finder = IntervalFinder {
             source: self.source.open(reader)?,
             extent_min: self.source.extent_min(),
             scoring: self.scoring.clone(),
@@ -50,8 +51,7 @@ impl Weight for IntervalQuery {
             intervals: Vec::new(),
             pace: Pace::of_blocks(),
         };
-        scorer.find(0);
-        Ok(Box::new(scorer))
+        Ok(Box::new(Forward::open(finder)))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
@@ -63,7 +63,7 @@ impl Weight for IntervalQuery {
     }
 }
 
-struct IntervalScorer {
+struct IntervalFinder {
     source: SegmentSource,
     extent_min: i64,
     scoring: Scoring,
@@ -74,23 +74,31 @@ struct IntervalScorer {
     pace: Pace,
 }
 
-impl IntervalScorer {
-    /// Goes to the first document from `target` on that has an interval.
-    fn find(&mut self, mut target: DocId) {
+impl Finder for IntervalFinder {
+    fn find(&mut self, mut target: DocId) -> DocId {
         loop {
             self.doc = self.source.candidate(target);
             if self.doc == TERMINATED || self.pace.is_over() {
-                self.doc = TERMINATED;
-                return;
+                return TERMINATED;
             }
             self.intervals = self.source.intervals(self.doc);
             if !self.intervals.is_empty() {
-                return;
+                return self.doc;
             }
             target = self.doc + 1;
         }
     }
 
+    fn score(&mut self) -> Score {
+        self.value() * self.boost
+    }
+
+    fn most(&self) -> u32 {
+        0
+    }
+}
+
+impl IntervalFinder {
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -114,42 +122,5 @@ impl IntervalScorer {
                 )
             }
         }
-    }
-}
-
-impl DocSet for IntervalScorer {
-    fn advance(&mut self) -> DocId {
-        if self.doc != TERMINATED {
-            self.find(self.doc + 1);
-        }
-        self.doc
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        if self.doc < target {
-            if target == TERMINATED {
-                self.doc = TERMINATED;
-            } else {
-                self.find(target);
-            }
-        }
-        self.doc
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn size_hint(&self) -> u32 {
-        0
-    }
-}
-
-impl Scorer for IntervalScorer {
-    fn score(&mut self) -> Score {
-        if self.doc == TERMINATED {
-            return 0.0;
-        }
-        self.value() * self.boost
     }
 }

@@ -9,7 +9,7 @@ use tantivy::{DocId, SegmentReader};
 use super::matcher::{DocumentMatcher, Matched};
 use super::needs::Needs;
 use crate::query::matching_within;
-use crate::query::{CompileContext, VectorAnswers, field_of};
+use crate::query::{CompileContext, VectorAnswers};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
 
@@ -76,7 +76,7 @@ fn check(query: &Query, mapping: &Mapping) -> Result<(), NoQuery> {
                 ));
             }
             query => {
-                if let Some(path) = field_of(query)
+                if let Some(path) = query.on_field().map(|query| query.field())
                     && !path.starts_with('_')
                     && mapping.field(path).is_none()
                     && !mapping.has_object(path)

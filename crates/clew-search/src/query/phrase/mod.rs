@@ -14,6 +14,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::constant::knows;
+use super::forward::{Finder, Forward};
 use super::weighed::{Lengths, no_match};
 use moves::Place;
 
@@ -72,7 +73,7 @@ impl Weight for MovingPhrase {
             }
             postings.push(of_place);
         }
-        let mut scorer = PhraseScorer {
+        let finder = PhraseFinder {
             places: moves::places(&self.places),
             slop: i64::from(self.slop),
             postings,
@@ -83,8 +84,7 @@ impl Weight for MovingPhrase {
             frequency: 0.0,
             pace: Pace::of_blocks(),
         };
-        scorer.find(0);
-        Ok(Box::new(scorer))
+        Ok(Box::new(Forward::open(finder)))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
@@ -99,7 +99,7 @@ impl Weight for MovingPhrase {
 /// So many lists take some 10 us for each document: whether the request is over is asked each time.
 pub(crate) const MANY: usize = 256;
 
-struct PhraseScorer {
+struct PhraseFinder {
     places: Vec<Place>,
     slop: i64,
     postings: Vec<Vec<SegmentPostings>>,
@@ -111,24 +111,34 @@ struct PhraseScorer {
     pace: Pace,
 }
 
-impl PhraseScorer {
-    /// Goes to the first document from `target` on that has the phrase.
-    fn find(&mut self, mut target: DocId) {
+impl Finder for PhraseFinder {
+    fn find(&mut self, mut target: DocId) -> DocId {
         loop {
             self.doc = self.candidate(target);
             if self.doc == TERMINATED || self.pace.is_over() {
-                self.doc = TERMINATED;
-                return;
+                return TERMINATED;
             }
             self.read();
             self.frequency = moves::frequency(&mut self.places, self.slop);
             if self.frequency > 0.0 {
-                return;
+                return self.doc;
             }
             target = self.doc + 1;
         }
     }
 
+    fn score(&mut self) -> Score {
+        let length = self.lengths.of(self.doc);
+        self.weigher.score(self.frequency, length) * self.boost
+    }
+
+    fn most(&self) -> u32 {
+        let most = |of_place: &Vec<SegmentPostings>| of_place.iter().map(DocSet::size_hint).max();
+        self.postings.iter().filter_map(most).min().unwrap_or(0)
+    }
+}
+
+impl PhraseFinder {
     /// The first document from `target` on that has a word for each place.
     fn candidate(&mut self, mut target: DocId) -> DocId {
         loop {
@@ -166,44 +176,5 @@ impl PhraseScorer {
             }
             place.end();
         }
-    }
-}
-
-impl DocSet for PhraseScorer {
-    fn advance(&mut self) -> DocId {
-        if self.doc != TERMINATED {
-            self.find(self.doc + 1);
-        }
-        self.doc
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        if self.doc < target {
-            if target == TERMINATED {
-                self.doc = TERMINATED;
-            } else {
-                self.find(target);
-            }
-        }
-        self.doc
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn size_hint(&self) -> u32 {
-        let most = |of_place: &Vec<SegmentPostings>| of_place.iter().map(DocSet::size_hint).max();
-        self.postings.iter().filter_map(most).min().unwrap_or(0)
-    }
-}
-
-impl Scorer for PhraseScorer {
-    fn score(&mut self) -> Score {
-        if self.doc == TERMINATED {
-            return 0.0;
-        }
-        let length = self.lengths.of(self.doc);
-        self.weigher.score(self.frequency, length) * self.boost
     }
 }
