@@ -246,11 +246,11 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
     if let Some((_, read)) = QUERIES.iter().find(|(known, _)| *known == name) {
         return read(body, depth);
     }
-    if span::NAMES.contains(&name) {
-        return span::span(name, body, depth);
+    if let Some(span) = span::span(name, body, depth)? {
+        return Ok(span);
     }
     let known = QUERIES.iter().map(|(known, _)| *known);
-    let known: Vec<&str> = known.chain(span::NAMES).collect();
+    let known: Vec<&str> = known.chain(span::names()).collect();
     let meant = did_you_mean(name, &known);
     Err(DslError::parsing(format!("unknown query [{name}]{meant}")))
 }

@@ -9,18 +9,30 @@ use super::DslError;
 use super::leaf::fuzziness;
 use super::object::{Parameters, long_form, one_field, plain, whole};
 
-/// Span queries by name.
-pub(super) const NAMES: [&str; 9] = [
-    "span_term",
-    "span_or",
-    "span_near",
-    "span_not",
-    "span_first",
-    "span_containing",
-    "span_within",
-    "span_multi",
-    "field_masking_span",
+/// Reads what stands under a span query's name, at a depth.
+type Reader = fn(&Value, usize) -> Result<Span, DslError>;
+
+/// The span queries there are.
+const SPANS: [(&str, Reader); 9] = [
+    ("span_term", |body, _| term(body)),
+    ("span_or", or),
+    ("span_near", near),
+    ("span_not", not),
+    ("span_first", first),
+    ("span_containing", |body, depth| {
+        within("span_containing", body, depth)
+    }),
+    ("span_within", |body, depth| {
+        within("span_within", body, depth)
+    }),
+    ("span_multi", |body, _| multi(body)),
+    ("field_masking_span", masking),
 ];
+
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SPANS.iter().map(|(name, _)| *name)
+}
 
 /// A rule and the field whose positions it is about.
 struct Span {
@@ -29,32 +41,27 @@ struct Span {
     boost: f32,
 }
 
-pub(super) fn span(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
-    let span = named(name, body, depth)?;
-    Ok(Query::Intervals(Intervals {
+/// Reads a query if it is one of these.
+pub(super) fn span(name: &str, body: &Value, depth: usize) -> Result<Option<Query>, DslError> {
+    let Some(span) = named(name, body, depth)? else {
+        return Ok(None);
+    };
+    Ok(Some(Query::Intervals(Intervals {
         field: span.field,
         rule: span.rule,
         scoring: IntervalScoring::Words,
         boost: span.boost,
-    }))
+    })))
 }
 
-fn named(name: &str, body: &Value, depth: usize) -> Result<Span, DslError> {
+fn named(name: &str, body: &Value, depth: usize) -> Result<Option<Span>, DslError> {
+    let Some((_, read)) = SPANS.iter().find(|(known, _)| *known == name) else {
+        return Ok(None);
+    };
     if depth > super::DEPTH_MAX {
         return Err(super::too_deep());
     }
-    match name {
-        "span_term" => term(body),
-        "span_or" => or(body, depth),
-        "span_near" => near(body, depth),
-        "span_not" => not(body, depth),
-        "span_first" => first(body, depth),
-        "span_containing" => within("span_containing", body, depth),
-        "span_within" => within("span_within", body, depth),
-        "span_multi" => multi(body),
-        "field_masking_span" => masking(body, depth),
-        _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
-    }
+    read(body, depth).map(Some)
 }
 
 fn term(body: &Value) -> Result<Span, DslError> {
@@ -93,12 +100,8 @@ fn clause(
             "[{query}] [{what}] must be one span query"
         )));
     };
-    if !NAMES.contains(&name.as_str()) {
-        return Err(DslError::parsing(format!(
-            "{query} [{what}] must be of type span query"
-        )));
-    }
-    let span = named(name, body, depth + 1)?;
+    let span = named(name, body, depth + 1)?
+        .ok_or_else(|| DslError::parsing(format!("{query} [{what}] must be of type span query")))?;
     if (span.boost - 1.0).abs() > f32::EPSILON {
         return Err(DslError::parsing(format!(
             "{query} [{what}] as a nested span clause can't have non-default boost value [{:?}]",
