@@ -99,6 +99,59 @@ class IntervalQueries(ClewTest):
             self.assertAlmostEqual(scores(span)[identity], score, places=5)
 
 
+class CommonWords(ClewTest):
+    def setUp(self):
+        super().setUp()
+        texts = {str(n): {"text": "the and " + ("rare " if n == 3 else "") + ("odd" if n % 5 == 0 else "")} for n in range(20)}
+        self.index_all("prose", {**texts, "20": {"text": "rare"}, "21": {"text": "the"}})
+
+    def search(self, text, **options):
+        body = {"query": {"common": {"text": {"query": text, "cutoff_frequency": 0.3, **options}}}}
+        return self.client.search(index="prose", body=body, size=50)["hits"]["hits"]
+
+    def found(self, text, **options):
+        return sorted(int(hit["_id"]) for hit in self.search(text, **options))
+
+    def test_rare_words_decide_and_frequent_ones_add(self):
+        self.assertEqual(self.found("the rare"), [3, 20])
+        self.assertEqual(self.found("rare odd"), [0, 3, 5, 10, 15, 20])
+        self.assertEqual(self.found("the rare odd", low_freq_operator="and"), [])
+        self.assertEqual(self.found("the rare odd", minimum_should_match=2), [])
+        with_the = {hit["_id"]: hit["_score"] for hit in self.search("the rare")}
+        alone = {hit["_id"]: hit["_score"] for hit in self.search("rare")}
+        self.assertGreater(with_the["3"], alone["3"])
+        self.assertAlmostEqual(with_the["20"], alone["20"], places=5)
+
+    def test_frequent_words_alone_are_all_wanted(self):
+        self.assertEqual(self.found("the and"), list(range(20)))
+        self.assertEqual(self.found("the"), [*range(20), 21])
+        fewer = {"low_freq": 1, "high_freq": 1}
+        self.assertEqual(self.found("the and", minimum_should_match=fewer), [*range(20), 21])
+
+    def test_it_is_a_query_like_others(self):
+        query = {"common": {"text": {"query": "the rare", "cutoff_frequency": 0.3}}}
+        reply = self.client.indices.validate_query(index="prose", body={"query": query})
+        self.assertTrue(reply["valid"])
+        reply = self.client.explain(index="prose", id="3", body={"query": query})
+        self.assertTrue(reply["matched"])
+        body = {"query": query, "highlight": {"fields": {"text": {}}}}
+        hits = self.client.search(index="prose", body=body)["hits"]["hits"]
+        marked = {hit["_id"]: hit["highlight"]["text"] for hit in hits}
+        self.assertEqual(marked["20"], ["<em>rare</em>"])
+        self.assertEqual(marked["3"], ["<em>the</em> and <em>rare</em>"])
+
+    def test_refusals(self):
+        with self.refused(400, "parsing_exception", "[common] query does not support [cutof]"):
+            self.found("the", cutof=1)
+        reason = "[common] query does not support [mid_freq] for [minimum_should_match]"
+        with self.refused(400, "parsing_exception", reason):
+            self.found("the", minimum_should_match={"mid_freq": 1})
+        with self.refused(400, "illegal_argument_exception", "text cannot be null"):
+            self.found(None)
+        with self.refused(400, "parsing_exception", "unknown query [comon] did you mean [common]?"):
+            self.client.search(index="prose", body={"query": {"comon": {"text": "the"}}})
+
+
 class GeoQueries(ClewTest):
     def setUp(self):
         super().setUp()

@@ -1,11 +1,11 @@
 //! Queries on the words of one field.
 
-use clew_query::{Match, MatchPhrase, Query};
+use clew_query::{FrequentWords, Match, MatchPhrase, Query};
 use serde_json::Value;
 
 use super::DslError;
 use super::leaf::fuzziness;
-use super::object::{Parameters, long_form, one_field};
+use super::object::{Parameters, long_form, one_field, plain};
 
 /// The text of a query, as the scalar it was given as.
 fn text(parameters: &mut Parameters<'_>) -> Result<Value, DslError> {
@@ -28,6 +28,54 @@ pub(super) fn matches(body: &Value) -> Result<Query, DslError> {
     Ok(Query::Match(clause))
 }
 
+/// The share of all documents above which words are frequent, where nothing is said.
+const CUTOFF: f32 = 0.01;
+
+/// Words of which the rare ones decide what matches.
+pub(super) fn common(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("common", body)?;
+    let long = long_form("query", value);
+    let mut parameters = Parameters::new("common", &long)?;
+    let mut clause = Match::new(field, "");
+    clause.text = match parameters.take("query") {
+        None | Some(Value::Null) => return Err(DslError::illegal("text cannot be null")),
+        Some(text) => text.clone(),
+    };
+    clause.boost = parameters.boost()?;
+    clause.analyzer = parameters.text("analyzer")?;
+    clause.operator = parameters.operator("low_freq_operator")?;
+    let mut frequent = FrequentWords {
+        cutoff: parameters.float("cutoff_frequency")?.unwrap_or(CUTOFF),
+        operator: parameters.operator("high_freq_operator")?,
+        minimum_should_match: None,
+    };
+    match parameters.take("minimum_should_match") {
+        Some(Value::Object(minima)) => {
+            for (name, minimum) in minima {
+                let minimum = plain(minimum).parse().map_err(DslError::illegal)?;
+                match name.as_str() {
+                    "low_freq" => clause.minimum_should_match = Some(minimum),
+                    "high_freq" => frequent.minimum_should_match = Some(minimum),
+                    _ => {
+                        return Err(DslError::parsing(format!(
+                            "[common] query does not support [{name}] for [minimum_should_match]"
+                        )));
+                    }
+                }
+            }
+        }
+        Some(minimum) => {
+            let minimum = plain(minimum).parse().map_err(DslError::illegal)?;
+            clause.minimum_should_match = Some(minimum);
+        }
+        None => {}
+    }
+    parameters.ignore(&["disable_coord"]);
+    parameters.finish()?;
+    clause.frequent = Some(frequent);
+    Ok(Query::Match(clause))
+}
+
 /// Whether synonyms of several words are phrases.
 pub(super) const SYNONYM_PHRASES: &str = "auto_generate_synonyms_phrase_query";
 
@@ -38,6 +86,7 @@ pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Mat
         boost: parameters.boost()?,
         operator: parameters.operator("operator")?,
         minimum_should_match: parameters.minimum_should_match()?,
+        frequent: None,
         fuzziness: fuzziness(parameters)?,
         analyzer: parameters.text("analyzer")?,
         lenient: parameters.flag("lenient")?.unwrap_or(false),

@@ -192,6 +192,7 @@ const QUERIES: &[(&str, Reader)] = &[
     ("match_all", |body, _| leaf::match_all(body)),
     ("match_none", |body, _| leaf::match_none(body)),
     ("match", |body, _| fields::matches(body)),
+    ("common", |body, _| fields::common(body)),
     ("match_phrase", |body, _| fields::match_phrase(body, false)),
     ("match_phrase_prefix", |body, _| {
         fields::match_phrase(body, true)

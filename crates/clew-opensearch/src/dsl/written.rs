@@ -18,6 +18,7 @@ fn queries_are_read_as_they_were_written() {
         json!({"match_all": {"boost": 2.5}}),
         json!({"match_none": {}}),
         json!({"match": {"t": {"query": "a b", "operator": "and", "fuzziness": "AUTO"}}}),
+        json!({"common": {"t": {"query": "a b", "minimum_should_match": {"high_freq": 2}}}}),
         json!({"match_phrase": {"t": {"query": "a b", "slop": 2}}}),
         json!({"match_phrase_prefix": {"t": "a b"}}),
         json!({"match_bool_prefix": {"t": "a b"}}),

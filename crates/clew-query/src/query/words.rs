@@ -88,6 +88,30 @@ impl Fuzziness {
     }
 }
 
+/// What is asked of the frequent words of a text where rare ones decide which documents match.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrequentWords {
+    /// Words in more documents are frequent: so many from 1 on, else a share of all.
+    pub cutoff: f32,
+    /// How frequent words are joined.
+    pub operator: Operator,
+    /// How many of them must match; where nothing is said and there are no others, all.
+    pub minimum_should_match: Option<MinimumShouldMatch>,
+}
+
+impl FrequentWords {
+    /// Whether a word in so many documents is frequent, among so many rows.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "shares of documents need no more precision, and are computed like this elsewhere"
+    )]
+    pub fn include(&self, documents: u64, rows: u64) -> bool {
+        let documents = documents as f32;
+        let is_above = self.cutoff >= 1.0 && documents > self.cutoff;
+        is_above || documents > (self.cutoff * rows as f32).ceil()
+    }
+}
+
 /// Analyzed words of a field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Match {
@@ -99,6 +123,8 @@ pub struct Match {
     pub operator: Operator,
     /// How many words must match.
     pub minimum_should_match: Option<MinimumShouldMatch>,
+    /// What is asked of frequent words, when that is something else.
+    pub frequent: Option<FrequentWords>,
     /// Words may differ by this much.
     pub fuzziness: Option<Fuzziness>,
     /// Another analyzer than the field's.
@@ -121,6 +147,7 @@ impl Match {
             text: Value::String(text.into()),
             operator: Operator::Or,
             minimum_should_match: None,
+            frequent: None,
             fuzziness: None,
             analyzer: None,
             lenient: false,

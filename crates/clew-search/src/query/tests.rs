@@ -3,8 +3,8 @@
 #![allow(clippy::too_many_lines, reason = "tables of cases")]
 
 use clew_query::{
-    Bool, Boosting, FieldBoost, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, MultiMatch,
-    MultiMatchKind, Operator, Pattern, Query, QueryError, QueryString, Range, Term,
+    Bool, Boosting, FieldBoost, FrequentWords, Fuzziness, Match, MatchPhrase, MinimumShouldMatch,
+    MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryError, QueryString, Range, Term,
 };
 use serde_json::{Value, json};
 
@@ -795,6 +795,62 @@ fn size_and_depth_are_limited() {
     ));
     let nested = format!("{}w1{}", "(".repeat(100), ")".repeat(100));
     assert!(found(&snapshot, &string(&nested)).is_err());
+}
+
+#[test]
+fn of_frequent_words_only_the_rare_ones_beside_them_decide() {
+    let (snapshot, docs) = shard(7);
+    let rows = docs.iter().flatten().count() as f32;
+    let frequency = |word: &str| {
+        let with = docs.iter().flatten().filter(|doc| has(&doc.body, word));
+        with.count() as f32
+    };
+    let operators = [Operator::Or, Operator::And];
+    for (text, cutoff) in [
+        ("w0 w1", 0.001),
+        ("w0 w30 w1 w35", 0.2),
+        ("w0 w1 w2 w30", 40.0),
+        ("w0", 0.001),
+        ("w0 w38 nowhere", 0.1),
+        ("w30 w31", 0.9),
+    ] {
+        let words = || text.split(' ').map(str::to_string);
+        let is_frequent = |word: &String| {
+            let with = frequency(word);
+            cutoff >= 1.0 && with > cutoff || with > (cutoff * rows).ceil()
+        };
+        let is_lone = words().count() == 1;
+        let (frequent, rare): (Vec<_>, Vec<_>) =
+            words().partition(|word| !is_lone && is_frequent(word));
+        for (rare_operator, operator) in operators
+            .into_iter()
+            .flat_map(|one| operators.map(|other| (one, other)))
+        {
+            for minimum in [None, Some(MinimumShouldMatch::Count(2))] {
+                let query = Query::Match(Match {
+                    operator: rare_operator,
+                    frequent: Some(FrequentWords {
+                        cutoff,
+                        operator,
+                        minimum_should_match: minimum.clone(),
+                    }),
+                    ..Match::new("body", text)
+                });
+                let holds = |doc: &Doc| {
+                    let count =
+                        |words: &[String]| words.iter().filter(|word| has(&doc.body, word)).count();
+                    match (rare.is_empty(), rare_operator, &minimum, operator) {
+                        (false, Operator::And, ..) => count(&rare) == rare.len(),
+                        (false, Operator::Or, ..) => count(&rare) > 0,
+                        (true, _, Some(_), Operator::Or) => count(&frequent) >= 2,
+                        (true, ..) => count(&frequent) == frequent.len(),
+                    }
+                };
+                let have = found(&snapshot, &query).unwrap();
+                assert_eq!(have, expected(&docs, &holds), "{query:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use clew_analysis::{Token, is_analyzer, query_tokens};
 use clew_query::{
-    FieldBoost, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, Operator,
-    Query, QueryError, Term,
+    FieldBoost, FrequentWords, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind,
+    Operator, Query, QueryError, Term,
 };
 use clew_schema::{FieldKind, FloatKind, MappedField, Mapping};
+use tantivy::Term as IndexTerm;
+use tantivy::query::{BooleanQuery, Occur};
 use tantivy::schema::Field;
 
 use super::compound::{all, any, dis_max, required};
@@ -54,6 +56,9 @@ impl<'a> Compiler<'a> {
             return Ok(self.without_words(clause.zero_terms_all, boost));
         }
         self.count_clauses(tokens.len())?;
+        if let Some(frequent) = &clause.frequent {
+            return self.rare_words((clause, frequent), (mapped, field), &tokens, boost);
+        }
         let places = places(&tokens).ok_or(TOO_MANY_WAYS)?;
         let mut nodes = Vec::with_capacity(places.len());
         for place in &places {
@@ -100,6 +105,44 @@ impl<'a> Compiler<'a> {
                 Ok(any(nodes, 1))
             }
         }
+    }
+
+    /// A match whose frequent words only add to the scores of what the rare ones find. Where there are no rare ones,
+    /// all must be there, unless it was said how many: a frequent word by itself finds too much.
+    fn rare_words(
+        &mut self,
+        (clause, common): (&Match, &FrequentWords),
+        (mapped, field): (&MappedField, Field),
+        tokens: &[Token],
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let snapshot = self.context.snapshot;
+        let rows = snapshot.readers.iter();
+        let rows = rows.map(|reader| u64::from(reader.max_doc())).sum();
+        let (mut rare, mut frequent) = (Vec::new(), Vec::new());
+        for token in tokens {
+            let docs = snapshot.doc_freq(&IndexTerm::from_field_text(field, &token.text))?;
+            let node = self.word(mapped, field, &token.text, boost)?;
+            // A lone word is no clause beside others.
+            match tokens.len() > 1 && common.include(docs, rows) {
+                true => frequent.push(node),
+                false => rare.push(node),
+            }
+        }
+        let minimum = common.minimum_should_match.as_ref();
+        if frequent.is_empty() {
+            let minimum = clause.minimum_should_match.as_ref();
+            return Ok(combined(rare, clause.operator, minimum));
+        }
+        if rare.is_empty() {
+            let wanted = minimum.map_or(0, |minimum| minimum.resolve(frequent.len()));
+            return Ok(match common.operator {
+                Operator::Or if wanted > 0 => any(frequent, wanted),
+                Operator::Or | Operator::And => all(frequent),
+            });
+        }
+        let rare = combined(rare, clause.operator, clause.minimum_should_match.as_ref());
+        Ok(helped(rare, combined(frequent, common.operator, minimum)))
     }
 
     /// A match on a keyword, each word of its text by itself.
@@ -278,6 +321,21 @@ pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result
             Ok(Node::nothing())
         }
         other => other,
+    }
+}
+
+/// The documents of one node, with the scores that another one adds to some.
+fn helped(node: Node, help: Node) -> Node {
+    if node.is_nothing() || help.is_nothing() {
+        return node;
+    }
+    let parts = vec![(Occur::Must, node.query), (Occur::Should, help.query)];
+    Node {
+        query: Box::new(BooleanQuery::new(parts)),
+        constant: None,
+        ranked: None,
+        set: None,
+        ..node
     }
 }
 
