@@ -18,7 +18,7 @@ use clew_query::Query;
 use clew_schema::{FieldKind, MappedField, Mapping};
 use serde_json::Value;
 
-use fragments::Found;
+use fragments::PiecesFound;
 use wanted::{FieldWanted, marks, wanted};
 
 /// How fields are highlighted.
@@ -193,7 +193,7 @@ impl Prepared<'_> {
             return Err(HighlightError::TooMuch { max: analyzed_max });
         }
         let mut left = wanted.unwrap_or(analyzed_max);
-        let mut found = Found::new(self.options);
+        let mut found = PiecesFound::new(self.options);
         for text in texts {
             let analyzed = beginning(text, left);
             if analyzed.len() < text.len() && wanted.is_none() {

@@ -9,7 +9,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy_common::CountingWriter;
 
 use super::automaton::Automaton;
-use super::terms::{Asked, TermTable};
+use super::terms::{TermAsked, TermTable};
 
 /// Terms whose slots are on their way at once.
 const AHEAD: usize = 16;
@@ -29,7 +29,7 @@ pub(super) struct Occurrences {
     /// The term of each occurrence.
     numbers: Vec<u32>,
     /// The terms of those that follow, whose slots were asked for.
-    asked: Vec<Asked>,
+    asked: Vec<TermAsked>,
     /// Where each of them stands; `None` when that is not kept.
     positions: Option<Vec<u32>>,
     /// The documents that have any, and where the occurrences of each begin.

@@ -33,7 +33,7 @@ pub(super) struct TermTable {
 
 /// A short term whose slot was asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct TermAsked {
     key: u128,
     hash: u64,
 }
@@ -74,15 +74,15 @@ impl TermTable {
     /// is too long for that. Of many terms slots are nowhere near, and most of the time is waiting for one.
     ///
     /// It is the first `length` of the bytes; where 16 follow from its beginning, it is read without a branch.
-    pub(super) fn ask(&self, bytes: &[u8], length: usize) -> Option<Asked> {
+    pub(super) fn ask(&self, bytes: &[u8], length: usize) -> Option<TermAsked> {
         let key = packed(bytes, length)?;
         let hash = self.seed.hash_one(key);
         prefetch(&self.slots, self.home(hash));
-        Some(Asked { key, hash })
+        Some(TermAsked { key, hash })
     }
 
     /// As [`TermTable::number`].
-    pub(super) fn number_of(&mut self, Asked { key, hash }: Asked) -> Option<u32> {
+    pub(super) fn number_of(&mut self, TermAsked { key, hash }: TermAsked) -> Option<u32> {
         let bytes = key.to_le_bytes();
         self.find(key, hash, &bytes[..length_of(key)])
     }

@@ -22,7 +22,7 @@ use tantivy_common::BitSet;
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
 
 /// Documents of one segment.
-pub(crate) enum Found {
+pub(crate) enum FoundDocs {
     Nothing,
     Everything,
     Bits(BitSet),
@@ -33,7 +33,7 @@ type Files<'a> = (&'a SegmentReader, &'a SegmentFiles);
 
 /// Which documents of a segment belong to the set; deleted ones may be among them.
 pub(crate) trait DocumentSet: Debug + Send + Sync + 'static {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found>;
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs>;
 
     /// The posting lists of one field that make up the set; `None` when it is made otherwise.
     fn lists(&self, _segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
@@ -54,9 +54,9 @@ impl Places {
     }
 
     /// The documents of all lists.
-    fn union(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn union(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         if self.infos.is_empty() {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         }
         let inverted = reader.inverted_index(self.field)?;
         let mut bits = BitSet::with_max_value(reader.max_doc());
@@ -68,7 +68,7 @@ impl Places {
             }
         }
         unless_stopped_in_set()?;
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 }
 
@@ -85,12 +85,12 @@ impl Query for ConstantQuery {
 impl Weight for ConstantQuery {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         Ok(match self.0.find(reader)? {
-            Found::Nothing => Box::new(EmptyScorer),
+            FoundDocs::Nothing => Box::new(EmptyScorer),
             // Wrapped, because tantivy drops bare all-scorers from conjunctions with their score.
-            Found::Everything => {
+            FoundDocs::Everything => {
                 Box::new(ConstScorer::new(AllScorer::new(reader.max_doc()), boost))
             }
-            Found::Bits(bits) => Box::new(ConstScorer::new(BitSetDocSet::from(bits), boost)),
+            FoundDocs::Bits(bits) => Box::new(ConstScorer::new(BitSetDocSet::from(bits), boost)),
         })
     }
 
@@ -134,8 +134,8 @@ pub(crate) fn add_postings(
 pub(crate) struct Everything;
 
 impl DocumentSet for Everything {
-    fn find(&self, _reader: &SegmentReader) -> tantivy::Result<Found> {
-        Ok(Found::Everything)
+    fn find(&self, _reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
+        Ok(FoundDocs::Everything)
     }
 }
 
@@ -168,7 +168,7 @@ impl AnyTerm {
 }
 
 impl DocumentSet for AnyTerm {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         self.read(reader)?.union(reader)
     }
 
@@ -210,13 +210,13 @@ impl AnyWithPrefix {
 }
 
 impl DocumentSet for AnyWithPrefix {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         let searched = self.searched.as_ref();
         let Some(lists) = searched.and_then(|field| field.with_prefix(reader, &self.prefix)) else {
             return self.read(reader)?.union(reader);
         };
         if lists.is_empty() {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         }
         let mut bits = BitSet::with_max_value(reader.max_doc());
         lists.each(&mut |docs| {
@@ -225,7 +225,7 @@ impl DocumentSet for AnyWithPrefix {
             }
         });
         unless_stopped_in_set()?;
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 
     fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
@@ -257,7 +257,7 @@ where
     A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
     A::State: Clone,
 {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         self.read(reader)?.union(reader)
     }
 
@@ -329,18 +329,18 @@ impl<A: tantivy_fst::Automaton> tantivy_fst::Automaton for Borrowed<'_, A> {
 pub(crate) struct HasTokens(pub(crate) Field);
 
 impl DocumentSet for HasTokens {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         if !knows(reader, self.0) {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         }
         let Some(norms) = reader.fieldnorms_readers().get_field(self.0)? else {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         };
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in (0..reader.max_doc()).filter(|doc| norms.fieldnorm_id(*doc) > 0) {
             bits.insert(doc);
         }
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 }
 
@@ -349,21 +349,21 @@ impl DocumentSet for HasTokens {
 pub(crate) struct HasColumn(pub(crate) String);
 
 impl DocumentSet for HasColumn {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         use tantivy::columnar::Cardinality;
         let mut bits: Option<BitSet> = None;
         for handle in reader.fast_fields().dynamic_column_handles(&self.0)? {
             let column = handle.open()?;
             let index = column.column_index();
             if index.get_cardinality() == Cardinality::Full {
-                return Ok(Found::Everything);
+                return Ok(FoundDocs::Everything);
             }
             let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
             for doc in (0..reader.max_doc()).filter(|doc| index.has_value(*doc)) {
                 bits.insert(doc);
             }
         }
-        Ok(bits.map_or(Found::Nothing, Found::Bits))
+        Ok(bits.map_or(FoundDocs::Nothing, FoundDocs::Bits))
     }
 }
 
@@ -377,12 +377,12 @@ pub(crate) struct AnySpan {
 }
 
 impl DocumentSet for AnySpan {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         if !knows(reader, self.field) {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         }
         let Some(column) = reader.fast_fields().bytes(&self.column)? else {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         };
         // Equal ranges are looked at once: the column numbers them.
         let mut fits = Vec::with_capacity(column.num_terms());
@@ -398,7 +398,7 @@ impl DocumentSet for AnySpan {
                 bits.insert(doc);
             }
         }
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 }
 
@@ -407,16 +407,16 @@ impl DocumentSet for AnySpan {
 pub(crate) struct Given(pub(crate) Vec<(tantivy::index::SegmentId, crate::segments::SegmentBits)>);
 
 impl DocumentSet for Given {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         let id = reader.segment_id();
         let Some((_, given)) = self.0.iter().find(|(segment, _)| *segment == id) else {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         };
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in given.iter().take_while(|doc| *doc < TERMINATED) {
             bits.insert(doc);
         }
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 }
 
@@ -430,12 +430,12 @@ pub(crate) struct Covered {
 }
 
 impl DocumentSet for Covered {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         let Some(minimum) = reader.fast_fields().column_opt::<i64>(&self.minimum)? else {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         };
         if !knows(reader, self.field) {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         }
         let inverted = reader.inverted_index(self.field)?;
         let mut counts: std::collections::BTreeMap<DocId, i64> = std::collections::BTreeMap::new();
@@ -460,6 +460,6 @@ impl DocumentSet for Covered {
                 bits.insert(doc);
             }
         }
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 }

@@ -4,7 +4,7 @@ use clew_schema::geo::{GeoArea, GeoPoint, GeoRelation};
 use tantivy::SegmentReader;
 use tantivy_common::BitSet;
 
-use super::constant::{DocumentSet, Found};
+use super::constant::{DocumentSet, FoundDocs};
 
 /// Documents by the points in a column.
 #[derive(Debug)]
@@ -15,9 +15,9 @@ pub(crate) struct PointsInArea {
 }
 
 impl DocumentSet for PointsInArea {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         let Some(column) = reader.fast_fields().column_opt::<u64>(&self.column)? else {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         };
         let mut bits: Option<BitSet> = None;
         let mut points = Vec::new();
@@ -29,6 +29,6 @@ impl DocumentSet for PointsInArea {
                     .insert(doc);
             }
         }
-        Ok(bits.map_or(Found::Nothing, Found::Bits))
+        Ok(bits.map_or(FoundDocs::Nothing, FoundDocs::Bits))
     }
 }

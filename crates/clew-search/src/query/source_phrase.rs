@@ -11,7 +11,7 @@ use tantivy::schema::Field;
 use tantivy::{SegmentReader, Term as IndexTerm};
 use tantivy_common::BitSet;
 
-use super::constant::{DocumentSet, Found, add_postings, knows};
+use super::constant::{DocumentSet, FoundDocs, add_postings, knows};
 use super::phrase::{PhrasePlace, frequency};
 
 /// Words at places relative to each other.
@@ -139,12 +139,12 @@ fn leaf_texts(value: &Json, texts: &mut Vec<String>) {
 }
 
 impl DocumentSet for SourcePhrase {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         if !knows(reader, self.field) {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         }
         let Some(candidates) = self.candidates(reader)? else {
-            return Ok(Found::Nothing);
+            return Ok(FoundDocs::Nothing);
         };
         let mut sources = Sources::open(reader)?.cursor();
         let mut bits = BitSet::with_max_value(reader.max_doc());
@@ -159,6 +159,6 @@ impl DocumentSet for SourcePhrase {
                 bits.insert(doc);
             }
         }
-        Ok(Found::Bits(bits))
+        Ok(FoundDocs::Bits(bits))
     }
 }

@@ -25,7 +25,7 @@ pub type Slot = (u8, u128);
 const BEFORE: Slot = (0, 0);
 const AFTER: Slot = (2, 0);
 
-pub(super) enum Source {
+pub(super) enum KeySource {
     Score,
     Doc {
         base: u64,
@@ -47,7 +47,7 @@ pub(super) enum Source {
 
 /// One key over one segment.
 pub struct KeyCursor {
-    pub(super) source: Source,
+    pub(super) source: KeySource,
     pub(super) order: Order,
     pub(super) mode: SortMode,
     missing: Missing,
@@ -68,12 +68,16 @@ impl KeyCursor {
             Order::Desc => SortMode::Max,
         };
         let (source, mode, missing) = match key {
-            SortKey::Score { .. } => (Source::Score, by_order, Missing::Last),
-            SortKey::Doc { .. } => (Source::Doc { base }, by_order, Missing::Last),
+            SortKey::Score { .. } => (KeySource::Score, by_order, Missing::Last),
+            SortKey::Doc { .. } => (KeySource::Doc { base }, by_order, Missing::Last),
             SortKey::GeoDistance(key) => {
                 let column = points(snapshot, reader, key)?;
                 let mode = key.mode.unwrap_or(by_order);
-                (Source::Distance(column, key.clone()), mode, Missing::Last)
+                (
+                    KeySource::Distance(column, key.clone()),
+                    mode,
+                    Missing::Last,
+                )
             }
             SortKey::Field {
                 path,
@@ -85,7 +89,7 @@ impl KeyCursor {
                 let source = source(snapshot, reader, path, *unmapped_ok)?;
                 let numbers_only =
                     matches!(mode, Some(SortMode::Avg | SortMode::Sum | SortMode::Median));
-                if numbers_only && matches!(source, Source::Text(_) | Source::Address(_)) {
+                if numbers_only && matches!(source, KeySource::Text(_) | KeySource::Address(_)) {
                     return Err(QueryError::illegal(
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
@@ -106,7 +110,7 @@ impl KeyCursor {
         if folds
             && matches!(
                 source,
-                Source::Text(_) | Source::Ids(_) | Source::Address(_) | Source::Same(_)
+                KeySource::Text(_) | KeySource::Ids(_) | KeySource::Address(_) | KeySource::Same(_)
             )
         {
             return Err(QueryError::illegal(
@@ -142,41 +146,41 @@ impl KeyCursor {
     pub(super) fn is_global(&self) -> bool {
         !matches!(
             self.source,
-            Source::Text(_) | Source::Ids(_) | Source::Absent
+            KeySource::Text(_) | KeySource::Ids(_) | KeySource::Absent
         )
     }
 
     /// Where a document stands in the order of this key.
     pub fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
         let place = match &self.source {
-            Source::Score => Some(u128::from(score_place(score))),
-            Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
-            Source::Whole(column) => self
+            KeySource::Score => Some(u128::from(score_place(score))),
+            KeySource::Doc { base } => Some(u128::from(base + u64::from(doc))),
+            KeySource::Whole(column) => self
                 .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Unsigned(column) => self
+            KeySource::Unsigned(column) => self
                 .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(u128::from),
-            Source::Same(_) => Some(1),
-            Source::Float(column, _) => self
+            KeySource::Same(_) => Some(1),
+            KeySource::Float(column, _) => self
                 .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(|value| u128::from(f64_to_u64(value))),
-            Source::Text(column) => self
+            KeySource::Text(column) => self
                 .pick(
                     self.rows(doc)
                         .flat_map(|row| column.ords().values_for_doc(row)),
                 )
                 .map(|ord| 2 * u128::from(ord) + 1),
-            Source::Ids(ids) => ids.rank(doc).map(|rank| 2 * u128::from(rank) + 1),
-            Source::Address(column) => self
+            KeySource::Ids(ids) => ids.rank(doc).map(|rank| 2 * u128::from(rank) + 1),
+            KeySource::Address(column) => self
                 .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(Ipv6Addr::to_bits),
-            Source::Distance(column, key) => {
+            KeySource::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
                 let far = self.pick_number(codes.map(|code| distance(key, GeoPoint::decode(code))));
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
-            Source::Absent => None,
+            KeySource::Absent => None,
         };
         match place {
             Some(place) => Ok(self.ordered(place)),
@@ -195,11 +199,11 @@ impl KeyCursor {
     /// Whether a document has more than one value.
     pub(super) fn has_several(&self, doc: DocId) -> bool {
         match &self.source {
-            Source::Whole(column) => column.values_for_doc(doc).nth(1).is_some(),
-            Source::Unsigned(column) => column.values_for_doc(doc).nth(1).is_some(),
-            Source::Float(column, _) => column.values_for_doc(doc).nth(1).is_some(),
-            Source::Text(column) => column.ords().values_for_doc(doc).nth(1).is_some(),
-            Source::Address(column) => column.values_for_doc(doc).nth(1).is_some(),
+            KeySource::Whole(column) => column.values_for_doc(doc).nth(1).is_some(),
+            KeySource::Unsigned(column) => column.values_for_doc(doc).nth(1).is_some(),
+            KeySource::Float(column, _) => column.values_for_doc(doc).nth(1).is_some(),
+            KeySource::Text(column) => column.ords().values_for_doc(doc).nth(1).is_some(),
+            KeySource::Address(column) => column.values_for_doc(doc).nth(1).is_some(),
             _ => false,
         }
     }
@@ -261,54 +265,56 @@ impl KeyCursor {
 
     fn place_of(&self, value: &SortValue) -> Result<Slot, QueryError> {
         let place = match (&self.source, value) {
-            (Source::Score, SortValue::Score(score)) => u128::from(score_place(*score)),
-            (Source::Score, SortValue::F64(score)) => u128::from(score_place(narrow(*score))),
-            (Source::Doc { .. }, SortValue::I64(place)) => {
+            (KeySource::Score, SortValue::Score(score)) => u128::from(score_place(*score)),
+            (KeySource::Score, SortValue::F64(score)) => u128::from(score_place(narrow(*score))),
+            (KeySource::Doc { .. }, SortValue::I64(place)) => {
                 u128::from(u64::try_from(*place).unwrap_or(0))
             }
-            (Source::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
-            (Source::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
-            (Source::Whole(_), SortValue::U64(number)) => {
+            (KeySource::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (KeySource::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
+            (KeySource::Whole(_), SortValue::U64(number)) => {
                 u128::from(i64_to_u64(i64::try_from(*number).unwrap_or(i64::MAX)))
             }
-            (Source::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
-            (Source::Unsigned(_), SortValue::I64(number)) => {
+            (KeySource::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
+            (KeySource::Unsigned(_), SortValue::I64(number)) => {
                 u128::from(u64::try_from(*number).unwrap_or(0))
             }
-            (Source::Unsigned(_), SortValue::F64(number)) => u128::from(floor_unsigned(*number)),
-            (Source::Float(_, kind), SortValue::F64(number)) => {
+            (KeySource::Unsigned(_), SortValue::F64(number)) => u128::from(floor_unsigned(*number)),
+            (KeySource::Float(_, kind), SortValue::F64(number)) => {
                 u128::from(f64_to_u64(kind.nearest(*number)))
             }
-            (Source::Float(..), SortValue::F32(number)) => {
+            (KeySource::Float(..), SortValue::F32(number)) => {
                 u128::from(f64_to_u64(f64::from(*number)))
             }
-            (Source::Float(..), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
-            (Source::Same(have), SortValue::Str(text)) => match text.cmp(have) {
+            (KeySource::Float(..), SortValue::I64(number)) => {
+                u128::from(f64_to_u64(float(*number)))
+            }
+            (KeySource::Same(have), SortValue::Str(text)) => match text.cmp(have) {
                 Ordering::Less => 0,
                 Ordering::Equal => 1,
                 Ordering::Greater => 2,
             },
-            (Source::Distance(..), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
-            (Source::Distance(..), SortValue::I64(number)) => {
+            (KeySource::Distance(..), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (KeySource::Distance(..), SortValue::I64(number)) => {
                 u128::from(f64_to_u64(float(*number)))
             }
-            (Source::Text(column), SortValue::Str(text)) => {
+            (KeySource::Text(column), SortValue::Str(text)) => {
                 match column.dictionary().term_ord_or_next(text)? {
                     TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
                     TermOrdHit::Next(ord) => 2 * u128::from(ord),
                 }
             }
-            (Source::Ids(ids), SortValue::Str(text)) => {
+            (KeySource::Ids(ids), SortValue::Str(text)) => {
                 let (before, is_there) = ids.before(text)?;
                 2 * u128::from(before) + u128::from(is_there)
             }
-            (Source::Address(_), SortValue::Ip(address)) => address.to_bits(),
+            (KeySource::Address(_), SortValue::Ip(address)) => address.to_bits(),
             // No document here has a value: only the side matters, and all are equal.
-            (Source::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
-            (Source::Absent, SortValue::U64(number)) => u128::from(*number),
-            (Source::Absent, SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
-            (Source::Absent, SortValue::Ip(address)) => address.to_bits(),
-            (Source::Absent, _) => 0,
+            (KeySource::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (KeySource::Absent, SortValue::U64(number)) => u128::from(*number),
+            (KeySource::Absent, SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (KeySource::Absent, SortValue::Ip(address)) => address.to_bits(),
+            (KeySource::Absent, _) => 0,
             (_, value) => {
                 return Err(QueryError::illegal(format!(
                     "[{value:?}] is not a sort value of this field"
@@ -329,23 +335,23 @@ impl KeyCursor {
         };
         let small = u64::try_from(place).unwrap_or(u64::MAX);
         Ok(match &self.source {
-            Source::Score => SortValue::Score(score_at(small)),
-            Source::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
-            Source::Whole(_) => SortValue::I64(u64_to_i64(small)),
-            Source::Unsigned(_) => SortValue::U64(small),
-            Source::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
+            KeySource::Score => SortValue::Score(score_at(small)),
+            KeySource::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
+            KeySource::Whole(_) => SortValue::I64(u64_to_i64(small)),
+            KeySource::Unsigned(_) => SortValue::U64(small),
+            KeySource::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
                 SortValue::F32(narrow(u64_to_f64(small)))
             }
-            Source::Float(..) | Source::Distance(..) => SortValue::F64(u64_to_f64(small)),
-            Source::Same(text) => SortValue::Str(text.clone()),
-            Source::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
-            Source::Text(column) if place % 2 == 1 => {
+            KeySource::Float(..) | KeySource::Distance(..) => SortValue::F64(u64_to_f64(small)),
+            KeySource::Same(text) => SortValue::Str(text.clone()),
+            KeySource::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
+            KeySource::Text(column) if place % 2 == 1 => {
                 let mut text = String::new();
                 column.ord_to_str(small / 2, &mut text)?;
                 SortValue::Str(text)
             }
-            Source::Ids(ids) if place % 2 == 1 => SortValue::Str(ids.id(small / 2)?),
-            Source::Text(_) | Source::Ids(_) | Source::Absent => match &self.missing {
+            KeySource::Ids(ids) if place % 2 == 1 => SortValue::Str(ids.id(small / 2)?),
+            KeySource::Text(_) | KeySource::Ids(_) | KeySource::Absent => match &self.missing {
                 Missing::Value(value) => value.clone(),
                 _ => SortValue::Null,
             },
@@ -424,13 +430,13 @@ fn source(
     reader: &SegmentReader,
     path: &str,
     unmapped_ok: bool,
-) -> Result<Source, QueryError> {
+) -> Result<KeySource, QueryError> {
     let Some(mapped) = snapshot.mapping.field(path) else {
         if path == "_id" {
-            return Ok(Source::Ids(snapshot.ids(reader)?));
+            return Ok(KeySource::Ids(snapshot.ids(reader)?));
         }
         if unmapped_ok {
-            return Ok(Source::Absent);
+            return Ok(KeySource::Absent);
         }
         return Err(QueryError::illegal(format!(
             "No mapping found for [{path}] in order to sort on"
@@ -440,7 +446,9 @@ fn source(
     let name = mapped.column();
     let known = snapshot.searchable(mapped).is_some();
     let found = match &mapped.kind {
-        FieldKind::Text { .. } if mapped.has_fielddata() => columns.str(&name)?.map(Source::Text),
+        FieldKind::Text { .. } if mapped.has_fielddata() => {
+            columns.str(&name)?.map(KeySource::Text)
+        }
         FieldKind::Text { .. } => {
             return Err(QueryError::illegal(format!(
                 "Text fields are not optimised for operations that require per-document field \
@@ -473,18 +481,20 @@ fn source(
                 "[rank_features] fields do not support sorting, scripting or aggregating",
             ));
         }
-        FieldKind::Constant { value } => value.clone().map(Source::Same),
+        FieldKind::Constant { value } => value.clone().map(KeySource::Same),
         _ if !known => None,
-        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),
-        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(Source::Text),
+        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(KeySource::Unsigned),
+        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(KeySource::Text),
         FieldKind::Integer(_)
         | FieldKind::Boolean
         | FieldKind::Date { .. }
-        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(Source::Whole),
+        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(KeySource::Whole),
         FieldKind::Float(kind) => columns
             .column_opt::<f64>(&name)?
-            .map(|column| Source::Float(column, *kind)),
-        FieldKind::Ip => columns.column_opt::<Ipv6Addr>(&name)?.map(Source::Address),
+            .map(|column| KeySource::Float(column, *kind)),
+        FieldKind::Ip => columns
+            .column_opt::<Ipv6Addr>(&name)?
+            .map(KeySource::Address),
     };
-    Ok(found.unwrap_or(Source::Absent))
+    Ok(found.unwrap_or(KeySource::Absent))
 }

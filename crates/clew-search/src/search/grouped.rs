@@ -44,7 +44,7 @@ pub(super) struct GroupedTop<'a> {
 }
 
 /// Which hits are wanted, in which order.
-pub(super) struct Wanted<'a> {
+pub(super) struct HitsWanted<'a> {
     pub(super) sort: SortOrder<'a>,
     pub(super) limit: usize,
     pub(super) after: Option<&'a [SortValue]>,
@@ -55,7 +55,7 @@ impl<'a> GroupedTop<'a> {
     pub(super) fn new(
         path: &'a str,
         mapping: &Mapping,
-        wanted: Wanted<'a>,
+        wanted: HitsWanted<'a>,
     ) -> Result<Self, QueryError> {
         check_field(path, mapping)?;
         let sort = wanted.sort;

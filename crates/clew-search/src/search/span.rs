@@ -4,7 +4,7 @@
 use clew_query::{Order, QueryError, SortMode};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
-use super::cursor::{KeyCursor, Slot, Source};
+use super::cursor::{KeyCursor, KeySource, Slot};
 use crate::segments::Span;
 
 impl KeyCursor {
@@ -14,9 +14,9 @@ impl KeyCursor {
             return None;
         }
         match &self.source {
-            Source::Whole(column) => Some(Span::of(column, docs, i64_to_u64)),
-            Source::Unsigned(column) => Some(Span::of(column, docs, |value| value)),
-            Source::Float(column, _) => Some(Span::of(column, docs, f64_to_u64)),
+            KeySource::Whole(column) => Some(Span::of(column, docs, i64_to_u64)),
+            KeySource::Unsigned(column) => Some(Span::of(column, docs, |value| value)),
+            KeySource::Float(column, _) => Some(Span::of(column, docs, f64_to_u64)),
             _ => None,
         }
     }
@@ -27,9 +27,9 @@ impl KeyCursor {
             return None;
         }
         match &self.source {
-            Source::Whole(column) => Some(Span::of_column(column, i64_to_u64)),
-            Source::Unsigned(column) => Some(Span::of_column(column, |value| value)),
-            Source::Float(column, _) => Some(Span::of_column(column, f64_to_u64)),
+            KeySource::Whole(column) => Some(Span::of_column(column, i64_to_u64)),
+            KeySource::Unsigned(column) => Some(Span::of_column(column, |value| value)),
+            KeySource::Float(column, _) => Some(Span::of_column(column, f64_to_u64)),
             _ => None,
         }
     }

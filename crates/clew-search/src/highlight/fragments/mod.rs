@@ -28,7 +28,7 @@ struct Piece {
 }
 
 /// The pieces found so far.
-pub(super) struct Found<'a> {
+pub(super) struct PiecesFound<'a> {
     options: &'a HighlightOptions,
     pieces: Vec<Piece>,
     /// Characters of the values so far.
@@ -46,9 +46,9 @@ fn counted(words: &[Token], mark: &Mark) -> String {
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> PiecesFound<'a> {
     pub(super) fn new(options: &'a HighlightOptions) -> Self {
-        Found {
+        PiecesFound {
             options,
             pieces: Vec::new(),
             chars: 0,

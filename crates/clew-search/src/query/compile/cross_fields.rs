@@ -11,7 +11,7 @@ use super::compound::{any, dis_max};
 use super::phrase::in_a_row;
 use super::scored::Blend;
 use super::text::{TOO_MANY_WAYS, combined, leniently, must_be_indexed, query_analyzer, tokens_of};
-use super::token_graph::{Place, places};
+use super::token_graph::{TokenPlace, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
 
@@ -88,8 +88,10 @@ impl<'a> Compiler<'a> {
         let mut words = Vec::with_capacity(tokens.len());
         for place in places(&tokens).ok_or(TOO_MANY_WAYS)? {
             words.push(match place {
-                Place::Words(same) => self.blended_words(members, &same, (boost, tie_breaker))?,
-                Place::Ways(ways) => {
+                TokenPlace::Words(same) => {
+                    self.blended_words(members, &same, (boost, tie_breaker))?
+                }
+                TokenPlace::Ways(ways) => {
                     let mut nodes = Vec::with_capacity(ways.len());
                     for way in &ways {
                         nodes.push(self.way_in_fields(members, way, (boost, tie_breaker))?);

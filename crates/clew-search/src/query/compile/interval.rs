@@ -14,13 +14,13 @@ use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
 use super::text::{TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
-use super::token_graph::{Place, is_graph, places};
+use super::token_graph::{TokenPlace, is_graph, places};
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
 use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
-use crate::query::interval::source::{Source, TermSource};
+use crate::query::interval::source::{IntervalSource, TermSource};
 use crate::query::regexp::Regexp;
 
 /// Words that a pattern may stand for.
@@ -167,7 +167,7 @@ impl<'a> Compiler<'a> {
                 let sources = self.interval_rules(rules, scope)?;
                 joined_for(scope.scoring, sources, *mode, *max_gaps)
             }
-            IntervalRule::AnyOf(rules) => Source::Any(self.interval_rules(rules, scope)?),
+            IntervalRule::AnyOf(rules) => IntervalSource::Any(self.interval_rules(rules, scope)?),
             IntervalRule::Related {
                 rule,
                 relation,
@@ -180,26 +180,26 @@ impl<'a> Compiler<'a> {
                 rule,
                 before,
                 after,
-            } => Source::Extended {
+            } => IntervalSource::Extended {
                 source: Box::new(self.interval_rule(rule, scope)?),
                 before: *before,
                 after: *after,
             },
             IntervalRule::First { rule, end } => self
                 .interval_rule(rule, scope)?
-                .each(|source| Source::First(Box::new(source), *end)),
+                .each(|source| IntervalSource::First(Box::new(source), *end)),
             IntervalRule::InField { field, rule } => {
                 match self.interval_field(field, scope.scoring, scope.depth)? {
                     Some(scope) => self.interval_rule(rule, scope)?,
-                    None => Source::nothing(),
+                    None => IntervalSource::nothing(),
                 }
             }
             IntervalRule::Normalized { analyzer, rule } => {
                 let analyzer = query_analyzer(scope.mapped, analyzer.as_deref());
                 let rule = normalized(rule, analyzer);
-                Source::Words(self.interval_words(&rule, scope.field)?)
+                IntervalSource::Words(self.interval_words(&rule, scope.field)?)
             }
-            word => Source::Words(self.interval_words(word, scope.field)?),
+            word => IntervalSource::Words(self.interval_words(word, scope.field)?),
         })
     }
 
@@ -289,22 +289,23 @@ fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, Query
         return Ok(words(field, tokens));
     }
     let term = |word: &String| IndexTerm::from_field_text(field, word);
-    let alone = |word: &String| Source::Words(vec![term(word)]);
+    let alone = |word: &String| IntervalSource::Words(vec![term(word)]);
     let way = |way: &Vec<String>| {
         let words = way.iter().map(alone).collect();
         joined(words, IntervalMode::Ordered, Some(0))
     };
     let places = places(tokens).ok_or(TOO_MANY_WAYS)?;
-    let source = |place: &Place| match place {
-        Place::Words(words) => Source::Words(words.iter().map(term).collect()),
-        Place::Ways(ways) => Source::Any(ways.iter().map(way).collect()),
+    let source = |place: &TokenPlace| match place {
+        TokenPlace::Words(words) => IntervalSource::Words(words.iter().map(term).collect()),
+        TokenPlace::Ways(ways) => IntervalSource::Any(ways.iter().map(way).collect()),
     };
     Ok(places.iter().map(source).collect())
 }
 
 /// A source whose intervals have something to do with a filter's.
 fn related(source: TermSource, relation: IntervalRelation, filter: &TermSource) -> TermSource {
-    let related = |source| Source::Related(Box::new(source), relation, Box::new(filter.clone()));
+    let related =
+        |source| IntervalSource::Related(Box::new(source), relation, Box::new(filter.clone()));
     // Only here alternatives are not looked at each by itself.
     if relation == IntervalRelation::Overlapping {
         related(source)
@@ -322,7 +323,7 @@ fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
     for token in tokens {
         let term = IndexTerm::from_field_text(field, &token.text);
         if last == Some(token.position)
-            && let Some(Source::Words(terms)) = sources.last_mut()
+            && let Some(IntervalSource::Words(terms)) = sources.last_mut()
         {
             terms.push(term);
             continue;
@@ -331,10 +332,10 @@ fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
         let first = if is_only { 0 } else { token.position };
         let skipped = last.map_or(first, |last| token.position.saturating_sub(last + 1));
         last = Some(token.position);
-        let word = Source::Words(vec![term]);
+        let word = IntervalSource::Words(vec![term]);
         sources.push(match u32::try_from(skipped) {
             Ok(0) | Err(_) => word,
-            Ok(before) => Source::Extended {
+            Ok(before) => IntervalSource::Extended {
                 source: Box::new(word),
                 before,
                 after: 0,

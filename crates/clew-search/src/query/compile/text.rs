@@ -12,7 +12,7 @@ use tantivy::schema::Field;
 
 use super::compound::{all, any, dis_max, required};
 use super::phrase::in_a_row;
-use super::token_graph::{Place, places};
+use super::token_graph::{TokenPlace, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
 
@@ -76,17 +76,17 @@ impl<'a> Compiler<'a> {
         &mut self,
         clause: &Match,
         (mapped, field): (&MappedField, Field),
-        place: &Place,
+        place: &TokenPlace,
         boost: f32,
     ) -> Result<Node, QueryError> {
         match place {
-            Place::Words(words) => match (&words[..], &clause.fuzziness) {
+            TokenPlace::Words(words) => match (&words[..], &clause.fuzziness) {
                 ([word], Some(fuzziness)) => {
                     self.nearby_terms((mapped, field), word, fuzziness, boost)
                 }
                 _ => self.same_words(mapped, field, words, boost),
             },
-            Place::Ways(ways) => {
+            TokenPlace::Ways(ways) => {
                 let mut nodes = Vec::with_capacity(ways.len());
                 for way in ways {
                     self.count_clauses(way.len())?;
@@ -96,7 +96,7 @@ impl<'a> Compiler<'a> {
                     } else {
                         let mut words = Vec::with_capacity(way.len());
                         for word in way {
-                            let word = Place::Words(vec![word.clone()]);
+                            let word = TokenPlace::Words(vec![word.clone()]);
                             words.push(self.at_place(clause, (mapped, field), &word, boost)?);
                         }
                         all(words)
@@ -196,7 +196,7 @@ impl<'a> Compiler<'a> {
         nodes.push(match last {
             // A last word with something behind it, be it a space, is a whole one, and so are words that
             // stand for each other.
-            Place::Words(words) if is_cut && words.len() == 1 => {
+            TokenPlace::Words(words) if is_cut && words.len() == 1 => {
                 self.beginning((field, words[0].as_bytes()), boost)?
             }
             last => self.at_place(&whole, (mapped, field), last, boost)?,

@@ -10,7 +10,7 @@ const WAYS_MAX: usize = 1024;
 
 /// One place of a text, or the places that a synonym of several words takes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum TokenPlace {
     /// Words that stand for each other; usually one.
     Words(Vec<String>),
     /// Words in a row that stand for each other.
@@ -18,7 +18,7 @@ pub(super) enum Place {
 }
 
 /// The places of a text; `None` when there are more ways through one than a query may have clauses.
-pub(super) fn places(tokens: &[Token]) -> Option<Vec<Place>> {
+pub(super) fn places(tokens: &[Token]) -> Option<Vec<TokenPlace>> {
     let mut by_start: BTreeMap<usize, Vec<&Token>> = BTreeMap::new();
     for token in tokens {
         by_start.entry(token.position).or_default().push(token);
@@ -39,11 +39,11 @@ pub(super) fn places(tokens: &[Token]) -> Option<Vec<Place>> {
                 .all(|token| token.position + token.length == end);
         places.push(if is_plain {
             // The same word twice counts twice.
-            Place::Words(here.iter().map(|token| token.text.clone()).collect())
+            TokenPlace::Words(here.iter().map(|token| token.text.clone()).collect())
         } else {
             let mut ways = Vec::new();
             walk(&by_start, (start, end), &mut Vec::new(), &mut ways)?;
-            Place::Ways(ways)
+            TokenPlace::Ways(ways)
         });
         at = end;
     }
@@ -60,8 +60,8 @@ pub(super) fn ways(tokens: &[Token]) -> Option<Vec<Vec<String>>> {
     let mut ways: Vec<Vec<String>> = vec![Vec::new()];
     for place in places(tokens)? {
         let next: Vec<Vec<String>> = match place {
-            Place::Words(words) => words.into_iter().map(|word| vec![word]).collect(),
-            Place::Ways(inner) => inner,
+            TokenPlace::Words(words) => words.into_iter().map(|word| vec![word]).collect(),
+            TokenPlace::Ways(inner) => inner,
         };
         if ways.len().saturating_mul(next.len()) > WAYS_MAX {
             return None;
@@ -144,9 +144,9 @@ mod tests {
         assert_eq!(
             places(&tokens).unwrap(),
             [
-                Place::Words(words(&["the"])),
-                Place::Ways(vec![words(&["new", "york"]), words(&["ny"])]),
-                Place::Words(words(&["metro", "subway"])),
+                TokenPlace::Words(words(&["the"])),
+                TokenPlace::Ways(vec![words(&["new", "york"]), words(&["ny"])]),
+                TokenPlace::Words(words(&["metro", "subway"])),
             ]
         );
         assert_eq!(ways(&tokens).unwrap().len(), 4);

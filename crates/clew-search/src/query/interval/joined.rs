@@ -2,7 +2,7 @@
 
 use clew_query::{IntervalMode, IntervalScoring};
 
-use super::source::{Source, TermSource};
+use super::source::{IntervalSource, TermSource};
 
 /// As a rule is joined where intervals score in this way.
 pub(crate) fn joined_for(
@@ -19,7 +19,7 @@ pub(crate) fn joined_for(
 
 /// As spans are joined.
 fn near(sources: Vec<TermSource>, mode: IntervalMode, max_gaps: Option<u32>) -> TermSource {
-    Source::Near {
+    IntervalSource::Near {
         sources,
         in_order: mode == IntervalMode::Ordered,
         slop: max_gaps.unwrap_or(u32::MAX),
@@ -33,14 +33,14 @@ pub(crate) fn joined(
     max_gaps: Option<u32>,
 ) -> TermSource {
     match sources.len() {
-        0 => return Source::nothing(),
+        0 => return IntervalSource::nothing(),
         1 => return sources.remove(0),
         _ => {}
     }
     let whole = match mode {
         IntervalMode::Ordered => ordered(sources),
         IntervalMode::Unordered => unordered(sources),
-        IntervalMode::UnorderedNoOverlap if max_gaps.is_none() => Source::Apart(sources),
+        IntervalMode::UnorderedNoOverlap if max_gaps.is_none() => IntervalSource::Apart(sources),
         IntervalMode::UnorderedNoOverlap => return apart(sources, max_gaps),
     };
     with_gaps(whole, max_gaps)
@@ -49,20 +49,20 @@ pub(crate) fn joined(
 fn with_gaps(source: TermSource, max_gaps: Option<u32>) -> TermSource {
     match max_gaps {
         None => source,
-        Some(gaps) => source.each(|source| Source::MaxGaps(Box::new(source), gaps)),
+        Some(gaps) => source.each(|source| IntervalSource::MaxGaps(Box::new(source), gaps)),
     }
 }
 
 /// In any order, none over another, each next one within the gaps of those before it.
 fn apart(sources: Vec<TermSource>, max_gaps: Option<u32>) -> TermSource {
     let whole = sources.into_iter().reduce(|all, next| {
-        let either = Source::Any(vec![
-            Source::Ordered(vec![all.clone(), next.clone()]),
-            Source::Ordered(vec![next, all]),
+        let either = IntervalSource::Any(vec![
+            IntervalSource::Ordered(vec![all.clone(), next.clone()]),
+            IntervalSource::Ordered(vec![next, all]),
         ]);
         with_gaps(either, max_gaps)
     });
-    whole.unwrap_or_else(Source::nothing)
+    whole.unwrap_or_else(IntervalSource::nothing)
 }
 
 /// One after the other: those that are themselves such a row are part of it, and the gaps in them
@@ -70,7 +70,7 @@ fn apart(sources: Vec<TermSource>, max_gaps: Option<u32>) -> TermSource {
 fn ordered(sources: Vec<TermSource>) -> TermSource {
     let mut counted: Vec<(TermSource, usize)> = Vec::new();
     for source in flat(sources, |source| match source {
-        Source::Ordered(inner) => Ok(inner),
+        IntervalSource::Ordered(inner) => Ok(inner),
         other => Err(other),
     }) {
         match counted.last_mut() {
@@ -82,7 +82,7 @@ fn ordered(sources: Vec<TermSource>) -> TermSource {
     if sources.len() == 1 {
         return sources.remove(0);
     }
-    Source::Ordered(sources)
+    IntervalSource::Ordered(sources)
 }
 
 fn flat(
@@ -96,7 +96,7 @@ fn flat(
 fn repeated(counted: Vec<(TermSource, usize)>) -> Vec<TermSource> {
     let one = |(source, times)| match times {
         1 => source,
-        _ => Source::Repeated(Box::new(source), times),
+        _ => IntervalSource::Repeated(Box::new(source), times),
     };
     counted.into_iter().map(one).collect()
 }
@@ -105,7 +105,7 @@ fn repeated(counted: Vec<(TermSource, usize)>) -> Vec<TermSource> {
 fn unordered(sources: Vec<TermSource>) -> TermSource {
     let mut counted: Vec<(TermSource, usize)> = Vec::new();
     for source in flat(sources, |source| match source {
-        Source::Unordered(inner) => Ok(inner),
+        IntervalSource::Unordered(inner) => Ok(inner),
         other => Err(other),
     }) {
         match counted.iter_mut().find(|(have, _)| *have == source) {
@@ -117,5 +117,5 @@ fn unordered(sources: Vec<TermSource>) -> TermSource {
     if sources.len() == 1 {
         return sources.remove(0);
     }
-    Source::Unordered(sources)
+    IntervalSource::Unordered(sources)
 }

@@ -4,7 +4,7 @@
 //! (Clarke, Cormack and Burkowski's region algebra, 1995). The rules of `intervals` and the span
 //! queries are the same algebra; they differ in how a document scores.
 //!
-//! [`IntervalRule`](clew_query::IntervalRule) is what a protocol asks for, [`source::Source`] the same rule over terms, and
+//! [`IntervalRule`](clew_query::IntervalRule) is what a protocol asks for, [`source::IntervalSource`] the same rule over terms, and
 //! [`algebra`] what the rules do with lists of intervals.
 
 pub(crate) mod algebra;

@@ -12,107 +12,122 @@ use crate::query::phrase::MANY;
 
 /// Gives intervals; `L` is what a leaf is: terms, or their postings in a segment.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source<L> {
+pub(crate) enum IntervalSource<L> {
     /// Any of the words of a leaf.
     Words(L),
-    Any(Vec<Source<L>>),
-    Ordered(Vec<Source<L>>),
-    Unordered(Vec<Source<L>>),
+    Any(Vec<IntervalSource<L>>),
+    Ordered(Vec<IntervalSource<L>>),
+    Unordered(Vec<IntervalSource<L>>),
     /// In any order, none over another.
-    Apart(Vec<Source<L>>),
+    Apart(Vec<IntervalSource<L>>),
     /// As `span_near` joins: what is near enough, minimal or not.
     Near {
-        sources: Vec<Source<L>>,
+        sources: Vec<IntervalSource<L>>,
         in_order: bool,
         slop: u32,
     },
-    Repeated(Box<Source<L>>, usize),
-    MaxGaps(Box<Source<L>>, u32),
-    Related(Box<Source<L>>, IntervalRelation, Box<Source<L>>),
+    Repeated(Box<IntervalSource<L>>, usize),
+    MaxGaps(Box<IntervalSource<L>>, u32),
+    Related(
+        Box<IntervalSource<L>>,
+        IntervalRelation,
+        Box<IntervalSource<L>>,
+    ),
     Extended {
-        source: Box<Source<L>>,
+        source: Box<IntervalSource<L>>,
         before: u32,
         after: u32,
     },
-    First(Box<Source<L>>, u32),
+    First(Box<IntervalSource<L>>, u32),
 }
 
 /// A rule over terms.
-pub(crate) type TermSource = Source<Vec<Term>>;
+pub(crate) type TermSource = IntervalSource<Vec<Term>>;
 
 /// Alternatives that a disjunction is pulled up into, at most.
 const ALTERNATIVES_MAX: usize = 64;
 /// Sources that a rule may grow to when its disjunctions are pulled up.
 const SIZE_MAX: usize = 4096;
 
-impl<L> Source<L> {
+impl<L> IntervalSource<L> {
     /// No interval at all.
     pub(crate) fn nothing() -> Self {
-        Source::Any(Vec::new())
+        IntervalSource::Any(Vec::new())
     }
 
     /// The least width of an interval.
     pub(crate) fn extent_min(&self) -> i64 {
         match self {
-            Source::Words(_) => 1,
-            Source::Any(sources) => sources.iter().map(Source::extent_min).min().unwrap_or(0),
-            Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Apart(sources)
-            | Source::Near { sources, .. } => sources.iter().map(Source::extent_min).sum(),
-            Source::Extended {
+            IntervalSource::Words(_) => 1,
+            IntervalSource::Any(sources) => sources
+                .iter()
+                .map(IntervalSource::extent_min)
+                .min()
+                .unwrap_or(0),
+            IntervalSource::Ordered(sources)
+            | IntervalSource::Unordered(sources)
+            | IntervalSource::Apart(sources)
+            | IntervalSource::Near { sources, .. } => {
+                sources.iter().map(IntervalSource::extent_min).sum()
+            }
+            IntervalSource::Extended {
                 source,
                 before,
                 after,
             } => source.extent_min() + i64::from(*before) + i64::from(*after),
             // Repeated or not: in a score the times do not count as wider.
-            Source::Repeated(source, _)
-            | Source::MaxGaps(source, _)
-            | Source::Related(source, ..)
-            | Source::First(source, _) => source.extent_min(),
+            IntervalSource::Repeated(source, _)
+            | IntervalSource::MaxGaps(source, _)
+            | IntervalSource::Related(source, ..)
+            | IntervalSource::First(source, _) => source.extent_min(),
         }
     }
 
-    fn try_map<M, E>(&self, leaf: &mut impl FnMut(&L) -> Result<M, E>) -> Result<Source<M>, E> {
-        let mut list = |sources: &[Source<L>]| -> Result<Vec<Source<M>>, E> {
+    fn try_map<M, E>(
+        &self,
+        leaf: &mut impl FnMut(&L) -> Result<M, E>,
+    ) -> Result<IntervalSource<M>, E> {
+        let mut list = |sources: &[IntervalSource<L>]| -> Result<Vec<IntervalSource<M>>, E> {
             sources.iter().map(|source| source.try_map(leaf)).collect()
         };
         Ok(match self {
-            Source::Any(sources) => Source::Any(list(sources)?),
-            Source::Ordered(sources) => Source::Ordered(list(sources)?),
-            Source::Unordered(sources) => Source::Unordered(list(sources)?),
-            Source::Apart(sources) => Source::Apart(list(sources)?),
-            Source::Near {
+            IntervalSource::Any(sources) => IntervalSource::Any(list(sources)?),
+            IntervalSource::Ordered(sources) => IntervalSource::Ordered(list(sources)?),
+            IntervalSource::Unordered(sources) => IntervalSource::Unordered(list(sources)?),
+            IntervalSource::Apart(sources) => IntervalSource::Apart(list(sources)?),
+            IntervalSource::Near {
                 sources,
                 in_order,
                 slop,
-            } => Source::Near {
+            } => IntervalSource::Near {
                 sources: list(sources)?,
                 in_order: *in_order,
                 slop: *slop,
             },
-            Source::Words(words) => Source::Words(leaf(words)?),
-            Source::Repeated(source, times) => {
-                Source::Repeated(Box::new(source.try_map(leaf)?), *times)
+            IntervalSource::Words(words) => IntervalSource::Words(leaf(words)?),
+            IntervalSource::Repeated(source, times) => {
+                IntervalSource::Repeated(Box::new(source.try_map(leaf)?), *times)
             }
-            Source::MaxGaps(source, gaps) => {
-                Source::MaxGaps(Box::new(source.try_map(leaf)?), *gaps)
+            IntervalSource::MaxGaps(source, gaps) => {
+                IntervalSource::MaxGaps(Box::new(source.try_map(leaf)?), *gaps)
             }
-            Source::Related(source, relation, filter) => Source::Related(
+            IntervalSource::Related(source, relation, filter) => IntervalSource::Related(
                 Box::new(source.try_map(leaf)?),
                 *relation,
                 Box::new(filter.try_map(leaf)?),
             ),
-            Source::Extended {
+            IntervalSource::Extended {
                 source,
                 before,
                 after,
-            } => Source::Extended {
+            } => IntervalSource::Extended {
                 source: Box::new(source.try_map(leaf)?),
                 before: *before,
                 after: *after,
             },
-            Source::First(source, end) => Source::First(Box::new(source.try_map(leaf)?), *end),
+            IntervalSource::First(source, end) => {
+                IntervalSource::First(Box::new(source.try_map(leaf)?), *end)
+            }
         })
     }
 }
@@ -122,13 +137,13 @@ impl TermSource {
     /// them: among all together the minimal one might fail it and hide a longer one that does not.
     pub(crate) fn alternatives(self) -> Vec<TermSource> {
         match self {
-            Source::Any(sources) => sources
+            IntervalSource::Any(sources) => sources
                 .into_iter()
                 .flat_map(TermSource::alternatives)
                 .collect(),
-            Source::Ordered(sources) => distributed(sources, Source::Ordered),
-            Source::Unordered(sources) => distributed(sources, Source::Unordered),
-            Source::Apart(sources) => distributed(sources, Source::Apart),
+            IntervalSource::Ordered(sources) => distributed(sources, IntervalSource::Ordered),
+            IntervalSource::Unordered(sources) => distributed(sources, IntervalSource::Unordered),
+            IntervalSource::Apart(sources) => distributed(sources, IntervalSource::Apart),
             other => vec![other],
         }
     }
@@ -143,7 +158,7 @@ impl TermSource {
         if sources.len() == 1 {
             return sources.remove(0);
         }
-        let whole = Source::Any(sources);
+        let whole = IntervalSource::Any(sources);
         if whole.size() > SIZE_MAX {
             return condition(self);
         }
@@ -153,17 +168,19 @@ impl TermSource {
     /// How many sources it is made of.
     fn size(&self) -> usize {
         1 + match self {
-            Source::Words(_) => 0,
-            Source::Any(sources)
-            | Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Apart(sources)
-            | Source::Near { sources, .. } => sources.iter().map(Source::size).sum(),
-            Source::Related(source, _, filter) => source.size() + filter.size(),
-            Source::Repeated(source, _)
-            | Source::MaxGaps(source, _)
-            | Source::Extended { source, .. }
-            | Source::First(source, _) => source.size(),
+            IntervalSource::Words(_) => 0,
+            IntervalSource::Any(sources)
+            | IntervalSource::Ordered(sources)
+            | IntervalSource::Unordered(sources)
+            | IntervalSource::Apart(sources)
+            | IntervalSource::Near { sources, .. } => {
+                sources.iter().map(IntervalSource::size).sum()
+            }
+            IntervalSource::Related(source, _, filter) => source.size() + filter.size(),
+            IntervalSource::Repeated(source, _)
+            | IntervalSource::MaxGaps(source, _)
+            | IntervalSource::Extended { source, .. }
+            | IntervalSource::First(source, _) => source.size(),
         }
     }
 
@@ -178,25 +195,25 @@ impl TermSource {
 
     fn gather(&self, terms: &mut Vec<Term>) {
         match self {
-            Source::Words(words) => terms.extend(words.iter().cloned()),
-            Source::Any(sources)
-            | Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Apart(sources)
-            | Source::Near { sources, .. } => {
+            IntervalSource::Words(words) => terms.extend(words.iter().cloned()),
+            IntervalSource::Any(sources)
+            | IntervalSource::Ordered(sources)
+            | IntervalSource::Unordered(sources)
+            | IntervalSource::Apart(sources)
+            | IntervalSource::Near { sources, .. } => {
                 sources.iter().for_each(|source| source.gather(terms));
             }
-            Source::Related(source, relation, filter) => {
+            IntervalSource::Related(source, relation, filter) => {
                 source.gather(terms);
                 // What must not be there tells nothing of what is.
                 if relation.needs_filter() {
                     filter.gather(terms);
                 }
             }
-            Source::Repeated(source, _)
-            | Source::MaxGaps(source, _)
-            | Source::Extended { source, .. }
-            | Source::First(source, _) => source.gather(terms),
+            IntervalSource::Repeated(source, _)
+            | IntervalSource::MaxGaps(source, _)
+            | IntervalSource::Extended { source, .. }
+            | IntervalSource::First(source, _) => source.gather(terms),
         }
     }
 
@@ -253,13 +270,13 @@ fn distributed(
 pub(crate) struct Leaf(Vec<SegmentPostings>);
 
 /// A rule over one segment's postings. Documents must be asked for in ascending order.
-pub(crate) type SegmentSource = Source<Leaf>;
+pub(crate) type SegmentSource = IntervalSource<Leaf>;
 
 impl SegmentSource {
     /// The first document from `target` on that has the words needed, wherever they stand.
     pub(crate) fn candidate(&mut self, target: DocId) -> DocId {
         match self {
-            Source::Words(Leaf(postings)) => {
+            IntervalSource::Words(Leaf(postings)) => {
                 // So many take a while for each document.
                 if postings.len() >= MANY && stopped() {
                     return TERMINATED;
@@ -267,46 +284,48 @@ impl SegmentSource {
                 let docs = postings.iter_mut().map(|one| reach(one, target));
                 docs.min().unwrap_or(TERMINATED)
             }
-            Source::Any(sources) => {
+            IntervalSource::Any(sources) => {
                 let docs = sources.iter_mut().map(|source| source.candidate(target));
                 docs.min().unwrap_or(TERMINATED)
             }
-            Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Apart(sources)
-            | Source::Near { sources, .. } => agreed(target, |doc| {
+            IntervalSource::Ordered(sources)
+            | IntervalSource::Unordered(sources)
+            | IntervalSource::Apart(sources)
+            | IntervalSource::Near { sources, .. } => agreed(target, |doc| {
                 let docs = sources.iter_mut().map(|source| source.candidate(doc));
                 docs.max().unwrap_or(TERMINATED)
             }),
-            Source::Related(source, relation, filter) if relation.needs_filter() => {
+            IntervalSource::Related(source, relation, filter) if relation.needs_filter() => {
                 agreed(target, |doc| {
                     source.candidate(doc).max(filter.candidate(doc))
                 })
             }
-            Source::Repeated(source, _)
-            | Source::MaxGaps(source, _)
-            | Source::Related(source, ..)
-            | Source::Extended { source, .. }
-            | Source::First(source, _) => source.candidate(target),
+            IntervalSource::Repeated(source, _)
+            | IntervalSource::MaxGaps(source, _)
+            | IntervalSource::Related(source, ..)
+            | IntervalSource::Extended { source, .. }
+            | IntervalSource::First(source, _) => source.candidate(target),
         }
     }
 
     /// The minimal intervals of a document.
     pub(crate) fn intervals(&mut self, doc: DocId) -> Vec<Interval> {
         match self {
-            Source::Words(Leaf(postings)) => words(postings, doc),
-            Source::Any(sources) => {
+            IntervalSource::Words(Leaf(postings)) => words(postings, doc),
+            IntervalSource::Any(sources) => {
                 let all = sources.iter_mut().flat_map(|source| source.intervals(doc));
                 algebra::minimal(all.collect())
             }
-            Source::Ordered(sources) => {
+            IntervalSource::Ordered(sources) => {
                 lists(sources, doc).map_or_else(Vec::new, |lists| algebra::ordered(&lists))
             }
-            Source::Unordered(sources) => {
+            IntervalSource::Unordered(sources) => {
                 lists(sources, doc).map_or_else(Vec::new, |lists| algebra::unordered(&lists))
             }
-            Source::Apart(sources) => lists(sources, doc).map_or_else(Vec::new, algebra::apart),
-            Source::Near {
+            IntervalSource::Apart(sources) => {
+                lists(sources, doc).map_or_else(Vec::new, algebra::apart)
+            }
+            IntervalSource::Near {
                 sources,
                 in_order,
                 slop,
@@ -318,20 +337,22 @@ impl SegmentSource {
                     (Some(lists), false) => algebra::near(&lists, slop),
                 }
             }
-            Source::Repeated(source, times) => algebra::repeated(&source.intervals(doc), *times),
-            Source::MaxGaps(source, gaps) => {
+            IntervalSource::Repeated(source, times) => {
+                algebra::repeated(&source.intervals(doc), *times)
+            }
+            IntervalSource::MaxGaps(source, gaps) => {
                 let mut list = source.intervals(doc);
                 list.retain(|interval| interval.gaps <= i64::from(*gaps));
                 list
             }
-            Source::Related(source, relation, filter) => {
+            IntervalSource::Related(source, relation, filter) => {
                 let list = source.intervals(doc);
                 if list.is_empty() {
                     return list;
                 }
                 algebra::related(list, *relation, &filter.intervals(doc))
             }
-            Source::Extended {
+            IntervalSource::Extended {
                 source,
                 before,
                 after,
@@ -344,7 +365,7 @@ impl SegmentSource {
                 // Starts that were cut off at 0 may have become equal.
                 algebra::minimal(list)
             }
-            Source::First(source, end) => {
+            IntervalSource::First(source, end) => {
                 let mut list = source.intervals(doc);
                 list.retain(|interval| interval.end < *end);
                 list

@@ -16,7 +16,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::constant::knows;
 use super::forward::{Finder, Forward};
 use super::weighed::{Lengths, no_match};
-use moves::Place;
+use moves::PlaceInDoc;
 
 /// A place of the phrase and the words that it may hold.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ impl Weight for MovingPhrase {
 pub(crate) const MANY: usize = 256;
 
 struct PhraseFinder {
-    places: Vec<Place>,
+    places: Vec<PlaceInDoc>,
     slop: i64,
     postings: Vec<Vec<SegmentPostings>>,
     lengths: Lengths,

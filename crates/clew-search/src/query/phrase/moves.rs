@@ -8,7 +8,7 @@
 use super::PhrasePlace;
 
 /// A place of the phrase in one document.
-pub(super) struct Place {
+pub(super) struct PlaceInDoc {
     offset: i64,
     /// Which other places want one of the same words.
     rivals: Vec<usize>,
@@ -18,10 +18,10 @@ pub(super) struct Place {
 }
 
 /// The places of a phrase, without positions yet.
-pub(super) fn places(wanted: &[PhrasePlace]) -> Vec<Place> {
+pub(super) fn places(wanted: &[PhrasePlace]) -> Vec<PlaceInDoc> {
     let shares =
         |a: &PhrasePlace, b: &PhrasePlace| a.terms.iter().any(|term| b.terms.contains(term));
-    let one = |(own, place): (usize, &PhrasePlace)| Place {
+    let one = |(own, place): (usize, &PhrasePlace)| PlaceInDoc {
         offset: i64::try_from(place.offset).unwrap_or(i64::MAX),
         rivals: (0..wanted.len())
             .filter(|other| *other != own && shares(&wanted[*other], place))
@@ -32,7 +32,7 @@ pub(super) fn places(wanted: &[PhrasePlace]) -> Vec<Place> {
     wanted.iter().enumerate().map(one).collect()
 }
 
-impl Place {
+impl PlaceInDoc {
     pub(super) fn begin(&mut self) {
         self.positions.clear();
         self.at = 0;
@@ -63,7 +63,7 @@ impl Place {
 }
 
 /// How often the phrase is there.
-pub(super) fn frequency(places: &mut [Place], slop: i64) -> f32 {
+pub(super) fn frequency(places: &mut [PlaceInDoc], slop: i64) -> f32 {
     if places.iter().any(|place| place.positions.is_empty()) {
         return 0.0;
     }
@@ -78,7 +78,7 @@ pub(super) fn frequency(places: &mut [Place], slop: i64) -> f32 {
     clippy::cast_precision_loss,
     reason = "positions of a document are far fewer than 2^24"
 )]
-fn exact(places: &[Place]) -> f32 {
+fn exact(places: &[PlaceInDoc]) -> f32 {
     let Some((first, rest)) = places.split_first() else {
         return 0.0;
     };
@@ -90,15 +90,15 @@ fn exact(places: &[Place]) -> f32 {
 }
 
 struct Walk<'a> {
-    places: &'a mut [Place],
+    places: &'a mut [PlaceInDoc],
     /// The farthest position that a place has come to.
     end: i64,
 }
 
 impl<'a> Walk<'a> {
     /// At the first positions, none of them on the same word.
-    fn new(places: &'a mut [Place]) -> Option<Self> {
-        let end = places.iter().map(Place::position).max()?;
+    fn new(places: &'a mut [PlaceInDoc]) -> Option<Self> {
+        let end = places.iter().map(PlaceInDoc::position).max()?;
         let count = places.len();
         let mut walk = Walk { places, end };
         (0..count).all(|place| walk.part(place)).then_some(walk)

@@ -74,7 +74,7 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
         mut self,
         scoring: &Scoring,
         segments: impl Iterator<Item = (Begin, usize)>,
-    ) -> Result<Found<'a>, QueryError> {
+    ) -> Result<ScanFound<'a>, QueryError> {
         let mut timed_out = false;
         for (begin, segment) in segments {
             if stopped() {
@@ -92,7 +92,7 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
             timed_out |= self.pace.is_stopped();
             self.together.meet(&mut self.sink);
         }
-        Ok(Found {
+        Ok(ScanFound {
             sink: self.sink,
             seen: self.seen,
             max_score: self.max_score,
@@ -238,7 +238,7 @@ enum Scoring {
 }
 
 /// What was found in some segments.
-struct Found<'a> {
+struct ScanFound<'a> {
     sink: Sink<'a>,
     seen: u64,
     max_score: Option<f32>,
@@ -246,7 +246,7 @@ struct Found<'a> {
     timed_out: bool,
 }
 
-impl Found<'_> {
+impl ScanFound<'_> {
     /// Joins what another thread has found in other segments.
     fn absorb(&mut self, other: Self) {
         self.sink.absorb(other.sink);

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::sink::Sink;
 use super::wish::Wish;
-use super::{Begin, Found, Scan, Scoring};
+use super::{Begin, Scan, ScanFound, Scoring};
 use crate::search::cursor::Slot;
 use crate::search::request::DocVisitor;
 use crate::search::run::Run;
@@ -55,7 +55,7 @@ pub(super) fn found<'a>(
     (run, wish): (&Run<'_>, Wish<'a>),
     (scoring, segments): (&Scoring, &[(Begin, usize)]),
     (threads, visitor): (&dyn Threads, &mut Option<&mut dyn DocVisitor>),
-) -> Option<Found<'a>> {
+) -> Option<ScanFound<'a>> {
     let mut forks = Vec::new();
     if let Some(visitor) = visitor {
         for _ in segments {
@@ -65,7 +65,7 @@ pub(super) fn found<'a>(
     let (forks, visits) = (Mutex::new(forks), visitor.is_some());
     let (together, failed) = (Together::default(), AtomicBool::new(false));
     let parts = share(threads, segments.len(), |left| {
-        let mut part = || -> Result<Found<'a>, QueryError> {
+        let mut part = || -> Result<ScanFound<'a>, QueryError> {
             let mut fork = if visits { forks.lock().pop() } else { None };
             let own = fork.as_deref_mut().map(|fork| fork as &mut dyn DocVisitor);
             let scan = Scan::new((run, &together), wish, own)?;

@@ -5,7 +5,7 @@ use clew_query::{Order, QueryError, SortKey, SortValue};
 use super::Scoring;
 use super::sink::Sink;
 use crate::query::unscored;
-use crate::search::grouped::{GroupedTop, Wanted};
+use crate::search::grouped::{GroupedTop, HitsWanted};
 use crate::search::nested_sort::SortOrder;
 use crate::search::request::ShardRequest;
 use crate::search::run::{Counting, Run, below, by_score, counting};
@@ -91,7 +91,7 @@ impl<'a> Wish<'a> {
         Ok(if self.limit == 0 {
             Sink::Nothing
         } else if let Some(path) = self.collapse {
-            let wanted = Wanted {
+            let wanted = HitsWanted {
                 sort: self.sort,
                 limit: self.limit,
                 after: self.after,
