@@ -157,6 +157,7 @@ fn windows(
             for (at, (best, _)) in order.iter().enumerate().skip(aside) {
                 below[at + 1] = below[at] + f64::from(*best);
             }
+            // The same rounding as a hit's score gets: a sum that is no more than the floor then is no hit.
             needed = below[1..].partition_point(|sum| rounded(*sum) <= floor);
             needed = needed.max(aside);
             if needed == lists.len() {
@@ -165,10 +166,13 @@ fn windows(
                 needed = aside;
                 continue;
             }
+            // Several lists are summed up, in as much memory as a window of this width takes; one alone needs none, and
+            // may go as far as its bound holds.
             if needed + 1 < lists.len() {
                 end = end.min(from.saturating_add(width));
             }
         }
+        // A document with none of the essential words cannot be a hit, so that only theirs are walked.
         let (rest, essential) = order.split_at(needed);
         match essential {
             [_] => around_one(lists, (order, aside), (from, end), (&mut *sums, &mut *hits)),
@@ -358,11 +362,13 @@ fn complete(
 ) {
     for (at, (_, place)) in rest.iter().enumerate().rev() {
         let list = &mut lists[*place];
+        // What it must have if this list and those that matter less all gave their most; and what without this one.
         let (with, without) = (hits.reach(below[at + 1]), hits.reach(below[at]));
         candidates.retain_from(0, |doc, sum| {
             if *sum <= with {
                 return false;
             }
+            // Candidates ascend, so that the list goes forward only.
             let bound = list.bound_of(doc);
             if *sum + f64::from(bound) <= without {
                 return false;

@@ -113,6 +113,7 @@ impl Candidates {
     /// Hands over those that are good enough.
     pub(super) fn take(&mut self, hits: &mut Hits<'_>) {
         for (doc, sum) in self.docs.drain(..).zip(self.sums.drain(..)) {
+            // The floor rises with each that is taken, so it is asked again for the next.
             let score = rounded(sum);
             if score > hits.floor() {
                 hits.take(doc, score);

@@ -64,6 +64,7 @@ impl Contest {
         }
     }
 
+    /// Documents come in the order of the index: one that has as much as the last of the kept comes behind it.
     fn admits(&self, factor: f32) -> bool {
         self.floor.is_none_or(|floor| factor > floor)
     }

@@ -194,6 +194,7 @@ impl Dense {
                     count += 1;
                 }
                 _ if list.is_over() => {}
+                // Windows ascend without gaps: a list that only goes forward has all that is left of it before it.
                 _ => {
                     exact.add(list, (from, end));
                     has_lists = true;
@@ -231,6 +232,7 @@ impl Dense {
                     continue;
                 }
                 self.found.push((doc, *sum));
+                // So many documents have that sum or more, each at least the score that goes with it: enough hits.
                 if let Some(worst) = keep(&mut self.best, *sum, scale.wanted) {
                     hits.expect(scale.score_of(worst));
                     least = scale.sum_above(hits.floor());
@@ -252,6 +254,7 @@ impl Dense {
             if *sum < scale.sum_above(floor) {
                 continue;
             }
+            // Lists without impacts were added exactly; those with impacts are asked for what they really have.
             let mut sum = exact.sum((doc - from) as usize);
             for list in &mut *lists {
                 if list.impacts.is_some_and(|impacts| impacts.has(*doc)) && list.seek(*doc) == *doc

@@ -80,6 +80,7 @@ impl Beside {
         // One that is as good may be in an earlier segment.
         let bits = score.next_down().to_bits();
         let place = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+        // Nothing else hangs on it: who reads an older floor does work that was not needed, and finds the same.
         self.floor.fetch_max(place, Ordering::Relaxed);
     }
 }
@@ -162,6 +163,7 @@ impl<'a> Hits<'a> {
 
     /// There are as many hits as wanted with this score or a better one.
     pub(super) fn expect(&mut self, score: f32) {
+        // Those hits are still to be taken, and the floor must be exceeded.
         self.least = self.least.max(score.next_down());
     }
 

@@ -106,6 +106,7 @@ fn check(parts: &mut [Part<'_>], at: usize, scoring: Scoring<'_>, hits: &mut Hit
     if !hits.admits(doc) {
         return doc + 1;
     }
+    // A list that has gone past the document says where the next one with all words can be at the earliest.
     let mut found = parts[1..].iter_mut().map(|part| part.list.seek(doc));
     if let Some(further) = found.find(|found| *found != doc) {
         return further;
