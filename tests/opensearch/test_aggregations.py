@@ -270,6 +270,34 @@ class Aggregations(ClewTest):
         self.assertAlmostEqual(result["middle"]["location"]["lon"], 4.06, places=4)
         self.assertEqual(result["middle"]["count"], 3)
 
+    def test_hexagons(self):
+        mapping = {"mappings": {"properties": {"at": {"type": "geo_point"}}}}
+        self.client.indices.create(index="p", body=mapping)
+        bay, liberty = {"lat": 37.3615593, "lon": -122.0553238}, {"lat": 40.689167, "lon": -74.044444}
+        self.index_all("p", {"a": {"at": bay, "n": 1}, "b": {"at": bay, "n": 5}, "c": {"at": liberty, "n": 2}, "d": {"n": 9}})
+
+        def buckets(aggs, **parameters):
+            found = self.client.search(index="p", body={"size": 0, "aggs": {"h": aggs}}, **parameters)
+            return found["aggregations"]
+
+        for precision, size, expected in [
+            (None, 10, [("85283473fffffff", 2), ("852a1073fffffff", 1)]),
+            (7, 1, [("87283472bffffff", 2)]),
+            (10, 10, [(None, 2), ("8a2a1072b59ffff", 1)]),
+        ]:
+            grid = {"field": "at", "size": size} | ({} if precision is None else {"precision": precision})
+            result = buckets({"geohex_grid": grid, "aggs": {"most": {"max": {"field": "n"}}}})["h"]["buckets"]
+            self.assertEqual([b["doc_count"] for b in result], [count for _, count in expected])
+            for bucket, (key, _) in zip(result, expected):
+                self.assertEqual(bucket["key"], key or bucket["key"])
+                # The second digit is the resolution, and the key is a cell of 64 bits without leading zeros.
+                self.assertEqual((int(bucket["key"][1], 16), len(bucket["key"])), (precision or 5, 15))
+            self.assertEqual(result[0]["most"]["value"], 5)
+        typed = buckets({"geohex_grid": {"field": "at", "precision": 0}}, typed_keys=True)
+        self.assertEqual(list(typed), ["geohex_grid#h"])
+        with self.refused(400, reason="Invalid precision of 16 . Must be between 0 and 15."):
+            buckets({"geohex_grid": {"field": "at", "precision": 16}})
+
     def test_shards_that_match_nothing_are_asked_about_what_others_have(self):
         """An aggregation that tells of more than the matches answers the same, whatever shards could be passed over."""
         properties = {"n": {"type": "integer"}, "tag": {"type": "keyword"}}

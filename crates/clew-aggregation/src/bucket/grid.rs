@@ -1,4 +1,4 @@
-//! `geohash_grid` and `geotile_grid`: cells of a grid, which are terms of one source.
+//! `geohash_grid`, `geotile_grid` and `geohex_grid`: cells of a grid, which are terms of one source.
 
 use clew_query::AggError;
 use clew_query::aggregation::{Direction, Grid, GridSpec, MissingOrder};
@@ -100,6 +100,7 @@ impl BucketAgg for GridPlan {
         match self.grid {
             Grid::Geohash { .. } => "GeoHashGridAggregator",
             Grid::Geotile { .. } => "GeoTileGridAggregator",
+            Grid::Geohex { .. } => "GeoHexGridAggregator",
         }
     }
 

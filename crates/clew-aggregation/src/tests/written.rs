@@ -62,6 +62,7 @@ impl Tape {
         self.of(&[
             Grid::Geohash { precision: number },
             Grid::Geotile { zoom: number },
+            Grid::Geohex { resolution: number },
         ])
     }
 

@@ -1,7 +1,8 @@
-//! Cells of the earth's surface: geohashes, which halve it by turns, and the tiles of web maps.
+//! Cells of the earth's surface: geohashes, which halve it by turns, the tiles of web maps, and the hexagons of H3.
 
 use clew_query::aggregation::Grid;
 use clew_schema::geo::GeoPoint;
+use h3o::{LatLng, Resolution};
 
 /// Web maps end here, so that the world is a square.
 const TILE_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
@@ -16,6 +17,7 @@ pub(crate) fn cell_of(grid: Grid, point: GeoPoint) -> u64 {
             let (x, y) = tile(point, zoom);
             u64::from(x) << 32 | u64::from(y)
         }
+        Grid::Geohex { resolution } => hexagon(point, resolution),
     }
 }
 
@@ -30,6 +32,7 @@ pub(crate) fn name_of(grid: Grid, cell: u64) -> String {
             (0..precision).map(digit).collect()
         }
         Grid::Geotile { zoom } => format!("{zoom}/{}/{}", cell >> 32, cell & 0xFFFF_FFFF),
+        Grid::Geohex { .. } => format!("{cell:x}"),
     }
 }
 
@@ -54,6 +57,12 @@ fn geohash(point: GeoPoint, precision: u8) -> u64 {
     hash
 }
 
+fn hexagon(point: GeoPoint, resolution: u8) -> u64 {
+    let resolution = Resolution::try_from(resolution).unwrap_or(Resolution::Fifteen);
+    let place = LatLng::new(point.lat, point.lon).expect("a point of a column has finite degrees");
+    place.to_cell(resolution).into()
+}
+
 fn tile(point: GeoPoint, zoom: u8) -> (u32, u32) {
     let count = f64::from(1_u32 << zoom);
     let x = (point.lon + 180.0) / 360.0;
@@ -73,7 +82,43 @@ fn tile(point: GeoPoint, zoom: u8) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
+    use h3o::CellIndex;
+
     use super::*;
+
+    #[test]
+    fn hexagons_have_the_names_that_their_makers_give_them() {
+        let liberty = (40.689_167, -74.044_444);
+        let bay = (37.361_559_3, -122.055_323_8);
+        for ((lat, lon), resolution, name) in [
+            (liberty, 10, "8a2a1072b59ffff"),
+            (bay, 5, "85283473fffffff"),
+            (bay, 7, "87283472bffffff"),
+        ] {
+            let grid = Grid::Geohex { resolution };
+            assert_eq!(name_of(grid, cell_of(grid, GeoPoint { lat, lon })), name);
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_hexagon_lies_in_it_and_in_those_around_it() {
+        for (at, lat) in (0_i32..).zip([-89.9, -33.86, 0.0, 35.68, 51.5, 89.9]) {
+            let lon = f64::from(at * 71 - 179);
+            for resolution in 0..=Grid::RESOLUTION_MAX {
+                let grid = Grid::Geohex { resolution };
+                let cell = cell_of(grid, GeoPoint { lat, lon });
+                let index = CellIndex::try_from(cell).unwrap();
+                let middle = LatLng::from(index);
+                let middle = GeoPoint {
+                    lat: middle.lat(),
+                    lon: middle.lng(),
+                };
+                assert_eq!(cell_of(grid, middle), cell);
+                let around = index.parent(Resolution::Zero).unwrap();
+                assert_eq!(around.base_cell(), index.base_cell());
+            }
+        }
+    }
 
     #[test]
     fn cells_have_their_known_names() {

@@ -20,4 +20,14 @@ pub enum Grid {
         /// From 0 to [`ZOOM_MAX`].
         zoom: u8,
     },
+    /// Hexagons of H3.
+    Geohex {
+        /// From 0 to [`Grid::RESOLUTION_MAX`].
+        resolution: u8,
+    },
+}
+
+impl Grid {
+    /// The finest resolution of hexagons there is.
+    pub const RESOLUTION_MAX: u8 = 15;
 }

@@ -1,4 +1,4 @@
-//! `geohash_grid` and `geotile_grid`: cells of a grid, most documents first.
+//! `geohash_grid`, `geotile_grid` and `geohex_grid`: cells of a grid, most documents first.
 
 use clew_aggregation::Bucket;
 use clew_query::aggregation::{AggSpec, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
@@ -19,6 +19,7 @@ const CELLS: u64 = 10_000;
 pub(crate) const ROWS: &[Row] = &[
     Row::new("geohash_grid", PLACES, |body| cells(body, geohash)),
     Row::new("geotile_grid", PLACES, |body| cells(body, geotile)),
+    Row::new("geohex_grid", PLACES, |body| cells(body, geohex)),
 ];
 
 /// Cells of a kind that a reader of its own tells.
@@ -37,29 +38,36 @@ fn cells(
 fn precision(
     body: &mut Body<'_>,
     (usual, least, most): (u8, u8, u8),
-    wrong: &str,
+    (wrong, gap): (&str, &str),
 ) -> Result<u8, AggDslError> {
     let asked = body.count("precision")?.unwrap_or(u64::from(usual));
     let precision = u8::try_from(asked).ok();
     let precision = precision.filter(|precision| (least..=most).contains(precision));
     precision.ok_or_else(|| {
         AggDslError::illegal(format!(
-            "Invalid {wrong} of {asked}. Must be between {least} and {most}."
+            "Invalid {wrong} of {asked}{gap}. Must be between {least} and {most}."
         ))
     })
 }
 
 fn geohash(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
     let limits = (5, 1, GEOHASH_MAX);
-    let precision = precision(body, limits, "geohash aggregation precision")?;
+    let precision = precision(body, limits, ("geohash aggregation precision", ""))?;
     Ok(Grid::Geohash { precision })
 }
 
 /// Tiles, by their zoom.
 pub(crate) fn geotile(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
     let limits = (7, 0, ZOOM_MAX);
-    let zoom = precision(body, limits, "geotile_grid precision")?;
+    let zoom = precision(body, limits, ("geotile_grid precision", ""))?;
     Ok(Grid::Geotile { zoom })
+}
+
+fn geohex(body: &mut Body<'_>) -> Result<Grid, AggDslError> {
+    // The space before the full stop is OpenSearch's.
+    let limits = (5, 0, Grid::RESOLUTION_MAX);
+    let resolution = precision(body, limits, ("precision", " "))?;
+    Ok(Grid::Geohex { resolution })
 }
 
 /// Writes its result, and says the type.
@@ -73,5 +81,6 @@ pub(crate) fn write(
     Ok(match grid {
         Grid::Geohash { .. } => "geohash_grid",
         Grid::Geotile { .. } => "geotile_grid",
+        Grid::Geohex { .. } => "geohex_grid",
     })
 }
