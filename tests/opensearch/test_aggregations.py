@@ -293,6 +293,10 @@ class Aggregations(ClewTest):
                 # The second digit is the resolution, and the key is a cell of 64 bits without leading zeros.
                 self.assertEqual((int(bucket["key"][1], 16), len(bucket["key"])), (precision or 5, 15))
             self.assertEqual(result[0]["most"]["value"], 5)
+        west = {"top_left": {"lat": 50, "lon": -130}, "bottom_right": {"lat": 30, "lon": -100}}
+        for name in ["geohex_grid", "geohash_grid", "geotile_grid"]:
+            result = buckets({name: {"field": "at", "precision": 5, "bounds": west}})["h"]["buckets"]
+            self.assertEqual([b["doc_count"] for b in result], [2], name)
         typed = buckets({"geohex_grid": {"field": "at", "precision": 0}}, typed_keys=True)
         self.assertEqual(list(typed), ["geohex_grid#h"])
         with self.refused(400, reason="Invalid precision of 16 . Must be between 0 and 15."):

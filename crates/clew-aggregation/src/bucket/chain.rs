@@ -5,8 +5,8 @@
 use std::cmp::Ordering;
 
 use clew_query::AggError;
-use clew_query::aggregation::{DateInterval, Direction, Grid, MissingOrder};
-use clew_schema::geo::GeoPoint;
+use clew_query::aggregation::{DateInterval, Direction, Grid, GridBounds, MissingOrder};
+use clew_schema::geo::{GeoArea, GeoPoint};
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -43,7 +43,7 @@ enum Steps {
     Value,
     Number { interval: f64 },
     Date { rounding: Rounding, hint: usize },
-    Cell(Grid),
+    Cell { grid: Grid, area: Option<GeoArea> },
 }
 
 impl Source {
@@ -54,7 +54,15 @@ impl Source {
             Step::Number { interval } => Steps::Number {
                 interval: *interval,
             },
-            Step::Cell(grid) => Steps::Cell(*grid),
+            Step::Cell { grid, bounds } => Steps::Cell {
+                grid: *grid,
+                area: bounds.map(|sides| GeoArea::Rectangle {
+                    top: sides.top,
+                    left: sides.left,
+                    bottom: sides.bottom,
+                    right: sides.right,
+                }),
+            },
             Step::Date {
                 interval,
                 zone,
@@ -96,26 +104,32 @@ impl Source {
         self.codes.clear();
         while self.rows.entries.get(self.at) == Some(&place) {
             let raw = self.rows.values[self.at];
+            self.at += 1;
             let code = Some(match &mut self.step {
                 Steps::Value => raw,
                 Steps::Number { interval } => {
                     let value = self.column.number(raw);
                     start_of_step(step_of_number(value, *interval, 0.0), *interval, 0.0).to_u64()
                 }
-                Steps::Cell(grid) => cell_of(*grid, GeoPoint::decode(raw)),
+                Steps::Cell { grid, area } => {
+                    let point = GeoPoint::decode(raw);
+                    if area.as_ref().is_some_and(|area| !area.holds(point)) {
+                        continue;
+                    }
+                    cell_of(*grid, point)
+                }
                 Steps::Date { rounding, hint } => {
                     rounding.round(self.column.instant(raw), hint).to_u64()
                 }
             });
             // Values are sorted, so equal codes are neighbours, but for cells.
             let known = match &self.step {
-                Steps::Cell(_) => self.codes.contains(&code),
+                Steps::Cell { .. } => self.codes.contains(&code),
                 _ => self.codes.last() == Some(&code),
             };
             if !known {
                 self.codes.push(code);
             }
-            self.at += 1;
         }
         if self.codes.is_empty() && self.missing_bucket {
             self.codes.push(None);
@@ -135,7 +149,7 @@ impl Source {
                 let key = |code: &u64| Key::F64(f64::from_u64(*code));
                 distinct.iter().map(key).collect()
             }
-            Steps::Cell(grid) => {
+            Steps::Cell { grid, .. } => {
                 let key = |code: &u64| Key::Str(name_of(*grid, *code).into());
                 distinct.iter().map(key).collect()
             }
@@ -263,7 +277,10 @@ pub(crate) enum Step {
         zone: TimeZone,
         offset_ms: i64,
     },
-    Cell(Grid),
+    Cell {
+        grid: Grid,
+        bounds: Option<GridBounds>,
+    },
 }
 
 impl Link {

@@ -94,7 +94,11 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             (plan, Step::Value)
         }
         CompositeKind::Cells { source, grid } => {
-            (plan_values(source, "geo_grid", context)?, Step::Cell(*grid))
+            let step = Step::Cell {
+                grid: *grid,
+                bounds: None,
+            };
+            (plan_values(source, "geo_grid", context)?, step)
         }
         CompositeKind::Histogram { source, interval } => {
             let interval = *interval;
@@ -169,7 +173,7 @@ fn after_key(
         match &link.step {
             Step::Value => key_of(value, link.values.kind, format, context.now_ms),
             Step::Number { .. } => bound_number(value).map(Key::F64),
-            Step::Cell(_) => Ok(Key::Str(text_of(value).into())),
+            Step::Cell { .. } => Ok(Key::Str(text_of(value).into())),
             Step::Date { zone, .. } => bound_ms(value, format, zone, context.now_ms).map(Key::I64),
         }
     };

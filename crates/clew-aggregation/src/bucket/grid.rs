@@ -34,7 +34,10 @@ fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggE
     let link = Link {
         name: spec.source.field.clone(),
         values: plan_values(&spec.source, "geo_grid", context)?,
-        step: Step::Cell(spec.grid),
+        step: Step::Cell {
+            grid: spec.grid,
+            bounds: spec.bounds,
+        },
         missing_bucket: false,
         direction: Direction::Ascending,
         missing_order: MissingOrder::Default,

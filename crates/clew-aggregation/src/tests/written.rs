@@ -249,6 +249,12 @@ impl Tape {
             6 => AggSpec::GeoGrid(GridSpec {
                 source,
                 grid: self.grid(),
+                bounds: self.maybe(|tape| GridBounds {
+                    top: tape.number(),
+                    left: tape.number(),
+                    bottom: tape.number(),
+                    right: tape.number(),
+                }),
                 size: self.small(),
                 shard_size: self.maybe(Tape::small),
             }),

@@ -145,6 +145,19 @@ pub(super) fn geo_bounding_box(body: &Value) -> Result<Query, DslError> {
     Ok(query(name, area, &common))
 }
 
+/// A box by its sides, as aggregations have it too: `[top, left, bottom, right]`.
+pub(crate) fn bounding_box(value: &Value) -> Result<[f64; 4], DslError> {
+    let common = Common {
+        boost: 1.0,
+        ignore_unmapped: false,
+        lenient: false,
+    };
+    let mut sides = Parameters::new("bounds", value)?;
+    let found = rectangle(&mut sides, &common)?;
+    sides.finish()?;
+    Ok(found)
+}
+
 /// `[top, left, bottom, right]`, from two corners or from four sides.
 fn rectangle(sides: &mut Parameters<'_>, common: &Common) -> Result<[f64; 4], DslError> {
     let mut found: [Option<f64>; 4] = [None; 4];

@@ -6,7 +6,7 @@ use std::num::NonZeroI64;
 use crate::Query;
 use clew_schema::geo::GeoPoint;
 
-use super::grid::Grid;
+use super::grid::{Grid, GridBounds};
 use super::heuristic::Heuristic;
 use super::parts::{QueryVisitor, SpecParts};
 use super::source::{Scalar, Source};
@@ -368,6 +368,8 @@ pub struct GridSpec {
     pub source: Source,
     /// Which cells.
     pub grid: Grid,
+    /// Only points in this box count.
+    pub bounds: Option<GridBounds>,
     /// How many buckets are returned.
     pub size: u32,
     /// How many buckets each shard keeps.

@@ -27,6 +27,19 @@ pub enum Grid {
     },
 }
 
+/// A box that points must lie in, by its sides in degrees; where `left` is greater than `right` it crosses the date line.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridBounds {
+    /// Northern latitude.
+    pub top: f64,
+    /// Western longitude.
+    pub left: f64,
+    /// Southern latitude.
+    pub bottom: f64,
+    /// Eastern longitude.
+    pub right: f64,
+}
+
 impl Grid {
     /// The finest resolution of hexagons there is.
     pub const RESOLUTION_MAX: u8 = 15;

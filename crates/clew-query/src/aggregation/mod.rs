@@ -28,7 +28,7 @@ pub use documents::{
     SampleSpec,
 };
 pub use expression::Expression;
-pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
+pub use grid::{GEOHASH_MAX, Grid, GridBounds, ZOOM_MAX};
 pub use heuristic::{Comparison, Heuristic};
 pub use metrics::{
     CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec, Method,

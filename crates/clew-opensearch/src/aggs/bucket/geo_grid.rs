@@ -1,7 +1,7 @@
 //! `geohash_grid`, `geotile_grid` and `geohex_grid`: cells of a grid, most documents first.
 
 use clew_aggregation::Bucket;
-use clew_query::aggregation::{AggSpec, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
+use clew_query::aggregation::{AggSpec, GEOHASH_MAX, Grid, GridBounds, GridSpec, ZOOM_MAX};
 use serde_json::{Map, Value};
 
 use crate::aggs::body::Body;
@@ -10,6 +10,7 @@ use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::{size, small};
 use crate::aggs::shown::named_buckets_body;
 use crate::aggs::table::{PLACES, Row};
+use crate::dsl;
 use crate::http::error::ApiError;
 
 /// Cells shown unless the request says otherwise.
@@ -29,9 +30,24 @@ fn cells(
 ) -> Result<AggSpec, AggDslError> {
     Ok(AggSpec::GeoGrid(GridSpec {
         grid: grid(body)?,
+        bounds: bounds(body)?,
         size: size(body, CELLS)?,
         shard_size: body.count("shard_size")?.map(small),
         source: body.source()?,
+    }))
+}
+
+/// The box that points must lie in.
+fn bounds(body: &mut Body<'_>) -> Result<Option<GridBounds>, AggDslError> {
+    let Some(value) = body.take("bounds") else {
+        return Ok(None);
+    };
+    let [top, left, bottom, right] = dsl::bounding_box(value)?;
+    Ok(Some(GridBounds {
+        top,
+        left,
+        bottom,
+        right,
     }))
 }
 
