@@ -1,9 +1,8 @@
 //! Serialized forms of what requests hold of `clew-schema`, which has none itself.
 
 use clew_schema::RangeRelation;
-use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use clew_schema::geo::{GeoArea, GeoPoint, GeoRelation};
+use serde::{Deserialize, Serialize};
 
 /// [`RangeRelation`].
 #[derive(Serialize, Deserialize)]
@@ -128,7 +127,10 @@ impl From<AreaForm> for GeoArea {
 }
 
 pub(crate) mod geo_area {
-    use super::*;
+    use clew_schema::geo::GeoArea;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::AreaForm;
 
     pub(crate) fn serialize<S: Serializer>(area: &GeoArea, out: S) -> Result<S::Ok, S::Error> {
         AreaForm::from(area).serialize(out)
@@ -140,7 +142,10 @@ pub(crate) mod geo_area {
 }
 
 pub(crate) mod geo_points {
-    use super::*;
+    use clew_schema::geo::GeoPoint;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{forms_of, points_of};
 
     pub(crate) fn serialize<S: Serializer>(points: &[GeoPoint], out: S) -> Result<S::Ok, S::Error> {
         forms_of(points).serialize(out)
@@ -155,7 +160,9 @@ pub(crate) mod geo_points {
 
 /// A unit is written as its length in metres, which must be that of a unit there is.
 pub(crate) mod distance_unit {
-    use super::*;
+    use clew_schema::geo::DistanceUnit;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     /// One name for each length.
     const NAMES: [&str; 9] = ["m", "km", "mi", "nmi", "yd", "ft", "in", "cm", "mm"];
