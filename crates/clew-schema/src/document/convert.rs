@@ -255,14 +255,7 @@ fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Optio
         Scalar::Text(_) => return misfit("Integer value passed as String"),
         Scalar::Bool(value) => return not_numeric(*value),
     };
-    let (min, max, name) = match kind {
-        IntegerKind::Long | IntegerKind::DocumentCount => (i64::MIN, i64::MAX, "a long"),
-        IntegerKind::Integer | IntegerKind::TokenCount => {
-            (i32::MIN.into(), i32::MAX.into(), "an integer")
-        }
-        IntegerKind::Short => (i16::MIN.into(), i16::MAX.into(), "a short"),
-        IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into(), "a byte"),
-    };
+    let (min, max, name) = kind.limits();
     let value = match text.parse::<i64>() {
         Ok(value) => Some(value),
         Err(_) => whole_part(text, coerce)?,

@@ -72,9 +72,8 @@ impl MappedField {
     /// Whether queries can find documents by it.
     pub fn is_searchable(&self) -> bool {
         match self.kind {
-            FieldKind::Binary { .. } => false,
             FieldKind::Constant { .. } => true,
-            _ => self.indexed,
+            _ => self.indexed && !self.kind.is_never_searched(),
         }
     }
 

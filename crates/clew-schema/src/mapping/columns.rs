@@ -66,7 +66,7 @@ fn add_to(
     let name = field.column();
     let numeric = |postings: bool| {
         let options = NumericOptions::default() | FAST;
-        if postings && field.indexed {
+        if postings && field.indexed && !field.kind.is_never_searched() {
             options | INDEXED
         } else {
             options

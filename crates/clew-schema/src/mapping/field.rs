@@ -69,6 +69,20 @@ pub enum IntegerKind {
     DocumentCount,
 }
 
+impl IntegerKind {
+    /// Least and greatest value, and what such a number is called in errors.
+    pub fn limits(self) -> (i64, i64, &'static str) {
+        match self {
+            IntegerKind::Long | IntegerKind::DocumentCount => (i64::MIN, i64::MAX, "a long"),
+            IntegerKind::Integer | IntegerKind::TokenCount => {
+                (i32::MIN.into(), i32::MAX.into(), "an integer")
+            }
+            IntegerKind::Short => (i16::MIN.into(), i16::MAX.into(), "a short"),
+            IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into(), "a byte"),
+        }
+    }
+}
+
 /// Precision of a floating-point field; the column is f64 for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -246,6 +260,11 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
+    /// Whether values are kept, to be counted or handed out, and never looked for.
+    pub fn is_never_searched(&self) -> bool {
+        matches!(self, FieldKind::Binary { .. })
+    }
+
     /// Analyzed text with positions and norms.
     pub fn text(analyzer: impl Into<String>) -> Self {
         FieldKind::Text {

@@ -71,33 +71,13 @@ fn whole_if_possible(number: f64) -> Number {
     Number::Fraction(number)
 }
 
-/// Smallest and largest value of an integer field.
-pub(crate) fn limits(kind: IntegerKind) -> (i64, i64) {
-    match kind {
-        IntegerKind::Long | IntegerKind::DocumentCount => (i64::MIN, i64::MAX),
-        IntegerKind::Integer | IntegerKind::TokenCount => (i32::MIN.into(), i32::MAX.into()),
-        IntegerKind::Short => (i16::MIN.into(), i16::MAX.into()),
-        IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into()),
-    }
-}
-
-fn name(kind: IntegerKind) -> &'static str {
-    match kind {
-        IntegerKind::Long | IntegerKind::DocumentCount => "a long",
-        IntegerKind::Integer | IntegerKind::TokenCount => "an integer",
-        IntegerKind::Short => "a short",
-        IntegerKind::Byte => "a byte",
-    }
-}
-
 /// An integer to look for; `None` when no document can have it because it has a fraction.
 pub(crate) fn integer(value: &Value, kind: IntegerKind) -> Result<Option<i64>, QueryError> {
-    let (low, high) = limits(kind);
+    let (low, high, name) = kind.limits();
     let out_of_range = || {
         QueryError::create(format!(
-            "Value [{}] is out of range for {}",
-            text_of(value),
-            name(kind)
+            "Value [{}] is out of range for {name}",
+            text_of(value)
         ))
     };
     match number(value)? {

@@ -116,6 +116,9 @@ impl Compiler<'_> {
                 &keyword_text(mapped, value),
             ))
         };
+        if mapped.kind.is_never_searched() {
+            return Err(not_searchable(mapped));
+        }
         match &mapped.kind {
             FieldKind::Integer(kind) => whole(field, *kind, &ends, score),
             FieldKind::Unsigned => unsigned(field, &ends, score),
@@ -263,7 +266,7 @@ impl Compiler<'_> {
 }
 
 fn whole(field: Field, kind: IntegerKind, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
-    let (least, most) = literal::limits(kind);
+    let (least, most, _) = kind.limits();
     let low = match ends.low {
         Some((value, inclusive)) => match literal::lowest(value, inclusive)? {
             Some(number) if number <= most => Some(number),

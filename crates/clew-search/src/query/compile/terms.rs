@@ -28,6 +28,9 @@ impl Compiler<'_> {
         let Some((mapped, field)) = self.field(&term.field) else {
             return Ok(self.not_a_term_field(&term.field));
         };
+        if mapped.kind.is_never_searched() {
+            return Err(not_searchable(mapped));
+        }
         match &mapped.kind {
             FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Flat => {
                 let text = keyword_text(mapped, &term.value);
@@ -70,7 +73,7 @@ impl Compiler<'_> {
                 };
                 self.counted_term(IndexTerm::from_field_u64(field, number), boost)
             }
-            FieldKind::Binary { .. } | FieldKind::RankFeatures | FieldKind::Percolator => {
+            FieldKind::RankFeatures | FieldKind::Percolator => {
                 Err(not_searchable(mapped))
             }
             _ => self.equal_in_column(mapped, &term.value, boost),
@@ -321,6 +324,9 @@ pub(crate) fn dictionary_terms(
     field: Field,
     values: &[Value],
 ) -> Result<Option<Vec<Vec<u8>>>, QueryError> {
+    if mapped.kind.is_never_searched() {
+        return Err(not_searchable(mapped));
+    }
     let mut terms = Vec::with_capacity(values.len());
     for value in values {
         let term = match &mapped.kind {
