@@ -150,6 +150,26 @@ class FieldTypes(ClewTest):
         with self.refused(400, "mapper_parsing_exception"):
             self.client.index(index="t", body={"size": {"gte": 2, "lte": 1}})
 
+    def test_hashes_of_values_are_counted_and_never_searched(self):
+        self.create(url={"type": "keyword", "fields": {"hash": {"type": "murmur3"}}})
+        self.index_all("t", {"a": {"url": "hello"}, "b": {"url": ["hello", "a"]}, "c": {"url": "ü€"}})
+        aggs = {"n": {"cardinality": {"field": "url.hash"}}, "least": {"min": {"field": "url.hash"}}}
+        found = self.client.search(index="t", body={"size": 3, "aggs": aggs, "docvalue_fields": ["url.hash"], "sort": "_doc"})
+        self.assertEqual(found["aggregations"]["n"]["value"], 3)
+        # As the package mmh3 gives them.
+        hashes = {"a": [-3758069500696749310], "b": [-8839064797231613815, -3758069500696749310], "c": [2706267571612676335]}
+        self.assertEqual({hit["_id"]: hit["fields"]["url.hash"] for hit in found["hits"]["hits"]}, hashes)
+        for query in ({"term": {"url.hash": 1}}, {"range": {"url.hash": {"gte": 1}}}, {"terms": {"url.hash": [1, 2]}}):
+            with self.refused(400, reason="Murmur3 fields are not searchable: [url.hash]"):
+                self.client.search(index="t", body={"query": query})
+        self.assertEqual(self.found(exists={"field": "url.hash"}), ["a", "b", "c"])
+        caps = self.client.field_caps(index="t", fields="url.hash")["fields"]["url.hash"]["murmur3"]
+        self.assertEqual((caps["searchable"], caps["aggregatable"]), (False, True))
+        mapping = self.client.indices.get_mapping(index="t")["t"]["mappings"]["properties"]["url"]
+        self.assertEqual(mapping, {"type": "keyword", "fields": {"hash": {"type": "murmur3"}}})
+        with self.refused(400, reason="unknown parameter [index] on mapper [hash] of type [murmur3]"):
+            self.client.indices.create(index="u", body={"mappings": {"properties": {"hash": {"type": "murmur3", "index": False}}}})
+
     def test_keywords_under_a_normalizer_and_counts_of_tokens(self):
         self.create(
             code={"type": "keyword", "normalizer": "lowercase"},

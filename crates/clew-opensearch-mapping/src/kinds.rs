@@ -60,6 +60,7 @@ pub(crate) fn kind_of(
         // Documents make it; `read_field` refuses it to everybody else.
         DOC_COUNT => FieldKind::Integer(IntegerKind::DocumentCount),
         "token_count" => FieldKind::Integer(IntegerKind::TokenCount),
+        "murmur3" => FieldKind::Integer(IntegerKind::Murmur3),
         "unsigned_long" => FieldKind::Unsigned,
         "double" => FieldKind::Float(FloatKind::Double),
         "float" => FieldKind::Float(FloatKind::Float),

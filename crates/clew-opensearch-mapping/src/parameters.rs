@@ -95,6 +95,7 @@ pub(crate) fn unsupported(name: &str, key: &str, value: &Value) -> MappingError 
 /// Parameters of every type; whether it was one.
 fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, MappingError> {
     match key {
+        "index" | "doc_values" if is_hash(&spec.kind) => return Ok(false),
         "index" => spec.indexed = boolean(key, value)?,
         "copy_to" => {
             let paths = value
@@ -251,10 +252,16 @@ fn is_join(kind: &FieldKind) -> bool {
 }
 
 fn is_numeric(kind: &FieldKind) -> bool {
-    matches!(
+    let any = matches!(
         kind,
         FieldKind::Integer(_) | FieldKind::Unsigned | FieldKind::Float(_)
-    )
+    );
+    any && !is_hash(kind)
+}
+
+/// Whether what is kept is a hash of the value, which has no format and no other way of being kept.
+fn is_hash(kind: &FieldKind) -> bool {
+    *kind == FieldKind::Integer(IntegerKind::Murmur3)
 }
 
 fn can_be_malformed(kind: &FieldKind) -> bool {

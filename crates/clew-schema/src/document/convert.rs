@@ -9,6 +9,7 @@ use tantivy::schema::OwnedValue;
 
 use super::error::ValueProblem;
 use super::features;
+use super::murmur3::murmur3;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::completion;
@@ -68,6 +69,10 @@ pub(super) fn convert(
         )?,
         FieldKind::Integer(IntegerKind::TokenCount) => {
             Some(OwnedValue::I64(token_count(field, scalar.as_str())))
+        }
+        FieldKind::Integer(IntegerKind::Murmur3) => {
+            let hash = murmur3(scalar.as_str().as_bytes());
+            Some(OwnedValue::I64(hash.cast_signed()))
         }
         FieldKind::Unsigned => unsigned(scalar, field.settings.coerce)?.map(OwnedValue::U64),
         FieldKind::Integer(kind) => {

@@ -17,6 +17,7 @@ mod fetch;
 pub(crate) mod flat;
 mod join;
 mod json;
+mod murmur3;
 mod names;
 mod nested;
 pub(crate) mod ranges;

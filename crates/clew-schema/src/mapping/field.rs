@@ -67,13 +67,17 @@ pub enum IntegerKind {
     TokenCount,
     /// How many documents a document stands for: 64 bits, never searched.
     DocumentCount,
+    /// 64 bits, and the value is not what the document has but a hash of it; never searched.
+    Murmur3,
 }
 
 impl IntegerKind {
     /// Least and greatest value, and what such a number is called in errors.
     pub fn limits(self) -> (i64, i64, &'static str) {
         match self {
-            IntegerKind::Long | IntegerKind::DocumentCount => (i64::MIN, i64::MAX, "a long"),
+            IntegerKind::Long | IntegerKind::DocumentCount | IntegerKind::Murmur3 => {
+                (i64::MIN, i64::MAX, "a long")
+            }
             IntegerKind::Integer | IntegerKind::TokenCount => {
                 (i32::MIN.into(), i32::MAX.into(), "an integer")
             }
@@ -262,7 +266,10 @@ pub enum FieldKind {
 impl FieldKind {
     /// Whether values are kept, to be counted or handed out, and never looked for.
     pub fn is_never_searched(&self) -> bool {
-        matches!(self, FieldKind::Binary { .. })
+        matches!(
+            self,
+            FieldKind::Binary { .. } | FieldKind::Integer(IntegerKind::Murmur3)
+        )
     }
 
     /// Analyzed text with positions and norms.
@@ -311,6 +318,7 @@ impl FieldKind {
             },
             FieldKind::Integer(IntegerKind::TokenCount) => "token_count",
             FieldKind::Integer(IntegerKind::DocumentCount) => DOC_COUNT,
+            FieldKind::Integer(IntegerKind::Murmur3) => "murmur3",
             FieldKind::Float(FloatKind::Half) => "half_float",
             FieldKind::Float(FloatKind::Scaled { .. }) => "scaled_float",
             FieldKind::Float(FloatKind::RankFeature) => "rank_feature",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clew_analysis::normalize;
 use clew_query::{Pattern, QueryError, Term};
-use clew_schema::{FieldKind, KeywordStyle, MappedField, Mapping, TextStyle};
+use clew_schema::{FieldKind, IntegerKind, KeywordStyle, MappedField, Mapping, TextStyle};
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -73,9 +73,7 @@ impl Compiler<'_> {
                 };
                 self.counted_term(IndexTerm::from_field_u64(field, number), boost)
             }
-            FieldKind::RankFeatures | FieldKind::Percolator => {
-                Err(not_searchable(mapped))
-            }
+            FieldKind::RankFeatures | FieldKind::Percolator => Err(not_searchable(mapped)),
             _ => self.equal_in_column(mapped, &term.value, boost),
         }
     }
@@ -307,10 +305,11 @@ pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
             "Percolator fields are not searchable directly, use a percolate query instead",
         );
     }
-    QueryError::create(format!(
-        "Binary fields do not support searching: [{}]",
-        mapped.path
-    ))
+    let path = &mapped.path;
+    if mapped.kind == FieldKind::Integer(IntegerKind::Murmur3) {
+        return QueryError::create(format!("Murmur3 fields are not searchable: [{path}]"));
+    }
+    QueryError::create(format!("Binary fields do not support searching: [{path}]"))
 }
 
 fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
