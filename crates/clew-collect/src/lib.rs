@@ -5,6 +5,40 @@
 //! parser turns it into fields, an encoder into a JSON document with an id that the same line
 //! always gets, and the [`Sink`] takes it. Only then does the registry move on.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use clew_collect::{CollectOptions, Delivery, Event, NoProgress, Sink, SinkError, StopToken, World};
+//! use clew_platform::{RealClock, RealDisk};
+//!
+//! /// Takes everything.
+//! struct All(u64);
+//!
+//! impl Sink for All {
+//!     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+//!         self.0 += batch.len() as u64;
+//!         Ok(Delivery { acked: batch.len() as u64, ..Delivery::default() })
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("app.log");
+//! std::fs::write(&file, "one line\nand another\n")?;
+//! let options = CollectOptions::new(vec![file], folder.path().join("registry"));
+//! let world = World {
+//!     disk: Arc::new(RealDisk),
+//!     clock: Arc::new(RealClock::new()),
+//!     progress: &NoProgress,
+//!     stop: &StopToken::default(),
+//! };
+//! let mut sink = All(0);
+//! clew_collect::run(&options, world, &mut sink)?;
+//! assert_eq!(sink.0, 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Deliberately absent: the engine and the servers. Clew itself is one more place to send to.
 
 mod error;

@@ -5,6 +5,26 @@
 //! durable as indexes are. Each step is recorded after it is done and may be done again: whoever
 //! stopped in between finds what is there already.
 //!
+//! ```
+//! use clew_opensearch::fixture::Node;
+//! use clew_platform::SimDisk;
+//! use serde_json::json;
+//!
+//! let node = Node::open(&SimDisk::new(), &[clew_ism::WING])?;
+//! let policy = json!({"policy": {
+//!     "description": "logs go after a month",
+//!     "default_state": "kept",
+//!     "states": [
+//!         {"name": "kept", "actions": [],
+//!          "transitions": [{"state_name": "gone", "conditions": {"min_index_age": "30d"}}]},
+//!         {"name": "gone", "actions": [{"delete": {}}], "transitions": []},
+//!     ],
+//! }});
+//! let (status, _) = node.ask("PUT /_plugins/_ism/policies/month", policy);
+//! assert_eq!(status, 201);
+//! # Ok::<(), clew_engine::EngineError>(())
+//! ```
+//!
 //! Deliberately absent: notifications, and actions that need other nodes.
 
 mod policy;

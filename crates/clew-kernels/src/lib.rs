@@ -6,6 +6,12 @@
 //! rounding. A table is chosen once per process, and every entry works on many rows per call, so that
 //! neither a scan nor a graph walk pays an indirect call per vector.
 //!
+//! ```
+//! let distances = clew_kernels::kernels().f32();
+//! assert_eq!(distances.dot(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
+//! assert_eq!(distances.l2(&[1.0, 2.0], &[3.0, 4.0]), 8.0);
+//! ```
+//!
 //! Deliberately absent: what a distance *means*. Norms, scores and orderings belong to the caller.
 #![allow(
     unsafe_code,

@@ -5,6 +5,25 @@
 //! back-pressure by the HTTP/2 window (at most one batch of entries is made ahead of a reader),
 //! codes and machine-readable details for errors, and an orderly end of open calls.
 //!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use clew_log::{Log, LogOptions};
+//! use clew_log_grpc::streams;
+//! use clew_platform::{RealClock, SimDisk};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (disk, clock) = (Arc::new(SimDisk::new()), Arc::new(RealClock::new()));
+//! let log = Log::open(disk, clock, Path::new("log"), LogOptions::default())?;
+//! streams::create(&log, "audit")?;
+//! // Errors are those that a client of the service gets.
+//! let refused = streams::create(&log, "audit").unwrap_err();
+//! assert_eq!(refused.code(), clew_log_grpc::tonic::Code::AlreadyExists);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Calls of the log that may block run on tokio's blocking threads. A server without traffic has
 //! no task that wakes up.
 //!

@@ -1,6 +1,19 @@
 //! SQL and PPL over REST: a statement becomes a plan, as much of the plan as a search can do becomes
 //! the body of one, and its answer goes through the rest of the plan.
 //!
+//! ```
+//! use clew_opensearch::fixture::Node;
+//! use clew_platform::SimDisk;
+//! use serde_json::json;
+//!
+//! let node = Node::open(&SimDisk::new(), &[clew_opensearch_sql::WING])?;
+//! node.ask("PUT /books/_doc/1?refresh=true", json!({"year": 1851}));
+//! let statement = json!({"query": "SELECT year FROM books WHERE year < 1900"});
+//! let (status, answer) = node.ask("POST /_plugins/_sql", statement);
+//! assert_eq!((status, &answer["datarows"]), (200, &json!([[1851]])));
+//! # Ok::<(), clew_engine::EngineError>(())
+//! ```
+//!
 //! Deliberately absent: joins, subqueries, window functions, and a second way to search.
 
 mod expr;

@@ -5,6 +5,16 @@
 //! the endpoint and finishes the answer (`filter_path`, `pretty`, gzip). Endpoints are files by
 //! subject; each only translates.
 //!
+//! ```
+//! use clew_opensearch::dsl::parse_query;
+//! use clew_query::Query;
+//! use serde_json::json;
+//!
+//! let query = parse_query(&json!({"term": {"tag": "a"}}))?;
+//! assert_eq!(query, Query::term("tag", "a"));
+//! # Ok::<(), clew_opensearch::dsl::DslError>(())
+//! ```
+//!
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.

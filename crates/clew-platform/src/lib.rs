@@ -1,6 +1,22 @@
 //! The world as the rest of Clew sees it: disk, clock and memory maps, each real and simulated,
 //! so that one seed replays one run; and whether anybody still waits for what is being done.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use clew_platform::{Disk, SimDisk};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let disk = SimDisk::new();
+//! disk.create_dir_all_durable(Path::new("/data"))?;
+//! disk.write_atomic(Path::new("/data/kept"), b"durable")?;
+//! // What a power cut leaves, as the seed decides.
+//! let after = disk.crashed(7);
+//! assert_eq!(after.read(Path::new("/data/kept"))?, b"durable");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Deliberately absent: anything that knows what the bytes mean.
 
 mod account;

@@ -6,6 +6,16 @@
 //! precision, where the sum of a few single-precision numbers is exact, so that it does not depend on the order
 //! in which pruning happens to add them.
 //!
+//! The ways, each in its file: one word by its best documents alone, once it is asked for so often that to find them
+//! pays (`champions`); words that must all be there by intersecting blocks (`all`); several of which any will do by their
+//! impacts, a byte for each document of a frequent word, added for all documents at once (`dense`), or with the rarer
+//! words' lists leading (`any`); phrases (`phrase`). Matches are counted apart, from marks of documents (`count`). Segments
+//! go best first under one threshold, and the next one's lists are prefetched meanwhile.
+//!
+//! What is found out about words is kept for those asked for lately (`field`: at most 32 MiB for each searched field of a
+//! shard), impacts for a segment's frequent words (`impacts`: at most 32 MiB for a field of a segment and 256 MiB in all
+//! where there is memory).
+//!
 //! Deliberately absent: queries of any other shape, and deciding what to count; see `search`.
 
 mod bm25;
