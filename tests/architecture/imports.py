@@ -74,7 +74,7 @@ class Crate:
     """The modules of a crate, by their paths; tests are left out."""
 
     def __init__(self, source):
-        self.code, self.texts, self.exported, tests = {}, {}, {}, set()
+        self.code, self.texts, self.exported, self.globs, tests = {}, {}, {}, {}, set()
         for file in pathlib.Path(source).rglob("*.rs"):
             module = file.relative_to(source).with_suffix("").parts
             module = module[:-1] if module[-1] in ("mod", "lib", "main") else module
@@ -88,7 +88,9 @@ class Crate:
                 del self.code[module], self.texts[module]
         for module, code in self.code.items():
             uses = (use for use in USE.finditer(code) if use["public"])
-            self.exported[module] = {name: path for use in uses for path, name in paths(use["tree"])}
+            exported = [(name, path) for use in uses for path, name in paths(use["tree"])]
+            self.exported[module] = {name: path for name, path in exported if name != "*"}
+            self.globs[module] = [path[:-1] for name, path in exported if name == "*"]
 
     def home(self, module, path, depth=0):
         """The module that what a path means is defined in; `None` outside this crate."""
@@ -103,8 +105,19 @@ class Crate:
             return None
         while rest and at + (rest[0],) in self.code:
             at, rest = at + (rest[0],), rest[1:]
-        through = self.exported.get(at, {}).get(rest[0]) if rest and depth < 10 else None
+        through = self.export(at, rest[0], depth) if rest and rest[0] != "*" and depth < 10 else None
         return (self.home(at, through, depth + 1) or at) if through else at
+
+    def export(self, module, name, depth):
+        """The path by which a module exports what another one defines, by its name or with all that is there."""
+        if name in self.exported.get(module, {}):
+            return self.exported[module][name]
+        item = rf"(?m)^\s*pub(?:\([^)]*\))?\s+(?:struct|enum|union|trait|type|fn|const|static|mod)\s+{name}\b"
+        for path in self.globs.get(module, []):
+            target = self.home(module, path, depth + 1)
+            if target and (re.search(item, self.code[target]) or self.export(target, name, depth + 1)):
+                return path + (name,)
+        return None
 
     def imports(self):
         """Yields what imports what: two modules and the path."""
