@@ -4,6 +4,8 @@ use clew_query::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query, QueryError,
 };
 
+use tantivy::fieldnorm::FieldNormReader;
+
 use crate::query::VectorAnswers;
 use crate::query::matching;
 use crate::search::fixture::{Doc, shard};
@@ -187,18 +189,69 @@ fn more_and_tighter_intervals_score_higher() {
     for hit in &result.hits {
         let doc = &docs[hit.segment][hit.doc as usize];
         // The minimal intervals: from the last w1 before a w2 to the first w2 after it.
-        let mut sum = 0.0;
-        for a in at(doc, "w1") {
-            let Some(b) = at(doc, "w2").into_iter().find(|b| *b > a) else {
-                continue;
-            };
-            if !at(doc, "w1").iter().any(|other| a < *other && *other < b) {
-                sum += 1.0 / (b - a) as f32;
-            }
-        }
+        let sum = tightness(doc, "w1", "w2");
         let want = sum / (sum + 1.0);
         let have = hit.score.unwrap();
         assert!((have - want).abs() < 1e-5, "{have} {want} {:?}", doc.body);
+    }
+}
+
+/// The sum over the minimal intervals of two words, the first one first, each by how tight it is.
+fn tightness(doc: &Doc, first: &str, second: &str) -> f32 {
+    let mut sum = 0.0;
+    for a in at(doc, first) {
+        let next = at(doc, second).into_iter().find(|b| *b > a);
+        let is_last = |b: usize| {
+            !at(doc, first)
+                .iter()
+                .any(|other| (a + 1..b).contains(other))
+        };
+        if let Some(b) = next.filter(|b| is_last(*b)) {
+            sum += 1.0 / (b - a) as f32;
+        }
+    }
+    sum
+}
+
+#[test]
+fn spans_score_as_one_word_that_is_there_as_often_as_they_are_tight() {
+    let (snapshot, docs) = shard(23);
+    let all: Vec<&Doc> = docs
+        .iter()
+        .flatten()
+        .filter(|doc| !doc.body.is_empty())
+        .collect();
+    let count = all.len() as f64;
+    let average = all.iter().map(|doc| doc.body.len()).sum::<usize>() as f64 / count;
+    let idf = |word: &str| {
+        let with = all.iter().filter(|doc| !at(doc, word).is_empty()).count() as f64;
+        (1.0 + (count - with + 0.5) / (with + 0.5)).ln()
+    };
+    let query = Query::Intervals(Intervals {
+        field: "body".to_string(),
+        rule: all_of(&["w1", "w2"], IntervalMode::Ordered, None),
+        scoring: IntervalScoring::Words,
+        boost: 1.5,
+    });
+    let request = ShardRequest {
+        limit: 1000,
+        ..ShardRequest::new(&query)
+    };
+    let result = search(&snapshot, request, &VectorAnswers::default()).unwrap();
+    assert!(result.hits.len() > 10);
+    for hit in &result.hits {
+        let doc = &docs[hit.segment][hit.doc as usize];
+        let length = u32::try_from(doc.body.len()).unwrap();
+        let stored = FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(length));
+        let norm = 1.2 * (0.25 + 0.75 * f64::from(stored) / average);
+        let frequency = f64::from(tightness(doc, "w1", "w2"));
+        let want = 1.5 * (idf("w1") + idf("w2")) * 2.2 * frequency / (frequency + norm);
+        let have = f64::from(hit.score.unwrap());
+        assert!(
+            (have / want - 1.0).abs() < 1e-4,
+            "{have} {want} {:?}",
+            doc.body
+        );
     }
 }
 
