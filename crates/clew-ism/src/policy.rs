@@ -96,7 +96,7 @@ impl Policy {
         let names: BTreeSet<&str> = self.states.iter().map(|state| &*state.name).collect();
         if self.states.is_empty() {
             return Err(ApiError::illegal_argument(
-                "Policy must contain at least one PolicyState",
+                "Policy must contain at least one State",
             ));
         }
         if names.len() < self.states.len() {
@@ -186,10 +186,10 @@ fn array_of(value: &mut Value) -> impl Iterator<Item = &mut Value> {
 
 impl PolicyState {
     fn parse(value: &Value) -> Result<Self, ApiError> {
-        let members = members(value, "PolicyState")?;
+        let members = members(value, "State")?;
         let known = ["name", "actions", "transitions"];
         if let Some(other) = members.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(unknown_field(other, "PolicyState"));
+            return Err(unknown_field(other, "State"));
         }
         let actions = items(members, "actions")?.iter().map(Planned::parse);
         let transitions = items(members, "transitions")?.iter().map(Transition::parse);
