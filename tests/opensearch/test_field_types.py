@@ -160,8 +160,10 @@ class FieldTypes(ClewTest):
         hashes = {"a": [-3758069500696749310], "b": [-8839064797231613815, -3758069500696749310], "c": [2706267571612676335]}
         self.assertEqual({hit["_id"]: hit["fields"]["url.hash"] for hit in found["hits"]["hits"]}, hashes)
         for query in ({"term": {"url.hash": 1}}, {"range": {"url.hash": {"gte": 1}}}, {"terms": {"url.hash": [1, 2]}}):
-            with self.refused(400, reason="Murmur3 fields are not searchable: [url.hash]"):
+            with self.refused(400, "search_phase_execution_exception") as caught:
                 self.client.search(index="t", body={"query": query})
+            cause = caught.exception.info["error"]["root_cause"][0]
+            self.assertEqual(cause["reason"], "failed to create query: Murmur3 fields are not searchable: [url.hash]")
         self.assertEqual(self.found(exists={"field": "url.hash"}), ["a", "b", "c"])
         caps = self.client.field_caps(index="t", fields="url.hash")["fields"]["url.hash"]["murmur3"]
         self.assertEqual((caps["searchable"], caps["aggregatable"]), (False, True))
