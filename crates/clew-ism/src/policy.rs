@@ -132,7 +132,8 @@ impl Policy {
     /// The priority with which the policy wants an index of this name and age.
     pub(super) fn wants(&self, name: &str, created_ms: u64) -> Option<i64> {
         let fits = |template: &&IsmTemplate| {
-            template.updated_ms < created_ms
+            // Whoever makes an index in the very millisecond in which the policy was acknowledged expects it to follow.
+            template.updated_ms <= created_ms
                 && template.patterns.iter().any(|pattern| glob(pattern, name))
         };
         let fitting = self.templates.iter().filter(fits);
