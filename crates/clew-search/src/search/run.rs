@@ -59,16 +59,12 @@ pub fn search(
     vectors: &VectorAnswers,
 ) -> Result<ShardResult, QueryError> {
     let track = request.track_total;
-    let Some(found) = in_time(|| search_in_time(snapshot, request, vectors))? else {
-        // What the visitor has seen stays.
-        return Ok(ShardResult::too_late(track));
-    };
+    let (found, is_late) = ended(search_in_time(snapshot, request, vectors))?;
+    // What the visitor has seen stays.
+    let mut found = found.unwrap_or_else(|| ShardResult::too_late(track));
     // What walks through documents breaks off by itself, and not all of it says so.
-    let is_late = CancellationToken::current().stopped() == Some(Stop::TimedOut);
-    Ok(ShardResult {
-        timed_out: found.timed_out || is_late,
-        ..found
-    })
+    found.timed_out |= is_late;
+    Ok(found)
 }
 
 /// What is found before the time of the [`CancellationToken`] that this thread works under is up; `None` when
@@ -77,11 +73,18 @@ pub fn search(
 /// # Errors
 /// Those of the work; [`QueryError::Stopped`] once nobody wants the result any more.
 pub fn in_time<T>(work: impl FnOnce() -> Result<T, QueryError>) -> Result<Option<T>, QueryError> {
-    let found = work();
+    ended(work()).map(|(found, _)| found)
+}
+
+/// What there is of a result at the end of the work, and whether the time was up by then.
+fn ended<T>(found: Result<T, QueryError>) -> Result<(Option<T>, bool), QueryError> {
     match CancellationToken::current().stopped() {
         Some(Stop::Cancelled) => Err(QueryError::Stopped),
-        Some(Stop::TimedOut) if found.as_ref().is_err_and(QueryError::is_of_stop) => Ok(None),
-        Some(Stop::TimedOut) | None => found.map(Some),
+        Some(Stop::TimedOut) if found.as_ref().is_err_and(QueryError::is_of_stop) => {
+            Ok((None, true))
+        }
+        Some(Stop::TimedOut) => found.map(|found| (Some(found), true)),
+        None => found.map(|found| (Some(found), false)),
     }
 }
 
