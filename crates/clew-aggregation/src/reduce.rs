@@ -97,18 +97,18 @@ pub(crate) fn results_of(
         .collect()
 }
 
-pub(crate) fn whole_key(key: &Key) -> i64 {
+fn whole_key(key: &Key) -> i64 {
     match key {
         Key::I64(value) | Key::Date(value) => *value,
         _ => 0,
     }
 }
 
-pub(crate) fn rows_of(numbers: &[u32], buckets: &Buckets, key: impl Fn(&Key) -> i64) -> Vec<Row> {
+pub(crate) fn rows_of(numbers: &[u32], buckets: &Buckets) -> Vec<Row> {
     let mut rows: Vec<Row> = numbers
         .iter()
         .map(|number| Row {
-            key: key(&buckets.table.keys()[*number as usize]),
+            key: whole_key(&buckets.table.keys()[*number as usize]),
             count: buckets.counts[*number as usize],
             number: Some(*number),
         })

@@ -15,7 +15,7 @@ use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::values::{date_format, plan_values};
 use crate::field::{ValueKind, ValuePlan};
-use crate::reduce::{Budget, results_of, rows_of, whole_key};
+use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::{Key, KeyTable, number_of};
@@ -277,13 +277,11 @@ impl BucketAgg for AutoDatePlan {
     }
 
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
-        let InParent {
-            node,
-            buckets,
-            parent,
-        } = of;
-        let axis = parent.and_then(|parent| buckets.axes.get(parent as usize));
-        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let node = of.node;
+        let axis = of
+            .parent
+            .and_then(|parent| of.buckets.axes.get(parent as usize));
+        let rows = of.rows();
         let mut rows = rows.into_iter().peekable();
         let mut made = Vec::new();
         for start in axis.map_or(&[][..], |axis| &axis.starts) {

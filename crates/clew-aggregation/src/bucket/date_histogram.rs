@@ -20,7 +20,7 @@ use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
-use crate::reduce::{Budget, rows_of, whole_key};
+use crate::reduce::Budget;
 use crate::result::{AggResult, HistogramResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -257,12 +257,8 @@ impl BucketAgg for DatePlan {
     }
 
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
-        let InParent {
-            node,
-            buckets,
-            parent,
-        } = of;
-        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let node = of.node;
+        let rows = of.rows();
         let rows = filled_dates(self, rows, budget)?;
         let buckets = histogram_buckets(node, &self.order, rows, Key::Date, budget)?;
         Ok(AggResult::DateHistogram(HistogramResult {

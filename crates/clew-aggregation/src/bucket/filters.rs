@@ -15,7 +15,7 @@ use crate::field::ValuePlan;
 use crate::field::context::{AggContext, documents_of};
 use crate::limits::Account;
 use crate::order::Property;
-use crate::reduce::{Budget, results_of, rows_of, whole_key};
+use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, SingleKind};
 use crate::value::key::Key;
 
@@ -120,12 +120,8 @@ impl BucketAgg for FiltersPlan {
     }
 
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
-        let InParent {
-            node,
-            buckets,
-            parent,
-        } = of;
-        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let node = of.node;
+        let rows = of.rows();
         let mut bucket = |place: i64, name: String| -> Result<Bucket, AggError> {
             budget.take()?;
             let row = rows.iter().find(|row| row.key == place);

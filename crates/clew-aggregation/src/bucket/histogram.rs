@@ -19,7 +19,7 @@ use crate::field::values::{bound_number, plan_values};
 use crate::limits::Account;
 use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
-use crate::reduce::{Budget, rows_of, whole_key};
+use crate::reduce::Budget;
 use crate::result::{AggResult, HistogramResult};
 use crate::value::key::Key;
 
@@ -165,12 +165,8 @@ impl BucketAgg for NumberPlan {
     }
 
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
-        let InParent {
-            node,
-            buckets,
-            parent,
-        } = of;
-        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let node = of.node;
+        let rows = of.rows();
         let rows = filled_numbers(self, rows, budget)?;
         let start = |step| Key::F64(start_of_step(step, self.interval, self.offset));
         let buckets = histogram_buckets(node, &self.order, rows, start, budget)?;

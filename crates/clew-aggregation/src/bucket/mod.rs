@@ -50,8 +50,8 @@ use crate::field::ValuePlan;
 use crate::field::context::AggContext;
 use crate::limits::Account;
 use crate::order::path::Ordered;
-use crate::order::{PlannedOrder, Property};
-use crate::reduce::{Budget, Node};
+use crate::order::{PlannedOrder, Property, Row};
+use crate::reduce::{Budget, Node, rows_of};
 use crate::result::AggResult;
 
 /// What a plan is made of besides what is asked for.
@@ -174,6 +174,13 @@ pub(crate) struct InParent<'a> {
     pub(crate) buckets: &'a Buckets,
     /// The parent's number; one made to fill a gap has none.
     pub(crate) parent: Option<u32>,
+}
+
+impl InParent<'_> {
+    /// The parent's buckets whose keys are whole numbers, in the order of these.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        rows_of(self.node.numbers(self.parent), self.buckets)
+    }
 }
 
 /// Which documents an aggregation counts.

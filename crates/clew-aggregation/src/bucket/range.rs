@@ -17,7 +17,7 @@ use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::values::{address, bound_ms, bound_number, date_format, plan_values, text_of};
 use crate::limits::Account;
-use crate::reduce::{Budget, results_of, rows_of, whole_key};
+use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, RangeBucket, RangeEnd};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -329,12 +329,8 @@ impl BucketAgg for RangePlan {
     }
 
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
-        let InParent {
-            node,
-            buckets,
-            parent,
-        } = of;
-        let rows = rows_of(node.numbers(parent), buckets, whole_key);
+        let node = of.node;
+        let rows = of.rows();
         let format = &node.plan.values().format;
         let mut made = Vec::with_capacity(self.ranges.len());
         for (place, one) in (0_i64..).zip(&self.ranges) {
