@@ -154,25 +154,6 @@ impl Engine {
         let (index, spec) = (name.to_string(), Box::new(spec));
         self.change_catalog(access, vec![CatalogChange::Mapping { index, spec }])
     }
-
-    /// Replaces an index's settings; durable when it returns.
-    ///
-    /// # Errors
-    /// When they are out of bounds or would change the number of shards.
-    pub fn put_settings(
-        &self,
-        access: &Access,
-        name: &str,
-        settings: IndexSettings,
-    ) -> Result<Glsn, EngineError> {
-        let index = name.to_string();
-        let change = CatalogChange::Settings {
-            index,
-            settings,
-            blocks_alone: false,
-        };
-        self.change_catalog(access, vec![change])
-    }
 }
 
 fn check_mapping(index: &Arc<Index>, spec: MappingSpec) -> Result<Checked, EngineError> {

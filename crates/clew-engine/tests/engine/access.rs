@@ -9,7 +9,7 @@ use clew_log::Glsn;
 use clew_platform::SimDisk;
 use serde_json::json;
 
-use crate::harness::{Node, everything, index, mapping, one_more_field, source};
+use crate::harness::{Node, everything, index, mapping, one_more_field, settings_change, source};
 
 fn only(pattern: &str, purposes: &[Purpose]) -> Access {
     Access::only(vec![Grant {
@@ -125,7 +125,12 @@ fn refused(node: &Node, access: &Access) -> Vec<&'static str> {
         ("create", made.map(drop)),
         ("alias", engine.change_aliases(access, vec![add]).map(drop)),
         ("map", engine.put_mapping(access, "docs", field).map(drop)),
-        ("set", engine.put_settings(access, "docs", kept).map(drop)),
+        (
+            "set",
+            engine
+                .change_catalog(access, settings_change(kept))
+                .map(drop),
+        ),
         (
             "fill",
             engine.fill_index(access, index.index(), filling).map(drop),

@@ -147,13 +147,12 @@ fn what_makes_data_is_refused_and_what_makes_room_is_not() {
             .put_mapping(&everything(), "docs", one_more_field())
             .map(drop),
         engine
-            .put_settings(
+            .change_catalog(
                 &everything(),
-                "docs",
-                IndexSettings {
+                settings_change(IndexSettings {
                     given: [("index.x".to_string(), "y".to_string())].into(),
                     ..(*node.index().settings()).clone()
-                },
+                }),
             )
             .map(drop),
     ];
@@ -186,7 +185,7 @@ fn a_block_that_a_user_has_set_stays_the_users() {
         ..(*node.index().settings()).clone()
     };
     node.engine
-        .put_settings(&everything(), "docs", settings)
+        .change_catalog(&everything(), settings_change(settings))
         .unwrap();
     disk.set_capacity(disk.bytes_used());
     assert_eq!(node.engine.health().disk.stage, DiskStage::FloodStage);

@@ -220,7 +220,7 @@ fn settings_change_but_not_the_number_of_shards() {
         ..(*node.index().settings()).clone()
     };
     node.engine
-        .put_settings(&everything(), "docs", settings.clone())
+        .change_catalog(&everything(), settings_change(settings.clone()))
         .unwrap();
     let split = IndexSettings {
         shards: 4,
@@ -228,7 +228,7 @@ fn settings_change_but_not_the_number_of_shards() {
     };
     assert_eq!(
         node.engine
-            .put_settings(&everything(), "docs", split)
+            .change_catalog(&everything(), settings_change(split))
             .unwrap_err()
             .kind(),
         ErrorKind::Invalid

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_engine::{
-    Access, Action, Document, Engine, EngineError, EngineOptions, Hit, IndexHandle, IndexSettings,
-    OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse, UpdateSpec, WriteOperation,
-    Written,
+    Access, Action, CatalogChange, Document, Engine, EngineError, EngineOptions, Hit, IndexHandle,
+    IndexSettings, OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse, UpdateSpec,
+    WriteOperation, Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
@@ -86,6 +86,15 @@ pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
 /// A field that [`mapping`] lacks.
 pub(crate) fn one_more_field() -> MappingSpec {
     MappingSpec::default().with(FieldSpec::new("x", FieldKind::Integer(IntegerKind::Long)))
+}
+
+/// A change of all settings of the index `docs`.
+pub(crate) fn settings_change(settings: IndexSettings) -> Vec<CatalogChange> {
+    vec![CatalogChange::Settings {
+        index: "docs".to_string(),
+        settings,
+        blocks_alone: false,
+    }]
 }
 
 /// The right to everything.
