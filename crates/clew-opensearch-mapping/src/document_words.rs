@@ -21,7 +21,6 @@ pub fn document_error_type(error: &DocumentError) -> &'static str {
         | DocumentError::ThroughNested { .. }
         | DocumentError::TooManyNested { .. }
         | DocumentError::Unfit { .. }
-        | DocumentError::NoQuery { .. }
         | DocumentError::Refused { .. } => MALFORMED,
     }
 }
@@ -31,8 +30,7 @@ pub fn document_reason(error: &DocumentError, id: &str) -> String {
     match error {
         DocumentError::Malformed { .. }
         | DocumentError::NotAnObject
-        | DocumentError::Unfit { .. }
-        | DocumentError::NoQuery { .. } => "failed to parse".to_string(),
+        | DocumentError::Unfit { .. } => "failed to parse".to_string(),
         DocumentError::Field {
             field,
             type_name,
@@ -70,10 +68,12 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
                 UnfitKind::Illegal => ILLEGAL,
                 UnfitKind::Shape => "illegal_state_exception",
                 UnfitKind::Syntax => UNPARSED,
+                UnfitKind::Content => "x_content_parse_exception",
+                UnfitKind::Text => "parse_exception",
+                UnfitKind::Query => "query_shard_exception",
             };
             Some((kind, reason.clone()))
         }
-        DocumentError::NoQuery { kind, reason } => Some((*kind, reason.clone())),
         DocumentError::NotAnObject => Some((
             "not_x_content_exception",
             "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),

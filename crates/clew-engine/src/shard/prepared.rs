@@ -53,7 +53,7 @@ impl Prepared {
             let values = reader
                 .read(text.as_bytes())
                 .and_then(|query| stored_query(&self.mapping, field, &text, Some(&query)))
-                .map_err(|NoQuery { kind, reason }| DocumentError::NoQuery { kind, reason })?;
+                .map_err(|NoQuery { kind, reason }| DocumentError::Unfit { kind, reason })?;
             self.fields.extend(values);
         }
         Ok(())

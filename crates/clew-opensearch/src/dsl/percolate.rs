@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_query::{NoQuery, PercolateNamed, PercolateQuery, Query, QueryReader};
+use clew_schema::UnfitKind;
 use serde_json::Value;
 
 use super::object::Parameters;
@@ -74,11 +75,16 @@ pub fn query_reader() -> QueryReader {
 
 fn read(text: &[u8]) -> Result<Query, NoQuery> {
     let value: Value = serde_json::from_slice(text).map_err(|error| NoQuery {
-        kind: DslErrorKind::Parsing.type_name(),
+        kind: UnfitKind::Syntax,
         reason: error.to_string(),
     })?;
     parse_query(&value).map_err(|error| NoQuery {
-        kind: error.kind.type_name(),
+        kind: match error.kind {
+            DslErrorKind::Parsing => UnfitKind::Syntax,
+            DslErrorKind::IllegalArgument => UnfitKind::Illegal,
+            DslErrorKind::XContentParse => UnfitKind::Content,
+            DslErrorKind::Malformed => UnfitKind::Text,
+        },
         reason: error.reason,
     })
 }
@@ -122,10 +128,13 @@ mod tests {
             Ok(Query::term("a", "b"))
         );
         let error = read.read(br#"{"nothing": {}}"#).unwrap_err();
-        assert_eq!(error.kind, "parsing_exception");
         assert!(
             error.reason.contains("unknown query [nothing]"),
             "{error:?}"
         );
+        let (kind, reason) = (error.kind, error.reason);
+        let refused = clew_schema::DocumentError::Unfit { kind, reason };
+        let (name, _) = clew_opensearch_mapping::document_cause(&refused).unwrap();
+        assert_eq!(name, "parsing_exception");
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use clew_schema::UnfitKind;
+
 use super::named::PercolateNamed;
 use super::tree::Query;
 
@@ -13,8 +15,8 @@ pub struct QueryReader(pub fn(&[u8]) -> Result<Query, NoQuery>);
 /// Why something is no query that could be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoQuery {
-    /// OpenSearch's name for the kind of refusal.
-    pub kind: &'static str,
+    /// What kind of refusal it is.
+    pub kind: UnfitKind,
     /// Why.
     pub reason: String,
 }

@@ -116,14 +116,6 @@ pub enum DocumentError {
         /// In which way.
         reason: String,
     },
-    /// A query that is to be stored is none.
-    #[error("failed to parse: {reason}")]
-    NoQuery {
-        /// What its reader calls the kind of refusal.
-        kind: &'static str,
-        /// Why it is none.
-        reason: String,
-    },
     /// The document's names or vectors contradict the mapping.
     #[error("{reason}")]
     Refused {
@@ -180,8 +172,14 @@ pub enum UnfitKind {
     Illegal,
     /// One of another shape.
     Shape,
-    /// One that is no query.
+    /// One that is not written as such a value is.
     Syntax,
+    /// One with a part that is not what belongs there.
+    Content,
+    /// One that holds a text which is not written as such a text is.
+    Text,
+    /// A query that could never be asked.
+    Query,
 }
 
 fn name_words(name: &str, problem: NameProblem) -> String {

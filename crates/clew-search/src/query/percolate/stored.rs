@@ -1,7 +1,7 @@
 //! Stored queries in segments: their text in a column, their words in a hidden field beside it.
 
 use clew_query::{NoQuery, PercolateQuery, Query, QueryError, QueryReader};
-use clew_schema::{FieldId, FieldKind, MappedField, Mapping, words_path};
+use clew_schema::{FieldId, FieldKind, MappedField, Mapping, UnfitKind, words_path};
 use tantivy::columnar::BytesColumn;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::{DocId, SegmentReader};
@@ -36,7 +36,7 @@ pub fn stored_query(
         Some(query) => {
             check(query, mapping)?;
             DocumentMatcher::check(mapping, query).map_err(|error| NoQuery {
-                kind: "query_shard_exception",
+                kind: UnfitKind::Query,
                 reason: error.to_string(),
             })?;
             Needs::of(query, mapping)
@@ -83,7 +83,7 @@ fn check(query: &Query, mapping: &Mapping) -> Result<(), NoQuery> {
                     && mapping.flat_above(path).is_none()
                 {
                     return Err(NoQuery {
-                        kind: "query_shard_exception",
+                        kind: UnfitKind::Query,
                         reason: format!(
                             "No field mapping can be found for the field with name [{path}]"
                         ),
@@ -97,7 +97,7 @@ fn check(query: &Query, mapping: &Mapping) -> Result<(), NoQuery> {
 
 fn unsupported(reason: String) -> NoQuery {
     NoQuery {
-        kind: "illegal_argument_exception",
+        kind: UnfitKind::Illegal,
         reason,
     }
 }

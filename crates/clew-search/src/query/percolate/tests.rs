@@ -161,5 +161,8 @@ fn queries_that_cannot_wait_are_refused() {
     let error = store(&both(vec![nested("x"), Query::term("other", 1)])).unwrap_err();
     assert!(error.reason.contains("[other]"));
     let error = store(&Query::term("count", "many")).unwrap_err();
-    assert_eq!(error.kind, "query_shard_exception");
+    let (kind, reason) = (error.kind, error.reason);
+    let refused = clew_schema::DocumentError::Unfit { kind, reason };
+    let (name, _) = clew_opensearch_mapping::document_cause(&refused).unwrap();
+    assert_eq!(name, "query_shard_exception");
 }
