@@ -26,7 +26,7 @@ WORDS = re.compile(r'_exception\b|"index\.')
 # Below the engine, and yet in OpenSearch's words: tests describe mappings in them. Only the API may build on it.
 SPOKEN_BELOW = "clew-opensearch-mapping"
 # What a protocol never names: it asks the engine for documents by their ids, and for hits.
-PROTOCOLS = ["clew-opensearch", "clew-log-grpc", "clew-opensearch-sql", "clew-ism"]
+PROTOCOLS = ["clew-opensearch", "clew-log-grpc", "clew-opensearch-sql", "clew-ism", "clew-milvus"]
 # Parts of the API that stand by themselves: they see one module of its crate, and nobody sees them but the binary.
 WINGS = ["clew-opensearch-sql", "clew-ism"]
 BEHIND_THE_WINGS = re.compile(r"\bclew_opensearch\s*(?:::\s*(?!wing\b)|as\b|;)")

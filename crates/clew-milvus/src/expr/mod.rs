@@ -1,0 +1,1 @@
+//! Filter expressions: from their text to a query.
