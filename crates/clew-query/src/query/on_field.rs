@@ -106,6 +106,7 @@ impl Query {
             | Query::Nested(_)
             | Query::Related(_)
             | Query::Percolate(_)
+            | Query::Predicate(_)
             | Query::Lenient(_) => return None,
         })
     }

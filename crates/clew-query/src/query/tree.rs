@@ -12,6 +12,7 @@ use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
 use super::named::TermsOf;
 use super::percolate::PercolateQuery;
+use super::predicate::PredicateQuery;
 use super::query_string::QueryString;
 use super::regexp_options::{RegexpOptions, RegexpSyntax};
 use super::related::RelatedQuery;
@@ -141,6 +142,8 @@ pub enum Query {
     /// Stored queries that documents match.
     #[serde(with = "super::percolate::unwritten")]
     Percolate(PercolateQuery),
+    /// Documents that pass a test which no index answers.
+    Predicate(Box<PredicateQuery>),
     /// A query that matches nothing where its values do not fit their field.
     Lenient(Box<Query>),
 }

@@ -41,6 +41,12 @@ macro_rules! add_children {
                     $found.push(filter);
                 }
             }
+            Query::Predicate(predicate) => {
+                let predicate = & $($mut)? **predicate;
+                if let Some(within) = & $($mut)? predicate.within {
+                    $found.push(within);
+                }
+            }
             Query::MatchAll { .. }
             | Query::MatchNone
             | Query::Match(_)

@@ -18,6 +18,7 @@ mod near;
 mod percolate;
 mod phrase;
 mod points;
+mod predicate;
 mod query_string;
 mod regexp;
 pub(crate) mod relatives;

@@ -16,6 +16,7 @@ mod interval;
 mod nested;
 mod percolate;
 mod phrase;
+mod predicate;
 mod range;
 mod reads;
 mod relatives;
@@ -304,6 +305,7 @@ impl<'a> Compiler<'a> {
             } => self.fuzzy(field, value, fuzziness, boost * factor),
             Query::Knn(knn) => self.knn(knn, factor),
             Query::Percolate(percolate) => self.percolate(percolate, factor),
+            Query::Predicate(predicate) => self.predicate(predicate, factor),
             Query::Geo(geo) => self.geo(geo, factor),
             Query::RankFeature(feature) => self.rank_feature(feature, factor),
             Query::SparseVector(vector) => self.sparse_vector(vector, factor),

@@ -1,0 +1,263 @@
+//! Tests that are made on documents themselves: each is read again, and only those that a query let through.
+
+use std::sync::Arc;
+
+use clew_query::{Operand, QueryError, Test, TextPattern, unless_stopped_in_set};
+use clew_schema::Sources;
+use regex::Regex;
+use serde_json::Value;
+use tantivy::SegmentReader;
+use tantivy::index::SegmentId;
+use tantivy_common::BitSet;
+
+use super::constant::{DocumentSet, FoundDocs};
+use crate::segments::SegmentBits;
+
+/// Memory of a compiled regular expression.
+const REGEX_BYTES_MAX: usize = 1 << 20;
+
+/// The documents that pass a test.
+#[derive(Debug)]
+pub(crate) struct Tested {
+    test: Compiled,
+    /// Only these are tested; all where nothing is said.
+    within: Option<Vec<(SegmentId, SegmentBits)>>,
+}
+
+impl Tested {
+    /// # Errors
+    /// When a pattern in the test is none.
+    pub(crate) fn new(
+        test: &Test,
+        within: Option<Vec<(SegmentId, SegmentBits)>>,
+    ) -> Result<Self, QueryError> {
+        Ok(Tested {
+            test: Compiled::of(test)?,
+            within,
+        })
+    }
+}
+
+impl DocumentSet for Tested {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
+        let alive;
+        let candidates = match &self.within {
+            Some(all) => match all.iter().find(|(id, _)| *id == reader.segment_id()) {
+                Some((_, bits)) => bits,
+                None => return Ok(FoundDocs::Nothing),
+            },
+            None => {
+                alive = SegmentBits::alive(reader);
+                &alive
+            }
+        };
+        if candidates.count() == 0 {
+            return Ok(FoundDocs::Nothing);
+        }
+        let mut sources: clew_schema::SourceCursor = Sources::open(reader)?.cursor();
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for doc in candidates.iter() {
+            unless_stopped_in_set()?;
+            // What is no document has no values.
+            let document: Value = serde_json::from_slice(sources.get(doc)?).unwrap_or_default();
+            if self.test.holds(&document) == Some(true) {
+                bits.insert(doc);
+            }
+        }
+        Ok(FoundDocs::Bits(bits))
+    }
+}
+
+/// A test whose patterns are ready.
+#[derive(Clone, Debug)]
+enum Compiled {
+    Plain(Arc<Test>),
+    Text(Operand, Regex),
+    And(Vec<Compiled>),
+    Or(Vec<Compiled>),
+    Not(Box<Compiled>),
+}
+
+impl Compiled {
+    fn of(test: &Test) -> Result<Compiled, QueryError> {
+        let all = |tests: &[Test]| {
+            tests
+                .iter()
+                .map(Compiled::of)
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match test {
+            Test::And(tests) => Compiled::And(all(tests)?),
+            Test::Or(tests) => Compiled::Or(all(tests)?),
+            Test::Not(test) => Compiled::Not(Box::new(Compiled::of(test)?)),
+            Test::Text(operand, pattern) => Compiled::Text(operand.clone(), regex_of(pattern)?),
+            plain => Compiled::Plain(Arc::new(plain.clone())),
+        })
+    }
+
+    /// Whether it holds; none where that is unknown.
+    fn holds(&self, document: &Value) -> Option<bool> {
+        match self {
+            Compiled::Plain(test) => plain(test, document),
+            Compiled::Text(operand, regex) => {
+                let value = operand.value(document)?;
+                Some(regex.is_match(value.as_str()?))
+            }
+            Compiled::Not(test) => test.holds(document).map(|holds| !holds),
+            Compiled::And(tests) => joined(tests, document, false),
+            Compiled::Or(tests) => joined(tests, document, true),
+        }
+    }
+}
+
+/// One test with this outcome decides; without it one that is unknown leaves all unknown.
+fn joined(tests: &[Compiled], document: &Value, decides: bool) -> Option<bool> {
+    let mut all = Some(!decides);
+    for test in tests {
+        match test.holds(document) {
+            Some(holds) if holds == decides => return Some(decides),
+            Some(_) => {}
+            None => all = None,
+        }
+    }
+    all
+}
+
+fn plain(test: &Test, document: &Value) -> Option<bool> {
+    match test {
+        Test::Constant(holds) => Some(*holds),
+        Test::Compare(how, left, right) => {
+            let (left, right) = (left.value(document)?, right.value(document)?);
+            how.holds(&left, &right)
+        }
+        Test::OneOf(operand, values) => {
+            let value = operand.value(document)?;
+            Some(values.iter().any(|one| is_same(&value, one)))
+        }
+        Test::Contains { list, values, all } => {
+            let list = list.value(document)?;
+            let items = list.as_array()?;
+            let has = |value: &Value| items.iter().any(|item| is_same(item, value));
+            Some(match all {
+                true => values.iter().all(has),
+                false => values.iter().any(has),
+            })
+        }
+        Test::Exists(operand) => Some(operand.value(document).is_some()),
+        Test::IsTrue(operand) => operand.value(document)?.as_bool(),
+        Test::Text(..) | Test::And(_) | Test::Or(_) | Test::Not(_) => None,
+    }
+}
+
+fn is_same(left: &Value, right: &Value) -> bool {
+    clew_query::Comparison::Equal.holds(left, right) == Some(true)
+}
+
+fn regex_of(pattern: &TextPattern) -> Result<Regex, QueryError> {
+    let text = match pattern {
+        TextPattern::Like(like) => like_regex(like),
+        TextPattern::Regex(regex) => regex.clone(),
+    };
+    regex::RegexBuilder::new(&text)
+        .size_limit(REGEX_BYTES_MAX)
+        .build()
+        .map_err(|error| QueryError::illegal(format!("the pattern cannot be used: {error}")))
+}
+
+/// A pattern of `%` and `_` as a regular expression for all of a text.
+fn like_regex(like: &str) -> String {
+    let mut regex = String::from("(?s)^");
+    let mut letters = like.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' => regex.push_str(".*"),
+            '_' => regex.push('.'),
+            '\\' => regex.push_str(&regex::escape(&letters.next().unwrap_or('\\').to_string())),
+            other => regex.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    regex.push('$');
+    regex
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_query::Comparison;
+    use serde_json::json;
+
+    use super::*;
+
+    fn field(name: &str) -> Operand {
+        Operand::Field {
+            name: name.to_string(),
+            steps: Vec::new(),
+        }
+    }
+
+    fn holds(test: Test, document: &Value) -> Option<bool> {
+        Compiled::of(&test).unwrap().holds(document)
+    }
+
+    #[test]
+    fn what_is_unknown_stays_unknown() {
+        let document = json!({"a": 1});
+        let less =
+            |name: &str| Test::Compare(Comparison::Less, field(name), Operand::Literal(json!(5)));
+        assert_eq!(holds(less("a"), &document), Some(true));
+        assert_eq!(holds(less("b"), &document), None);
+        assert_eq!(holds(Test::Not(Box::new(less("b"))), &document), None);
+        assert_eq!(
+            holds(Test::Or(vec![less("b"), less("a")]), &document),
+            Some(true)
+        );
+        assert_eq!(
+            holds(Test::And(vec![less("b"), less("a")]), &document),
+            None
+        );
+        let not_a = Test::Not(Box::new(less("a")));
+        assert_eq!(
+            holds(Test::And(vec![less("b"), not_a]), &document),
+            Some(false)
+        );
+        assert_eq!(holds(Test::Exists(field("b")), &document), Some(false));
+    }
+
+    #[test]
+    fn patterns_describe_whole_texts() {
+        let document = json!({"t": "50% of a\nline"});
+        let like = |pattern: &str| Test::Text(field("t"), TextPattern::Like(pattern.to_string()));
+        assert_eq!(holds(like("50\\%%line"), &document), Some(true));
+        assert_eq!(holds(like("50\\% of _%"), &document), Some(true));
+        assert_eq!(holds(like("of"), &document), Some(false));
+        let regex = Test::Text(field("t"), TextPattern::Regex("o[f]".to_string()));
+        assert_eq!(holds(regex, &document), Some(true));
+        let wrong = Test::Text(field("t"), TextPattern::Regex("(".to_string()));
+        assert!(Compiled::of(&wrong).is_err());
+    }
+
+    #[test]
+    fn lists_contain_values() {
+        let document = json!({"l": [1, "x", [2]]});
+        let contains = |values: Vec<Value>, all: bool| Test::Contains {
+            list: field("l"),
+            values,
+            all,
+        };
+        assert_eq!(
+            holds(contains(vec![json!(1), json!("x")], true), &document),
+            Some(true)
+        );
+        assert_eq!(
+            holds(contains(vec![json!(1), json!("y")], true), &document),
+            Some(false)
+        );
+        assert_eq!(
+            holds(contains(vec![json!(1), json!("y")], false), &document),
+            Some(true)
+        );
+        assert_eq!(
+            holds(contains(vec![json!([2])], true), &document),
+            Some(true)
+        );
+    }
+}
