@@ -29,7 +29,7 @@
 //!     require_alias: false,
 //!     id: Some("1".into()),
 //!     routing: None,
-//!     action: Action::Index { source: r#"{"year": 1851}"#.into(), op_type: OpType::Index },
+//!     action: Action::index(r#"{"year": 1851}"#, OpType::Index),
 //!     condition: None,
 //! }]);
 //! engine.durable(&written).await?;
@@ -92,10 +92,16 @@ pub use node::snapshot::{
     documents_file_name, index_state, is_repository, verify_repository,
 };
 pub use node::verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
+pub use search::columns::{FieldValues, WantedField};
 pub use search::completions::{Completion, Completions};
 pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
 pub use search::inspect::Explanation;
+pub use search::nearest::{
+    DistanceRange, Effort, GroupBy, GroupKey, NEIGHBOURS_MAX, NearestRequest, NearestResponse,
+    Neighbour, PROBES_MAX,
+};
 pub use search::pinned::{Pinned, PinnedShard, Slice};
+pub use search::place::DocPlace;
 pub use search::recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,

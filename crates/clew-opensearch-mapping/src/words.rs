@@ -18,6 +18,7 @@ pub fn error_type(error: &MappingError) -> &'static str {
         | MappingError::NoReader { .. }
         | MappingError::Kept { .. }
         | MappingError::LoneMultiField { .. }
+        | MappingError::NoSuchVector { .. }
         | MappingError::Format(_)
         | MappingError::UnknownAnalyzer { .. }
         | MappingError::UnknownNormalizer { .. }
@@ -56,6 +57,7 @@ pub fn reason(error: &MappingError) -> String {
         | MappingError::Kept { .. }
         | MappingError::Format(_)
         | MappingError::LoneMultiField { .. }
+        | MappingError::NoSuchVector { .. }
         | MappingError::TooManyRelations { .. } => error.to_string(),
         MappingError::Name { name, problem } => name_reason(name, *problem),
         MappingError::Conflict { path, from, to } => {

@@ -20,6 +20,22 @@ const _: () = assert!(
 
 /// Checks a new index's name by OpenSearch's rules.
 pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
+    check_form(name)?;
+    let reason = if name.starts_with('_') {
+        "must not start with '_', '-', or '+'"
+    } else if name.chars().any(char::is_uppercase) {
+        "must be lowercase"
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::InvalidIndexName {
+        index: name.to_string(),
+        reason,
+    })
+}
+
+/// Checks what holds for the names of all indexes: that lists and patterns of names can be told from them.
+pub(crate) fn check_form(name: &str) -> Result<(), EngineError> {
     let forbidden = |c: char| "\\/*?\"<>| ,".contains(c) || c.is_control();
     let reason = if name.is_empty() {
         "must not be empty"
@@ -31,10 +47,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
         "must not contain '#'"
     } else if name.contains(':') {
         "must not contain ':'"
-    } else if name.starts_with(['_', '-', '+']) {
+    } else if name.starts_with(['-', '+']) {
         "must not start with '_', '-', or '+'"
-    } else if name.chars().any(char::is_uppercase) {
-        "must be lowercase"
     } else if name.len() > NAME_BYTES_MAX {
         "index name is too long, (> 255)"
     } else {

@@ -1,6 +1,7 @@
 //! Writes and documents, as every protocol crate builds and reads them.
 
 use bytes::Bytes;
+use clew_schema::FieldId;
 
 /// The primary term of every write: a shard has never had another primary than this node.
 pub const PRIMARY_TERM: u64 = 1;
@@ -34,6 +35,8 @@ pub enum Action {
     Index {
         /// The document's JSON.
         source: Bytes,
+        /// Vectors that are not in it, at most one of a field: they come as numbers, and are never digits.
+        vectors: Vec<(FieldId, Vec<f32>)>,
         /// Whether it may replace another.
         op_type: OpType,
     },
@@ -41,6 +44,17 @@ pub enum Action {
     Update(UpdateSpec),
     /// Removes a document.
     Delete,
+}
+
+impl Action {
+    /// Writes a document whose vectors, if it has any, are in its JSON.
+    pub fn index(source: impl Into<Bytes>, op_type: OpType) -> Self {
+        Action::Index {
+            source: source.into(),
+            vectors: Vec::new(),
+            op_type,
+        }
+    }
 }
 
 /// The state a document must be in for a write to happen.

@@ -12,6 +12,8 @@ use crate::catalog::definitions::Definitions;
 pub struct IndexPlan {
     /// Its own name, when it is not the one asked for: that is an alias of it then.
     pub name: Option<String>,
+    /// Whether its name may have capital letters and begin with `_`, as names of protocols other than OpenSearch do.
+    pub any_case: bool,
     /// Its settings.
     pub settings: IndexSettings,
     /// Its mapping.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_schema::{Mapping, NewFields, Parsed};
+use clew_schema::{FieldId, Mapping, NewFields, Parsed};
 use clew_search::FilterCacheFigures;
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use crate::base::routing::shard_of;
 use crate::base::settings::IndexSettings;
 use crate::base::write_request::WriteResult;
 use crate::catalog::alias::Aliases;
-use crate::shard::{Prepared, Shard};
+use crate::shard::{Prepared, Shard, has_old_columns};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
 /// documents may add between two rounds.
@@ -245,6 +245,20 @@ impl Index {
         self.activity.groups()
     }
 
+    /// Rows that searches see in columns of other options than their fields have now: until they are written anew, they
+    /// are searched without a graph if they were meant for another space.
+    pub fn rows_to_rewrite(&self) -> u64 {
+        let mapping = self.mapping();
+        let of_shard = |shard: &Arc<Shard>| -> u64 {
+            let view = shard.view();
+            let old = view.segments.iter();
+            let old = old.filter(|segment| has_old_columns(segment, &mapping));
+            old.map(|segment| u64::from(segment.reader.num_docs()))
+                .sum()
+        };
+        self.shards.iter().map(of_shard).sum()
+    }
+
     /// The merges that are running now.
     pub fn running_merges(&self) -> Vec<RunningMerge> {
         let merges = self.shards.iter().filter_map(|shard| running_merge(shard));
@@ -278,22 +292,21 @@ impl Index {
     }
 
     /// Parses a document under the mapping, which grows first by the fields that the document
-    /// brings; `grow` makes that durable.
+    /// brings; `grow` makes that durable. Its vectors may come beside its text.
     pub(crate) fn prepare(
         &self,
         id: &str,
-        source: &[u8],
+        (source, vectors): (&[u8], Vec<(FieldId, Vec<f32>)>),
         grow: &dyn Fn(NewFields) -> Result<(), EngineError>,
     ) -> Result<Prepared, EngineError> {
         for _ in 0..MAPPING_ROUNDS_MAX {
             let mapping = self.mapping();
-            let parsed =
-                mapping
-                    .parse_document(source)
-                    .map_err(|source| EngineError::Document {
-                        id: id.to_string(),
-                        source,
-                    })?;
+            let parsed = mapping
+                .parse_stripped(source, vectors.clone())
+                .map_err(|source| EngineError::Document {
+                    id: id.to_string(),
+                    source,
+                })?;
             match parsed {
                 Parsed::NeedsMapping(fields) => grow(fields)?,
                 Parsed::Document(document) => {

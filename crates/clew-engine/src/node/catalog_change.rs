@@ -107,9 +107,13 @@ impl Engine {
             .map(|index| index.changing.lock())
             .collect();
         let (mut checked, mut definitions) = (Vec::new(), Vec::new());
+        let mut other_columns = Vec::new();
         for change in changes {
             match change {
                 CatalogChange::Mapping { index, spec } => {
+                    if !spec.columns.is_empty() {
+                        other_columns.push(index.clone());
+                    }
                     checked.push(check_mapping(&indices[&index], *spec)?);
                 }
                 CatalogChange::Settings {
@@ -138,7 +142,23 @@ impl Engine {
         checked.into_iter().for_each(Checked::store);
         drop(changing);
         self.inner.signal.wake();
-        self.inner.settle(logged)
+        let settled = self.inner.settle(logged)?;
+        for name in other_columns {
+            self.show_columns(&indices[&name]);
+        }
+        Ok(settled)
+    }
+
+    /// Lets the shards of an index go over to columns that its fields have got, and has older ones written anew.
+    fn show_columns(&self, index: &Index) {
+        let mapping = index.mapping();
+        for shard in &index.shards {
+            if let Err(error) = shard.catch_up(&mapping) {
+                // It goes over when it is opened again.
+                tracing::warn!(index = index.name, shard = shard.place.number, %error, "a shard cannot take other columns");
+            }
+        }
+        self.inner.wake_upkeep();
     }
 
     /// Merges fields into an index's mapping; durable when it returns.

@@ -78,10 +78,7 @@ impl Engine {
                 require_alias: false,
                 id: Some(document.id),
                 routing: document.routing,
-                action: Action::Index {
-                    source: document.source,
-                    op_type: OpType::Create,
-                },
+                action: Action::index(document.source, OpType::Create),
                 condition: Some(Condition::External {
                     version: document.version,
                     or_equal: true,

@@ -15,7 +15,7 @@ use crate::base::access::Access;
 use crate::base::activity::Activity;
 use crate::base::blocks::Block;
 use crate::base::error::EngineError;
-use crate::base::names::{check_alias_name, check_name};
+use crate::base::names::{check_alias_name, check_form, check_name};
 use crate::base::operation::CATALOG_STREAM;
 use crate::base::settings::IndexSettings;
 use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
@@ -29,7 +29,7 @@ use crate::shard::{Shard, ShardContext, ShardPlace};
 const SHARDS_MAX: u32 = 1024;
 
 impl Engine {
-    /// Creates an index; durable when it returns.
+    /// Creates an index; durable when it returns. Its name may have capital letters and begin with `_`.
     ///
     /// # Errors
     /// When the name breaks the rules, is taken, or may not be made, or the settings are out of bounds.
@@ -42,6 +42,7 @@ impl Engine {
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
         let plan = IndexPlan {
             name: None,
+            any_case: true,
             settings,
             mapping,
             aliases: Aliases::new(),
@@ -101,12 +102,16 @@ impl Inner {
     ) -> Result<(Arc<Index>, Logged), EngineError> {
         let IndexPlan {
             name: own,
+            any_case,
             settings,
             mapping,
             aliases,
         } = plan;
         let name = own.as_deref().unwrap_or(name);
-        check_name(name)?;
+        match any_case {
+            true => check_form(name)?,
+            false => check_name(name)?,
+        }
         check_settings(&settings)?;
         self.check_room_for_index(name)?;
         let mut indices = self.indices.write();

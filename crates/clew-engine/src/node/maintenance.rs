@@ -274,7 +274,6 @@ fn log_bytes_max(inner: &Inner) -> u64 {
 mod tests {
     use std::path::Path;
 
-    use bytes::Bytes;
     use clew_platform::{Disk, FixedClock, SimDisk};
     use clew_schema::Mapping;
 
@@ -298,10 +297,7 @@ mod tests {
             .create_index(&Access::everything(), "docs", settings, Mapping::new())
             .unwrap();
         for n in 0..segments {
-            let action = Action::Index {
-                source: Bytes::from(r#"{"n": 1}"#),
-                op_type: OpType::Index,
-            };
+            let action = Action::index(r#"{"n": 1}"#, OpType::Index);
             let outcome = engine.write(
                 &Access::everything(),
                 vec![WriteOperation {

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;
+use crate::search::place::DocPlace;
 use crate::search::request::{Hit, SearchRequest};
 use crate::search::{document_of, part_of};
 
@@ -76,6 +77,7 @@ pub(crate) fn fetch(
         routing: row.routing.map(str::to_string),
         source,
         shard: target.number(),
+        place: DocPlace::new(target.at, hit.segment, hit.doc),
         explanation,
         nested,
         inner: Vec::new(),

@@ -163,7 +163,10 @@ impl KnnResolver for ViewKnn<'_> {
 }
 
 /// What a segment's search is restricted to.
-fn filter_of<'a>(segment: &'a SegmentView, bits: Option<&'a SegmentBits>) -> Option<Filter<'a>> {
+pub(crate) fn filter_of<'a>(
+    segment: &'a SegmentView,
+    bits: Option<&'a SegmentBits>,
+) -> Option<Filter<'a>> {
     match (bits, &segment.alive) {
         (Some(bits), _) => Some(Filter {
             bits: bits.words(),

@@ -56,6 +56,7 @@ impl Engine {
     }
 }
 
+pub(crate) mod columns;
 pub(crate) mod completions;
 pub(crate) mod fetch;
 pub(crate) mod fusion;
@@ -63,7 +64,9 @@ pub(crate) mod get;
 pub(crate) mod inspect;
 pub(crate) mod knn;
 pub(crate) mod named;
+pub(crate) mod nearest;
 pub(crate) mod pinned;
+pub(crate) mod place;
 pub(crate) mod recall;
 pub(crate) mod request;
 pub(crate) mod segment_stats;

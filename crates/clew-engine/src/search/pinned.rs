@@ -20,6 +20,8 @@ use crate::shard::{Shard, View};
 /// A shard as one search sees it.
 #[derive(Clone)]
 pub struct PinnedShard {
+    /// Its place among those that were pinned with it.
+    pub(crate) at: usize,
     pub(crate) index: Arc<Index>,
     pub(crate) shard: Arc<Shard>,
     pub(crate) view: Arc<View>,
@@ -165,7 +167,9 @@ impl Engine {
         let shards = handles
             .iter()
             .flat_map(|handle| handle.shards.iter().map(move |shard| (handle, shard)))
-            .map(|(handle, shard)| PinnedShard {
+            .enumerate()
+            .map(|(at, (handle, shard))| PinnedShard {
+                at,
                 index: handle.index().clone(),
                 shard: shard.clone(),
                 view: shard.view(),

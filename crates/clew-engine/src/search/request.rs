@@ -16,6 +16,7 @@ use crate::base::error::EngineError;
 use crate::index::handle::Index;
 use crate::search::fusion::Fusion;
 use crate::search::pinned::{Pinned, Slice};
+use crate::search::place::DocPlace;
 
 /// What a search sees of one index; the default is all of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -233,6 +234,8 @@ pub struct Hit {
     pub matched_queries: Vec<String>,
     /// The shard it is in.
     pub shard: u32,
+    /// Where it lies in what was pinned.
+    pub place: DocPlace,
     /// What its stored query matched, when the search asked about documents.
     pub percolated: Vec<Percolated>,
     /// Where its score comes from, when it was asked for.

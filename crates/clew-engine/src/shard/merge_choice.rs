@@ -50,6 +50,7 @@ pub(super) fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec
     let needs_rewrite = |at: usize| {
         segments[at].alive_count() < segments[at].view.doc_count()
             || wants_graph(&segments[at].view, writer.mapping(), memory_max)
+            || has_old_columns(&segments[at].view, writer.mapping())
     };
     match goal {
         MergeGoal::AtMost(max) if segments.len() > max.max(1) => {
@@ -76,7 +77,8 @@ pub(super) fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec
                 let view = &segments[at].view;
                 let (all, alive) = (view.doc_count(), view.alive_count());
                 (all - alive) * DEAD_SHARE > all
-                    || wants_graph(&segments[at].view, writer.mapping(), memory_max)
+                    || wants_graph(view, writer.mapping(), memory_max)
+                    || has_old_columns(view, writer.mapping())
             });
             rewrite.into_iter().collect()
         }
@@ -124,6 +126,14 @@ fn wants_graph(segment: &SegmentView, mapping: &Mapping, memory_max: usize) -> b
             && gets_graph(column.options(), column.len(), choice)
             // Otherwise the upkeep would write it again and again, each time without a graph.
             && memory_needed(column.options(), column.len(), choice) <= memory_max
+    })
+}
+
+/// Whether a column of the segment was written under other options than its field has now.
+pub(crate) fn has_old_columns(segment: &SegmentView, mapping: &Mapping) -> bool {
+    segment.vectors().columns().any(|(field, column)| {
+        let mapped = mapping.by_id(field).map(|field| &field.kind);
+        matches!(mapped, Some(FieldKind::Vector(vector)) if vector.column != *column.options())
     })
 }
 

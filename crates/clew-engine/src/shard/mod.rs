@@ -59,6 +59,7 @@ pub(crate) use health::Remedy;
 pub use inspect::FileDamage;
 pub(crate) use inspect::ShardFiles;
 pub(crate) use merge::MergeGoal;
+pub(crate) use merge_choice::has_old_columns;
 pub(crate) use merge_job::{MergeLimits, MergeState};
 pub(crate) use prepared::Prepared;
 pub(crate) use repair::ShardRepair;

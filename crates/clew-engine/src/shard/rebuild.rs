@@ -89,7 +89,6 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    use bytes::Bytes;
     use clew_log::Glsn;
     use clew_platform::{Disk, FixedClock, SimDisk};
     use serde_json::json;
@@ -108,10 +107,7 @@ mod tests {
             require_alias: false,
             id: Some(id.into()),
             routing: None,
-            action: Action::Index {
-                source: Bytes::from(json!({"n": 1}).to_string()),
-                op_type: OpType::Index,
-            },
+            action: Action::index(json!({"n": 1}).to_string(), OpType::Index),
             condition: None,
         };
         let mut outcome = engine.write(&Access::everything(), vec![operation]);

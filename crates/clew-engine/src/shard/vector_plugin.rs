@@ -116,9 +116,10 @@ impl SegmentPlugin for VectorPlugin {
                 .zip(context.readers.iter())
                 .enumerate()
                 .filter(|(_, (source, _))| {
-                    source
-                        .column(field)
-                        .is_some_and(|column| column.has_graph() || column.has_lists())
+                    source.column(field).is_some_and(|column| {
+                        // What was built under other options says nothing of who is near.
+                        column.options() == options && (column.has_graph() || column.has_lists())
+                    })
                 })
                 .max_by_key(|(_, (_, reader))| reader.num_docs())
                 .map(|(at, _)| at);

@@ -339,10 +339,9 @@ impl Writer {
         Ok(self.buffer.as_mut().expect("it was made above"))
     }
 
-    /// Goes over to a longer mapping: the buffer is sealed and every segment opened anew.
+    /// Goes over to a later mapping: the buffer is sealed and every segment opened anew.
     pub(super) fn adopt(&mut self, mapping: &Arc<Mapping>) -> tantivy::Result<()> {
-        let has_fields = mapping.fields().len() <= self.mapping.fields().len();
-        if has_fields && mapping.size() <= self.mapping.size() {
+        if !mapping.is_later_than(&self.mapping) {
             return Ok(());
         }
         self.seal()?;

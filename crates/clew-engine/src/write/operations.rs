@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
+use clew_schema::FieldId;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::Block;
@@ -171,8 +172,12 @@ impl Inner {
         let action = match action {
             Action::Delete => ShardAction::Delete,
             Action::Update(spec) => ShardAction::Update(spec),
-            Action::Index { source, op_type } => {
-                let document = self.parse(&index, &id, &source)?;
+            Action::Index {
+                source,
+                vectors,
+                op_type,
+            } => {
+                let document = self.parse(&index, &id, (&source, vectors))?;
                 ShardAction::Index { document, op_type }
             }
         };
@@ -188,8 +193,14 @@ impl Inner {
         ))
     }
 
-    fn parse(&self, index: &Index, id: &str, source: &[u8]) -> Result<Prepared, EngineError> {
-        let mut document = index.prepare(id, source, &|fields| self.grow_mapping(index, fields))?;
+    fn parse(
+        &self,
+        index: &Index,
+        id: &str,
+        written: (&[u8], Vec<(FieldId, Vec<f32>)>),
+    ) -> Result<Prepared, EngineError> {
+        let grow = |fields| self.grow_mapping(index, fields);
+        let mut document = index.prepare(id, written, &grow)?;
         let stored = document.store_queries(self.options.query_reader);
         stored.map_err(|source| EngineError::Document {
             id: id.to_string(),
@@ -232,7 +243,7 @@ impl Inner {
     ) {
         let shard = &index.shards[number as usize];
         let now = self.clock.monotonic();
-        let prepare = |id: &str, source: &[u8]| self.parse(index, id, source);
+        let prepare = |id: &str, source: &[u8]| self.parse(index, id, (source, Vec::new()));
         let mut writer = match shard.writer_with_room() {
             Ok(writer) => writer,
             Err(error) => {

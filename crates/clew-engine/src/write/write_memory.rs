@@ -19,6 +19,9 @@ const VALUE_BYTES: usize = 128;
 /// Copies of a source: as it is written to the log, to the buffer, and from which its words were cut.
 const COPIES: usize = 3;
 
+/// A number of a vector that came as one: as it came, on its way to the log, and in the buffer.
+const NUMBER_BYTES: usize = COPIES * size_of::<f32>();
+
 impl Engine {
     /// Reserves the memory that writes take beside their sources, for as long as they are not answered.
     ///
@@ -46,7 +49,12 @@ pub fn parsed_bytes(operations: &[WriteOperation]) -> usize {
 pub(crate) fn operation_bytes(operation: &WriteOperation) -> usize {
     match &operation.action {
         Action::Delete => 0,
-        Action::Index { source, .. } => document_bytes(source),
+        Action::Index {
+            source, vectors, ..
+        } => {
+            let numbers: usize = vectors.iter().map(|(_, vector)| vector.len()).sum();
+            document_bytes(source) + numbers * NUMBER_BYTES
+        }
         Action::Update(spec) => {
             let parts = spec.doc.iter().chain(&spec.upsert);
             parts.map(|part| document_bytes(part)).sum()
@@ -64,7 +72,6 @@ fn document_bytes(source: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
 
     use super::*;
     use crate::base::write_request::OpType;
@@ -75,10 +82,7 @@ mod tests {
             require_alias: false,
             id: None,
             routing: None,
-            action: Action::Index {
-                source: Bytes::from(source),
-                op_type: OpType::Index,
-            },
+            action: Action::index(source, OpType::Index),
             condition: None,
         }
     }

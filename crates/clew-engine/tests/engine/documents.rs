@@ -69,10 +69,7 @@ fn versions_rise_over_buffer_segments_and_deletes() {
 fn a_condition_or_a_create_on_another_state_is_a_conflict() {
     let node = Node::with_index(&SimDisk::new(), 1);
     let first = node.put("a", &source(1));
-    let action = || Action::Index {
-        source: source(2).to_string().into(),
-        op_type: OpType::Create,
-    };
+    let action = || Action::index(source(2).to_string(), OpType::Create);
     let error = node.write_one(operation(Some("a"), action())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(
@@ -109,13 +106,7 @@ fn a_bad_document_fails_alone_and_never_reaches_the_log() {
             index("a", &json!({"n": "not a number"})),
             index("b", &source(2)),
             index("c", &json!({"v": [1.0, 2.0]})),
-            operation(
-                Some("d"),
-                Action::Index {
-                    source: "{".into(),
-                    op_type: OpType::Index,
-                },
-            ),
+            operation(Some("d"), Action::index("{", OpType::Index)),
             index("b", &source(3)),
         ])
         .unwrap();
@@ -154,15 +145,7 @@ fn updates_merge_and_a_noop_writes_nothing() {
 #[test]
 fn generated_ids_are_new_every_time() {
     let node = Node::with_index(&SimDisk::new(), 4);
-    let write = || {
-        operation(
-            None,
-            Action::Index {
-                source: "{}".into(),
-                op_type: OpType::Index,
-            },
-        )
-    };
+    let write = || operation(None, Action::index("{}", OpType::Index));
     let results = node.write((0..500).map(|_| write()).collect()).unwrap();
     let ids: std::collections::BTreeSet<String> = results
         .into_iter()

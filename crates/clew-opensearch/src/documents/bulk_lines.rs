@@ -117,14 +117,8 @@ fn read_action(
         return Err(ApiError::validation("no requests added"));
     };
     Ok(match verb {
-        Verb::Index => Action::Index {
-            source,
-            op_type: OpType::Index,
-        },
-        Verb::Create => Action::Index {
-            source,
-            op_type: OpType::Create,
-        },
+        Verb::Index => Action::index(source, OpType::Index),
+        Verb::Create => Action::index(source, OpType::Create),
         Verb::Update | Verb::Delete => {
             let update = update_body::parse(&source)?;
             *condition = update.condition.or(*condition);

@@ -44,10 +44,7 @@ async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
             "request body is required",
         ));
     }
-    let action = Action::Index {
-        source: call.body.clone(),
-        op_type,
-    };
+    let action = Action::index(call.body.clone(), op_type);
     one(&call, action, condition_of(&call)?).await
 }
 

@@ -124,6 +124,7 @@ impl Filled {
         mapping.set_limits(whole.mapping_limits);
         let plan = IndexPlan {
             name: None,
+            any_case: false,
             settings: begin,
             mapping,
             aliases: self.aliases,

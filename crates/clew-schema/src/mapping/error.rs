@@ -69,6 +69,12 @@ pub enum MappingError {
         /// What would change.
         changes: Vec<ParameterChange>,
     },
+    /// A field whose column should change is not there, or no vector.
+    #[error("[{path}] is not a vector field")]
+    NoSuchVector {
+        /// Field path.
+        path: String,
+    },
     /// A format of dates is not understood.
     #[error(transparent)]
     Format(#[from] DateError),

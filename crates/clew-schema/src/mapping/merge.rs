@@ -33,9 +33,13 @@ impl Mapping {
     /// [`MappingError`], when it makes no sense together or with what is there.
     pub fn merge(&mut self, spec: MappingSpec) -> Result<(), MappingError> {
         let mut next = self.clone();
+        let columns = spec.columns.clone();
         let parts = next.merge_root(spec)?;
         for part in parts {
             next.merge_part(part)?;
+        }
+        for (path, vector) in columns {
+            next.change_column(&path, vector)?;
         }
         next.check_aliases()?;
         next.finish(self.sizes())?;
@@ -103,6 +107,32 @@ impl Mapping {
         for follower in followers {
             self.merge_definition(follower)?;
         }
+        Ok(())
+    }
+
+    /// Gives a vector field another column. Segments know the options of theirs.
+    fn change_column(&mut self, path: &str, to: VectorMapping) -> Result<(), MappingError> {
+        let missing = || MappingError::NoSuchVector {
+            path: path.to_string(),
+        };
+        let id = self.by_path.get(path).copied().ok_or_else(missing)?;
+        let field = &mut self.fields[id.0 as usize];
+        let FieldKind::Vector(from) = &mut field.kind else {
+            return Err(missing());
+        };
+        let mut found = ChangesFound::default();
+        let [before, after] = [&*from, &to].map(|vector| vector.column.dimension.to_string());
+        found.texts(FieldParameter::Dimension, &before, &after);
+        let (before, after) = (from.column.element.name(), to.column.element.name());
+        found.texts(FieldParameter::Element, before, after);
+        if !found.0.is_empty() || from.column.multi != to.column.multi {
+            return Err(MappingError::Parameters {
+                path: path.to_string(),
+                changes: found.0,
+            });
+        }
+        self.column_changes += u64::from(from.column != to.column);
+        *from = to;
         Ok(())
     }
 

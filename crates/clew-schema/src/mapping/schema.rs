@@ -82,6 +82,8 @@ pub struct Mapping {
     pub(super) similarities: Arc<Similarities>,
     /// The fields once more, as documents are walked.
     pub(crate) tree: ObjectNode,
+    /// How often a vector field has got another column since this was read.
+    pub(super) column_changes: u64,
     schema: Schema,
 }
 
@@ -105,6 +107,7 @@ impl Mapping {
             analysis: Arc::default(),
             similarities: Arc::default(),
             tree: ObjectNode::default(),
+            column_changes: 0,
             schema: build_schema(&[], &Similarities::default()).0,
         }
     }
@@ -161,6 +164,13 @@ impl Mapping {
     /// Sets how large it may grow, within what any mapping may; what is there already stays.
     pub fn set_limits(&mut self, limits: MappingLimits) {
         self.limits = limits.bounded();
+    }
+
+    /// Whether it came of another one that had fewer fields, or other columns.
+    pub fn is_later_than(&self, other: &Mapping) -> bool {
+        self.fields.len() > other.fields.len()
+            || self.size() > other.size()
+            || self.column_changes > other.column_changes
     }
 
     /// What happens to fields it lacks.

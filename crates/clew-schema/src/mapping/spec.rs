@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::compression::VectorCompression;
-use super::field::{Dynamic, FieldKind, TextStyle};
+use super::field::{Dynamic, FieldKind, TextStyle, VectorMapping};
 use super::join::JoinRelations;
 use super::names::{PATHS_AND_VALUES, parent_path, words_path};
 use super::nested::NestedSettings;
@@ -40,6 +40,9 @@ pub struct MappingSpec {
     pub shown: Map<String, Value>,
     /// Objects, fields and aliases in the order in which they are said: fields are numbered in it.
     pub parts: Vec<MappingPart>,
+    /// Vector fields that are there and get another space, method or codes; dimension and element stay. What lies in
+    /// columns already is written anew by and by.
+    pub columns: Vec<(String, VectorMapping)>,
 }
 
 impl MappingSpec {

@@ -96,7 +96,7 @@ impl Inner {
     }
 
     /// The documents of a shard that match a query.
-    fn documents_of(
+    pub(in crate::search) fn documents_of(
         &self,
         target: &PinnedShard,
         query: &Query,

@@ -47,13 +47,7 @@ pub(crate) fn source(n: u64) -> Value {
 
 pub(crate) fn index(id: &str, source: &Value) -> WriteOperation {
     let source = Bytes::from(source.to_string());
-    operation(
-        Some(id),
-        Action::Index {
-            source,
-            op_type: OpType::Index,
-        },
-    )
+    operation(Some(id), Action::index(source, OpType::Index))
 }
 
 pub(crate) fn delete(id: &str) -> WriteOperation {

@@ -233,13 +233,15 @@ fn operation(job: &Job, hit: &Hit) -> WriteOperation {
         primary_term: PRIMARY_TERM,
     });
     let source = kept_source(job, hit);
-    let index_action = |create: bool| Action::Index {
-        source: source.clone(),
-        op_type: if create {
-            OpType::Create
-        } else {
-            OpType::Index
-        },
+    let index_action = |create: bool| {
+        Action::index(
+            source.clone(),
+            if create {
+                OpType::Create
+            } else {
+                OpType::Index
+            },
+        )
     };
     let (index, action, condition) = match &job.verb {
         Verb::Delete => (hit.index.name().to_string(), Action::Delete, here),

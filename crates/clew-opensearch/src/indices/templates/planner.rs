@@ -45,6 +45,7 @@ pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
     let aliases = aliases.collect::<Result<_, ApiError>>()?;
     Ok(IndexPlan {
         name: None,
+        any_case: false,
         settings,
         mapping,
         aliases,

@@ -1,0 +1,350 @@
+//! Values of fields for documents that were found, field by field: from the columns of their segments, and from the
+//! stored sources only what has no column.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use clew_platform::MemoryPurpose;
+use clew_schema::{FieldId, FieldKind, MappedField};
+use serde_json::value::RawValue;
+use tantivy::columnar::{Column, StrColumn};
+
+use crate::base::error::EngineError;
+use crate::node::engine::{Engine, Inner};
+use crate::search::knn::search_error;
+use crate::search::pinned::{Pinned, PinnedShard};
+use crate::search::place::DocPlace;
+
+/// Documents whose values are read at once.
+const PLACES_MAX: usize = 1 << 20;
+/// The values of one field for some documents, in their order; `None` for those without.
+#[derive(Clone, Debug)]
+pub enum FieldValues {
+    /// Whole numbers; of booleans 0 and 1, of dates milliseconds.
+    Integers(Vec<Option<i64>>),
+    /// Floating-point numbers.
+    Floats(Vec<Option<f64>>),
+    /// Keywords.
+    Texts(Vec<Option<String>>),
+    /// Dense vectors, as numbers of the field's element.
+    Vectors(Vec<Option<Vec<f32>>>),
+    /// What stands in the source, as JSON.
+    Json(Vec<Option<Box<RawValue>>>),
+}
+
+impl FieldValues {
+    fn len(&self) -> usize {
+        match self {
+            FieldValues::Integers(values) => values.len(),
+            FieldValues::Floats(values) => values.len(),
+            FieldValues::Texts(values) => values.len(),
+            FieldValues::Vectors(values) => values.len(),
+            FieldValues::Json(values) => values.len(),
+        }
+    }
+}
+
+/// Which field, and as what its values are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WantedField {
+    /// From its column: one value of each document, which is the least of several. What is no number, boolean, date,
+    /// keyword or dense vector, and what is not mapped, comes as JSON.
+    Typed(String),
+    /// As it stands in the source, under this name.
+    Json(String),
+}
+
+impl Engine {
+    /// Reads values of some fields for documents of what was pinned, each field aligned with the places.
+    ///
+    /// Costs a look into each column for each document; the source of a document is unpacked only if one of the fields
+    /// is wanted as JSON, and once for all of them.
+    ///
+    /// # Errors
+    /// For places of something else, when memory is short, or a file is damaged.
+    pub async fn columns(
+        &self,
+        pinned: &Pinned,
+        places: &[DocPlace],
+        wanted: &[WantedField],
+    ) -> Result<Vec<FieldValues>, EngineError> {
+        if wanted.is_empty() || places.is_empty() {
+            let empty = |one: &WantedField| match one {
+                WantedField::Typed(path) => kind_of(pinned, path),
+                WantedField::Json(_) => Kind::Json,
+            };
+            return Ok(wanted.iter().map(|one| empty(one).values(0)).collect());
+        }
+        let (pinned, places, wanted) = (pinned.clone(), places.to_vec(), wanted.to_vec());
+        let inner = self.inner.clone();
+        let read = move || inner.columns(&pinned, &places, &wanted);
+        self.inner.pool.run(read).await?
+    }
+}
+
+/// As what a field's values are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integers,
+    Floats,
+    Texts,
+    Vectors,
+    Json,
+}
+
+impl Kind {
+    fn of(field: &MappedField) -> Kind {
+        let has_column = field.settings.doc_values;
+        match &field.kind {
+            FieldKind::Vector(_) => Kind::Vectors,
+            FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } if has_column => {
+                Kind::Integers
+            }
+            FieldKind::Float(_) if has_column => Kind::Floats,
+            // Longer values are in the source alone.
+            FieldKind::Keyword {
+                ignore_above: None, ..
+            } if has_column => Kind::Texts,
+            _ => Kind::Json,
+        }
+    }
+
+    fn values(self, count: usize) -> FieldValues {
+        match self {
+            Kind::Integers => FieldValues::Integers(vec![None; count]),
+            Kind::Floats => FieldValues::Floats(vec![None; count]),
+            Kind::Texts => FieldValues::Texts(vec![None; count]),
+            Kind::Vectors => FieldValues::Vectors(vec![None; count]),
+            Kind::Json => FieldValues::Json((0..count).map(|_| None).collect()),
+        }
+    }
+}
+
+fn kind_of(pinned: &Pinned, path: &str) -> Kind {
+    let mut shards = pinned.shards.iter();
+    let field = shards.find_map(|shard| shard.mapping().field(path));
+    field.map_or(Kind::Json, Kind::of)
+}
+
+impl Inner {
+    fn columns(
+        &self,
+        pinned: &Pinned,
+        places: &[DocPlace],
+        wanted: &[WantedField],
+    ) -> Result<Vec<FieldValues>, EngineError> {
+        if places.len() > PLACES_MAX {
+            return Err(EngineError::InvalidRequest {
+                reason: format!(
+                    "values of {} documents are wanted, more than {PLACES_MAX}",
+                    places.len()
+                ),
+            });
+        }
+        let mut memory = self.memory.open(MemoryPurpose::Searches);
+        // Documents of one segment one after the other, as they lie there.
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_unstable_by_key(|&at| places[at]);
+        let parts: Vec<&[usize]> = order
+            .chunk_by(|&a, &b| {
+                (places[a].shard, places[a].segment) == (places[b].shard, places[b].segment)
+            })
+            .collect();
+        let mut all: Vec<FieldValues> = Vec::with_capacity(wanted.len());
+        let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (number, one) in wanted.iter().enumerate() {
+            let (path, kind) = match one {
+                WantedField::Typed(path) => (path, kind_of(pinned, path)),
+                WantedField::Json(path) => (path, Kind::Json),
+            };
+            if kind == Kind::Json {
+                names.entry(path).or_default().push(number);
+            }
+            let mut values = kind.values(places.len());
+            memory.grow(places.len() * bytes_of(pinned, path, kind))?;
+            for part in &parts {
+                let target = pinned.shard_at(places[part[0]])?;
+                let segment = Segment {
+                    target,
+                    number: places[part[0]].segment as usize,
+                    places,
+                    part,
+                };
+                segment.read(path, &mut values)?;
+            }
+            debug_assert_eq!(values.len(), places.len());
+            all.push(values);
+        }
+        if !names.is_empty() {
+            for &at in &order {
+                let found = members(pinned, places[at], &names, &mut memory)?;
+                for (number, json) in found {
+                    if let FieldValues::Json(values) = &mut all[number] {
+                        values[at] = Some(json);
+                    }
+                }
+            }
+        }
+        for target in &*pinned.shards {
+            target.shard.check_readable()?;
+        }
+        Ok(all)
+    }
+}
+
+/// What a value takes at least.
+fn bytes_of(pinned: &Pinned, path: &str, kind: Kind) -> usize {
+    let dimension = || {
+        let mut shards = pinned.shards.iter();
+        let field = shards.find_map(|shard| shard.mapping().field(path));
+        match field.map(|field| &field.kind) {
+            Some(FieldKind::Vector(vector)) => vector.column.dimension,
+            _ => 0,
+        }
+    };
+    match kind {
+        Kind::Integers | Kind::Floats => 16,
+        Kind::Texts | Kind::Json => 64,
+        Kind::Vectors => 24 + 4 * dimension(),
+    }
+}
+
+/// Some documents of one segment.
+struct Segment<'a> {
+    target: &'a PinnedShard,
+    number: usize,
+    places: &'a [DocPlace],
+    /// Which of the places lie here.
+    part: &'a [usize],
+}
+
+impl Segment<'_> {
+    fn read(&self, path: &str, values: &mut FieldValues) -> Result<(), EngineError> {
+        let Some(field) = self.target.mapping().field(path) else {
+            return Ok(());
+        };
+        let segment = &self.target.view.segments[self.number];
+        let told = |error| self.target.shard.tantivy_error(error);
+        let columns = segment.reader.fast_fields();
+        let name = field.column();
+        match values {
+            FieldValues::Integers(values) => {
+                let column: Option<Column<i64>> = columns.column_opt(&name).map_err(told)?;
+                self.each(values, column, |column, doc| column.first(doc));
+            }
+            FieldValues::Floats(values) => {
+                let column: Option<Column<f64>> = columns.column_opt(&name).map_err(told)?;
+                self.each(values, column, |column, doc| column.first(doc));
+            }
+            FieldValues::Texts(values) => {
+                if let Some(column) = columns.str(&name).map_err(told)? {
+                    self.texts(values, &column)?;
+                }
+            }
+            FieldValues::Vectors(values) => self.vectors(values, field.id)?,
+            FieldValues::Json(_) => {}
+        }
+        Ok(())
+    }
+
+    fn each<C, T>(
+        &self,
+        values: &mut [Option<T>],
+        column: Option<C>,
+        first: impl Fn(&C, u32) -> Option<T>,
+    ) {
+        let Some(column) = column else { return };
+        for &at in self.part {
+            values[at] = first(&column, self.places[at].doc);
+        }
+    }
+
+    /// Each distinct text is looked up once.
+    fn texts(&self, values: &mut [Option<String>], column: &StrColumn) -> Result<(), EngineError> {
+        let mut known: HashMap<u64, String> = HashMap::new();
+        for &at in self.part {
+            let Some(ordinal) = column.term_ords(self.places[at].doc).next() else {
+                continue;
+            };
+            if let Some(text) = known.get(&ordinal) {
+                values[at] = Some(text.clone());
+                continue;
+            }
+            let mut text = String::new();
+            let read = column.ord_to_str(ordinal, &mut text);
+            read.map_err(|error| self.target.shard.tantivy_error(error.into()))?;
+            known.insert(ordinal, text.clone());
+            values[at] = Some(text);
+        }
+        Ok(())
+    }
+
+    fn vectors(&self, values: &mut [Option<Vec<f32>>], field: FieldId) -> Result<(), EngineError> {
+        let file = self.target.view.segments[self.number].vectors();
+        let Some(column) = file.column(field) else {
+            return Ok(());
+        };
+        for &at in self.part {
+            let vector = column.vector(self.places[at].doc);
+            let vector = vector.map_err(|error| search_error(file, error))?;
+            values[at] = vector.map(Cow::into_owned);
+        }
+        Ok(())
+    }
+}
+
+/// The members of a document's source that have one of these names, and the fields that want them.
+fn members(
+    pinned: &Pinned,
+    place: DocPlace,
+    names: &BTreeMap<&str, Vec<usize>>,
+    memory: &mut clew_platform::Reservation,
+) -> Result<Vec<(usize, Box<RawValue>)>, EngineError> {
+    let target = pinned.shard_at(place)?;
+    let source = target.source((place.segment as usize, place.doc), false)?;
+    // Names and values alike are borrowed: what nobody wants is passed over.
+    let members: Members<'_> =
+        serde_json::from_slice(&source).map_err(|error| EngineError::Corrupt {
+            path: target.shard.place.dir.clone(),
+            reason: format!("a stored document cannot be read: {error}"),
+        })?;
+    let mut found = Vec::new();
+    for (name, json) in members.0 {
+        for &number in names.get(name.as_ref()).into_iter().flatten() {
+            memory.grow(json.get().len())?;
+            found.push((number, json.to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+/// The members of an object, none of them looked into.
+struct Members<'s>(Vec<(Cow<'s, str>, &'s RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Members<'de>;
+            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((name, value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
+                    members.push((name.0, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        from.deserialize_map(Visitor)
+    }
+}
+
+/// A name, borrowed where nothing in it is escaped.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+struct Name<'s>(#[serde(borrow)] Cow<'s, str>);

@@ -1,0 +1,188 @@
+//! The best hits of each of the best groups: as many hits are looked at as it takes to fill them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use clew_schema::FieldKind;
+use tantivy::columnar::{Column, StrColumn};
+
+use super::{Found, GroupBy, GroupKey, NearestRequest, Neighbour, neighbour};
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::pinned::{Pinned, PinnedShard};
+use crate::search::place::DocPlace;
+use crate::search::times::unless_stopped;
+
+/// So many times more hits are looked at when those before were not enough.
+const GROWTH: usize = 4;
+
+impl Inner {
+    /// The groups of each vector.
+    pub(super) fn grouped(
+        &self,
+        request: &NearestRequest,
+        group: &GroupBy,
+    ) -> Result<Vec<Vec<Neighbour>>, EngineError> {
+        let mut values = GroupValues::new(&request.pinned, &group.field);
+        let mut all = Vec::with_capacity(request.probes.len());
+        for probe in &request.probes {
+            let one = NearestRequest {
+                probes: vec![probe.clone()],
+                ..request.clone()
+            };
+            all.push(self.grouped_one(&one, group, &mut values)?);
+        }
+        Ok(all)
+    }
+
+    fn grouped_one(
+        &self,
+        request: &NearestRequest,
+        group: &GroupBy,
+        values: &mut GroupValues<'_>,
+    ) -> Result<Vec<Neighbour>, EngineError> {
+        let wanted = request.limit + request.offset;
+        let mut depth = wanted.saturating_mul(group.size);
+        loop {
+            unless_stopped()?;
+            let found = self.all_shards(request, depth)?.pop().unwrap_or_default();
+            let mut filling = Filling::new(wanted, group);
+            for one in &found {
+                filling.add(values.of(one.place)?, *one);
+            }
+            if filling.is_done() || found.len() < depth {
+                return filling.told(request);
+            }
+            depth = depth.saturating_mul(GROWTH);
+        }
+    }
+}
+
+/// Groups being filled, in the order of their nearest.
+struct Filling<'g> {
+    wanted: usize,
+    group: &'g GroupBy,
+    groups: Vec<(GroupKey, Vec<Found>)>,
+    place_of: HashMap<GroupKey, usize>,
+    full: usize,
+}
+
+impl<'g> Filling<'g> {
+    fn new(wanted: usize, group: &'g GroupBy) -> Self {
+        Filling {
+            wanted,
+            group,
+            groups: Vec::new(),
+            place_of: HashMap::new(),
+            full: 0,
+        }
+    }
+
+    fn add(&mut self, key: GroupKey, found: Found) {
+        let place = match self.place_of.entry(key) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(_) if self.groups.len() == self.wanted => return,
+            Entry::Vacant(free) => {
+                self.groups.push((free.key().clone(), Vec::new()));
+                *free.insert(self.groups.len() - 1)
+            }
+        };
+        let hits = &mut self.groups[place].1;
+        if hits.len() < self.group.size {
+            hits.push(found);
+            self.full += usize::from(hits.len() == self.group.size);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match self.group.strict {
+            true => self.full == self.wanted,
+            false => self.groups.len() == self.wanted,
+        }
+    }
+
+    fn told(self, request: &NearestRequest) -> Result<Vec<Neighbour>, EngineError> {
+        let mut hits = Vec::new();
+        for (key, found) in self.groups.into_iter().skip(request.offset) {
+            for one in &found {
+                hits.push(neighbour(&request.pinned, one, Some(key.clone()))?);
+            }
+        }
+        Ok(hits)
+    }
+}
+
+/// The values of the field that hits are grouped by, segment by segment as they are asked for.
+struct GroupValues<'p> {
+    pinned: &'p Pinned,
+    field: &'p str,
+    columns: HashMap<(u32, u32), GroupColumn>,
+}
+
+enum GroupColumn {
+    Integers(Column<i64>),
+    Texts(StrColumn),
+    /// No document there has a value.
+    Absent,
+}
+
+impl<'p> GroupValues<'p> {
+    fn new(pinned: &'p Pinned, field: &'p str) -> Self {
+        GroupValues {
+            pinned,
+            field,
+            columns: HashMap::new(),
+        }
+    }
+
+    fn of(&mut self, place: DocPlace) -> Result<GroupKey, EngineError> {
+        let shard = self.pinned.shard_at(place)?;
+        let column = match self.columns.entry((place.shard, place.segment)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => free.insert(open(shard, place.segment as usize, self.field)?),
+        };
+        let told = |error: std::io::Error| shard.shard.tantivy_error(error.into());
+        Ok(match column {
+            GroupColumn::Absent => GroupKey::Missing,
+            GroupColumn::Integers(column) => column
+                .first(place.doc)
+                .map_or(GroupKey::Missing, GroupKey::Integer),
+            GroupColumn::Texts(column) => match column.term_ords(place.doc).next() {
+                None => GroupKey::Missing,
+                Some(ordinal) => {
+                    let mut text = String::new();
+                    column.ord_to_str(ordinal, &mut text).map_err(told)?;
+                    GroupKey::Text(text)
+                }
+            },
+        })
+    }
+}
+
+fn open(shard: &PinnedShard, segment: usize, field: &str) -> Result<GroupColumn, EngineError> {
+    let mapped = shard.mapping().field(field);
+    let told = |error| shard.shard.tantivy_error(error);
+    let Some(mapped) = mapped else {
+        return Ok(GroupColumn::Absent);
+    };
+    let columns = shard.view.segments[segment].reader.fast_fields();
+    let name = mapped.column();
+    let integers = matches!(
+        mapped.kind,
+        FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. }
+    );
+    if integers {
+        let column = columns.column_opt::<i64>(&name).map_err(told)?;
+        return Ok(column.map_or(GroupColumn::Absent, GroupColumn::Integers));
+    }
+    if matches!(mapped.kind, FieldKind::Keyword { .. }) {
+        let column = columns.str(&name).map_err(told)?;
+        return Ok(column.map_or(GroupColumn::Absent, GroupColumn::Texts));
+    }
+    Err(EngineError::InvalidRequest {
+        reason: format!(
+            "hits cannot be grouped by field [{field}] of type [{}]",
+            mapped.kind.type_name()
+        ),
+    })
+}

@@ -1,0 +1,200 @@
+//! What one shard has that is nearest; it sees no other shard.
+
+use std::cell::RefCell;
+
+use clew_platform::stopped;
+use clew_query::QueryError;
+use clew_search::SegmentBits;
+use clew_vector::{
+    Column, ColumnBuilder, ColumnOptions, GraphChoice, HitPlace, ImageOptions, Scratch,
+    SearchOutcome, SearchRequest,
+};
+
+use super::{Found, NearestRequest, vector_field};
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::knn::{filter_of, search_error};
+use crate::search::pinned::PinnedShard;
+use crate::search::place::DocPlace;
+use crate::shard::SegmentView;
+
+thread_local! {
+    /// Marks and pools of graph walks, kept by each search thread.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// Vectors that are searched for on one thread before others may take some.
+const PROBES_AT_ONCE: usize = 16;
+
+impl Inner {
+    /// The nearest of one shard, for each vector and in no order between segments. The answer counts only if the shard's
+    /// files are sound, as far as they were read.
+    pub(super) fn nearest_in(
+        &self,
+        target: &PinnedShard,
+        request: &NearestRequest,
+        wanted: usize,
+    ) -> Result<Vec<Vec<Found>>, EngineError> {
+        target.shard.check_readable()?;
+        let started = self.clock.monotonic();
+        let found = self.nearest_sound(target, request, wanted);
+        target.shard.check_readable()?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        target.index.activity.queried(&[], took);
+        found
+    }
+
+    fn nearest_sound(
+        &self,
+        target: &PinnedShard,
+        request: &NearestRequest,
+        wanted: usize,
+    ) -> Result<Vec<Vec<Found>>, EngineError> {
+        let mut all: Vec<Vec<Found>> = vec![Vec::new(); request.probes.len()];
+        let Some((field, vector)) = vector_field(target, &request.field)? else {
+            return Ok(all);
+        };
+        for probe in &request.probes {
+            clew_vector::validate(probe, &vector.column).map_err(|error| {
+                EngineError::InvalidRequest {
+                    reason: error.to_string(),
+                }
+            })?;
+        }
+        let filter = match &request.filter {
+            None => None,
+            Some(query) => Some(self.documents_of(target, query)?),
+        };
+        let usual = vector
+            .ef_search
+            .unwrap_or(target.index.settings().ef_search);
+        for (at, segment) in target.view.segments.iter().enumerate() {
+            let Some(column) = segment.vectors().column(field) else {
+                continue;
+            };
+            if stopped() {
+                return Err(QueryError::Stopped.into());
+            }
+            let bits = filter.as_ref().and_then(|bits| bits.get(at));
+            let asked = Asked {
+                request,
+                segment,
+                bits,
+                wanted,
+                ef_search: request.effort.ef_search.unwrap_or(usual),
+                probes: request.effort.probes.or(vector.probes),
+            };
+            let found = if column.options().space == vector.column.space {
+                self.search_column(column, &asked)?
+            } else {
+                // Written before the field was given another space; soon it is written anew.
+                let again = in_space(column, vector.column)
+                    .map_err(|error| search_error(segment.vectors(), error))?;
+                self.search_column(&again, &asked)?
+            };
+            for (list, hits) in all.iter_mut().zip(found) {
+                let told = |hit: &clew_vector::Hit| Found {
+                    distance: hit.distance,
+                    place: DocPlace::new(target.at, at, hit.doc),
+                };
+                list.extend(hits.hits.iter().map(told));
+            }
+        }
+        if stopped() {
+            return Err(QueryError::Stopped.into());
+        }
+        Ok(all)
+    }
+
+    /// What a column finds for each vector: one after the other if they are few, else shared out among threads.
+    fn search_column<B>(
+        &self,
+        column: &Column<B>,
+        asked: &Asked<'_>,
+    ) -> Result<Vec<SearchOutcome>, EngineError>
+    where
+        B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
+    {
+        let file = asked.segment.vectors();
+        let told = |error| EngineError::from(search_error(file, error));
+        let requests: Vec<SearchRequest<'_>> = asked
+            .request
+            .probes
+            .iter()
+            .map(|probe| asked.of(probe))
+            .collect();
+        if let [only] = &requests[..] {
+            let found = SCRATCH.with_borrow_mut(|scratch| column.search(only, scratch));
+            return Ok(vec![found.map_err(told)?]);
+        }
+        let parts: Vec<&[SearchRequest<'_>]> = requests.chunks(PROBES_AT_ONCE).collect();
+        let search = |part: usize| {
+            SCRATCH.with_borrow_mut(|scratch| {
+                column.search_batch(parts[part], std::slice::from_mut(scratch))
+            })
+        };
+        let found = match parts.len() {
+            1 => vec![search(0)],
+            many => self.pool.each(many, search),
+        };
+        found
+            .into_iter()
+            .flatten()
+            .map(|one| one.map_err(told))
+            .collect()
+    }
+}
+
+/// What is asked of one segment.
+struct Asked<'a> {
+    request: &'a NearestRequest,
+    segment: &'a SegmentView,
+    bits: Option<&'a SegmentBits>,
+    wanted: usize,
+    ef_search: usize,
+    probes: Option<usize>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(&self, probe: &'a [f32]) -> SearchRequest<'a> {
+        let range = self.request.range;
+        // Behind every place that is nearer than the first allowed.
+        let after = range.and_then(|range| range.from).map(|from| HitPlace {
+            distance: from.next_down(),
+            doc: u32::MAX,
+        });
+        SearchRequest {
+            ef_search: self.ef_search,
+            probes: self.probes,
+            filter: filter_of(self.segment, self.bits),
+            exact: self.request.effort.exact,
+            max_distance: range.map(|range| range.below.next_down()),
+            after,
+            ..SearchRequest::new(probe, self.wanted)
+        }
+    }
+}
+
+/// A column's vectors in a column of other options, in memory and without a graph.
+fn in_space<B>(
+    column: &Column<B>,
+    options: ColumnOptions,
+) -> Result<Column<Vec<u8>>, clew_vector::VectorError>
+where
+    B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
+{
+    let mut builder = ColumnBuilder::with_room(options, column.len())?;
+    for doc in column.docs() {
+        if let Some(vector) = column.vector(doc)? {
+            builder.push(doc, &vector)?;
+        }
+    }
+    let how = ImageOptions {
+        graph: GraphChoice::Never,
+        seed: 0,
+        threads: 1,
+    };
+    let mut image = Vec::new();
+    builder.write(how, &mut image)?;
+    Column::open(image)
+}

@@ -1,0 +1,268 @@
+//! The rows of an index whose vectors lie nearest to some others: by raw distance, for many vectors at once, within a
+//! part of all distances, by groups. The root asks the leaf of each shard and joins the answers.
+
+mod groups;
+mod leaf;
+
+use clew_platform::{MemoryPurpose, Reservation};
+use clew_query::Query;
+use clew_schema::{FieldKind, VectorMapping};
+
+use crate::base::error::EngineError;
+use crate::node::engine::{Engine, Inner};
+use crate::search::pinned::{Pinned, PinnedShard};
+use crate::search::place::DocPlace;
+use crate::search::times::unless_cancelled;
+
+/// Most neighbours of one vector, those that are skipped among them.
+pub const NEIGHBOURS_MAX: usize = 16_384;
+/// Most vectors that are searched for at once.
+pub const PROBES_MAX: usize = 16_384;
+
+/// How hard a search tries. What is not said is as the field's mapping and the index's settings have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Candidates that a walk of a graph keeps.
+    pub ef_search: Option<usize>,
+    /// Inverted lists to read.
+    pub probes: Option<usize>,
+    /// Whether every vector that may be a hit is measured.
+    pub exact: bool,
+}
+
+/// A part of all distances.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DistanceRange {
+    /// Hits are nearer than this.
+    pub below: f32,
+    /// And at least so far.
+    pub from: Option<f32>,
+}
+
+/// Hits by the values of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupBy {
+    /// Path of a field of whole numbers, booleans or keywords.
+    pub field: String,
+    /// Hits of each group.
+    pub size: usize,
+    /// Whether the search goes on until every group is full, or nothing is left.
+    pub strict: bool,
+}
+
+/// What a group has in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupKey {
+    /// Rows without a value.
+    Missing,
+    /// A whole number; of booleans 0 and 1.
+    Integer(i64),
+    /// A text.
+    Text(String),
+}
+
+/// What to search for.
+#[derive(Clone, Debug)]
+pub struct NearestRequest {
+    /// The shards, as they were pinned.
+    pub pinned: Pinned,
+    /// Path of a vector field.
+    pub field: String,
+    /// The vectors, as numbers of the field's element.
+    pub probes: Vec<Vec<f32>>,
+    /// Only documents that match.
+    pub filter: Option<Query>,
+    /// Hits for each vector; of groups their number.
+    pub limit: usize,
+    /// Hits, or groups, to skip.
+    pub offset: usize,
+    /// How hard to try.
+    pub effort: Effort,
+    /// Only hits of these distances.
+    pub range: Option<DistanceRange>,
+    /// The best hits of the best groups, in place of the best hits.
+    pub group: Option<GroupBy>,
+}
+
+impl NearestRequest {
+    /// The ten nearest to each vector.
+    pub fn new(pinned: Pinned, field: impl Into<String>, probes: Vec<Vec<f32>>) -> Self {
+        NearestRequest {
+            pinned,
+            field: field.into(),
+            probes,
+            filter: None,
+            limit: 10,
+            offset: 0,
+            effort: Effort::default(),
+            range: None,
+            group: None,
+        }
+    }
+}
+
+/// One hit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbour {
+    /// The document's id.
+    pub id: String,
+    /// Where it lies.
+    pub place: DocPlace,
+    /// Distance in the field's space: smaller is nearer.
+    pub distance: f32,
+    /// Its group, where groups were asked for.
+    pub group: Option<GroupKey>,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub struct NearestResponse {
+    /// The hits of each vector, nearest first; equal distances by where the documents lie. Those of a group stand
+    /// together, groups by their nearest.
+    pub neighbours: Vec<Vec<Neighbour>>,
+    /// The memory that they take.
+    pub memory: Reservation,
+}
+
+/// A row that was found, before it is looked up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    distance: f32,
+    place: DocPlace,
+}
+
+impl Found {
+    fn order(&self, other: &Found) -> std::cmp::Ordering {
+        let by_distance = self.distance.total_cmp(&other.distance);
+        by_distance.then(self.place.cmp(&other.place))
+    }
+}
+
+impl Engine {
+    /// Searches for what is nearest; runs on the engine's search threads.
+    ///
+    /// Unlike [`Engine::search`] no shard is left out: the first failure is the answer's.
+    ///
+    /// # Errors
+    /// When the request is out of bounds or does not fit the mapping, too many searches wait, memory is short, or a
+    /// shard failed.
+    pub async fn nearest(&self, request: NearestRequest) -> Result<NearestResponse, EngineError> {
+        let inner = self.inner.clone();
+        self.inner.pool.run(move || inner.nearest(&request)).await?
+    }
+}
+
+impl Inner {
+    fn nearest(&self, request: &NearestRequest) -> Result<NearestResponse, EngineError> {
+        check(request)?;
+        let mut memory = self.memory.open(MemoryPurpose::Searches);
+        let each = size_of::<Neighbour>() + 32 + size_of::<Found>() * request.pinned.shards.len();
+        let wanted = request.limit + request.offset;
+        let group_size = request.group.as_ref().map_or(1, |group| group.size);
+        memory.grow(request.probes.len() * wanted * group_size * each)?;
+        let neighbours = match &request.group {
+            None => {
+                let found = self.all_shards(request, wanted)?;
+                let of_probe = |list: Vec<Found>| self.told(request, &list);
+                found.into_iter().map(of_probe).collect::<Result<_, _>>()?
+            }
+            Some(group) => self.grouped(request, group)?,
+        };
+        unless_cancelled()?;
+        Ok(NearestResponse { neighbours, memory })
+    }
+
+    /// The nearest of all shards, in order, for each vector.
+    fn all_shards(
+        &self,
+        request: &NearestRequest,
+        wanted: usize,
+    ) -> Result<Vec<Vec<Found>>, EngineError> {
+        let shards = &request.pinned.shards;
+        let answers: Vec<Result<Vec<Vec<Found>>, EngineError>> = match &shards[..] {
+            [only] => vec![self.nearest_in(only, request, wanted)],
+            many => self
+                .pool
+                .each(many.len(), |at| self.nearest_in(&many[at], request, wanted)),
+        };
+        let mut all: Vec<Vec<Found>> = vec![Vec::new(); request.probes.len()];
+        for answer in answers {
+            for (list, found) in all.iter_mut().zip(answer?) {
+                list.extend(found);
+            }
+        }
+        for list in &mut all {
+            list.sort_unstable_by(Found::order);
+            list.truncate(wanted);
+        }
+        Ok(all)
+    }
+
+    fn told(
+        &self,
+        request: &NearestRequest,
+        list: &[Found],
+    ) -> Result<Vec<Neighbour>, EngineError> {
+        let wanted = list.iter().skip(request.offset).take(request.limit);
+        wanted
+            .map(|found| neighbour(&request.pinned, found, None))
+            .collect()
+    }
+}
+
+fn neighbour(
+    pinned: &Pinned,
+    found: &Found,
+    group: Option<GroupKey>,
+) -> Result<Neighbour, EngineError> {
+    Ok(Neighbour {
+        id: pinned.id_at(found.place)?.to_string(),
+        place: found.place,
+        distance: found.distance,
+        group,
+    })
+}
+
+/// Refuses what is out of bounds whatever the mapping is.
+fn check(request: &NearestRequest) -> Result<(), EngineError> {
+    let refuse = |reason: String| Err(EngineError::InvalidRequest { reason });
+    let (limit, offset) = (request.limit, request.offset);
+    let wanted = limit.saturating_add(offset);
+    if limit == 0 || wanted > NEIGHBOURS_MAX {
+        return refuse(format!(
+            "limit and offset together must be from 1 to {NEIGHBOURS_MAX}, not {wanted}"
+        ));
+    }
+    if request.probes.len() > PROBES_MAX {
+        let count = request.probes.len();
+        return refuse(format!("{count} vectors are more than {PROBES_MAX}"));
+    }
+    if let Some(range) = request.range
+        && (range.below.is_nan() || range.from.is_some_and(f32::is_nan))
+    {
+        return refuse("a bound of distances is no number".to_string());
+    }
+    match &request.group {
+        Some(group) if group.size == 0 => refuse("groups have one hit at least".to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// The vector field that is searched, in one shard; none where it is not mapped yet.
+fn vector_field<'s>(
+    shard: &'s PinnedShard,
+    path: &str,
+) -> Result<Option<(clew_schema::FieldId, &'s VectorMapping)>, EngineError> {
+    let Some(field) = shard.mapping().field(path) else {
+        return Ok(None);
+    };
+    match &field.kind {
+        FieldKind::Vector(vector) => Ok(Some((field.id, vector))),
+        other => Err(EngineError::InvalidRequest {
+            reason: format!(
+                "field [{path}] is of type [{}], not a vector",
+                other.type_name()
+            ),
+        }),
+    }
+}

@@ -1,0 +1,84 @@
+//! Where documents lie in what was pinned, and which have an id.
+
+use tantivy::DocId;
+
+use crate::base::error::EngineError;
+use crate::node::engine::Engine;
+use crate::search::pinned::{Pinned, PinnedShard};
+
+/// Where a document lies in what was pinned: good for as long as that is held, and for nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocPlace {
+    /// The shard's place among those that were pinned.
+    pub(crate) shard: u32,
+    pub(crate) segment: u32,
+    pub(crate) doc: DocId,
+}
+
+impl DocPlace {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "shards and segments are far fewer"
+    )]
+    pub(crate) fn new(shard: usize, segment: usize, doc: DocId) -> Self {
+        DocPlace {
+            shard: shard as u32,
+            segment: segment as u32,
+            doc,
+        }
+    }
+}
+
+impl Pinned {
+    /// The shard of a place, which may be one of something else that was pinned.
+    pub(crate) fn shard_at(&self, place: DocPlace) -> Result<&PinnedShard, EngineError> {
+        let shard = self.shards.get(place.shard as usize);
+        let is_there = |shard: &&PinnedShard| {
+            let segment = shard.view.segments.get(place.segment as usize);
+            segment.is_some_and(|segment| place.doc < segment.doc_count())
+        };
+        shard
+            .filter(is_there)
+            .ok_or_else(|| EngineError::InvalidRequest {
+                reason: "a document was looked up where it is not".into(),
+            })
+    }
+
+    /// The id of the document at a place.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn id_at(&self, place: DocPlace) -> Result<&str, EngineError> {
+        self.shard_at(place)?
+            .id((place.segment as usize, place.doc))
+    }
+}
+
+impl Engine {
+    /// Where the documents with these ids lie, in their order; each id is looked for in the shard that it leads to
+    /// without a routing key.
+    ///
+    /// # Errors
+    /// When a shard has failed, or its ids cannot be read.
+    pub async fn places(
+        &self,
+        pinned: &Pinned,
+        ids: &[String],
+    ) -> Result<Vec<Option<DocPlace>>, EngineError> {
+        let (pinned, ids) = (pinned.clone(), ids.to_vec());
+        let find = move || ids.iter().map(|id| place_of(&pinned, id)).collect();
+        self.inner.pool.run(find).await?
+    }
+}
+
+fn place_of(pinned: &Pinned, id: &str) -> Result<Option<DocPlace>, EngineError> {
+    for index in pinned.indices() {
+        let Some(shard) = pinned.shard_of(&index, id) else {
+            continue;
+        };
+        if let Some((segment, doc)) = shard.find(id)? {
+            return Ok(Some(DocPlace::new(shard.at, segment, doc)));
+        }
+    }
+    Ok(None)
+}
