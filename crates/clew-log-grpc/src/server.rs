@@ -8,6 +8,7 @@ use clew_log::Log;
 use clew_platform::MemoryAccount;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tonic::service::Routes;
 use tonic::transport::Server;
 
 use crate::booked::Booked;
@@ -85,7 +86,8 @@ pub enum ServeError {
 }
 
 /// Serves the log until `stop` becomes true or its sender goes away. Then subscriptions and
-/// streams of appends are told to come back, and the other calls are answered.
+/// streams of appends are told to come back, and the other calls are answered. `others` are services and HTTP/1.1 paths
+/// that share the port.
 ///
 /// # Errors
 /// When the transport fails; the log itself is not touched by that.
@@ -93,6 +95,7 @@ pub async fn serve(
     log: Log,
     listener: TcpListener,
     options: ServerOptions,
+    others: Option<Routes>,
     stop: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
     let stop = Stop::new(stop);
@@ -108,11 +111,8 @@ pub async fn serve(
     };
     let incoming = incoming(listener, options.connections_max);
     let mut stopped = stop.clone();
-    Server::builder()
-        .initial_stream_window_size(CALL_WINDOW_BYTES)
-        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-        .http2_keepalive_interval(Some(PING_EVERY))
-        .http2_keepalive_timeout(Some(PONG_AFTER))
+    let own = others
+        .unwrap_or_default()
         .add_service(Booked {
             service: Oversize(service),
             memory,
@@ -123,7 +123,14 @@ pub async fn serve(
             reflection()
                 .build_v1alpha()
                 .map_err(ServeError::Reflection)?,
-        )
+        );
+    Server::builder()
+        .accept_http1(true)
+        .initial_stream_window_size(CALL_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .http2_keepalive_interval(Some(PING_EVERY))
+        .http2_keepalive_timeout(Some(PONG_AFTER))
+        .add_routes(own)
         .serve_with_incoming_shutdown(incoming, async move {
             stopped.requested().await;
             health.set_not_serving::<LogServer<LogService>>().await;

@@ -36,7 +36,7 @@ async fn connect_with(memory: Arc<MemoryAccount>) -> (LogClient<Channel>, watch:
         connections_max: 10,
         memory,
     };
-    tokio::spawn(serve(log, listener, options, stopped));
+    tokio::spawn(serve(log, listener, options, None, stopped));
     let endpoint = Endpoint::from_shared(url).unwrap();
     let endpoint = endpoint.initial_stream_window_size(REPLY_WINDOW_BYTES);
     let channel = endpoint.connect().await.unwrap();

@@ -15,6 +15,7 @@ use clap::Args;
 use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
 use clew_log_grpc::{Admission, ServerOptions};
+use clew_milvus::MilvusOptions;
 use clew_opensearch::wing::Wing;
 use clew_opensearch::{HttpFigures, RestOptions};
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
@@ -194,7 +195,11 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         },
     };
     let log = engine.log().clone();
-    let served = clew_log_grpc::serve(log.clone(), grpc, limits, stopped.clone());
+    let milvus = MilvusOptions {
+        message_bytes_max: config.grpc.message_bytes_max,
+    };
+    let others = Some(clew_milvus::routes(engine.clone(), &milvus));
+    let served = clew_log_grpc::serve(log.clone(), grpc, limits, others, stopped.clone());
     servers.spawn(async move { Ok(served.await?) });
     if config.log != LogConfig::default() {
         servers.spawn(async move {

@@ -1,1 +1,117 @@
 //! Filter expressions: from their text to a query.
+//!
+//! Words (`token`) become a tree (`parse`, `tree`), and the tree a query over a collection's fields (`lower`). What an
+//! index answers becomes clauses of it; what none does (arithmetic, values inside JSON, comparisons of fields) becomes a
+//! test of the documents that those let through. A value that is null, or not there, makes a comparison unknown, and
+//! what is unknown does not match, negated or not.
+
+mod lower;
+mod parse;
+mod templates;
+mod token;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use clew_query::{Bool, Query};
+
+use crate::collection::{Collection, Field};
+use crate::error::{MilvusError, Result};
+pub(crate) use templates::Templates;
+pub(crate) use tree::Expr;
+
+/// What is wrong with an expression, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ExprError {
+    /// The byte where it is.
+    at: usize,
+    reason: String,
+}
+
+impl ExprError {
+    fn at(at: usize, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        ExprError { at, reason }
+    }
+
+    /// The error with its line and column.
+    fn told(&self, text: &str) -> MilvusError {
+        const SHOWN: usize = 512;
+        let before = text.get(..self.at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count();
+        let shown: String = text.chars().take(SHOWN).collect();
+        MilvusError::Invalid(format!(
+            "failed to create query plan: cannot parse expression: {shown}, error: line {line}:{column} {}",
+            self.reason
+        ))
+    }
+}
+
+/// An expression that was read.
+pub(crate) struct Parsed {
+    text: String,
+    expr: Expr,
+}
+
+/// Reads an expression.
+///
+/// # Errors
+/// What is wrong with it, with line and column.
+pub(crate) fn parse(text: &str) -> Result<Parsed> {
+    let expr = parse::parse(text).map_err(|error| error.told(text))?;
+    let text = text.to_string();
+    Ok(Parsed { text, expr })
+}
+
+/// The query that an expression means in a collection.
+///
+/// # Errors
+/// For fields that are not there, values that do not fit theirs, and template values that are missing.
+pub(crate) fn lower(
+    parsed: &Parsed,
+    collection: &Collection,
+    templates: &Templates,
+) -> Result<Query> {
+    let lowered = lower::lower(&parsed.expr, collection, templates);
+    lowered.map_err(|error| error.told(&parsed.text))
+}
+
+/// The keys that an expression names, when that is all it does: `id in [1, 2]` or `id == 1`.
+///
+/// # Errors
+/// When a template value is missing.
+pub(crate) fn keys_of(
+    parsed: &Parsed,
+    primary: &Field,
+    templates: &Templates,
+) -> Result<Option<Vec<String>>> {
+    let keys = lower::keys_of(&parsed.expr, primary, templates);
+    keys.map_err(|error| error.told(&parsed.text))
+}
+
+/// What matches both.
+pub(crate) fn both(first: Query, second: Query) -> Query {
+    Query::Bool(Bool {
+        filter: vec![first, second],
+        ..Bool::default()
+    })
+}
+
+/// What matches the first and scores as it does, of what the second lets through.
+pub(crate) fn scored_within(scored: Query, filter: Query) -> Query {
+    if filter == Query::match_all() {
+        return scored;
+    }
+    Query::Bool(Bool {
+        must: vec![scored],
+        filter: vec![filter],
+        ..Bool::default()
+    })
+}

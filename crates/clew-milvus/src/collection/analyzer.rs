@@ -1,0 +1,123 @@
+//! How texts are cut into words: Milvus' analyzers in the parts that ours are made of.
+
+use clew_analysis::Analysis;
+use serde_json::{Map, Value, json};
+
+use crate::collection::{Collection, Field};
+use crate::error::{MilvusError, Result};
+
+/// The name of a field's analyzer in its index.
+pub(super) fn name_of(field: &Field) -> String {
+    match field.params.contains_key("analyzer_params") {
+        true => format!("milvus_{}", field.name),
+        false => "standard".to_string(),
+    }
+}
+
+/// The analyzers of a collection's fields.
+///
+/// # Errors
+/// For parts that there is nothing like here.
+pub(crate) fn analysis(collection: &Collection) -> Result<Analysis> {
+    let mut all = Settings::default();
+    for field in &collection.fields {
+        if let Some(params) = field.params.get("analyzer_params") {
+            all.add(&name_of(field), params)?;
+        }
+    }
+    all.read()
+}
+
+/// An analyzer by itself, and its name.
+///
+/// # Errors
+/// As [`analysis`].
+pub(crate) fn analyzer_settings(params: &str) -> Result<(Analysis, String)> {
+    const NAME: &str = "asked";
+    let mut all = Settings::default();
+    all.add(NAME, if params.is_empty() { "{}" } else { params })?;
+    Ok((all.read()?, NAME.to_string()))
+}
+
+#[derive(Default)]
+struct Settings {
+    analyzers: Map<String, Value>,
+    filters: Map<String, Value>,
+}
+
+impl Settings {
+    fn read(self) -> Result<Analysis> {
+        if self.analyzers.is_empty() {
+            return Ok(Analysis::default());
+        }
+        let settings = json!({"analyzer": self.analyzers, "filter": self.filters});
+        Analysis::read(&settings).map_err(MilvusError::invalid)
+    }
+
+    fn add(&mut self, name: &str, params: &str) -> Result<()> {
+        let params: Map<String, Value> = serde_json::from_str(params).map_err(|error| {
+            MilvusError::invalid(format!("analyzer_params are no JSON object: {error}"))
+        })?;
+        let stop_words = params.get("stop_words");
+        let built_in = params.get("type").and_then(Value::as_str);
+        let (tokenizer, mut filters) = match built_in {
+            None => {
+                let tokenizer = part_name(params.get("tokenizer")).unwrap_or("standard");
+                let filters = params.get("filter").and_then(Value::as_array);
+                (tokenizer, filters.cloned().unwrap_or_default())
+            }
+            Some("standard") => ("standard", vec![json!("lowercase")]),
+            Some("english") => (
+                "standard",
+                vec![
+                    json!("lowercase"),
+                    json!({"type": "stemmer", "language": "english"}),
+                    json!({"type": "stop", "stop_words": ["_english_"]}),
+                ],
+            ),
+            Some(other) => return Err(MilvusError::Unsupported(format!("analyzer {other}"))),
+        };
+        if built_in.is_some()
+            && let Some(words) = stop_words
+        {
+            filters.push(json!({"type": "stop", "stop_words": words}));
+        }
+        if !matches!(tokenizer, "standard" | "whitespace") {
+            return Err(MilvusError::Unsupported(format!("tokenizer {tokenizer}")));
+        }
+        let mut names = Vec::new();
+        for (number, filter) in filters.iter().enumerate() {
+            let own = format!("{name}_{number}");
+            self.filters.insert(own.clone(), filter_of(filter)?);
+            names.push(own);
+        }
+        let analyzer = json!({"type": "custom", "tokenizer": tokenizer, "filter": names});
+        self.analyzers.insert(name.to_string(), analyzer);
+        Ok(())
+    }
+}
+
+/// A part that is named alone, or with its options.
+fn part_name(part: Option<&Value>) -> Option<&str> {
+    let part = part?;
+    part.as_str().or_else(|| part.get("type")?.as_str())
+}
+
+fn filter_of(filter: &Value) -> Result<Value> {
+    let name =
+        part_name(Some(filter)).ok_or_else(|| MilvusError::invalid("a filter has no type"))?;
+    let option = |name: &str| filter.get(name).cloned();
+    Ok(match name {
+        "lowercase" | "asciifolding" => json!({"type": name}),
+        "stop" => {
+            json!({"type": "stop", "stopwords": option("stop_words").unwrap_or_else(|| json!(["_english_"]))})
+        }
+        "stemmer" => {
+            json!({"type": "stemmer", "language": option("language").unwrap_or_else(|| json!("english"))})
+        }
+        "length" => {
+            json!({"type": "length", "min": 0, "max": option("max").unwrap_or_else(|| json!(40))})
+        }
+        other => return Err(MilvusError::Unsupported(format!("filter {other}"))),
+    })
+}

@@ -1,0 +1,135 @@
+//! The types of fields, by Milvus' numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum DataType {
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Float,
+    Double,
+    VarChar,
+    Array,
+    Json,
+    Timestamptz,
+    BinaryVector,
+    FloatVector,
+    Float16Vector,
+    BFloat16Vector,
+    SparseFloatVector,
+    Int8Vector,
+}
+
+/// Every type that fields may have, by its number, and its name in clients' errors.
+const TYPES: [(DataType, i32, &str); 17] = [
+    (DataType::Bool, 1, "Bool"),
+    (DataType::Int8, 2, "Int8"),
+    (DataType::Int16, 3, "Int16"),
+    (DataType::Int32, 4, "Int32"),
+    (DataType::Int64, 5, "Int64"),
+    (DataType::Float, 10, "Float"),
+    (DataType::Double, 11, "Double"),
+    (DataType::VarChar, 21, "VarChar"),
+    (DataType::Array, 22, "Array"),
+    (DataType::Json, 23, "JSON"),
+    (DataType::Timestamptz, 26, "Timestamptz"),
+    (DataType::BinaryVector, 100, "BinaryVector"),
+    (DataType::FloatVector, 101, "FloatVector"),
+    (DataType::Float16Vector, 102, "Float16Vector"),
+    (DataType::BFloat16Vector, 103, "BFloat16Vector"),
+    (DataType::SparseFloatVector, 104, "SparseFloatVector"),
+    (DataType::Int8Vector, 105, "Int8Vector"),
+];
+
+/// The names of types that Milvus has and fields here cannot be of.
+const UNSUPPORTED: [(i32, &str); 7] = [
+    (20, "String"),
+    (24, "Geometry"),
+    (25, "Text"),
+    (27, "Mol"),
+    (106, "ArrayOfVector"),
+    (200, "ArrayOfStruct"),
+    (201, "Struct"),
+];
+
+impl DataType {
+    /// The type of a number.
+    pub(crate) fn of(number: i32) -> Option<DataType> {
+        let mut types = TYPES.iter();
+        types.find(|row| row.1 == number).map(|row| row.0)
+    }
+
+    /// The type that a name means, as the RESTful API and people write it.
+    pub(crate) fn named(name: &str) -> Option<DataType> {
+        let mut types = TYPES.iter();
+        types
+            .find(|row| row.2.eq_ignore_ascii_case(name))
+            .map(|row| row.0)
+    }
+
+    /// What a number is called that is none of these.
+    pub(crate) fn name_of_unsupported(number: i32) -> String {
+        let known = UNSUPPORTED.iter().find(|row| row.0 == number);
+        known.map_or_else(|| format!("data type {number}"), |row| row.1.to_string())
+    }
+
+    pub(crate) fn number(self) -> i32 {
+        self.row().1
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.row().2
+    }
+
+    fn row(self) -> &'static (DataType, i32, &'static str) {
+        let mut types = TYPES.iter();
+        let found = types.find(|row| row.0 == self);
+        found.expect("every type has a row")
+    }
+
+    pub(crate) fn is_vector(self) -> bool {
+        self.number() >= DataType::BinaryVector.number()
+    }
+
+    pub(crate) fn is_dense_vector(self) -> bool {
+        self.is_vector() && self != DataType::SparseFloatVector
+    }
+
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(
+            self,
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64
+        )
+    }
+
+    /// Least and greatest value of a whole number.
+    pub(crate) fn integer_limits(self) -> Option<(i64, i64)> {
+        Some(match self {
+            DataType::Int8 => (i8::MIN.into(), i8::MAX.into()),
+            DataType::Int16 => (i16::MIN.into(), i16::MAX.into()),
+            DataType::Int32 => (i32::MIN.into(), i32::MAX.into()),
+            DataType::Int64 => (i64::MIN, i64::MAX),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_found_by_number_and_name() {
+        for (data_type, number, name) in TYPES {
+            assert_eq!(DataType::of(number), Some(data_type));
+            assert_eq!(DataType::named(name), Some(data_type));
+            assert_eq!((data_type.number(), data_type.name()), (number, name));
+        }
+        assert_eq!(DataType::of(200), None);
+        assert_eq!(DataType::name_of_unsupported(24), "Geometry");
+    }
+}

@@ -1,0 +1,145 @@
+//! An index that another protocol made, as a collection: its ids are the primary key.
+
+use std::collections::BTreeMap;
+
+use clew_engine::Index;
+use clew_schema::{FieldKind, FloatKind, IntegerKind, MappedField};
+use clew_vector::{Element, Space};
+
+use crate::collection::field::TEXT_ALONE;
+use crate::collection::{Collection, DEFAULT_PARTITION, DataType, Field, KeptIndex};
+
+/// The primary field of such a collection, and the longest of its values.
+const ID: &str = "_id";
+const ID_BYTES: &str = "512";
+/// A text's longest value, as far as clients are told.
+const TEXT_BYTES: &str = "65535";
+
+/// What the mapping of an index says, in Milvus' words. It counts as loaded, and its vectors as indexed.
+pub(super) fn collection(index: &Index) -> Collection {
+    let mapping = index.mapping();
+    let mut fields = vec![Field {
+        is_primary: true,
+        params: BTreeMap::from([("max_length".to_string(), ID_BYTES.to_string())]),
+        ..field(ID, DataType::VarChar)
+    }];
+    let mut indexes = Vec::new();
+    let own = |field: &&MappedField| !field.multi_field && !field.settings.hidden;
+    for mapped in mapping.fields().iter().filter(own) {
+        if let Some(field) = derived(mapped) {
+            indexes.extend(index_of(mapped));
+            fields.push(field);
+        }
+    }
+    for (id, field) in (super::FIRST_FIELD_ID..).zip(&mut fields) {
+        field.id = id;
+    }
+    for (id, index) in (1..).zip(&mut indexes) {
+        index.id = id;
+    }
+    Collection {
+        id: number_of(index),
+        description: String::new(),
+        fields,
+        dynamic: true,
+        functions: Vec::new(),
+        properties: BTreeMap::new(),
+        consistency_level: 0,
+        shards: i32::try_from(index.settings().shards).unwrap_or(1),
+        partitions: BTreeMap::from([(DEFAULT_PARTITION.to_string(), 1)]),
+        indexes,
+        loaded: true,
+        updated_ms: index.created_ms(),
+    }
+}
+
+/// A number that follows from the id of the index, which never changes.
+fn number_of(index: &Index) -> i64 {
+    let hash = fnv(index.uuid().as_bytes());
+    i64::try_from(index.created_ms() << 16).unwrap_or(i64::MAX >> 1) | i64::from(hash & 0xffff)
+}
+
+fn fnv(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+fn field(name: &str, data_type: DataType) -> Field {
+    Field {
+        id: 0,
+        name: name.to_string(),
+        description: String::new(),
+        data_type,
+        element_type: None,
+        is_primary: false,
+        auto_id: false,
+        is_partition_key: false,
+        is_clustering_key: false,
+        nullable: false,
+        is_function_output: false,
+        default: None,
+        params: BTreeMap::new(),
+    }
+}
+
+fn derived(mapped: &MappedField) -> Option<Field> {
+    let mut params = BTreeMap::new();
+    let data_type = match &mapped.kind {
+        FieldKind::Boolean => DataType::Bool,
+        FieldKind::Integer(IntegerKind::Byte) => DataType::Int8,
+        FieldKind::Integer(IntegerKind::Short) => DataType::Int16,
+        FieldKind::Integer(IntegerKind::Integer) => DataType::Int32,
+        FieldKind::Integer(IntegerKind::Long) | FieldKind::Date { .. } => DataType::Int64,
+        FieldKind::Float(FloatKind::Float | FloatKind::Half) => DataType::Float,
+        FieldKind::Float(FloatKind::Double | FloatKind::Scaled { .. }) => DataType::Double,
+        FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Ip => {
+            if matches!(mapped.kind, FieldKind::Text { .. }) {
+                params.insert(TEXT_ALONE.to_string(), "true".to_string());
+            }
+            params.insert("max_length".to_string(), TEXT_BYTES.to_string());
+            DataType::VarChar
+        }
+        FieldKind::Flat => DataType::Json,
+        FieldKind::Vector(vector) => {
+            let dimension = vector.column.dimension;
+            params.insert("dim".to_string(), dimension.to_string());
+            match vector.column.element {
+                Element::F32 => DataType::FloatVector,
+                Element::F16 => DataType::Float16Vector,
+                Element::Bf16 => DataType::BFloat16Vector,
+                Element::I8 => DataType::Int8Vector,
+                Element::Bit => DataType::BinaryVector,
+            }
+        }
+        _ => return None,
+    };
+    Some(Field {
+        nullable: true,
+        params,
+        ..field(&mapped.path, data_type)
+    })
+}
+
+fn index_of(mapped: &MappedField) -> Option<KeptIndex> {
+    let FieldKind::Vector(vector) = &mapped.kind else {
+        return None;
+    };
+    let metric = match vector.column.space {
+        Space::L2 => "L2",
+        Space::Cosine => "COSINE",
+        Space::InnerProduct => "IP",
+        Space::Hamming => "HAMMING",
+        Space::Jaccard => "JACCARD",
+    };
+    let param = |key: &str, value: &str| (key.to_string(), value.to_string());
+    Some(KeptIndex {
+        id: 0,
+        name: mapped.path.clone(),
+        field: mapped.path.clone(),
+        params: BTreeMap::from([
+            param("index_type", "AUTOINDEX"),
+            param("metric_type", metric),
+        ]),
+    })
+}

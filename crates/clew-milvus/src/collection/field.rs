@@ -1,0 +1,330 @@
+//! One field of a collection: read from what a client sent, checked, and said again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::collection::data_type::DataType;
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, KeyValuePair, value_field};
+
+/// The parameter of a text of which only the words are looked for.
+pub(super) const TEXT_ALONE: &str = "clew.text_alone";
+/// Longest name of a field or collection, in characters.
+const NAME_MAX: usize = 255;
+/// Longest text that a field can ask for, in bytes.
+const LENGTH_MAX: usize = 65_535;
+/// Most elements that an array can ask for.
+const CAPACITY_MAX: usize = 4_096;
+/// Most dimensions of a vector; those of bits are counted one by one.
+const DIMENSION_MAX: usize = 32_768;
+const BITS_MAX: usize = 8 * DIMENSION_MAX;
+
+/// A field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Field {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    pub(crate) data_type: DataType,
+    /// Of what an array's elements are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) element_type: Option<DataType>,
+    #[serde(default)]
+    pub(crate) is_primary: bool,
+    #[serde(default)]
+    pub(crate) auto_id: bool,
+    #[serde(default)]
+    pub(crate) is_partition_key: bool,
+    #[serde(default)]
+    pub(crate) is_clustering_key: bool,
+    #[serde(default)]
+    pub(crate) nullable: bool,
+    /// Whether a function fills it.
+    #[serde(default)]
+    pub(crate) is_function_output: bool,
+    /// What stands for a value that is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) default: Option<Value>,
+    /// The parameters as they were given: `dim`, `max_length`, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+impl Field {
+    /// Reads a field and checks it by itself.
+    ///
+    /// # Errors
+    /// [`MilvusError::Invalid`] for what breaks Milvus' rules, [`MilvusError::Unsupported`] for types there are none of.
+    pub(crate) fn read(field: proto::FieldSchema) -> Result<Field> {
+        check_name("field", &field.name)?;
+        let unsupported = |number| MilvusError::Unsupported(DataType::name_of_unsupported(number));
+        let data_type =
+            DataType::of(field.data_type).ok_or_else(|| unsupported(field.data_type))?;
+        let element_type = match data_type {
+            DataType::Array => {
+                let element = DataType::of(field.element_type)
+                    .ok_or_else(|| unsupported(field.element_type))?;
+                Some(element)
+            }
+            _ => None,
+        };
+        let params = pairs(field.type_params);
+        let read = Field {
+            id: field.field_id,
+            name: field.name,
+            description: field.description,
+            data_type,
+            element_type,
+            is_primary: field.is_primary_key,
+            auto_id: field.auto_id,
+            is_partition_key: field.is_partition_key,
+            is_clustering_key: field.is_clustering_key,
+            nullable: field.nullable,
+            is_function_output: field.is_function_output,
+            default: field.default_value.and_then(default_of),
+            params,
+        };
+        read.check()?;
+        Ok(read)
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let name = &self.name;
+        match self.data_type {
+            DataType::VarChar => {
+                self.max_length()?;
+            }
+            DataType::Array => self.check_array()?,
+            _ if self.data_type.is_dense_vector() => {
+                self.dimension()?;
+            }
+            _ => {}
+        }
+        if self.is_primary {
+            if !matches!(self.data_type, DataType::Int64 | DataType::VarChar) {
+                return Err(MilvusError::invalid(format!(
+                    "the data type of primary key should be Int64 or VarChar, but field {name} is {}",
+                    self.data_type.name()
+                )));
+            }
+            if self.nullable || self.default.is_some() {
+                return Err(MilvusError::invalid(format!(
+                    "primary field {name} does not support null or default values"
+                )));
+            }
+        }
+        if self.is_partition_key && !matches!(self.data_type, DataType::Int64 | DataType::VarChar) {
+            return Err(MilvusError::invalid(format!(
+                "the data type of partition key should be Int64 or VarChar, but field {name} is {}",
+                self.data_type.name()
+            )));
+        }
+        if self.default.is_some()
+            && (self.data_type.is_vector()
+                || matches!(self.data_type, DataType::Json | DataType::Array))
+        {
+            return Err(MilvusError::invalid(format!(
+                "type not support default_value, type:{}, name:{name}",
+                self.data_type.name()
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_array(&self) -> Result<()> {
+        let element = self.element_type;
+        let scalar = |element: DataType| {
+            !element.is_vector()
+                && !matches!(
+                    element,
+                    DataType::Array | DataType::Json | DataType::Timestamptz
+                )
+        };
+        if !element.is_some_and(scalar) {
+            return Err(MilvusError::invalid(format!(
+                "element type {} is not supported, field name: {}",
+                element.map_or("None", DataType::name),
+                self.name
+            )));
+        }
+        self.max_capacity()?;
+        if element == Some(DataType::VarChar) {
+            self.max_length()?;
+        }
+        Ok(())
+    }
+
+    /// Longest text, in bytes.
+    pub(crate) fn max_length(&self) -> Result<usize> {
+        self.number("max_length", (1, LENGTH_MAX))
+    }
+
+    /// Most elements.
+    pub(crate) fn max_capacity(&self) -> Result<usize> {
+        self.number("max_capacity", (1, CAPACITY_MAX))
+    }
+
+    /// Dimensions of a dense vector.
+    pub(crate) fn dimension(&self) -> Result<usize> {
+        match self.data_type {
+            DataType::BinaryVector => {
+                let bits = self.number("dim", (8, BITS_MAX))?;
+                match bits.is_multiple_of(8) {
+                    true => Ok(bits),
+                    false => Err(MilvusError::invalid(format!(
+                        "invalid dimension: {bits} of field {}. binary vector dimension should be multiple of 8. ",
+                        self.name
+                    ))),
+                }
+            }
+            _ => self.number("dim", (2, DIMENSION_MAX)),
+        }
+    }
+
+    /// A parameter that must be a number within bounds.
+    fn number(&self, param: &str, (min, max): (usize, usize)) -> Result<usize> {
+        let name = &self.name;
+        let Some(given) = self.params.get(param) else {
+            return Err(MilvusError::invalid(match param {
+                "dim" => format!(
+                    "dimension is not defined in field type params of field {name}, check type param `dim` for vector field"
+                ),
+                _ => format!(
+                    "type param({param}) should be specified for the field({name}) of collection"
+                ),
+            }));
+        };
+        let number: Option<usize> = given.parse().ok();
+        number
+            .filter(|number| (min..=max).contains(number))
+            .ok_or_else(|| {
+                MilvusError::invalid(match param {
+                    "dim" => format!(
+                        "invalid dimension: {given} of field {name}. float vector dimension should be in range {min} ~ {max}"
+                    ),
+                    _ => format!(
+                        "the {param} of field {name} must be a number in [{min}, {max}], not {given}"
+                    ),
+                })
+            })
+    }
+
+    /// Whether a parameter is set: `true`, in any case.
+    pub(crate) fn flag(&self, param: &str) -> bool {
+        let given = self.params.get(param);
+        given.is_some_and(|given| given.eq_ignore_ascii_case("true"))
+    }
+
+    /// Whether only its words are looked for: a text of an index that another protocol made.
+    pub(crate) fn is_text_alone(&self) -> bool {
+        self.params.contains_key(TEXT_ALONE)
+    }
+
+    /// The field as clients are told of it.
+    pub(crate) fn described(&self) -> proto::FieldSchema {
+        proto::FieldSchema {
+            field_id: self.id,
+            name: self.name.clone(),
+            description: self.description.clone(),
+            data_type: self.data_type.number(),
+            element_type: self.element_type.map_or(0, DataType::number),
+            is_primary_key: self.is_primary,
+            auto_id: self.auto_id,
+            is_partition_key: self.is_partition_key,
+            is_clustering_key: self.is_clustering_key,
+            nullable: self.nullable,
+            is_function_output: self.is_function_output,
+            default_value: self.default.as_ref().map(|value| self.said_default(value)),
+            type_params: key_values(&self.params),
+            ..proto::FieldSchema::default()
+        }
+    }
+
+    fn said_default(&self, value: &Value) -> proto::ValueField {
+        use value_field::Data;
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "it came as a number of that width"
+        )]
+        let data = match self.data_type {
+            DataType::Bool => value.as_bool().map(Data::BoolData),
+            DataType::Int8 | DataType::Int16 | DataType::Int32 => {
+                value.as_i64().map(|number| Data::IntData(number as i32))
+            }
+            DataType::Int64 => value.as_i64().map(Data::LongData),
+            DataType::Timestamptz => value.as_i64().map(Data::TimestamptzData),
+            DataType::Float => value.as_f64().map(|number| Data::FloatData(number as f32)),
+            DataType::Double => value.as_f64().map(Data::DoubleData),
+            _ => value
+                .as_str()
+                .map(|text| Data::StringData(text.to_string())),
+        };
+        proto::ValueField { data }
+    }
+}
+
+/// A value as it is kept; none where nothing was given, or what no field can begin with.
+fn default_of(value: proto::ValueField) -> Option<Value> {
+    use value_field::Data;
+    Some(match value.data? {
+        Data::BoolData(value) => value.into(),
+        Data::IntData(value) => value.into(),
+        Data::LongData(value) | Data::TimestamptzData(value) => value.into(),
+        Data::FloatData(value) => f64::from(value).into(),
+        Data::DoubleData(value) => value.into(),
+        Data::StringData(value) => value.into(),
+        Data::BytesData(_) => return None,
+    })
+}
+
+/// Pairs as a map; of several with one key the last counts.
+pub(crate) fn pairs(pairs: Vec<KeyValuePair>) -> BTreeMap<String, String> {
+    pairs
+        .into_iter()
+        .map(|pair| (pair.key, pair.value))
+        .collect()
+}
+
+/// A map as pairs.
+pub(crate) fn key_values(map: &BTreeMap<String, String>) -> Vec<KeyValuePair> {
+    let pair = |(key, value): (&String, &String)| KeyValuePair {
+        key: key.clone(),
+        value: value.clone(),
+    };
+    map.iter().map(pair).collect()
+}
+
+/// Refuses names that break Milvus' rule: a letter or an underscore, then letters, digits and underscores.
+pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
+    let refused = |why: &str| {
+        Err(MilvusError::invalid(format!(
+            "Invalid {what} name: {name}. {why}"
+        )))
+    };
+    let first = name.chars().next();
+    if first.is_none() {
+        return Err(MilvusError::invalid(format!(
+            "{what} name should not be empty"
+        )));
+    }
+    if name.len() > NAME_MAX {
+        return refused(&format!(
+            "The length of a {what} name must be less than {NAME_MAX} characters."
+        ));
+    }
+    if !first.is_some_and(|first| first == '_' || first.is_ascii_alphabetic()) {
+        return refused(&format!(
+            "The first character of a {what} name must be an underscore or letter."
+        ));
+    }
+    if !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
+        let what = format!("{}{}", what[..1].to_uppercase(), &what[1..]);
+        return refused(&format!(
+            "{what} name can only contain numbers, letters and underscores."
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,393 @@
+//! Collections: what Milvus' clients see of an index.
+//!
+//! What a collection is beyond an index's mapping is kept with that mapping, under `milvus` in its `_meta`, so that both
+//! change, are saved and are restored together. An index without it, made through another protocol, is a collection by
+//! what its mapping says ([`derived`]).
+
+mod analyzer;
+mod data_type;
+mod derived;
+mod field;
+mod mapped;
+mod vector_index;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clew_engine::Index;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+pub(crate) use analyzer::{analysis, analyzer_settings};
+pub(crate) use data_type::DataType;
+pub(crate) use field::{Field, check_name, key_values, pairs};
+pub(crate) use mapped::{DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query};
+pub(crate) use vector_index::{Metric, VectorIndex, check_scalar};
+
+use mapped::plain_column;
+
+use crate::error::{MilvusError, Result};
+use crate::proto;
+
+/// The partition that rows without another one are in.
+pub(crate) const DEFAULT_PARTITION: &str = "_default";
+/// Most fields of a collection.
+const FIELDS_MAX: usize = 64;
+/// Most vector fields of a collection.
+const VECTORS_MAX: usize = 10;
+/// Most partitions of a collection.
+const PARTITIONS_MAX: usize = 1_024;
+/// The numbers of users' fields begin here.
+const FIRST_FIELD_ID: i64 = 100;
+/// The member of a mapping's `_meta` that a collection is kept in.
+const META: &str = "milvus";
+
+/// A collection, as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Collection {
+    /// Its number, which no other collection has.
+    pub(crate) id: i64,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    pub(crate) fields: Vec<Field>,
+    /// Whether rows may have fields beyond these.
+    pub(crate) dynamic: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) functions: Vec<Function>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) properties: BTreeMap<String, String>,
+    pub(crate) consistency_level: i32,
+    pub(crate) shards: i32,
+    /// The partitions that users made, or those that a partition key is spread over, by name.
+    pub(crate) partitions: BTreeMap<String, i64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) indexes: Vec<KeptIndex>,
+    /// Whether it may be searched.
+    pub(crate) loaded: bool,
+    /// The moment of its last change, in milliseconds since the epoch.
+    pub(crate) updated_ms: u64,
+}
+
+/// A function that fills a field from another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Function {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    pub(crate) inputs: Vec<String>,
+    pub(crate) outputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+/// Milvus' number of functions that score words.
+const BM25: i32 = 1;
+
+/// An index that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct KeptIndex {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) field: String,
+    /// Its parameters as they were given: `index_type`, `metric_type`, `M`, …
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+impl Collection {
+    /// Reads the description of a new collection and checks it.
+    ///
+    /// # Errors
+    /// What breaks Milvus' rules, and what there is nothing like here.
+    pub(crate) fn read(
+        schema: proto::CollectionSchema,
+        request: &proto::CreateCollectionRequest,
+    ) -> Result<Collection> {
+        if !schema.struct_array_fields.is_empty() {
+            return Err(MilvusError::Unsupported("a field of structs".into()));
+        }
+        let mut fields = Vec::new();
+        for (at, field) in (0..).zip(schema.fields) {
+            let mut field = Field::read(field)?;
+            field.id = FIRST_FIELD_ID + at;
+            field.auto_id |= field.is_primary && schema.auto_id;
+            fields.push(field);
+        }
+        let partition_key = fields.iter().any(|field| field.is_partition_key);
+        let mut collection = Collection {
+            id: 0,
+            description: schema.description,
+            fields,
+            dynamic: schema.enable_dynamic_field,
+            functions: Vec::new(),
+            properties: pairs(request.properties.clone()),
+            consistency_level: request.consistency_level,
+            shards: request.shards_num.max(1),
+            partitions: partitions(partition_key, request.num_partitions)?,
+            indexes: Vec::new(),
+            loaded: false,
+            updated_ms: 0,
+        };
+        collection.properties.extend(pairs(schema.properties));
+        collection.check_fields()?;
+        for (at, function) in (0..).zip(schema.functions) {
+            let function = collection.read_function(function, FIRST_FIELD_ID + at)?;
+            for output in &function.outputs {
+                let mut fields = collection.fields.iter_mut();
+                if let Some(field) = fields.find(|field| field.name == *output) {
+                    field.is_function_output = true;
+                }
+            }
+            collection.functions.push(function);
+        }
+        Ok(collection)
+    }
+
+    fn check_fields(&self) -> Result<()> {
+        let count = self.fields.len();
+        if count > FIELDS_MAX {
+            return Err(MilvusError::invalid(format!(
+                "maximum field's number should be limited to {FIELDS_MAX}"
+            )));
+        }
+        let vectors = self.vectors().count();
+        if vectors == 0 {
+            return Err(MilvusError::invalid(
+                "schema does not contain vector field: invalid parameter",
+            ));
+        }
+        if vectors > VECTORS_MAX {
+            return Err(MilvusError::invalid(format!(
+                "maximum vector field's number should be limited to {VECTORS_MAX}"
+            )));
+        }
+        for (at, field) in self.fields.iter().enumerate() {
+            let name = &field.name;
+            if self.fields[..at].iter().any(|other| other.name == *name) {
+                return Err(MilvusError::invalid(format!(
+                    "duplicated field name: {name}"
+                )));
+            }
+        }
+        let primaries = self.fields.iter().filter(|field| field.is_primary).count();
+        match primaries {
+            0 => Err(MilvusError::invalid("primary key is not specified")),
+            1 => Ok(()),
+            _ => Err(MilvusError::invalid("there are more than one primary key")),
+        }
+    }
+
+    fn read_function(&self, function: proto::FunctionSchema, id: i64) -> Result<Function> {
+        let name = &function.name;
+        if function.r#type != BM25 {
+            return Err(MilvusError::Unsupported(format!(
+                "function {name} of type {}",
+                function.r#type
+            )));
+        }
+        let ([input], [output]) = (
+            &function.input_field_names[..],
+            &function.output_field_names[..],
+        ) else {
+            return Err(MilvusError::invalid(format!(
+                "BM25 function {name} should have exactly one input field and one output field"
+            )));
+        };
+        let from = self.field(input)?;
+        if from.data_type != DataType::VarChar || !from.flag("enable_analyzer") {
+            return Err(MilvusError::invalid(format!(
+                "BM25 function input field must be a VARCHAR field with enable_analyzer set to true, but field {input} is not"
+            )));
+        }
+        if self.field(output)?.data_type != DataType::SparseFloatVector {
+            return Err(MilvusError::invalid(format!(
+                "BM25 function output field must be a SparseFloatVector field, but field {output} is not"
+            )));
+        }
+        Ok(Function {
+            id,
+            name: function.name.clone(),
+            description: function.description,
+            inputs: function.input_field_names,
+            outputs: function.output_field_names,
+            params: pairs(function.params),
+        })
+    }
+
+    /// The collection that an index is.
+    ///
+    /// Costs a reading of what is kept; [`Collections`](crate::collections::Collections) remembers it.
+    pub(crate) fn of(index: &Index) -> Collection {
+        let mapping = index.mapping();
+        let meta = mapping.shown().get("_meta");
+        let kept = meta.and_then(|meta| meta.get(META));
+        let kept = kept.and_then(|kept| Collection::deserialize(kept).ok());
+        kept.unwrap_or_else(|| derived::collection(index))
+    }
+
+    /// What a mapping shows so that the index is this collection.
+    pub(crate) fn shown(&self, others: Option<&Value>) -> Map<String, Value> {
+        let mut meta = others
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        meta.insert(META.to_string(), json!(self));
+        Map::from_iter([("_meta".to_string(), Value::Object(meta))])
+    }
+
+    pub(crate) fn primary(&self) -> &Field {
+        let mut fields = self.fields.iter();
+        let found = fields.find(|field| field.is_primary);
+        found.expect("a collection without a primary field is refused")
+    }
+
+    pub(crate) fn vectors(&self) -> impl Iterator<Item = &Field> {
+        self.fields
+            .iter()
+            .filter(|field| field.data_type.is_vector())
+    }
+
+    /// A field by its name.
+    pub(crate) fn field(&self, name: &str) -> Result<&Field> {
+        let mut fields = self.fields.iter();
+        fields
+            .find(|field| field.name == name)
+            .ok_or_else(|| MilvusError::FieldNotFound(name.to_string()))
+    }
+
+    /// The function that fills a field.
+    pub(crate) fn function_of(&self, field: &str) -> Option<&Function> {
+        let mut functions = self.functions.iter();
+        functions.find(|function| function.outputs.iter().any(|output| output == field))
+    }
+
+    /// The index of a field.
+    pub(crate) fn index_of(&self, field: &str) -> Option<&KeptIndex> {
+        self.indexes.iter().find(|index| index.field == field)
+    }
+
+    pub(crate) fn has_partition_key(&self) -> bool {
+        self.fields.iter().any(|field| field.is_partition_key)
+    }
+
+    /// Refuses partitions that are not there; says what rows of these alone have in common, nothing where all are meant.
+    pub(crate) fn check_partitions<'n>(&self, names: &'n [String]) -> Result<&'n [String]> {
+        for name in names {
+            if !self.partitions.contains_key(name) {
+                return Err(MilvusError::PartitionNotFound(name.clone()));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Adds a field to those that are there.
+    pub(crate) fn add_field(&mut self, mut field: Field) -> Result<()> {
+        if field.data_type.is_vector() {
+            return Err(MilvusError::invalid(format!(
+                "not support to add vector field, field name = {}",
+                field.name
+            )));
+        }
+        if field.is_primary || field.is_partition_key {
+            return Err(MilvusError::invalid(format!(
+                "not support to add a field as primary or partition key, field name = {}",
+                field.name
+            )));
+        }
+        let last = self.fields.iter().map(|field| field.id).max();
+        field.id = last.unwrap_or(FIRST_FIELD_ID) + 1;
+        self.fields.push(field);
+        self.check_fields()
+    }
+
+    pub(crate) fn add_partition(&mut self, name: &str, id: i64) -> Result<()> {
+        if self.partitions.len() >= PARTITIONS_MAX {
+            return Err(MilvusError::invalid(format!(
+                "partition number ({}) exceeds max configuration ({PARTITIONS_MAX})",
+                self.partitions.len() + 1
+            )));
+        }
+        self.partitions.insert(name.to_string(), id);
+        Ok(())
+    }
+
+    /// The schema as clients are told of it.
+    pub(crate) fn described(&self, name: &str) -> proto::CollectionSchema {
+        proto::CollectionSchema {
+            name: name.to_string(),
+            description: self.description.clone(),
+            auto_id: self.primary().auto_id,
+            fields: self.fields.iter().map(Field::described).collect(),
+            enable_dynamic_field: self.dynamic,
+            properties: key_values(&self.properties),
+            functions: self
+                .functions
+                .iter()
+                .map(|one| self.described_function(one))
+                .collect(),
+            ..proto::CollectionSchema::default()
+        }
+    }
+
+    fn described_function(&self, function: &Function) -> proto::FunctionSchema {
+        let ids = |names: &[String]| {
+            let ids = names.iter().filter_map(|name| self.field(name).ok());
+            ids.map(|field| field.id).collect()
+        };
+        proto::FunctionSchema {
+            name: function.name.clone(),
+            id: function.id,
+            description: function.description.clone(),
+            r#type: BM25,
+            input_field_ids: ids(&function.inputs),
+            input_field_names: function.inputs.clone(),
+            output_field_ids: ids(&function.outputs),
+            output_field_names: function.outputs.clone(),
+            params: key_values(&function.params),
+        }
+    }
+
+    /// Whether another description asks for the same collection.
+    pub(crate) fn is_same(&self, other: &Collection) -> bool {
+        let plain = |one: &Collection| Collection {
+            id: 0,
+            partitions: BTreeMap::new(),
+            indexes: Vec::new(),
+            loaded: false,
+            updated_ms: 0,
+            ..one.clone()
+        };
+        plain(self) == plain(other)
+    }
+}
+
+/// The partitions of a new collection: with a key those that its values are spread over, by number.
+fn partitions(by_key: bool, asked: i64) -> Result<BTreeMap<String, i64>> {
+    const BY_KEY: i64 = 16;
+    if !by_key {
+        if asked > 1 {
+            return Err(MilvusError::invalid(
+                "num_partitions should only be specified with partition key field enabled",
+            ));
+        }
+        return Ok(BTreeMap::from([(DEFAULT_PARTITION.to_string(), 1)]));
+    }
+    let count = if asked == 0 { BY_KEY } else { asked };
+    if !(1..=i64::try_from(PARTITIONS_MAX).unwrap_or(i64::MAX)).contains(&count) {
+        return Err(MilvusError::invalid(format!(
+            "partition number ({count}) exceeds max configuration ({PARTITIONS_MAX})"
+        )));
+    }
+    let numbered = |number: i64| (format!("{DEFAULT_PARTITION}_{}", number - 1), number);
+    Ok((1..=count).map(numbered).collect())
+}
+
+/// A collection under the name that it was asked for, and its index.
+#[derive(Clone)]
+pub(crate) struct Named {
+    pub(crate) database: String,
+    /// Its own name, not an alias.
+    pub(crate) name: String,
+    pub(crate) index: Arc<Index>,
+    pub(crate) collection: Arc<Collection>,
+}

@@ -1,0 +1,353 @@
+//! Indexes of vectors: which of Clew's structures answers for each that Milvus names.
+
+use std::collections::BTreeMap;
+
+use clew_vector::{ColumnOptions, IvfOptions, ListCodes, Method, Space};
+
+use crate::collection::{DataType, Field, KeptIndex, plain_column};
+use crate::error::{MilvusError, Result};
+
+/// How vectors are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metric {
+    L2,
+    InnerProduct,
+    Cosine,
+    Hamming,
+    Jaccard,
+    /// By the words of the text that a function reads.
+    Bm25,
+}
+
+const METRICS: [(Metric, &str); 6] = [
+    (Metric::L2, "L2"),
+    (Metric::InnerProduct, "IP"),
+    (Metric::Cosine, "COSINE"),
+    (Metric::Hamming, "HAMMING"),
+    (Metric::Jaccard, "JACCARD"),
+    (Metric::Bm25, "BM25"),
+];
+
+impl Metric {
+    pub(crate) fn named(name: &str) -> Option<Metric> {
+        let mut metrics = METRICS.iter();
+        metrics
+            .find(|row| row.1.eq_ignore_ascii_case(name))
+            .map(|row| row.0)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        let mut metrics = METRICS.iter();
+        let found = metrics.find(|row| row.0 == self);
+        found.map_or("", |row| row.1)
+    }
+
+    /// Whether a greater number is a better one.
+    pub(crate) fn is_similarity(self) -> bool {
+        matches!(self, Metric::InnerProduct | Metric::Cosine | Metric::Bm25)
+    }
+
+    /// What Milvus says of a distance in a column's space.
+    pub(crate) fn score(self, distance: f32) -> f32 {
+        match self {
+            Metric::L2 | Metric::Hamming | Metric::Jaccard | Metric::Bm25 => distance,
+            // Not -0, which clients would show.
+            Metric::InnerProduct => 0.0 - distance,
+            Metric::Cosine => 1.0 - distance,
+        }
+    }
+
+    /// The distance of which Milvus says this.
+    pub(crate) fn distance(self, score: f32) -> f32 {
+        self.score(score)
+    }
+
+    fn space(self) -> Option<Space> {
+        Some(match self {
+            Metric::L2 => Space::L2,
+            Metric::InnerProduct => Space::InnerProduct,
+            Metric::Cosine => Space::Cosine,
+            Metric::Hamming => Space::Hamming,
+            Metric::Jaccard => Space::Jaccard,
+            Metric::Bm25 => return None,
+        })
+    }
+}
+
+/// What Clew has for an index type of Milvus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Structure {
+    /// Every vector is measured.
+    Flat,
+    Graph,
+    Lists(ListCodes),
+    /// The inverted index of sparse vectors, or of words.
+    Sparse,
+}
+
+/// The index types of Milvus that vectors may have.
+const TYPES: [(&str, Structure); 26] = [
+    ("FLAT", Structure::Flat),
+    ("BIN_FLAT", Structure::Flat),
+    ("GPU_BRUTE_FORCE", Structure::Flat),
+    ("AUTOINDEX", Structure::Graph),
+    ("HNSW", Structure::Graph),
+    ("HNSW_SQ", Structure::Graph),
+    ("HNSW_PQ", Structure::Graph),
+    ("HNSW_PRQ", Structure::Graph),
+    ("DISKANN", Structure::Graph),
+    ("AISAQ", Structure::Graph),
+    ("SVS_VAMANA", Structure::Graph),
+    ("SVS_VAMANA_LVQ", Structure::Graph),
+    ("SVS_VAMANA_LEANVEC", Structure::Graph),
+    ("GPU_CAGRA", Structure::Graph),
+    ("IVF_FLAT", Structure::Lists(ListCodes::Bits)),
+    ("IVF_FLAT_CC", Structure::Lists(ListCodes::Bits)),
+    ("IVF_SQ8", Structure::Lists(ListCodes::Bits)),
+    ("IVF_PQ", Structure::Lists(ListCodes::Product)),
+    ("IVF_RABITQ", Structure::Lists(ListCodes::Bits)),
+    ("SCANN", Structure::Lists(ListCodes::Product)),
+    ("GPU_IVF_FLAT", Structure::Lists(ListCodes::Bits)),
+    ("GPU_IVF_PQ", Structure::Lists(ListCodes::Product)),
+    ("BIN_IVF_FLAT", Structure::Graph),
+    ("MINHASH_LSH", Structure::Graph),
+    ("SPARSE_INVERTED_INDEX", Structure::Sparse),
+    ("SPARSE_WAND", Structure::Sparse),
+];
+
+/// Index types of scalars; the columns and postings that every field has answer for all.
+const SCALAR_TYPES: [&str; 7] = [
+    "",
+    "INVERTED",
+    "STL_SORT",
+    "BITMAP",
+    "TRIE",
+    "AUTOINDEX",
+    "NGRAM",
+];
+
+/// An index of a vector field, understood.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct VectorIndex {
+    pub(crate) metric: Metric,
+    /// Whether searches measure every vector.
+    pub(crate) is_flat: bool,
+    /// The column that dense vectors lie in.
+    pub(crate) column: Option<ColumnOptions>,
+}
+
+impl VectorIndex {
+    /// Reads the parameters of an index and checks them.
+    ///
+    /// # Errors
+    /// Types and metrics that the field cannot have, and numbers out of bounds.
+    pub(crate) fn read(field: &Field, params: &BTreeMap<String, String>) -> Result<VectorIndex> {
+        let param = |name: &str| params.get(name).map(String::as_str);
+        let data_type = field.data_type;
+        let index_type = param("index_type").unwrap_or("AUTOINDEX");
+        let known = TYPES.iter().find(|row| row.0 == index_type);
+        let Some(&(_, structure)) = known else {
+            return Err(MilvusError::invalid(format!(
+                "invalid index type: {index_type}"
+            )));
+        };
+        let is_sparse = data_type == DataType::SparseFloatVector;
+        let fits = match structure {
+            Structure::Sparse => is_sparse,
+            _ if index_type == "AUTOINDEX" => true,
+            Structure::Flat if index_type == "BIN_FLAT" => data_type == DataType::BinaryVector,
+            _ => !is_sparse,
+        };
+        if !fits {
+            return Err(MilvusError::invalid(format!(
+                "data type {} can't build with this index {index_type}: invalid parameter",
+                data_type.name()
+            )));
+        }
+        let metric = metric_of(field, param("metric_type"))?;
+        if is_sparse {
+            return Ok(VectorIndex {
+                metric,
+                is_flat: false,
+                column: None,
+            });
+        }
+        Ok(VectorIndex {
+            metric,
+            is_flat: structure == Structure::Flat,
+            column: Some(column(field, (metric, structure), params)?),
+        })
+    }
+
+    /// What was kept of an index, which was checked when it came.
+    pub(crate) fn of(field: &Field, index: &KeptIndex) -> Result<VectorIndex> {
+        VectorIndex::read(field, &index.params)
+    }
+}
+
+/// Refuses index types that a scalar field cannot have.
+pub(crate) fn check_scalar(field: &Field, params: &BTreeMap<String, String>) -> Result<()> {
+    let index_type = params.get("index_type").map_or("", String::as_str);
+    if SCALAR_TYPES.contains(&index_type) {
+        return Ok(());
+    }
+    let is_of_vectors = TYPES.iter().any(|row| row.0 == index_type);
+    Err(MilvusError::invalid(if is_of_vectors {
+        format!(
+            "data type {} can't build with this index {index_type}: invalid parameter",
+            field.data_type.name()
+        )
+    } else {
+        format!("invalid index type: {index_type}")
+    }))
+}
+
+fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
+    let data_type = field.data_type;
+    let usual = match data_type {
+        DataType::BinaryVector => Metric::Hamming,
+        DataType::SparseFloatVector if field.is_function_output => Metric::Bm25,
+        DataType::SparseFloatVector => Metric::InnerProduct,
+        _ => Metric::Cosine,
+    };
+    let metric = match given {
+        None | Some("") => usual,
+        Some(name) => Metric::named(name).ok_or_else(|| {
+            MilvusError::invalid(format!("metric type {name} not found or not supported"))
+        })?,
+    };
+    let allowed: &[Metric] = match data_type {
+        DataType::BinaryVector => &[Metric::Hamming, Metric::Jaccard],
+        DataType::SparseFloatVector if field.is_function_output => &[Metric::Bm25],
+        DataType::SparseFloatVector => &[Metric::InnerProduct],
+        _ => &[Metric::L2, Metric::InnerProduct, Metric::Cosine],
+    };
+    if allowed.contains(&metric) {
+        return Ok(metric);
+    }
+    let kind = match data_type {
+        DataType::BinaryVector => "binary",
+        DataType::SparseFloatVector => "sparse float",
+        _ => "float",
+    };
+    let names: Vec<&str> = allowed.iter().map(|metric| metric.name()).collect();
+    Err(MilvusError::invalid(format!(
+        "{kind} vector index does not support metric type: {}, only {} are supported",
+        metric.name(),
+        names.join(", ")
+    )))
+}
+
+fn column(
+    field: &Field,
+    (metric, structure): (Metric, Structure),
+    params: &BTreeMap<String, String>,
+) -> Result<ColumnOptions> {
+    let mut column = plain_column(field)?;
+    if let Some(space) = metric.space() {
+        column.space = space;
+    }
+    if let Some(m) = number(params, "M", (2, 512))? {
+        column.hnsw.m = m;
+    }
+    if let Some(ef) = number(params, "efConstruction", (2, 4_096))? {
+        column.hnsw.ef_construction = ef;
+    }
+    if let Structure::Lists(codes) = structure {
+        let lists = number::<u32>(params, "nlist", (1, 65_536))?;
+        // As Milvus' own default of 128 lists is meant for its segments, none given leaves the number to the vectors.
+        let lists = lists.unwrap_or(0);
+        column.method = Method::Lists(IvfOptions { lists, codes });
+    }
+    column
+        .validate()
+        .map_err(|error| MilvusError::invalid(error.to_string()))?;
+    Ok(column)
+}
+
+/// A parameter that is a number within bounds, where it was given.
+pub(crate) fn number<N: TryFrom<u64>>(
+    params: &BTreeMap<String, String>,
+    name: &str,
+    (min, max): (u64, u64),
+) -> Result<Option<N>> {
+    let Some(given) = params.get(name) else {
+        return Ok(None);
+    };
+    let number: Option<u64> = given.parse().ok();
+    let within = number.filter(|number| (min..=max).contains(number));
+    let fits = within.and_then(|number| N::try_from(number).ok());
+    fits.map(Some).ok_or_else(|| {
+        MilvusError::invalid(format!(
+            "param '{name}' ({given}) should be in range [{min}, {max}]"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(data_type: DataType) -> Field {
+        Field::read(crate::proto::FieldSchema {
+            name: "v".into(),
+            data_type: data_type.number(),
+            type_params: vec![crate::proto::KeyValuePair {
+                key: "dim".into(),
+                value: "8".into(),
+            }],
+            ..crate::proto::FieldSchema::default()
+        })
+        .unwrap()
+    }
+
+    fn params(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let own = |(key, value): &(&str, &str)| (key.to_string(), value.to_string());
+        pairs.iter().map(own).collect()
+    }
+
+    #[test]
+    fn an_index_is_a_structure_of_ours() {
+        let float = field(DataType::FloatVector);
+        let given = params(&[("index_type", "HNSW"), ("metric_type", "L2"), ("M", "8")]);
+        let hnsw = VectorIndex::read(&float, &given).unwrap();
+        let column = hnsw.column.unwrap();
+        assert_eq!((column.space, column.hnsw.m), (Space::L2, 8));
+        let given = params(&[("index_type", "IVF_SQ8"), ("nlist", "64")]);
+        let lists = VectorIndex::read(&float, &given).unwrap().column.unwrap();
+        assert!(matches!(lists.method, Method::Lists(options) if options.lists == 64));
+        assert!(
+            VectorIndex::read(&float, &params(&[("index_type", "FLAT")]))
+                .unwrap()
+                .is_flat
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let float = field(DataType::FloatVector);
+        for wrong in [
+            params(&[("index_type", "NOPE")]),
+            params(&[("index_type", "SPARSE_WAND")]),
+            params(&[("index_type", "HNSW"), ("metric_type", "HAMMING")]),
+            params(&[("index_type", "HNSW"), ("M", "1")]),
+            params(&[("index_type", "HNSW"), ("M", "many")]),
+        ] {
+            let refused = VectorIndex::read(&float, &wrong).unwrap_err();
+            assert_eq!(refused.code(), 1100, "{wrong:?}");
+        }
+        assert!(check_scalar(&field(DataType::Int64), &params(&[("index_type", "HNSW")])).is_err());
+    }
+
+    #[test]
+    fn scores_are_milvus_own() {
+        for (metric, distance, score) in [
+            (Metric::L2, 4.0, 4.0),
+            (Metric::InnerProduct, -3.0, 3.0),
+            (Metric::Cosine, 0.25, 0.75),
+        ] {
+            assert_eq!(metric.score(distance), score);
+            assert_eq!(metric.distance(score), distance);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Where collections are found: names become indexes here, and nowhere else.
+//!
+//! A collection of the usual database is the index of its name; of another database, the index whose name begins with
+//! that database's and a dot, which no name of Milvus' has.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use clew_engine::{Access, Engine, EngineError, Index, IndexHandle, IndexSettings, Purpose};
+use clew_schema::{Mapping, MappingSpec, VectorMapping};
+use clew_vector::ColumnOptions;
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::collection::{Collection, Named, check_name};
+use crate::error::{MilvusError, Result};
+
+/// The database of those who name none.
+pub(crate) const DEFAULT_DATABASE: &str = "default";
+/// The kind of databases among the engine's definitions.
+pub(crate) const DATABASES: &str = "milvus_database";
+/// Largest `offset + limit` of a search, and of a query that says a limit.
+pub(crate) const WINDOW_MAX: usize = 16_384;
+
+/// A collection that was opened.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub(crate) named: Named,
+    pub(crate) handle: IndexHandle,
+}
+
+/// What was read of an index, and the mapping that it was read from.
+type Known = (Arc<Mapping>, Arc<Collection>);
+
+/// The collections of a node.
+pub(crate) struct Collections {
+    engine: Engine,
+    /// What was read of each index, by its id.
+    known: Mutex<HashMap<String, Known>>,
+    /// Held while a collection changes: it is read, changed and written as a whole.
+    changing: Mutex<()>,
+}
+
+/// The name of a collection's index.
+pub(crate) fn index_name(database: &str, collection: &str) -> String {
+    match database {
+        DEFAULT_DATABASE => collection.to_string(),
+        other => format!("{other}.{collection}"),
+    }
+}
+
+impl Collections {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Collections {
+            engine,
+            known: Mutex::default(),
+            changing: Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Refuses databases that are not there.
+    pub(crate) fn check_database(&self, name: &str) -> Result<()> {
+        let exists = || {
+            self.engine
+                .with_definitions(|all| all.get(DATABASES, name).is_some())
+        };
+        if name == DEFAULT_DATABASE || exists() {
+            return Ok(());
+        }
+        Err(MilvusError::DatabaseNotFound(name.to_string()))
+    }
+
+    /// Opens a collection by its name or an alias.
+    ///
+    /// # Errors
+    /// [`MilvusError::DatabaseNotFound`], [`MilvusError::CollectionNotFound`], and what the engine says against it.
+    pub(crate) fn open(
+        &self,
+        (database, name): (&str, &str),
+        access: &Access,
+        purpose: Purpose,
+    ) -> Result<Opened> {
+        self.check_database(database)?;
+        check_name("collection", name)?;
+        let missing = || MilvusError::CollectionNotFound {
+            database: database.to_string(),
+            collection: name.to_string(),
+        };
+        let index = index_name(database, name);
+        let opened = self.engine.open_one((&index, None), access, purpose);
+        let (handle, _) = opened.map_err(|error| match error {
+            EngineError::IndexNotFound { .. } => missing(),
+            other => other.into(),
+        })?;
+        Ok(Opened {
+            named: self.named(database, handle.index()),
+            handle,
+        })
+    }
+
+    fn named(&self, database: &str, index: &Arc<Index>) -> Named {
+        let name = match database {
+            DEFAULT_DATABASE => index.name(),
+            other => index.name().get(other.len() + 1..).unwrap_or_default(),
+        };
+        Named {
+            database: database.to_string(),
+            name: name.to_string(),
+            index: index.clone(),
+            collection: self.collection_of(index),
+        }
+    }
+
+    /// The collection that an index is; read once for each of its mappings.
+    fn collection_of(&self, index: &Arc<Index>) -> Arc<Collection> {
+        let mapping = index.mapping();
+        let mut known = self.known.lock();
+        if let Some((read, collection)) = known.get(index.uuid())
+            && Arc::ptr_eq(read, &mapping)
+        {
+            return collection.clone();
+        }
+        let collection = Arc::new(Collection::of(index));
+        known.insert(index.uuid().to_string(), (mapping, collection.clone()));
+        collection
+    }
+
+    /// The collections of a database that somebody may see, by name.
+    pub(crate) fn list(&self, database: &str, access: &Access) -> Result<Vec<Named>> {
+        self.check_database(database)?;
+        let indices = self.engine.indices(access);
+        // Those that were deleted are remembered no longer than until somebody looks.
+        let mut known = self.known.lock();
+        known.retain(|uuid, _| indices.iter().any(|index| index.uuid() == uuid));
+        drop(known);
+        let prefix = index_name(database, "");
+        let own = |index: &&Arc<Index>| {
+            let name = index.name().strip_prefix(&prefix);
+            name.is_some_and(|name| check_name("collection", name).is_ok())
+        };
+        let found = indices.iter().filter(own);
+        Ok(found.map(|index| self.named(database, index)).collect())
+    }
+
+    /// Makes a collection.
+    ///
+    /// # Errors
+    /// When its name is taken, and what the engine says against it.
+    pub(crate) fn create(
+        &self,
+        (database, name): (&str, &str),
+        access: &Access,
+        (settings, mapping): (IndexSettings, Mapping),
+    ) -> Result<()> {
+        let index = index_name(database, name);
+        self.engine
+            .create_index(access, &index, settings, mapping)?;
+        Ok(())
+    }
+
+    /// Changes what is kept of a collection, and adds fields to its index; durable when it returns.
+    ///
+    /// # Errors
+    /// What `change` says, and what the engine says against it; nothing was changed then.
+    pub(crate) fn change<T>(
+        &self,
+        (database, name): (&str, &str),
+        access: &Access,
+        change: impl FnOnce(&mut Collection, &Index) -> Result<(T, Changes)>,
+    ) -> Result<T> {
+        let _changing = self.changing.lock();
+        let opened = self.open((database, name), access, Purpose::Change)?;
+        let index = opened.handle.index();
+        let mut collection = (*opened.named.collection).clone();
+        let before = collection.clone();
+        let (outcome, changes) = change(&mut collection, index)?;
+        if collection == before && changes.spec.parts.is_empty() && changes.column.is_none() {
+            return Ok(outcome);
+        }
+        collection.updated_ms = millis(self.engine.now());
+        let mapping = index.mapping();
+        let meta: Option<&Value> = mapping.shown().get("_meta");
+        let column = changes.column.map(|(path, column)| {
+            let vector = VectorMapping {
+                column,
+                ef_search: None,
+                probes: None,
+            };
+            (path, vector)
+        });
+        let spec = MappingSpec {
+            shown: collection.shown(meta),
+            columns: column.into_iter().collect(),
+            ..changes.spec
+        };
+        self.engine.put_mapping(access, index.name(), spec)?;
+        Ok(outcome)
+    }
+}
+
+/// What changes of an index together with what is kept of the collection.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// Fields that are added.
+    pub(crate) spec: MappingSpec,
+    /// A vector field that gets another column.
+    pub(crate) column: Option<(String, ColumnOptions)>,
+}
+
+pub(crate) fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,161 @@
+//! What is refused, by the numbers and words that Milvus' clients know.
+
+use clew_engine::{EngineError, ErrorKind};
+
+use crate::proto::Status;
+
+/// The number that old clients look at: success, or an error that has no old number.
+const OLD_UNEXPECTED: i32 = 1;
+const OLD_COLLECTION_NOT_FOUND: i32 = 4;
+const OLD_INDEX_NOT_FOUND: i32 = 25;
+const OLD_RATE_LIMIT: i32 = 49;
+
+/// Why a call is refused; every kind has one number of Milvus' (`pkg/util/merr` there).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum MilvusError {
+    #[error("service unavailable: {0}")]
+    Unavailable(String),
+    #[error("memory limit exceeded: {0}")]
+    MemoryLimit(String),
+    #[error("internal error: {0}")]
+    Internal(String),
+    #[error("request limit exceeded: {0}")]
+    RateLimit(String),
+    #[error("collection not found[database={database}][collection={collection}]")]
+    CollectionNotFound {
+        database: String,
+        collection: String,
+    },
+    #[error("collection not loaded[collection={0}]")]
+    CollectionNotLoaded(String),
+    #[error("partition not found[partition={0}]")]
+    PartitionNotFound(String),
+    #[error("{0}")]
+    IndexNotFound(String),
+    #[error("{0}")]
+    IndexNotSupported(String),
+    #[error("{0}")]
+    IndexDuplicate(String),
+    #[error("database not found[database={0}]")]
+    DatabaseNotFound(String),
+    #[error("invalid database name[database={0}]: {1}")]
+    InvalidDatabaseName(String, String),
+    #[error("{0}")]
+    Invalid(String),
+    #[error("{0}")]
+    TooLarge(String),
+    #[error("auth check failure, please check username and password are correct")]
+    NotAuthenticated,
+    #[error("{0}")]
+    NotPermitted(String),
+    #[error("alias not found[database={database}][alias={alias}]")]
+    AliasNotFound { database: String, alias: String },
+    #[error("{0}")]
+    AliasCollectionConflict(String),
+    #[error("{alias} is alias to another collection: {collection}[database={database}]")]
+    AliasExists {
+        database: String,
+        alias: String,
+        collection: String,
+    },
+    #[error("field not found[field={0}]")]
+    FieldNotFound(String),
+    #[error("{0} is not supported")]
+    Unsupported(String),
+    #[error("{0}")]
+    Unexpected(String),
+}
+
+impl MilvusError {
+    /// A parameter that is out of its bounds, as Milvus words it.
+    pub(crate) fn expected(
+        expected: impl std::fmt::Display,
+        actual: impl std::fmt::Display,
+    ) -> Self {
+        MilvusError::Invalid(format!(
+            "invalid parameter[expected={expected}][actual={actual}]"
+        ))
+    }
+
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        MilvusError::Invalid(reason.into())
+    }
+
+    /// Milvus' number of it.
+    pub(crate) fn code(&self) -> i32 {
+        match self {
+            MilvusError::Unavailable(_) => 2,
+            MilvusError::MemoryLimit(_) => 3,
+            MilvusError::Internal(_) => 5,
+            MilvusError::RateLimit(_) => 8,
+            MilvusError::CollectionNotFound { .. } => 100,
+            MilvusError::CollectionNotLoaded(_) => 101,
+            MilvusError::PartitionNotFound(_) => 200,
+            MilvusError::IndexNotFound(_) => 700,
+            MilvusError::IndexNotSupported(_) => 701,
+            MilvusError::IndexDuplicate(_) => 702,
+            MilvusError::DatabaseNotFound(_) => 800,
+            MilvusError::InvalidDatabaseName(..) => 802,
+            MilvusError::Invalid(_) => 1100,
+            MilvusError::TooLarge(_) => 1102,
+            MilvusError::NotAuthenticated => 1400,
+            MilvusError::NotPermitted(_) => 1401,
+            MilvusError::AliasNotFound { .. } => 1600,
+            MilvusError::AliasCollectionConflict(_) => 1601,
+            MilvusError::AliasExists { .. } => 1602,
+            MilvusError::FieldNotFound(_) => 1700,
+            MilvusError::Unsupported(_) => 3000,
+            MilvusError::Unexpected(_) => 65535,
+        }
+    }
+
+    /// Whether the same call may succeed later.
+    fn is_retriable(&self) -> bool {
+        matches!(
+            self,
+            MilvusError::Unavailable(_) | MilvusError::RateLimit(_)
+        )
+    }
+}
+
+impl From<MilvusError> for Status {
+    fn from(error: MilvusError) -> Status {
+        let reason = error.to_string();
+        Status {
+            error_code: match &error {
+                MilvusError::CollectionNotFound { .. } => OLD_COLLECTION_NOT_FOUND,
+                MilvusError::IndexNotFound(_) => OLD_INDEX_NOT_FOUND,
+                MilvusError::RateLimit(_) => OLD_RATE_LIMIT,
+                _ => OLD_UNEXPECTED,
+            },
+            code: error.code(),
+            retriable: error.is_retriable(),
+            detail: reason.clone(),
+            reason,
+            ..Status::default()
+        }
+    }
+}
+
+impl From<EngineError> for MilvusError {
+    fn from(error: EngineError) -> Self {
+        let reason = error.to_string();
+        match error.kind() {
+            ErrorKind::Invalid | ErrorKind::Conflict => MilvusError::Invalid(reason),
+            ErrorKind::NotFound => MilvusError::CollectionNotFound {
+                database: String::new(),
+                collection: reason,
+            },
+            ErrorKind::Forbidden => MilvusError::NotPermitted(reason),
+            ErrorKind::TooLarge => MilvusError::TooLarge(reason),
+            ErrorKind::Overloaded if matches!(error, EngineError::Memory(_)) => {
+                MilvusError::MemoryLimit(reason)
+            }
+            ErrorKind::Overloaded => MilvusError::RateLimit(reason),
+            ErrorKind::Unavailable => MilvusError::Unavailable(reason),
+            ErrorKind::Corrupt | ErrorKind::Internal => MilvusError::Internal(reason),
+        }
+    }
+}
+
+pub(crate) type Result<T> = std::result::Result<T, MilvusError>;

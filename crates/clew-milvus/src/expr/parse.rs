@@ -1,0 +1,369 @@
+//! From words to a tree, by operator precedence.
+
+use super::ExprError;
+use super::token::{Token, tokens};
+use super::tree::{Expr, Kind, Operator, Path, Step};
+
+/// How deep expressions may be nested.
+const DEPTH_MAX: usize = 200;
+/// Operators of one expression: a chain of them is as deep a tree.
+const OPERATORS_MAX: usize = 2_000;
+/// How tightly membership binds, and what stands in front of a value.
+const MEMBERSHIP: u8 = 8;
+const PREFIX: u8 = 12;
+
+/// Reads an expression.
+pub(super) fn parse(text: &str) -> Result<Expr, ExprError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        next: 0,
+        depth: 0,
+        operators: 0,
+    };
+    let expr = parser.expr(0)?;
+    match parser.peek() {
+        Token::End => Ok(expr),
+        other => Err(parser.unexpected(&format!("extraneous input {}", shown(other)))),
+    }
+}
+
+struct Parser {
+    tokens: Vec<(usize, Token)>,
+    next: usize,
+    depth: usize,
+    operators: usize,
+}
+
+fn shown(token: &Token) -> String {
+    match token {
+        Token::Integer(number) => format!("'{number}'"),
+        Token::Float(number) => format!("'{number}'"),
+        Token::Text(text) => format!("'\"{}\"'", text.chars().take(40).collect::<String>()),
+        Token::Name(name) => format!("'{name}'"),
+        Token::Template(name) => format!("'{{{name}}}'"),
+        Token::Symbol(symbol) => format!("'{symbol}'"),
+        Token::End => "'<EOF>'".to_string(),
+    }
+}
+
+/// A word of the language: all small or all large.
+fn is_word(name: &str, word: &str) -> bool {
+    name == word
+        || (name.eq_ignore_ascii_case(word) && name.chars().all(|c| !c.is_ascii_lowercase()))
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        self.tokens
+            .get(self.next)
+            .map_or(&Token::End, |(_, token)| token)
+    }
+
+    fn at(&self) -> usize {
+        let last = self.tokens.last();
+        self.tokens.get(self.next).or(last).map_or(0, |(at, _)| *at)
+    }
+
+    fn take(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.next += 1;
+        token
+    }
+
+    fn unexpected(&self, what: &str) -> ExprError {
+        ExprError::at(self.at(), what)
+    }
+
+    fn eat(&mut self, symbol: &str) -> bool {
+        let is_it = matches!(self.peek(), Token::Symbol(own) if *own == symbol);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let is_it = matches!(self.peek(), Token::Name(name) if is_word(name, word));
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn expect(&mut self, symbol: &str) -> Result<(), ExprError> {
+        if self.eat(symbol) {
+            return Ok(());
+        }
+        let found = shown(self.peek());
+        Err(self.unexpected(&format!("mismatched input {found} expecting '{symbol}'")))
+    }
+
+    fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, ExprError>,
+    ) -> Result<T, ExprError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(
+                self.unexpected(&format!("the expression is nested deeper than {DEPTH_MAX}"))
+            );
+        }
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// An expression whose operators bind more tightly than `above`.
+    fn expr(&mut self, above: u8) -> Result<Expr, ExprError> {
+        self.deeper(|parser| {
+            let mut left = parser.prefix()?;
+            loop {
+                let at = parser.at();
+                if let Some(next) = parser.membership(&left, above)? {
+                    left = next;
+                    continue;
+                }
+                let Some(operator) = parser.operator() else {
+                    return Ok(left);
+                };
+                let strength = operator.strength();
+                if strength <= above {
+                    return Ok(left);
+                }
+                parser.next += 1;
+                parser.operators += 1;
+                if parser.operators > OPERATORS_MAX {
+                    return Err(parser.unexpected(&format!(
+                        "the expression has more than {OPERATORS_MAX} operators"
+                    )));
+                }
+                let right = parser.expr(strength)?;
+                left = parser.joined(at, operator, left, right)?;
+            }
+        })
+    }
+
+    /// `a < b < c` is a range: both hold.
+    fn joined(
+        &mut self,
+        at: usize,
+        operator: Operator,
+        left: Expr,
+        right: Expr,
+    ) -> Result<Expr, ExprError> {
+        if let Kind::Binary(before, _, middle) = &left.kind
+            && before.is_order()
+            && operator.is_order()
+        {
+            let second = binary(at, operator, (**middle).clone(), right);
+            return Ok(binary(left.at, Operator::And, left, second));
+        }
+        Ok(binary(left.at, operator, left, right))
+    }
+
+    fn operator(&self) -> Option<Operator> {
+        Some(match self.peek() {
+            Token::Symbol(symbol) => match *symbol {
+                "||" => Operator::Or,
+                "&&" => Operator::And,
+                "|" => Operator::BitOr,
+                "^" => Operator::BitXor,
+                "&" => Operator::BitAnd,
+                "==" => Operator::Equal,
+                "!=" => Operator::NotEqual,
+                "<" => Operator::Less,
+                "<=" => Operator::LessEqual,
+                ">" => Operator::Greater,
+                ">=" => Operator::GreaterEqual,
+                "=~" => Operator::Matches,
+                "!~" => Operator::MatchesNot,
+                "<<" => Operator::ShiftLeft,
+                ">>" => Operator::ShiftRight,
+                "+" => Operator::Add,
+                "-" => Operator::Subtract,
+                "*" => Operator::Multiply,
+                "/" => Operator::Divide,
+                "%" => Operator::Modulo,
+                "**" => Operator::Power,
+                _ => return None,
+            },
+            Token::Name(name) if is_word(name, "or") => Operator::Or,
+            Token::Name(name) if is_word(name, "and") => Operator::And,
+            Token::Name(name) if is_word(name, "like") => Operator::Like,
+            _ => return None,
+        })
+    }
+
+    /// What follows a value as words: `in`, `not in`, `is null`, `is not null`.
+    fn membership(&mut self, left: &Expr, above: u8) -> Result<Option<Expr>, ExprError> {
+        if MEMBERSHIP <= above && !matches!(self.peek(), Token::Name(name) if is_word(name, "is")) {
+            return Ok(None);
+        }
+        let start = self.next;
+        let value = Box::new(left.clone());
+        let at = left.at;
+        if self.eat_word("is") {
+            let negated = self.eat_word("not");
+            if !self.eat_word("null") {
+                return Err(self.unexpected(&format!(
+                    "mismatched input {} expecting 'null'",
+                    shown(self.peek())
+                )));
+            }
+            return Ok(Some(Expr {
+                at,
+                kind: Kind::IsNull { value, negated },
+            }));
+        }
+        let negated = self.eat_word("not");
+        if self.eat_word("in") {
+            let list = Box::new(self.expr(MEMBERSHIP)?);
+            return Ok(Some(Expr {
+                at,
+                kind: Kind::In {
+                    value,
+                    list,
+                    negated,
+                },
+            }));
+        }
+        self.next = start;
+        Ok(None)
+    }
+
+    fn prefix(&mut self) -> Result<Expr, ExprError> {
+        let at = self.at();
+        let inner = |parser: &mut Self| Ok(Box::new(parser.expr(PREFIX)?));
+        let kind = if self.eat("-") {
+            match *inner(self)? {
+                Expr {
+                    kind: Kind::Integer(number),
+                    ..
+                } => Kind::Integer(number.wrapping_neg()),
+                Expr {
+                    kind: Kind::Float(number),
+                    ..
+                } => float_or_least(-number),
+                other => Kind::Negative(Box::new(other)),
+            }
+        } else if self.eat("+") {
+            return self.expr(PREFIX);
+        } else if self.eat("~") {
+            Kind::Inverted(inner(self)?)
+        } else if self.eat("!") || self.eat_word("not") {
+            Kind::Not(inner(self)?)
+        } else if self.eat_word("exists") {
+            Kind::Exists(inner(self)?)
+        } else {
+            return self.value();
+        };
+        Ok(Expr { at, kind })
+    }
+
+    fn value(&mut self) -> Result<Expr, ExprError> {
+        let at = self.at();
+        let kind = match self.take() {
+            Token::Integer(number) => Kind::Integer(number),
+            Token::Float(number) => Kind::Float(number),
+            Token::Text(text) => Kind::Text(text),
+            Token::Template(name) => Kind::Template(name),
+            Token::Symbol("(") => {
+                let inner = self.expr(0)?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            Token::Symbol("[") => Kind::List(self.list("]")?),
+            Token::Name(name) if matches!(name.as_str(), "true" | "True" | "TRUE") => {
+                Kind::Bool(true)
+            }
+            Token::Name(name) if matches!(name.as_str(), "false" | "False" | "FALSE") => {
+                Kind::Bool(false)
+            }
+            Token::Name(name) if self.eat("(") => self.call(name)?,
+            Token::Name(name) => {
+                let steps = self.steps()?;
+                Kind::Path(Path { name, steps })
+            }
+            other => {
+                self.next -= 1;
+                return Err(self.unexpected(&format!(
+                    "mismatched input {} expecting a value",
+                    shown(&other)
+                )));
+            }
+        };
+        Ok(Expr { at, kind })
+    }
+
+    fn list(&mut self, end: &str) -> Result<Vec<Expr>, ExprError> {
+        let mut items = Vec::new();
+        while !self.eat(end) {
+            if !items.is_empty() {
+                self.expect(",")?;
+                if self.eat(end) {
+                    break;
+                }
+            }
+            items.push(self.expr(0)?);
+        }
+        Ok(items)
+    }
+
+    fn call(&mut self, name: String) -> Result<Kind, ExprError> {
+        let (mut arguments, mut named) = (Vec::new(), Vec::new());
+        while !self.eat(")") {
+            if !(arguments.is_empty() && named.is_empty()) {
+                self.expect(",")?;
+            }
+            let argument = self.expr(0)?;
+            match &argument.kind {
+                Kind::Path(path) if path.steps.is_empty() && self.eat("=") => {
+                    let key = path.name.to_ascii_lowercase();
+                    named.push((key, self.expr(0)?));
+                }
+                _ => arguments.push(argument),
+            }
+        }
+        let name = name.to_ascii_lowercase();
+        Ok(Kind::Call {
+            name,
+            arguments,
+            named,
+        })
+    }
+
+    /// The way into a field: `["key"]`, `[0]`.
+    fn steps(&mut self) -> Result<Vec<Step>, ExprError> {
+        let mut steps = Vec::new();
+        while self.eat("[") {
+            steps.push(match self.take() {
+                Token::Text(name) => Step::Member(name),
+                Token::Integer(number) => match usize::try_from(number) {
+                    Ok(number) => Step::Element(number),
+                    Err(_) => return Err(self.unexpected("an element has a number from 0")),
+                },
+                other => {
+                    self.next -= 1;
+                    return Err(self.unexpected(&format!(
+                        "mismatched input {} expecting a key or the number of an element",
+                        shown(&other)
+                    )));
+                }
+            });
+            self.expect("]")?;
+        }
+        Ok(steps)
+    }
+}
+
+/// The least whole number is one more below zero than the greatest is above it.
+fn float_or_least(number: f64) -> Kind {
+    const LEAST: f64 = -9_223_372_036_854_775_808.0;
+    match number.to_bits() == LEAST.to_bits() {
+        true => Kind::Integer(i64::MIN),
+        false => Kind::Float(number),
+    }
+}
+
+fn binary(at: usize, operator: Operator, left: Expr, right: Expr) -> Expr {
+    Expr {
+        at,
+        kind: Kind::Binary(operator, Box::new(left), Box::new(right)),
+    }
+}

@@ -1,0 +1,86 @@
+//! Values that come beside an expression, by name.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, template_array_value, template_value};
+
+/// How deep lists may be nested.
+const DEPTH_MAX: usize = 16;
+
+/// The values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Templates(HashMap<String, Value>);
+
+impl Templates {
+    /// Reads the values of a request.
+    ///
+    /// # Errors
+    /// For values of a kind that no expression takes.
+    pub(crate) fn read(values: HashMap<String, proto::TemplateValue>) -> Result<Templates> {
+        let read = values.into_iter().map(|(name, value)| {
+            let value = value_of(value, &name)?;
+            Ok((name, value))
+        });
+        Ok(Templates(read.collect::<Result<_>>()?))
+    }
+
+    /// The values of a JSON object.
+    pub(crate) fn of(values: serde_json::Map<String, Value>) -> Templates {
+        Templates(values.into_iter().collect())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+}
+
+fn value_of(value: proto::TemplateValue, name: &str) -> Result<Value> {
+    use template_value::Val;
+    let missing = || MilvusError::invalid(format!("the template value {name} is empty"));
+    Ok(match value.val.ok_or_else(missing)? {
+        Val::BoolVal(value) => value.into(),
+        Val::Int64Val(value) => value.into(),
+        Val::FloatVal(value) => value.into(),
+        Val::StringVal(value) => value.into(),
+        Val::ArrayVal(list) => list_of(list, name, 0)?,
+        Val::BytesVal(_) => {
+            return Err(MilvusError::Unsupported(format!(
+                "the template value {name} of bytes"
+            )));
+        }
+    })
+}
+
+fn list_of(list: proto::TemplateArrayValue, name: &str, depth: usize) -> Result<Value> {
+    use template_array_value::Data;
+    if depth > DEPTH_MAX {
+        return Err(MilvusError::invalid(format!(
+            "the template value {name} is nested too deep"
+        )));
+    }
+    let items: Vec<Value> = match list.data {
+        None => Vec::new(),
+        Some(Data::BoolData(items)) => items.data.into_iter().map(Value::from).collect(),
+        Some(Data::LongData(items)) => items.data.into_iter().map(Value::from).collect(),
+        Some(Data::DoubleData(items)) => items.data.into_iter().map(Value::from).collect(),
+        Some(Data::StringData(items)) => items.data.into_iter().map(Value::from).collect(),
+        Some(Data::JsonData(items)) => items
+            .data
+            .iter()
+            .map(|json| {
+                serde_json::from_slice(json).map_err(|error| {
+                    MilvusError::invalid(format!("the template value {name} is no JSON: {error}"))
+                })
+            })
+            .collect::<Result<_>>()?,
+        Some(Data::ArrayData(lists)) => lists
+            .data
+            .into_iter()
+            .map(|list| list_of(list, name, depth + 1))
+            .collect::<Result<_>>()?,
+    };
+    Ok(Value::Array(items))
+}

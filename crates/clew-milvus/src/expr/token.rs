@@ -1,0 +1,248 @@
+//! The words of an expression.
+
+use super::ExprError;
+
+/// Longest expression, in bytes: long lists of keys are usual.
+pub(super) const BYTES_MAX: usize = 8 << 20;
+
+/// One word.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    /// A name, or a word of the language.
+    Name(String),
+    /// `{name}`: a value that comes beside the expression.
+    Template(String),
+    Symbol(&'static str),
+    End,
+}
+
+/// Symbols, longer ones first.
+const SYMBOLS: [&str; 33] = [
+    "**", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "=~", "!~", "+", "-", "*", "/", "%", "<",
+    ">", "!", "~", "&", "^", "|", "(", ")", "[", "]", ",", "=", ".", "{", "}", "$",
+];
+
+/// Cuts an expression into words, each with the byte where it begins.
+pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExprError> {
+    if text.len() > BYTES_MAX {
+        return Err(ExprError::at(
+            text.len(),
+            format!("the expression is longer than {BYTES_MAX} bytes"),
+        ));
+    }
+    let mut reader = Reader { text, at: 0 };
+    let mut found = Vec::new();
+    loop {
+        reader.skip_space();
+        let start = reader.at;
+        let token = reader.token()?;
+        let ends = token == Token::End;
+        found.push((start, token));
+        if ends {
+            return Ok(found);
+        }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn take_while(&mut self, keep: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let end = rest.find(|c| !keep(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn token(&mut self) -> Result<Token, ExprError> {
+        let Some(first) = self.peek() else {
+            return Ok(Token::End);
+        };
+        let second = self.rest().chars().nth(1);
+        match first {
+            '"' | '\'' => self.quoted(false),
+            'r' | 'R' if matches!(second, Some('"' | '\'')) => {
+                self.at += 1;
+                self.quoted(true)
+            }
+            '0'..='9' => self.number(),
+            '.' if second.is_some_and(|c| c.is_ascii_digit()) => self.number(),
+            '{' => self.template(),
+            '$' if self.rest().starts_with("$meta") => {
+                self.at += "$meta".len();
+                Ok(Token::Name("$meta".to_string()))
+            }
+            first if first == '_' || first.is_ascii_alphabetic() => {
+                let name = self.take_while(|c| c == '_' || c.is_ascii_alphanumeric());
+                Ok(Token::Name(name.to_string()))
+            }
+            _ => self.symbol(first),
+        }
+    }
+
+    fn symbol(&mut self, first: char) -> Result<Token, ExprError> {
+        let rest = self.rest();
+        let symbol = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol));
+        let symbol = symbol.ok_or_else(|| {
+            ExprError::at(self.at, format!("token recognition error at: '{first}'"))
+        })?;
+        self.at += symbol.len();
+        Ok(Token::Symbol(symbol))
+    }
+
+    fn template(&mut self) -> Result<Token, ExprError> {
+        let start = self.at;
+        self.at += 1;
+        self.skip_space();
+        let name = self.take_while(|c| c == '_' || c.is_ascii_alphanumeric());
+        self.skip_space();
+        if name.is_empty() || self.peek() != Some('}') {
+            return Err(ExprError::at(
+                start,
+                "expected the name of a template value as in {name}",
+            ));
+        }
+        self.at += 1;
+        Ok(Token::Template(name.to_string()))
+    }
+
+    /// A text in quotes; in a raw one a backslash is a backslash.
+    fn quoted(&mut self, raw: bool) -> Result<Token, ExprError> {
+        let start = self.at;
+        let Some(quote) = self.peek() else {
+            return Ok(Token::End);
+        };
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            let Some(next) = self.peek() else {
+                return Err(ExprError::at(
+                    start,
+                    "the text has no end: a quote is missing",
+                ));
+            };
+            self.at += next.len_utf8();
+            match next {
+                end if end == quote => return Ok(Token::Text(text)),
+                '\\' if raw => {
+                    text.push('\\');
+                    // An escaped quote does not end it, and both stay.
+                    if self.peek() == Some(quote) {
+                        text.push(quote);
+                        self.at += quote.len_utf8();
+                    }
+                }
+                '\\' => text.push(self.escaped()?),
+                other => text.push(other),
+            }
+        }
+    }
+
+    fn escaped(&mut self) -> Result<char, ExprError> {
+        let start = self.at;
+        let Some(next) = self.peek() else {
+            return Err(ExprError::at(start, "a backslash has nothing behind it"));
+        };
+        self.at += next.len_utf8();
+        Ok(match next {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'a' => '\x07',
+            'b' => '\x08',
+            'f' => '\x0c',
+            'v' => '\x0b',
+            'x' => self.code(2, 16)?,
+            'u' => self.code(4, 16)?,
+            'U' => self.code(8, 16)?,
+            '0'..='7' => {
+                self.at -= 1;
+                let digits = self
+                    .rest()
+                    .chars()
+                    .take(3)
+                    .take_while(|c| c.is_digit(8))
+                    .count();
+                self.code(digits, 8)?
+            }
+            other => other,
+        })
+    }
+
+    fn code(&mut self, digits: usize, radix: u32) -> Result<char, ExprError> {
+        let start = self.at;
+        let number = self
+            .rest()
+            .get(..digits)
+            .and_then(|digits| u32::from_str_radix(digits, radix).ok());
+        let code = number.and_then(char::from_u32);
+        let code =
+            code.ok_or_else(|| ExprError::at(start, "an escape in a text is no character"))?;
+        self.at += digits;
+        Ok(code)
+    }
+
+    fn number(&mut self) -> Result<Token, ExprError> {
+        let start = self.at;
+        let rest = self.rest();
+        for (prefix, radix) in [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2)] {
+            if rest.starts_with(prefix) {
+                self.at += 2;
+                let digits = self.take_while(|c| c.is_ascii_alphanumeric());
+                let number = i64::from_str_radix(digits, radix);
+                return number
+                    .map(Token::Integer)
+                    .map_err(|_| ExprError::at(start, format!("{prefix}{digits} is no number")));
+            }
+        }
+        self.take_while(|c| c.is_ascii_digit());
+        let mut is_float = false;
+        if self.peek() == Some('.') {
+            is_float = true;
+            self.at += 1;
+            self.take_while(|c| c.is_ascii_digit());
+        }
+        if matches!(self.peek(), Some('e' | 'E')) {
+            let signed = matches!(self.rest().chars().nth(1), Some('+' | '-'));
+            let digit = self.rest().chars().nth(1 + usize::from(signed));
+            if digit.is_some_and(|c| c.is_ascii_digit()) {
+                is_float = true;
+                self.at += 1 + usize::from(signed);
+                self.take_while(|c| c.is_ascii_digit());
+            }
+        }
+        let digits = &self.text[start..self.at];
+        let octal = digits.len() > 1 && digits.starts_with('0') && !is_float;
+        let integer = match octal {
+            true => i64::from_str_radix(&digits[1..], 8).ok(),
+            false => digits.parse().ok(),
+        };
+        if !is_float && let Some(integer) = integer {
+            return Ok(Token::Integer(integer));
+        }
+        // Whole numbers that are too large for 64 bits are taken as far as they can be.
+        let float: Option<f64> = digits.parse().ok().filter(|float: &f64| float.is_finite());
+        float
+            .map(Token::Float)
+            .ok_or_else(|| ExprError::at(start, format!("{digits} is no number")))
+    }
+}

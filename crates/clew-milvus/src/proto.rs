@@ -1,0 +1,13 @@
+//! The messages and the service's trait, generated from `milvus.proto`.
+
+#![allow(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    unreachable_pub,
+    unused_qualifications,
+    reason = "generated code; the .proto file documents it"
+)]
+
+tonic::include_proto!("milvus.proto.milvus");

@@ -1,0 +1,434 @@
+//! One column that a client sent, checked against its field; rows are read from it one after the other.
+
+use bytes::Bytes;
+use clew_vector::{ROW_NONZEROS_MAX, SparseEntry};
+use half::{bf16, f16};
+
+use crate::collection::{DataType, Field};
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, FieldData, field_data, scalar_field, vector_field};
+
+/// The values of a column, without those of rows that have none.
+enum Values<'a> {
+    Bool(&'a [bool]),
+    Int(&'a [i32]),
+    Long(&'a [i64]),
+    Float(&'a [f32]),
+    Double(&'a [f64]),
+    Text(&'a [String]),
+    Json(&'a [Bytes]),
+    Array(&'a [proto::ScalarField]),
+    /// Vectors of so many numbers.
+    Floats(&'a [f32], usize),
+    /// Vectors of so many bytes.
+    Packed(&'a [u8], usize),
+    Sparse(&'a [Bytes]),
+}
+
+/// A column on its way in.
+pub(crate) struct InColumn<'a> {
+    pub(crate) field: &'a Field,
+    values: Values<'a>,
+    /// Which rows have a value, where not all do.
+    valid: Option<&'a [bool]>,
+    /// Values that were read, of a column without those of rows that have none.
+    read: usize,
+    /// Whether rows without a value have a place all the same.
+    is_full: bool,
+}
+
+impl<'a> InColumn<'a> {
+    /// Checks that a column is of its field, and of so many rows.
+    ///
+    /// # Errors
+    /// When it is of another type, length or dimension, or has nulls where there may be none.
+    pub(crate) fn new(field: &'a Field, data: &'a FieldData, rows: usize) -> Result<Self> {
+        let values = values_of(field, data)?;
+        let count = values.count(field)?;
+        let valid = Some(&data.valid_data[..]).filter(|valid| !valid.is_empty());
+        let (expected, is_full) = match valid {
+            None => (rows, true),
+            Some(valid) if valid.len() != rows => {
+                return Err(MilvusError::invalid(format!(
+                    "the length of valid_data ({}) of field ({}) is not equal to passed num_rows ({rows})",
+                    valid.len(),
+                    field.name
+                )));
+            }
+            Some(valid) => {
+                let given = valid.iter().filter(|valid| **valid).count();
+                if given < rows && !field.nullable && field.default.is_none() {
+                    return Err(MilvusError::invalid(format!(
+                        "field ({}) is not nullable, but row {} has no value",
+                        field.name,
+                        valid.iter().position(|valid| !valid).unwrap_or_default()
+                    )));
+                }
+                if count == rows {
+                    (rows, true)
+                } else {
+                    (given, false)
+                }
+            }
+        };
+        if count != expected {
+            return Err(MilvusError::invalid(format!(
+                "the num_rows ({count}) of field ({}) is not equal to passed num_rows ({rows})",
+                field.name
+            )));
+        }
+        Ok(InColumn {
+            field,
+            values,
+            valid,
+            read: 0,
+            is_full,
+        })
+    }
+
+    /// The place of a row's value; rows are asked for in their order, each once.
+    fn place(&mut self, row: usize) -> Option<usize> {
+        let has_value = self.valid.is_none_or(|valid| valid.get(row) == Some(&true));
+        if self.is_full {
+            return has_value.then_some(row);
+        }
+        let place = self.read;
+        self.read += usize::from(has_value);
+        has_value.then_some(place)
+    }
+
+    /// The next row's value as JSON, appended to `out`; nothing where it has none.
+    ///
+    /// # Errors
+    /// When it breaks a rule of the field.
+    pub(crate) fn write_json(&mut self, row: usize, out: &mut Vec<u8>) -> Result<bool> {
+        let Some(at) = self.place(row) else {
+            return Ok(false);
+        };
+        let field = self.field;
+        match self.values {
+            Values::Bool(values) => write(out, &values[at])?,
+            Values::Int(values) => {
+                check_integer(field, values[at].into(), row)?;
+                write(out, &values[at])?;
+            }
+            Values::Long(values) => write(out, &values[at])?,
+            Values::Float(values) => {
+                check_finite(field, values[at].into(), row)?;
+                write(out, &values[at])?;
+            }
+            Values::Double(values) => {
+                check_finite(field, values[at], row)?;
+                write(out, &values[at])?;
+            }
+            Values::Text(values) => {
+                check_length(field, &values[at], row)?;
+                write(out, &values[at])?;
+            }
+            Values::Json(values) => write_raw(field, &values[at], row, out)?,
+            Values::Array(values) => write_array(field, &values[at], row, out)?,
+            Values::Floats(..) | Values::Packed(..) | Values::Sparse(_) => {
+                return Err(MilvusError::Internal("a vector is no JSON".into()));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next row's vector, where it has one.
+    ///
+    /// # Errors
+    /// When it is a sparse one that is not in order.
+    pub(crate) fn vector(&mut self, row: usize) -> Result<Option<Vec<f32>>> {
+        let Some(at) = self.place(row) else {
+            return Ok(None);
+        };
+        Ok(Some(match self.values {
+            Values::Floats(values, len) => values[at * len..][..len].to_vec(),
+            Values::Packed(values, len) => {
+                numbers(self.field.data_type, &values[at * len..][..len])
+            }
+            _ => return Err(MilvusError::Internal("a scalar is no vector".into())),
+        }))
+    }
+
+    /// A text or whole number as the key of a row.
+    pub(crate) fn key(&self, row: usize) -> Result<String> {
+        match self.values {
+            Values::Long(values) => Ok(values[row].to_string()),
+            Values::Text(values) => {
+                check_length(self.field, &values[row], row)?;
+                Ok(values[row].clone())
+            }
+            _ => Err(MilvusError::Internal("no such key".into())),
+        }
+    }
+}
+
+impl Values<'_> {
+    /// How many values there are.
+    fn count(&self, field: &Field) -> Result<usize> {
+        let whole = |len: usize, one: usize| {
+            if one > 0 && len.is_multiple_of(one) {
+                return Ok(len / one);
+            }
+            Err(MilvusError::invalid(format!(
+                "the length ({len}) of the data of field ({}) should divide the dim ({})",
+                field.name,
+                field.dimension().unwrap_or_default()
+            )))
+        };
+        Ok(match self {
+            Values::Bool(values) => values.len(),
+            Values::Int(values) => values.len(),
+            Values::Long(values) => values.len(),
+            Values::Float(values) => values.len(),
+            Values::Double(values) => values.len(),
+            Values::Text(values) => values.len(),
+            Values::Json(values) | Values::Sparse(values) => values.len(),
+            Values::Array(values) => values.len(),
+            Values::Floats(values, len) => whole(values.len(), *len)?,
+            Values::Packed(values, len) => whole(values.len(), *len)?,
+        })
+    }
+}
+
+fn values_of<'a>(field: &'a Field, data: &'a FieldData) -> Result<Values<'a>> {
+    use scalar_field::Data as Scalar;
+    let wrong = || {
+        MilvusError::invalid(format!(
+            "the type of the data of field ({}) does not match its data type {}",
+            field.name,
+            field.data_type.name()
+        ))
+    };
+    let values = match data.field.as_ref() {
+        Some(field_data::Field::Scalars(scalars)) => match (field.data_type, &scalars.data) {
+            (DataType::Bool, Some(Scalar::BoolData(values))) => Values::Bool(&values.data),
+            (DataType::Int8 | DataType::Int16 | DataType::Int32, Some(Scalar::IntData(values))) => {
+                Values::Int(&values.data)
+            }
+            (DataType::Int64, Some(Scalar::LongData(values))) => Values::Long(&values.data),
+            (DataType::Timestamptz, Some(Scalar::TimestamptzData(values))) => {
+                Values::Long(&values.data)
+            }
+            (DataType::Float, Some(Scalar::FloatData(values))) => Values::Float(&values.data),
+            (DataType::Double, Some(Scalar::DoubleData(values))) => Values::Double(&values.data),
+            (DataType::VarChar, Some(Scalar::StringData(values))) => Values::Text(&values.data),
+            (DataType::Json, Some(Scalar::JsonData(values))) => Values::Json(&values.data),
+            (DataType::Array, Some(Scalar::ArrayData(values))) => Values::Array(&values.data),
+            // A column of nulls alone may come without any values.
+            (_, None) if !data.valid_data.is_empty() => Values::Bool(&[]),
+            _ => return Err(wrong()),
+        },
+        Some(field_data::Field::Vectors(vectors)) => {
+            vectors_of(field, vectors)?.ok_or_else(wrong)?
+        }
+        None if !data.valid_data.is_empty() => Values::Bool(&[]),
+        None => return Err(wrong()),
+    };
+    Ok(values)
+}
+
+fn vectors_of<'a>(field: &Field, vectors: &'a proto::VectorField) -> Result<Option<Values<'a>>> {
+    use vector_field::Data;
+    let data_type = field.data_type;
+    if data_type.is_dense_vector() && vectors.data.is_some() {
+        let (given, dim) = (vectors.dim, field.dimension()?);
+        if usize::try_from(given) != Ok(dim) {
+            return Err(MilvusError::invalid(format!(
+                "the dim ({given}) of field data({}) is not equal to schema dim ({dim})",
+                field.name
+            )));
+        }
+    }
+    let dim = || field.dimension();
+    Ok(Some(match (data_type, vectors.data.as_ref()) {
+        (DataType::FloatVector, Some(Data::FloatVector(values))) => {
+            Values::Floats(&values.data, dim()?)
+        }
+        (DataType::BinaryVector, Some(Data::BinaryVector(bytes))) => {
+            Values::Packed(bytes, dim()? / 8)
+        }
+        (DataType::Float16Vector, Some(Data::Float16Vector(bytes)))
+        | (DataType::BFloat16Vector, Some(Data::Bfloat16Vector(bytes))) => {
+            Values::Packed(bytes, 2 * dim()?)
+        }
+        (DataType::Int8Vector, Some(Data::Int8Vector(bytes))) => Values::Packed(bytes, dim()?),
+        (DataType::SparseFloatVector, Some(Data::SparseFloatVector(rows))) => {
+            Values::Sparse(&rows.contents)
+        }
+        (_, None) => Values::Sparse(&[]),
+        _ => return Ok(None),
+    }))
+}
+
+/// The numbers of a packed vector, as columns take them.
+pub(crate) fn numbers(data_type: DataType, bytes: &[u8]) -> Vec<f32> {
+    let pairs = bytes.as_chunks::<2>().0;
+    match data_type {
+        DataType::Float16Vector => pairs
+            .iter()
+            .map(|pair| f16::from_le_bytes(*pair).to_f32())
+            .collect(),
+        DataType::BFloat16Vector => pairs
+            .iter()
+            .map(|pair| bf16::from_le_bytes(*pair).to_f32())
+            .collect(),
+        // Whole numbers, and eight bits at a time.
+        _ => bytes
+            .iter()
+            .map(|byte| f32::from(byte.cast_signed()))
+            .collect(),
+    }
+}
+
+/// A sparse vector: pairs of a dimension and a weight, ascending.
+///
+/// # Errors
+/// When it is not that, or too long.
+pub(crate) fn sparse_row(bytes: &[u8]) -> Result<Vec<SparseEntry>> {
+    let (pairs, rest) = bytes.as_chunks::<8>();
+    if !rest.is_empty() {
+        return Err(MilvusError::invalid(format!(
+            "invalid data length in sparse float vector: {}",
+            bytes.len()
+        )));
+    }
+    if pairs.len() > ROW_NONZEROS_MAX {
+        return Err(MilvusError::invalid(format!(
+            "a sparse float vector has {} values, more than {ROW_NONZEROS_MAX}",
+            pairs.len()
+        )));
+    }
+    let mut entries = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let (dimension, weight) = pair.split_at(4);
+        entries.push(SparseEntry {
+            dimension: u32::from_le_bytes(dimension.try_into().unwrap_or_default()),
+            weight: f32::from_le_bytes(weight.try_into().unwrap_or_default()),
+        });
+    }
+    clew_vector::validate_sparse(&entries)
+        .map_err(|error| MilvusError::invalid(error.to_string()))?;
+    Ok(entries)
+}
+
+fn write(out: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<()> {
+    serde_json::to_writer(out, value).map_err(|error| MilvusError::Internal(error.to_string()))
+}
+
+fn check_integer(field: &Field, value: i64, row: usize) -> Result<()> {
+    let data_type = field.element_type.unwrap_or(field.data_type);
+    let Some((min, max)) = data_type.integer_limits() else {
+        return Ok(());
+    };
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(MilvusError::invalid(format!(
+        "the value {value} of field ({}) in row {row} is out of range [{min}, {max}]",
+        field.name
+    )))
+}
+
+fn check_finite(field: &Field, value: f64, row: usize) -> Result<()> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(MilvusError::invalid(format!(
+        "value '{value}' of field ({}) in row {row} is not a number or infinity",
+        field.name
+    )))
+}
+
+fn check_length(field: &Field, text: &str, row: usize) -> Result<()> {
+    let max = field.max_length()?;
+    if text.len() <= max {
+        return Ok(());
+    }
+    Err(MilvusError::invalid(format!(
+        "length of varchar field {} exceeds max length, row number: {row}, length: {}, max length: {max}",
+        field.name,
+        text.len()
+    )))
+}
+
+/// JSON as it came, if it is any.
+fn write_raw(field: &Field, json: &[u8], row: usize, out: &mut Vec<u8>) -> Result<()> {
+    let read: serde_json::Result<&serde_json::value::RawValue> = serde_json::from_slice(json);
+    let read = read.map_err(|error| {
+        MilvusError::invalid(format!(
+            "the value of field ({}) in row {row} is no JSON: {error}",
+            field.name
+        ))
+    })?;
+    out.extend_from_slice(read.get().as_bytes());
+    Ok(())
+}
+
+fn write_array(
+    field: &Field,
+    array: &proto::ScalarField,
+    row: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    use scalar_field::Data;
+    let wrong = || {
+        MilvusError::invalid(format!(
+            "the elements of field ({}) in row {row} are not {}",
+            field.name,
+            field.element_type.map_or("", DataType::name)
+        ))
+    };
+    let capacity = |len: usize| {
+        let max = field.max_capacity()?;
+        if len <= max {
+            return Ok(());
+        }
+        Err(MilvusError::invalid(format!(
+            "the length ({len}) of {row}th array exceeds max capacity ({max})"
+        )))
+    };
+    let Some(data) = &array.data else {
+        return write(out, &[(); 0]);
+    };
+    match (field.element_type, data) {
+        (Some(DataType::Bool), Data::BoolData(values)) => {
+            capacity(values.data.len())?;
+            write(out, &values.data)
+        }
+        (Some(DataType::Int8 | DataType::Int16 | DataType::Int32), Data::IntData(values)) => {
+            capacity(values.data.len())?;
+            for value in &values.data {
+                check_integer(field, (*value).into(), row)?;
+            }
+            write(out, &values.data)
+        }
+        (Some(DataType::Int64), Data::LongData(values)) => {
+            capacity(values.data.len())?;
+            write(out, &values.data)
+        }
+        (Some(DataType::Float), Data::FloatData(values)) => {
+            capacity(values.data.len())?;
+            for value in &values.data {
+                check_finite(field, (*value).into(), row)?;
+            }
+            write(out, &values.data)
+        }
+        (Some(DataType::Double), Data::DoubleData(values)) => {
+            capacity(values.data.len())?;
+            for value in &values.data {
+                check_finite(field, *value, row)?;
+            }
+            write(out, &values.data)
+        }
+        (Some(DataType::VarChar), Data::StringData(values)) => {
+            capacity(values.data.len())?;
+            for value in &values.data {
+                check_length(field, value, row)?;
+            }
+            write(out, &values.data)
+        }
+        _ => Err(wrong()),
+    }
+}

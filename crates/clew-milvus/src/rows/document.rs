@@ -1,0 +1,227 @@
+//! Columns become documents: one JSON object for each row, its vectors beside it.
+
+use clew_schema::{FieldId, FieldKind, Mapping};
+
+use super::column::InColumn;
+use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, PARTITION};
+use crate::error::{MilvusError, Result};
+use crate::proto::FieldData;
+
+/// A row as a document.
+pub(crate) struct NewRow {
+    /// The primary key as text: the document's id.
+    pub(crate) id: String,
+    pub(crate) source: Vec<u8>,
+    pub(crate) vectors: Vec<(FieldId, Vec<f32>)>,
+}
+
+/// Where the keys of rows come from.
+pub(crate) enum Ids<'a> {
+    /// The rows have them.
+    Given,
+    /// They are made, one by one.
+    Made(&'a mut dyn FnMut() -> i64),
+}
+
+/// Makes documents of columns.
+///
+/// # Errors
+/// When a column is missing, of another type or length than its field, or a value breaks a rule.
+pub(crate) fn documents(
+    (collection, mapping): (&Collection, &Mapping),
+    columns: &[FieldData],
+    rows: usize,
+    (partition, mut ids): (&str, Ids<'_>),
+) -> Result<Vec<NewRow>> {
+    let mut scalars = Vec::new();
+    let mut vectors = Vec::new();
+    let mut defaults: Vec<(&Field, Vec<u8>)> = Vec::new();
+    check_known(collection, columns)?;
+    for field in &collection.fields {
+        let given = columns
+            .iter()
+            .find(|column| column.field_name == field.name && !column.is_dynamic);
+        let is_made = field.is_primary && matches!(ids, Ids::Made(_));
+        match given {
+            Some(_) if field.is_function_output => {
+                return Err(MilvusError::invalid(format!(
+                    "the field {} is an output of a function and cannot be given",
+                    field.name
+                )));
+            }
+            None if field.is_function_output || is_made => {}
+            Some(_) if is_made => {
+                return Err(MilvusError::invalid(format!(
+                    "more fieldData has pass in: the autoID field {} cannot be given",
+                    field.name
+                )));
+            }
+            Some(data) => {
+                let column = InColumn::new(field, data, rows)?;
+                if field.data_type.is_vector() {
+                    vectors.push((field_id(mapping, field)?, column));
+                } else {
+                    scalars.push((column, member(&field.name), default_json(field)));
+                }
+            }
+            None => match &field.default {
+                Some(_) => defaults.push((field, default_json(field).unwrap_or_default())),
+                None if field.nullable => {}
+                None => {
+                    return Err(MilvusError::invalid(format!(
+                        "fieldSchema({}) has no corresponding fieldData pass in",
+                        field.name
+                    )));
+                }
+            },
+        }
+    }
+    let dynamic = dynamic_column(collection, columns, rows)?;
+    let mut made = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let mut source = Vec::with_capacity(128);
+        source.push(b'{');
+        let id = match &mut ids {
+            Ids::Made(next) => {
+                let id = next().to_string();
+                let primary = collection.primary();
+                source.extend_from_slice(&member(&primary.name));
+                match primary.data_type {
+                    DataType::VarChar => source.extend_from_slice(format!("\"{id}\"").as_bytes()),
+                    _ => source.extend_from_slice(id.as_bytes()),
+                }
+                source.push(b',');
+                id
+            }
+            Ids::Given => {
+                let primary = scalars.iter().find(|(column, ..)| column.field.is_primary);
+                let (column, ..) =
+                    primary.ok_or_else(|| MilvusError::invalid("the primary key is missing"))?;
+                column.key(row)?
+            }
+        };
+        for (column, name, default) in &mut scalars {
+            let start = source.len();
+            source.extend_from_slice(name);
+            if !column.write_json(row, &mut source)? {
+                match default {
+                    Some(default) => source.extend_from_slice(default),
+                    None => {
+                        source.truncate(start);
+                        continue;
+                    }
+                }
+            }
+            source.push(b',');
+        }
+        for (field, default) in &defaults {
+            source.extend_from_slice(&member(&field.name));
+            source.extend_from_slice(default);
+            source.push(b',');
+        }
+        if let Some(dynamic) = dynamic {
+            write_dynamic(&dynamic[row], row, &mut source)?;
+        }
+        if partition != DEFAULT_PARTITION {
+            source.extend_from_slice(&member(PARTITION));
+            source.push(b'"');
+            source.extend_from_slice(partition.as_bytes());
+            source.extend_from_slice(b"\",");
+        }
+        if source.last() == Some(&b',') {
+            source.pop();
+        }
+        source.push(b'}');
+        let mut own = Vec::with_capacity(vectors.len());
+        for (id, column) in &mut vectors {
+            if let Some(vector) = column.vector(row)? {
+                own.push((*id, vector));
+            }
+        }
+        made.push(NewRow {
+            id,
+            source,
+            vectors: own,
+        });
+    }
+    Ok(made)
+}
+
+fn member(name: &str) -> Vec<u8> {
+    // Names are letters, digits and underscores, and our own begin with a dollar: nothing to escape.
+    format!("\"{name}\":").into_bytes()
+}
+
+fn default_json(field: &Field) -> Option<Vec<u8>> {
+    let default = field.default.as_ref()?;
+    Some(default.to_string().into_bytes())
+}
+
+fn field_id(mapping: &Mapping, field: &Field) -> Result<FieldId> {
+    let mapped = mapping.field(&field.name);
+    let vector = mapped.filter(|mapped| matches!(mapped.kind, FieldKind::Vector(_)));
+    let missing = || MilvusError::FieldNotFound(field.name.clone());
+    Ok(vector.ok_or_else(missing)?.id)
+}
+
+/// Refuses columns that the collection has no field for.
+fn check_known(collection: &Collection, columns: &[FieldData]) -> Result<()> {
+    for column in columns.iter().filter(|column| !column.is_dynamic) {
+        let name = &column.field_name;
+        if collection.field(name).is_err() {
+            return Err(MilvusError::invalid(format!(
+                "fieldName {name} not exist in collection schema"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What rows have beyond the fields: one JSON object for each.
+fn dynamic_column<'a>(
+    collection: &Collection,
+    columns: &'a [FieldData],
+    rows: usize,
+) -> Result<Option<&'a [bytes::Bytes]>> {
+    use crate::proto::{field_data, scalar_field};
+    let Some(column) = columns.iter().find(|column| column.is_dynamic) else {
+        return Ok(None);
+    };
+    if !collection.dynamic {
+        return Err(MilvusError::invalid(
+            "without dynamic schema enabled, the field name cannot be set to $meta",
+        ));
+    }
+    let values = match &column.field {
+        Some(field_data::Field::Scalars(scalars)) => match &scalars.data {
+            Some(scalar_field::Data::JsonData(values)) => &values.data[..],
+            _ => &[],
+        },
+        _ => &[],
+    };
+    if values.len() != rows {
+        return Err(MilvusError::invalid(format!(
+            "the num_rows ({}) of the dynamic field is not equal to passed num_rows ({rows})",
+            values.len()
+        )));
+    }
+    Ok(Some(values))
+}
+
+fn write_dynamic(json: &[u8], row: usize, source: &mut Vec<u8>) -> Result<()> {
+    let wrong = |why: String| MilvusError::invalid(format!("the dynamic field of row {row} {why}"));
+    let read: serde_json::Result<&serde_json::value::RawValue> = serde_json::from_slice(json);
+    let read = read
+        .map_err(|error| wrong(format!("is no JSON: {error}")))?
+        .get();
+    if !read.starts_with('{') {
+        return Err(wrong("is no JSON object".to_string()));
+    }
+    if read == "{}" {
+        return Ok(());
+    }
+    source.extend_from_slice(&member(DYNAMIC));
+    source.extend_from_slice(read.as_bytes());
+    source.push(b',');
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Aliases: other names of collections.
+
+use clew_engine::{Alias, AliasAction, Purpose};
+
+use super::{Call, Service};
+use crate::collection::check_name;
+use crate::collections::index_name;
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+
+/// Whether an alias may already mean another collection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Moved,
+    AnError,
+}
+
+impl Service {
+    pub(super) async fn create_alias(
+        &self,
+        call: Call,
+        request: CreateAliasRequest,
+    ) -> Result<proto::Status> {
+        self.put_alias(call, request, Taken::AnError).await
+    }
+
+    pub(super) async fn alter_alias(
+        &self,
+        call: Call,
+        request: CreateAliasRequest,
+    ) -> Result<proto::Status> {
+        let database = call.database(&request.db_name);
+        self.index_of_alias(database, &request.alias)?;
+        self.put_alias(call, request, Taken::Moved).await
+    }
+
+    async fn put_alias(
+        &self,
+        call: Call,
+        request: CreateAliasRequest,
+        taken: Taken,
+    ) -> Result<proto::Status> {
+        check_name("collection alias", &request.alias)?;
+        self.beside(move |service| {
+            let database = call.database(&request.db_name).to_string();
+            let name = request.collection_name.as_str();
+            let opened = service.open(&call, (&database, name), Purpose::Change)?;
+            let index = opened.handle.name().to_string();
+            let alias = index_name(&database, &request.alias);
+            let engine = service.engine();
+            if engine
+                .open_exactly(&alias, &call.access, Purpose::Show)
+                .is_ok()
+            {
+                return Err(MilvusError::AliasCollectionConflict(format!(
+                    "alias and collection name conflict[database={database}][alias={}]",
+                    request.alias
+                )));
+            }
+            let mut actions = Vec::new();
+            for other in engine.aliases().get(&alias).into_iter().flatten() {
+                if other.name() == index {
+                    return Ok(());
+                }
+                if taken == Taken::AnError {
+                    return Err(MilvusError::AliasExists {
+                        database: database.clone(),
+                        alias: request.alias.clone(),
+                        collection: other.name().to_string(),
+                    });
+                }
+                actions.push(AliasAction::Remove {
+                    index: other.name().to_string(),
+                    name: alias.clone(),
+                });
+            }
+            actions.push(AliasAction::Add {
+                index,
+                name: alias,
+                alias: Alias::default(),
+            });
+            engine.change_aliases(&call.access, actions)?;
+            Ok(())
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn drop_alias(
+        &self,
+        call: Call,
+        request: DropAliasRequest,
+    ) -> Result<proto::Status> {
+        self.beside(move |service| {
+            let database = call.database(&request.db_name);
+            // Milvus says nothing where there is none.
+            let Ok(index) = service.index_of_alias(database, &request.alias) else {
+                return Ok(());
+            };
+            let action = AliasAction::Remove {
+                index,
+                name: index_name(database, &request.alias),
+            };
+            service
+                .engine()
+                .change_aliases(&call.access, vec![action])?;
+            Ok(())
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn describe_alias(
+        &self,
+        call: Call,
+        request: DescribeAliasRequest,
+    ) -> Result<DescribeAliasResponse> {
+        let database = call.database(&request.db_name);
+        let index = self.index_of_alias(database, &request.alias)?;
+        let prefix = index_name(database, "");
+        Ok(DescribeAliasResponse {
+            db_name: database.to_string(),
+            collection: index.strip_prefix(&prefix).unwrap_or(&index).to_string(),
+            alias: request.alias,
+            ..DescribeAliasResponse::default()
+        })
+    }
+
+    pub(super) async fn list_aliases(
+        &self,
+        call: Call,
+        request: ListAliasesRequest,
+    ) -> Result<ListAliasesResponse> {
+        let database = call.database(&request.db_name);
+        let only = match request.collection_name.as_str() {
+            "" => None,
+            name => {
+                let opened = self.open(&call, (database, name), Purpose::Show)?;
+                Some(opened.handle.name().to_string())
+            }
+        };
+        self.collections().check_database(database)?;
+        let prefix = index_name(database, "");
+        let all = self.engine().aliases();
+        let mut aliases = Vec::new();
+        for (alias, indices) in &all {
+            let own = alias.strip_prefix(&prefix);
+            let own = own.filter(|alias| check_name("alias", alias).is_ok());
+            let named = |index: &_| only.as_ref().is_none_or(|only| only == index);
+            if let Some(alias) = own
+                && indices.iter().any(|index| named(&index.name().to_string()))
+            {
+                aliases.push(alias.to_string());
+            }
+        }
+        Ok(ListAliasesResponse {
+            db_name: database.to_string(),
+            collection_name: request.collection_name,
+            aliases,
+            ..ListAliasesResponse::default()
+        })
+    }
+
+    /// The name of the index that an alias means.
+    fn index_of_alias(&self, database: &str, alias: &str) -> Result<String> {
+        let aliases = self.engine().aliases();
+        let indices = aliases.get(&index_name(database, alias));
+        let first = indices.and_then(|indices| indices.first());
+        let missing = || MilvusError::AliasNotFound {
+            database: database.to_string(),
+            alias: alias.to_string(),
+        };
+        Ok(first.ok_or_else(missing)?.name().to_string())
+    }
+}

@@ -1,0 +1,500 @@
+//! Collections: made, described, changed, dropped, and let in to searches or not.
+
+use clew_engine::{EngineError, IndexSettings, Purpose};
+use clew_schema::{FieldSpec, Mapping, MappingSpec};
+use prost::Message;
+
+use super::{Call, Service};
+use crate::collection::{
+    Collection, Field, Named, analysis, check_name, field_parts, key_values, mapping_spec, pairs,
+};
+use crate::collections::{Changes, Opened, WINDOW_MAX, millis};
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+use crate::timestamp;
+
+/// Most shards of a collection.
+const SHARDS_MAX: i32 = 16;
+/// Parameters of a field that can change.
+const CHANGEABLE: [&str; 5] = [
+    "max_length",
+    "max_capacity",
+    "mmap.enabled",
+    "mmap_enabled",
+    "description",
+];
+
+/// What clients are told of whether a collection can be searched.
+const NOT_THERE: i32 = 0;
+const NOT_LOADED: i32 = 1;
+const LOADED: i32 = 3;
+
+impl Service {
+    pub(super) async fn create_collection(
+        &self,
+        call: Call,
+        request: CreateCollectionRequest,
+    ) -> Result<proto::Status> {
+        check_name("collection", &request.collection_name)?;
+        let schema = CollectionSchema::decode(request.schema.clone())
+            .map_err(|error| MilvusError::invalid(format!("the schema cannot be read: {error}")))?;
+        if request.shards_num > SHARDS_MAX {
+            return Err(MilvusError::expected(
+                format!("at most {SHARDS_MAX} shards"),
+                request.shards_num,
+            ));
+        }
+        let mut collection = Collection::read(schema, &request)?;
+        collection.id = self.new_id();
+        collection.updated_ms = millis(self.engine().now());
+        self.beside(move |service| service.make_collection(&call, &request, &collection))
+            .await?;
+        Ok(proto::Status::default())
+    }
+
+    fn make_collection(
+        &self,
+        call: &Call,
+        request: &CreateCollectionRequest,
+        collection: &Collection,
+    ) -> Result<()> {
+        let database = call.database(&request.db_name);
+        let name = request.collection_name.as_str();
+        self.collections().check_database(database)?;
+        let mut mapping = Mapping::new();
+        mapping.set_analysis(analysis(collection)?);
+        mapping
+            .merge(mapping_spec(collection)?)
+            .map_err(EngineError::from)?;
+        let settings = IndexSettings {
+            shards: u32::try_from(collection.shards).unwrap_or(1),
+            max_result_window: WINDOW_MAX,
+            ..IndexSettings::default()
+        };
+        let made = self
+            .collections()
+            .create((database, name), &call.access, (settings, mapping));
+        let Err(refused) = made else { return Ok(()) };
+        // Making what is there already is no error.
+        let opened = self.open(call, (database, name), Purpose::Show);
+        match opened {
+            Ok(there) if there.named.collection.is_same(collection) => Ok(()),
+            Ok(_) => Err(MilvusError::Unexpected(format!(
+                "create duplicate collection with different parameters, collection: {name}"
+            ))),
+            Err(_) => Err(refused),
+        }
+    }
+
+    pub(super) async fn drop_collection(
+        &self,
+        call: Call,
+        request: CollectionRequest,
+    ) -> Result<proto::Status> {
+        self.beside(move |service| {
+            let name = request.collection_name.as_str();
+            let opened = match service.open(&call, (&request.db_name, name), Purpose::Change) {
+                // Milvus says nothing where there is none.
+                Err(MilvusError::CollectionNotFound { .. }) => return Ok(()),
+                opened => opened?,
+            };
+            if opened.named.name != name {
+                return Err(MilvusError::Unexpected(format!(
+                    "cannot drop the collection via alias = {name}"
+                )));
+            }
+            if !opened.handle.aliases().is_empty() {
+                let aliases: Vec<String> = opened.handle.aliases().keys().cloned().collect();
+                return Err(MilvusError::Unexpected(format!(
+                    "unable to drop the collection [{name}] because it has associated aliases [{}], please remove all aliases before dropping the collection",
+                    aliases.join(" ")
+                )));
+            }
+            service.engine().delete_index(&call.access, opened.handle.name())?;
+            Ok(())
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn has_collection(
+        &self,
+        call: Call,
+        request: CollectionRequest,
+    ) -> Result<BoolResponse> {
+        let found = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        );
+        let value = match found {
+            Ok(_) => true,
+            Err(MilvusError::CollectionNotFound { .. }) => false,
+            Err(other) => return Err(other),
+        };
+        Ok(BoolResponse {
+            value,
+            ..BoolResponse::default()
+        })
+    }
+
+    pub(super) async fn describe_collection(
+        &self,
+        call: Call,
+        request: DescribeCollectionRequest,
+    ) -> Result<DescribeCollectionResponse> {
+        if request.collection_name.is_empty() && request.collection_id != 0 {
+            return self.describe_numbered(&call, &request.db_name, request.collection_id);
+        }
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        Ok(described(&opened.named))
+    }
+
+    pub(super) async fn batch_describe_collection(
+        &self,
+        call: Call,
+        request: BatchDescribeCollectionRequest,
+    ) -> Result<BatchDescribeCollectionResponse> {
+        let by_name = request.collection_name.iter().map(|name| {
+            let opened = self.open(&call, (&request.db_name, name), Purpose::Show)?;
+            Ok(described(&opened.named))
+        });
+        let by_number = request.collection_id.iter();
+        let by_number = by_number.map(|id| self.describe_numbered(&call, &request.db_name, *id));
+        let mut responses = by_name.chain(by_number).collect::<Result<Vec<_>>>()?;
+        for one in &mut responses {
+            one.status = Some(proto::Status::default());
+        }
+        Ok(BatchDescribeCollectionResponse {
+            responses,
+            ..BatchDescribeCollectionResponse::default()
+        })
+    }
+
+    fn describe_numbered(
+        &self,
+        call: &Call,
+        database: &str,
+        id: i64,
+    ) -> Result<DescribeCollectionResponse> {
+        let database = call.database(database);
+        let all = self.collections().list(database, &call.access)?;
+        let found = all.iter().find(|named| named.collection.id == id);
+        let found = found.ok_or_else(|| MilvusError::CollectionNotFound {
+            database: database.to_string(),
+            collection: id.to_string(),
+        })?;
+        Ok(described(found))
+    }
+
+    pub(super) async fn show_collections(
+        &self,
+        call: Call,
+        request: ShowCollectionsRequest,
+    ) -> Result<ShowCollectionsResponse> {
+        const IN_MEMORY: i32 = 1;
+        let database = call.database(&request.db_name);
+        let mut all = self.collections().list(database, &call.access)?;
+        if request.r#type == IN_MEMORY {
+            all.retain(|named| named.collection.loaded);
+        }
+        if !request.collection_names.is_empty() {
+            all.retain(|named| request.collection_names.contains(&named.name));
+        }
+        let created = |named: &Named| timestamp::of_millis(named.index.created_ms());
+        Ok(ShowCollectionsResponse {
+            collection_ids: all.iter().map(|named| named.collection.id).collect(),
+            created_timestamps: all.iter().map(created).collect(),
+            created_utc_timestamps: all.iter().map(|named| named.index.created_ms()).collect(),
+            in_memory_percentages: all.iter().map(|named| percent(&named.collection)).collect(),
+            query_service_available: all.iter().map(|named| named.collection.loaded).collect(),
+            shards_num: all.iter().map(|named| named.collection.shards).collect(),
+            collection_names: all.into_iter().map(|named| named.name).collect(),
+            ..ShowCollectionsResponse::default()
+        })
+    }
+
+    pub(super) async fn rename_collection(
+        &self,
+        _: Call,
+        _: RenameCollectionRequest,
+    ) -> Result<proto::Status> {
+        Err(MilvusError::Unsupported("RenameCollection".into()))
+    }
+
+    /// Changes what is kept of a collection.
+    pub(super) async fn change_collection<T: Send + 'static>(
+        &self,
+        call: Call,
+        (database, name): (String, String),
+        change: impl FnOnce(&Service, &mut Collection) -> Result<(T, Changes)> + Send + 'static,
+    ) -> Result<T> {
+        self.beside(move |service| {
+            let place = (call.database(&database), name.as_str());
+            service
+                .collections()
+                .change(place, &call.access, |collection, _| {
+                    change(service, collection)
+                })
+        })
+        .await
+    }
+
+    pub(super) async fn alter_collection(
+        &self,
+        call: Call,
+        request: AlterCollectionRequest,
+    ) -> Result<proto::Status> {
+        let place = (request.db_name, request.collection_name);
+        self.change_collection(call, place, move |_, collection| {
+            collection.properties.extend(pairs(request.properties));
+            for key in &request.delete_keys {
+                collection.properties.remove(key);
+            }
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn alter_collection_field(
+        &self,
+        call: Call,
+        request: AlterCollectionFieldRequest,
+    ) -> Result<proto::Status> {
+        let place = (request.db_name, request.collection_name);
+        let name = request.field_name;
+        self.change_collection(call, place, move |_, collection| {
+            collection.field(&name)?;
+            let mut fields = collection.fields.iter_mut();
+            let field = fields.find(|field| field.name == name);
+            let Some(field) = field else {
+                return Ok(((), Changes::default()));
+            };
+            for (key, value) in pairs(request.properties) {
+                if !CHANGEABLE.contains(&key.as_str()) {
+                    return Err(MilvusError::invalid(format!(
+                        "{key} is not allowed to update in collection field param"
+                    )));
+                }
+                if key == "description" {
+                    field.description = value;
+                } else {
+                    field.params.insert(key, value);
+                }
+            }
+            for key in &request.delete_keys {
+                field.params.remove(key);
+            }
+            field.check()?;
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn add_collection_field(
+        &self,
+        call: Call,
+        request: AddCollectionFieldRequest,
+    ) -> Result<proto::Status> {
+        let schema = FieldSchema::decode(request.schema)
+            .map_err(|error| MilvusError::invalid(format!("the schema cannot be read: {error}")))?;
+        let field = Field::read(schema)?;
+        if !field.nullable && field.default.is_none() {
+            return Err(MilvusError::invalid(format!(
+                "added field must be nullable, please check it, field name = {}",
+                field.name
+            )));
+        }
+        let place = (request.db_name, request.collection_name);
+        self.change_collection(call, place, move |_, collection| {
+            collection.add_field(field.clone())?;
+            let parts: Vec<FieldSpec> = field_parts(&field)?;
+            let spec = parts
+                .into_iter()
+                .fold(MappingSpec::default(), MappingSpec::with);
+            Ok((
+                (),
+                Changes {
+                    spec,
+                    ..Changes::default()
+                },
+            ))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn get_collection_statistics(
+        &self,
+        call: Call,
+        request: CollectionRequest,
+    ) -> Result<StatisticsResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Read,
+        )?;
+        let count = self.row_count(&opened).await?;
+        Ok(row_count(count))
+    }
+
+    pub(super) async fn load_collection(
+        &self,
+        call: Call,
+        request: LoadCollectionRequest,
+    ) -> Result<proto::Status> {
+        self.set_loaded(call, (request.db_name, request.collection_name), true)
+            .await
+    }
+
+    pub(super) async fn release_collection(
+        &self,
+        call: Call,
+        request: CollectionRequest,
+    ) -> Result<proto::Status> {
+        self.set_loaded(call, (request.db_name, request.collection_name), false)
+            .await
+    }
+
+    pub(super) async fn set_loaded(
+        &self,
+        call: Call,
+        place: (String, String),
+        loaded: bool,
+    ) -> Result<proto::Status> {
+        let name = place.1.clone();
+        self.change_collection(call, place, move |_, collection| {
+            if loaded {
+                check_indexed(collection, &name)?;
+            }
+            collection.loaded = loaded;
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn get_loading_progress(
+        &self,
+        call: Call,
+        request: GetLoadingProgressRequest,
+    ) -> Result<GetLoadingProgressResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let collection = &opened.named.collection;
+        collection.check_partitions(&request.partition_names)?;
+        if !collection.loaded {
+            return Err(MilvusError::CollectionNotLoaded(opened.named.name));
+        }
+        let progress = percent(collection);
+        Ok(GetLoadingProgressResponse {
+            progress,
+            refresh_progress: progress,
+            ..GetLoadingProgressResponse::default()
+        })
+    }
+
+    pub(super) async fn get_load_state(
+        &self,
+        call: Call,
+        request: GetLoadStateRequest,
+    ) -> Result<GetLoadStateResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        );
+        let state = match opened {
+            Err(MilvusError::CollectionNotFound { .. }) => NOT_THERE,
+            Err(other) => return Err(other),
+            Ok(opened) => {
+                let collection = &opened.named.collection;
+                collection.check_partitions(&request.partition_names)?;
+                if collection.loaded {
+                    LOADED
+                } else {
+                    NOT_LOADED
+                }
+            }
+        };
+        Ok(GetLoadStateResponse {
+            state,
+            ..GetLoadStateResponse::default()
+        })
+    }
+}
+
+/// Refuses collections that are not let in to searches.
+pub(super) fn check_loaded(opened: &Opened) -> Result<()> {
+    match opened.named.collection.loaded {
+        true => Ok(()),
+        false => Err(MilvusError::CollectionNotLoaded(opened.named.name.clone())),
+    }
+}
+
+/// Refuses collections with vectors that nobody asked an index for.
+fn check_indexed(collection: &Collection, name: &str) -> Result<()> {
+    let mut vectors = collection.vectors();
+    match vectors.find(|field| collection.index_of(&field.name).is_none()) {
+        None => Ok(()),
+        Some(field) => Err(MilvusError::IndexNotFound(format!(
+            "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
+            field.name
+        ))),
+    }
+}
+
+/// How much of a collection can be searched.
+fn percent(collection: &Collection) -> i64 {
+    if collection.loaded { 100 } else { 0 }
+}
+
+pub(super) fn row_count(count: u64) -> StatisticsResponse {
+    StatisticsResponse {
+        stats: vec![KeyValuePair {
+            key: "row_count".to_string(),
+            value: count.to_string(),
+        }],
+        ..StatisticsResponse::default()
+    }
+}
+
+fn described(named: &Named) -> DescribeCollectionResponse {
+    let collection = &named.collection;
+    let prefix = crate::collections::index_name(&named.database, "");
+    let aliases = named.index.aliases();
+    let aliases = aliases
+        .keys()
+        .filter_map(|alias| alias.strip_prefix(&prefix));
+    let updated = timestamp::of_millis(collection.updated_ms);
+    let channels: Vec<String> = (0..collection.shards)
+        .map(|shard| format!("clew-dml_{shard}_{}v{shard}", collection.id))
+        .collect();
+    DescribeCollectionResponse {
+        schema: Some(collection.described(&named.name)),
+        collection_id: collection.id,
+        physical_channel_names: channels.clone(),
+        virtual_channel_names: channels,
+        created_timestamp: timestamp::of_millis(named.index.created_ms()),
+        created_utc_timestamp: named.index.created_ms(),
+        shards_num: collection.shards,
+        aliases: aliases.map(String::from).collect(),
+        consistency_level: collection.consistency_level,
+        collection_name: named.name.clone(),
+        properties: key_values(&collection.properties),
+        db_name: named.database.clone(),
+        num_partitions: i64::try_from(collection.partitions.len()).unwrap_or(1),
+        update_timestamp: updated,
+        update_timestamp_str: updated.to_string(),
+        ..DescribeCollectionResponse::default()
+    }
+}

@@ -1,0 +1,179 @@
+//! Databases: names that collections stand under.
+
+use std::collections::BTreeMap;
+
+use clew_engine::{DefinitionChange, Definitions};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Call, Service};
+use crate::collection::{check_name, key_values, pairs};
+use crate::collections::{DATABASES, DEFAULT_DATABASE, millis};
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+use crate::timestamp;
+
+/// Most databases of a node.
+const DATABASES_MAX: usize = 64;
+
+/// What is kept of a database.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Database {
+    id: i64,
+    created_ms: u64,
+    #[serde(default)]
+    properties: BTreeMap<String, String>,
+}
+
+impl Service {
+    pub(super) async fn create_database(
+        &self,
+        call: Call,
+        request: CreateDatabaseRequest,
+    ) -> Result<proto::Status> {
+        let name = request.db_name;
+        check_name("database", &name)
+            .map_err(|why| MilvusError::InvalidDatabaseName(name.clone(), why.to_string()))?;
+        let database = Database {
+            id: self.new_id(),
+            created_ms: millis(self.engine().now()),
+            properties: pairs(request.properties),
+        };
+        self.beside(move |service| {
+            service.change_databases(&call, move |all| {
+                if name == DEFAULT_DATABASE || all.get(DATABASES, &name).is_some() {
+                    return Err(MilvusError::Unexpected(format!(
+                        "database already exist: {name}"
+                    )));
+                }
+                if all.of(DATABASES).count() >= DATABASES_MAX {
+                    let reason =
+                        format!("database number ({DATABASES_MAX}) exceeds max configuration");
+                    return Err(MilvusError::Invalid(reason));
+                }
+                Ok(DefinitionChange::put(DATABASES, &name, json!(database)))
+            })
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    fn change_databases(
+        &self,
+        call: &Call,
+        change: impl FnOnce(&Definitions) -> Result<DefinitionChange>,
+    ) -> Result<()> {
+        self.engine()
+            .change_definitions(&call.access, |all| Ok::<_, MilvusError>(vec![change(all)?]))?;
+        Ok(())
+    }
+
+    pub(super) async fn drop_database(
+        &self,
+        call: Call,
+        request: DropDatabaseRequest,
+    ) -> Result<proto::Status> {
+        let name = request.db_name;
+        if name == DEFAULT_DATABASE {
+            return Err(MilvusError::invalid("can not drop default database"));
+        }
+        self.beside(move |service| {
+            // Milvus says nothing where there is none.
+            if service.collections().check_database(&name).is_err() {
+                return Ok(());
+            }
+            let collections = service.collections().list(&name, &call.access)?;
+            if let Some(one) = collections.first() {
+                return Err(MilvusError::Unexpected(format!(
+                    "database:{name} not empty, must drop all collections before drop database; it has {}",
+                    one.name
+                )));
+            }
+            service.change_databases(&call, |_| Ok(DefinitionChange::remove(DATABASES, &name)))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn list_databases(
+        &self,
+        _: Call,
+        _: ListDatabasesRequest,
+    ) -> Result<ListDatabasesResponse> {
+        let mut all = vec![(DEFAULT_DATABASE.to_string(), default_database())];
+        all.extend(self.engine().with_definitions(|definitions| {
+            let databases = definitions.of(DATABASES);
+            let read = databases.filter_map(|(name, value)| {
+                Some((name.to_string(), Database::deserialize(value).ok()?))
+            });
+            read.collect::<Vec<_>>()
+        }));
+        let created =
+            |(_, database): &(String, Database)| timestamp::of_millis(database.created_ms);
+        Ok(ListDatabasesResponse {
+            created_timestamp: all.iter().map(created).collect(),
+            db_ids: all.iter().map(|(_, database)| database.id).collect(),
+            db_names: all.into_iter().map(|(name, _)| name).collect(),
+            ..ListDatabasesResponse::default()
+        })
+    }
+
+    pub(super) async fn describe_database(
+        &self,
+        call: Call,
+        request: DescribeDatabaseRequest,
+    ) -> Result<DescribeDatabaseResponse> {
+        let name = call.database(&request.db_name);
+        let database = self.database(name)?;
+        Ok(DescribeDatabaseResponse {
+            db_name: name.to_string(),
+            db_id: database.id,
+            created_timestamp: timestamp::of_millis(database.created_ms),
+            properties: key_values(&database.properties),
+            ..DescribeDatabaseResponse::default()
+        })
+    }
+
+    pub(super) async fn alter_database(
+        &self,
+        call: Call,
+        request: AlterDatabaseRequest,
+    ) -> Result<proto::Status> {
+        let name = call.database(&request.db_name).to_string();
+        if name == DEFAULT_DATABASE {
+            return Err(MilvusError::Unsupported(
+                "altering the default database".into(),
+            ));
+        }
+        self.beside(move |service| {
+            let mut database = service.database(&name)?;
+            database.properties.extend(pairs(request.properties));
+            for key in &request.delete_keys {
+                database.properties.remove(key);
+            }
+            service.change_databases(&call, |_| {
+                Ok(DefinitionChange::put(DATABASES, &name, json!(database)))
+            })
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    fn database(&self, name: &str) -> Result<Database> {
+        if name == DEFAULT_DATABASE {
+            return Ok(default_database());
+        }
+        let kept = self
+            .engine()
+            .with_definitions(|all| all.get(DATABASES, name).cloned());
+        let read = kept.and_then(|value| Database::deserialize(value).ok());
+        read.ok_or_else(|| MilvusError::DatabaseNotFound(name.to_string()))
+    }
+}
+
+fn default_database() -> Database {
+    Database {
+        id: 1,
+        ..Database::default()
+    }
+}

@@ -1,0 +1,215 @@
+//! Several searches whose rankings become one.
+
+use std::collections::HashMap;
+
+use clew_engine::Purpose;
+use serde_json::Value;
+
+use super::collections::check_loaded;
+use super::query::window;
+use super::read::Guarantee;
+use super::search::{Asked, Found};
+use super::{Call, Service};
+use crate::collection::{Metric, pairs};
+use crate::error::{MilvusError, Result};
+use crate::proto::*;
+use crate::rows::Wanted;
+
+/// Most searches of one request.
+const SEARCHES_MAX: usize = 1_024;
+/// How much a rank counts: 1 divided by this and the rank (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
+/// outperforms Condorcet and individual Rank Learning Methods", 2009).
+const RRF_K: f64 = 60.0;
+
+/// How rankings become one.
+#[derive(Clone, Debug, PartialEq)]
+enum Fusion {
+    /// By rank alone.
+    Ranks(f64),
+    /// By scores, each with its weight; brought to one scale where that is asked for.
+    Weighted(Vec<f64>, bool),
+}
+
+impl Service {
+    pub(super) async fn hybrid_search(
+        &self,
+        call: Call,
+        request: HybridSearchRequest,
+    ) -> Result<SearchResults> {
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(&call, place, Purpose::Read)?;
+        check_loaded(&opened)?;
+        let collection = &opened.named.collection;
+        let count = request.requests.len();
+        if count == 0 || count > SEARCHES_MAX {
+            return Err(MilvusError::expected(
+                format!("1 to {SEARCHES_MAX} searches"),
+                count,
+            ));
+        }
+        let params = pairs(request.rank_params);
+        let fusion = Fusion::read(&params, request.function_score, count)?;
+        let limit = window(&params, "limit")?.unwrap_or(10);
+        let offset = window(&params, "offset")?.unwrap_or_default();
+        let wanted = Wanted::read(collection, &request.output_fields)?;
+        let guarantee = Guarantee {
+            timestamp: request.guarantee_timestamp,
+            level: request.consistency_level,
+            by_default: request.use_default_consistency,
+        };
+        let mut all = Vec::with_capacity(count);
+        for mut one in request.requests {
+            if one.partition_names.is_empty() {
+                one.partition_names.clone_from(&request.partition_names);
+            }
+            all.push(Asked::read(collection, one)?);
+        }
+        self.see(&opened, guarantee).await?;
+        let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
+        let mut rankings = Vec::with_capacity(count);
+        for asked in &mut all {
+            // What is skipped is skipped of the whole ranking.
+            asked.limit += std::mem::take(&mut asked.offset);
+            rankings.push((
+                asked.metric,
+                self.nearest(&pinned, collection, asked).await?,
+            ));
+        }
+        let queries = rankings[0].1.len();
+        if rankings.iter().any(|(_, lists)| lists.len() != queries) {
+            return Err(MilvusError::invalid(
+                "all searches of a hybrid search must have as many vectors",
+            ));
+        }
+        let mut fused = Vec::with_capacity(queries);
+        for at in 0..queries {
+            let lists: Vec<(Metric, &[Found])> = rankings
+                .iter()
+                .map(|(metric, lists)| (*metric, &lists[at][..]))
+                .collect();
+            let mut list = fusion.fused(&lists);
+            list.drain(..offset.min(list.len()));
+            list.truncate(limit);
+            fused.push(list);
+        }
+        all[0].limit = limit;
+        all[0].ungroup();
+        self.answer(&opened, &pinned, (fused, &all[0]), wanted)
+            .await
+    }
+}
+
+impl Fusion {
+    fn read(
+        params: &std::collections::BTreeMap<String, String>,
+        function: Option<FunctionScore>,
+        searches: usize,
+    ) -> Result<Fusion> {
+        let function = function.and_then(|score| score.functions.into_iter().next());
+        let (strategy, inner) = match function {
+            Some(function) => {
+                let params = pairs(function.params);
+                let strategy = params.get("reranker").cloned().unwrap_or_default();
+                let inner = params.into_iter().map(|(key, value)| {
+                    let json = serde_json::from_str(&value).unwrap_or(Value::String(value));
+                    (key, json)
+                });
+                (strategy, inner.collect())
+            }
+            None => {
+                let strategy = params
+                    .get("strategy")
+                    .cloned()
+                    .unwrap_or_else(|| "rrf".to_string());
+                let inner: HashMap<String, Value> = match params.get("params").map(String::as_str) {
+                    None | Some("") => HashMap::new(),
+                    Some(json) => serde_json::from_str(json).map_err(|error| {
+                        MilvusError::invalid(format!("the rank params are no JSON object: {error}"))
+                    })?,
+                };
+                (strategy, inner)
+            }
+        };
+        match strategy.to_ascii_lowercase().as_str() {
+            "rrf" => {
+                let k = inner.get("k").map_or(Some(RRF_K), Value::as_f64);
+                let k = k.filter(|k| (0.0..16_384.0).contains(k));
+                let k = k.ok_or_else(|| {
+                    MilvusError::invalid("The rank params k should be in range (0, 16384)")
+                })?;
+                Ok(Fusion::Ranks(k))
+            }
+            "weighted" => {
+                let weights = inner.get("weights").and_then(Value::as_array);
+                let weights: Option<Vec<f64>> =
+                    weights.and_then(|all| all.iter().map(Value::as_f64).collect());
+                let weights = weights.ok_or_else(|| {
+                    MilvusError::invalid("the weights param is missing or no list of numbers")
+                })?;
+                if weights.iter().any(|weight| !(0.0..=1.0).contains(weight)) {
+                    return Err(MilvusError::invalid(
+                        "rank param weight should be in range [0, 1]",
+                    ));
+                }
+                if weights.len() != searches {
+                    return Err(MilvusError::expected(searches, weights.len()));
+                }
+                let normalized = inner
+                    .get("norm_score")
+                    .and_then(Value::as_bool)
+                    .unwrap_or(false);
+                Ok(Fusion::Weighted(weights, normalized))
+            }
+            other => Err(MilvusError::Unsupported(format!(
+                "the rank strategy {other}"
+            ))),
+        }
+    }
+
+    /// One ranking of several, best first; equal ones by their keys.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "ranks are small, and scores are told in single precision"
+    )]
+    fn fused(&self, lists: &[(Metric, &[Found])]) -> Vec<Found> {
+        let mut all: HashMap<&str, (f64, &Found)> = HashMap::new();
+        for (at, (metric, list)) in lists.iter().enumerate() {
+            for (rank, found) in list.iter().enumerate() {
+                let part = match self {
+                    Fusion::Ranks(k) => 1.0 / (k + rank as f64 + 1.0),
+                    Fusion::Weighted(weights, normalized) => {
+                        let weight = weights.get(at).copied().unwrap_or_default();
+                        let score = f64::from(found.score);
+                        weight
+                            * if *normalized {
+                                scaled(*metric, score)
+                            } else {
+                                score
+                            }
+                    }
+                };
+                all.entry(&found.id).or_insert((0.0, found)).0 += part;
+            }
+        }
+        let mut ranking: Vec<(f64, &Found)> = all.into_values().collect();
+        ranking.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.place.cmp(&b.1.place)));
+        let told = |(score, found): (f64, &Found)| Found {
+            score: score as f32,
+            group: None,
+            ..found.clone()
+        };
+        ranking.into_iter().map(told).collect()
+    }
+}
+
+/// A score between 0 and 1, greater for what is nearer.
+fn scaled(metric: Metric, score: f64) -> f64 {
+    use std::f64::consts::PI;
+    match metric {
+        Metric::Cosine => f64::midpoint(1.0, score),
+        Metric::InnerProduct => 0.5 + score.atan() / PI,
+        Metric::Bm25 => 2.0 * score.atan() / PI,
+        Metric::L2 | Metric::Hamming | Metric::Jaccard => 1.0 - 2.0 * score.atan() / PI,
+    }
+}

@@ -1,0 +1,274 @@
+//! Indexes: what clients ask for is kept and said again; vectors get the structure of ours that is meant.
+
+use std::collections::BTreeMap;
+
+use clew_engine::Purpose;
+
+use super::{Call, Service};
+use crate::collection::{Collection, KeptIndex, VectorIndex, check_scalar, key_values, pairs};
+use crate::collections::{Changes, Opened};
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+
+/// States of an index.
+const IN_PROGRESS: i32 = 2;
+const FINISHED: i32 = 3;
+
+impl Service {
+    pub(super) async fn create_index(
+        &self,
+        call: Call,
+        request: CreateIndexRequest,
+    ) -> Result<proto::Status> {
+        let params = flattened(pairs(request.extra_params))?;
+        let name = match request.index_name.as_str() {
+            "" => request.field_name.clone(),
+            name => name.to_string(),
+        };
+        let place = (request.db_name, request.collection_name);
+        self.change_collection(call, place, move |service, collection| {
+            let index = KeptIndex {
+                id: service.new_id(),
+                name,
+                field: request.field_name,
+                params,
+            };
+            Ok(((), add_index(collection, index)?))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn alter_index(
+        &self,
+        call: Call,
+        request: AlterIndexRequest,
+    ) -> Result<proto::Status> {
+        const CHANGEABLE: [&str; 2] = ["mmap.enabled", "offset_cache.enabled"];
+        let place = (request.db_name, request.collection_name.clone());
+        self.change_collection(call, place, move |_, collection| {
+            let missing = not_found(&request.collection_name, &request.index_name);
+            let mut indexes = collection.indexes.iter_mut();
+            let index = indexes.find(|index| index.name == request.index_name);
+            let index = index.ok_or(missing)?;
+            for (key, value) in pairs(request.extra_params) {
+                if !CHANGEABLE.contains(&key.as_str()) {
+                    return Err(MilvusError::invalid(format!(
+                        "{key} is not a configable index property"
+                    )));
+                }
+                index.params.insert(key, value);
+            }
+            for key in &request.delete_keys {
+                if CHANGEABLE.contains(&key.as_str()) {
+                    index.params.remove(key);
+                }
+            }
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn describe_index(
+        &self,
+        call: Call,
+        request: DescribeIndexRequest,
+    ) -> Result<DescribeIndexResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        self.described_indexes(&opened, &request.field_name, &request.index_name)
+    }
+
+    pub(super) async fn get_index_statistics(
+        &self,
+        call: Call,
+        request: GetIndexStatisticsRequest,
+    ) -> Result<DescribeIndexResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        self.described_indexes(&opened, "", &request.index_name)
+    }
+
+    pub(super) async fn get_index_state(
+        &self,
+        call: Call,
+        request: IndexRequest,
+    ) -> Result<GetIndexStateResponse> {
+        let one = self.one_index(&call, request)?;
+        Ok(GetIndexStateResponse {
+            state: one.state,
+            ..GetIndexStateResponse::default()
+        })
+    }
+
+    pub(super) async fn get_index_build_progress(
+        &self,
+        call: Call,
+        request: IndexRequest,
+    ) -> Result<GetIndexBuildProgressResponse> {
+        let one = self.one_index(&call, request)?;
+        Ok(GetIndexBuildProgressResponse {
+            indexed_rows: one.indexed_rows,
+            total_rows: one.total_rows,
+            ..GetIndexBuildProgressResponse::default()
+        })
+    }
+
+    fn one_index(&self, call: &Call, request: IndexRequest) -> Result<IndexDescription> {
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(call, place, Purpose::Show)?;
+        let all = self.described_indexes(&opened, &request.field_name, &request.index_name)?;
+        let mut all = all.index_descriptions.into_iter();
+        all.next()
+            .ok_or_else(|| not_found(&request.collection_name, &request.index_name))
+    }
+
+    /// The indexes of a field, or of a name, or all; at least one.
+    fn described_indexes(
+        &self,
+        opened: &Opened,
+        field: &str,
+        name: &str,
+    ) -> Result<DescribeIndexResponse> {
+        let collection = &opened.named.collection;
+        let meant = |index: &&KeptIndex| {
+            (field.is_empty() || index.field == field || index.name == field)
+                && (name.is_empty() || index.name == name)
+        };
+        let indexes: Vec<&KeptIndex> = collection.indexes.iter().filter(meant).collect();
+        if indexes.is_empty() {
+            let asked = if name.is_empty() { field } else { name };
+            return Err(not_found(&opened.named.name, asked));
+        }
+        let stats = opened.handle.stats();
+        let total = i64::try_from(stats.docs).unwrap_or(i64::MAX);
+        let pending = i64::try_from(opened.handle.rows_to_rewrite()).unwrap_or(i64::MAX);
+        let described = indexes.into_iter().map(|index| {
+            let is_vector = collection
+                .field(&index.field)
+                .is_ok_and(|field| field.data_type.is_dense_vector());
+            let pending = if is_vector { pending } else { 0 };
+            IndexDescription {
+                index_name: index.name.clone(),
+                index_id: index.id,
+                params: key_values(&index.params),
+                field_name: index.field.clone(),
+                indexed_rows: total - pending.min(total),
+                total_rows: total,
+                state: if pending == 0 { FINISHED } else { IN_PROGRESS },
+                pending_index_rows: pending,
+                ..IndexDescription::default()
+            }
+        });
+        Ok(DescribeIndexResponse {
+            index_descriptions: described.collect(),
+            ..DescribeIndexResponse::default()
+        })
+    }
+
+    pub(super) async fn drop_index(
+        &self,
+        call: Call,
+        request: IndexRequest,
+    ) -> Result<proto::Status> {
+        let place = (request.db_name, request.collection_name);
+        self.change_collection(call, place, move |_, collection| {
+            let named = |index: &KeptIndex| match request.index_name.as_str() {
+                "" => index.field == request.field_name,
+                name => index.name == name,
+            };
+            let of_vector = collection.indexes.iter().find(|index| {
+                let field = collection.field(&index.field);
+                named(index) && field.is_ok_and(|field| field.data_type.is_vector())
+            });
+            if of_vector.is_some() && collection.loaded {
+                return Err(MilvusError::invalid(
+                    "vector index cannot be dropped on loaded collection",
+                ));
+            }
+            // Milvus says nothing where there is none.
+            collection.indexes.retain(|index| !named(index));
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+}
+
+/// Some clients send parameters as JSON under the key `params`; they are parameters like the others.
+fn flattened(mut params: BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
+    let Some(nested) = params.remove("params") else {
+        return Ok(params);
+    };
+    let nested: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&nested)
+        .map_err(|error| MilvusError::invalid(format!("params is no JSON object: {error}")))?;
+    for (key, value) in nested {
+        let text = match value {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        params.entry(key).or_insert(text);
+    }
+    Ok(params)
+}
+
+fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
+    let field = collection.field(&index.field)?;
+    if let Some(there) = collection
+        .indexes
+        .iter()
+        .find(|there| there.field == index.field)
+    {
+        if there.name == index.name && there.params == index.params {
+            return Ok(Changes::default());
+        }
+        return Err(MilvusError::Unexpected(format!(
+            "CreateIndex failed: at most one distinct index is allowed per field, {} has {}",
+            index.field, there.name
+        )));
+    }
+    if collection
+        .indexes
+        .iter()
+        .any(|there| there.name == index.name)
+    {
+        return Err(MilvusError::IndexDuplicate(format!(
+            "index already exists[indexName={}]",
+            index.name
+        )));
+    }
+    let mut changes = Changes::default();
+    if field.data_type.is_vector() {
+        let read = VectorIndex::read(field, &index.params)?;
+        changes.column = read.column.map(|column| (index.field.clone(), column));
+        let mut index = index;
+        let metric = read.metric.name().to_string();
+        index
+            .params
+            .entry("metric_type".to_string())
+            .or_insert(metric);
+        index
+            .params
+            .entry("index_type".to_string())
+            .or_insert_with(|| "AUTOINDEX".to_string());
+        collection.indexes.push(index);
+    } else {
+        check_scalar(field, &index.params)?;
+        collection.indexes.push(index);
+    }
+    Ok(changes)
+}
+
+fn not_found(collection: &str, index: &str) -> MilvusError {
+    MilvusError::IndexNotFound(match index {
+        "" => format!("index not found[collection={collection}]"),
+        index => format!("index not found[collection={collection}][index={index}]"),
+    })
+}

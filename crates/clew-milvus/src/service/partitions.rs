@@ -1,0 +1,174 @@
+//! Partitions: parts of a collection that searches can keep to. A row says which one it is in.
+
+use clew_engine::Purpose;
+
+use super::collections::row_count;
+use super::{Call, Service};
+use crate::collection::{DEFAULT_PARTITION, check_name, partition_query};
+use crate::collections::Changes;
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+use crate::timestamp;
+
+impl Service {
+    pub(super) async fn create_partition(
+        &self,
+        call: Call,
+        request: PartitionRequest,
+    ) -> Result<proto::Status> {
+        check_name("partition", &request.partition_name)?;
+        let place = (request.db_name, request.collection_name);
+        self.change_collection(call, place, move |service, collection| {
+            if collection.has_partition_key() {
+                return Err(MilvusError::invalid(
+                    "disable create partition if partition key mode is used",
+                ));
+            }
+            if !collection.partitions.contains_key(&request.partition_name) {
+                collection.add_partition(&request.partition_name, service.new_id())?;
+            }
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn drop_partition(
+        &self,
+        call: Call,
+        request: PartitionRequest,
+    ) -> Result<proto::Status> {
+        let name = request.partition_name.clone();
+        if name == DEFAULT_PARTITION {
+            return Err(MilvusError::invalid("default partition cannot be deleted"));
+        }
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Write,
+        )?;
+        let collection = &opened.named.collection;
+        if collection.has_partition_key() {
+            return Err(MilvusError::invalid(
+                "disable drop partition if partition key mode is used",
+            ));
+        }
+        if !collection.partitions.contains_key(&name) {
+            return Ok(proto::Status::default());
+        }
+        // First the name, so that nothing is written to it meanwhile; its rows are then found by nobody who names none.
+        self.delete_matching(&call, &opened, partition_query(std::slice::from_ref(&name)))
+            .await?;
+        let place = (request.db_name, request.collection_name);
+        self.change_collection(call, place, move |_, collection| {
+            collection.partitions.remove(&name);
+            Ok(((), Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(super) async fn has_partition(
+        &self,
+        call: Call,
+        request: PartitionRequest,
+    ) -> Result<BoolResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        Ok(BoolResponse {
+            value: opened
+                .named
+                .collection
+                .partitions
+                .contains_key(&request.partition_name),
+            ..BoolResponse::default()
+        })
+    }
+
+    pub(super) async fn show_partitions(
+        &self,
+        call: Call,
+        request: ShowPartitionsRequest,
+    ) -> Result<ShowPartitionsResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let collection = &opened.named.collection;
+        let wanted = collection.check_partitions(&request.partition_names)?;
+        let shown = |(name, _): &(&String, &i64)| wanted.is_empty() || wanted.contains(name);
+        let partitions: Vec<_> = collection.partitions.iter().filter(shown).collect();
+        let created = opened.handle.created_ms();
+        let loaded = if collection.loaded { 100 } else { 0 };
+        Ok(ShowPartitionsResponse {
+            partition_names: partitions.iter().map(|(name, _)| (*name).clone()).collect(),
+            partition_i_ds: partitions.iter().map(|(_, id)| **id).collect(),
+            created_timestamps: vec![timestamp::of_millis(created); partitions.len()],
+            created_utc_timestamps: vec![created; partitions.len()],
+            in_memory_percentages: vec![loaded; partitions.len()],
+            ..ShowPartitionsResponse::default()
+        })
+    }
+
+    /// Partitions are let in to searches together with their collection.
+    pub(super) async fn load_partitions(
+        &self,
+        call: Call,
+        request: LoadPartitionsRequest,
+    ) -> Result<proto::Status> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        opened
+            .named
+            .collection
+            .check_partitions(&request.partition_names)?;
+        self.set_loaded(call, (request.db_name, request.collection_name), true)
+            .await
+    }
+
+    pub(super) async fn release_partitions(
+        &self,
+        call: Call,
+        request: ReleasePartitionsRequest,
+    ) -> Result<proto::Status> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let collection = &opened.named.collection;
+        let named = collection.check_partitions(&request.partition_names)?;
+        if named.len() < collection.partitions.len() {
+            return Err(MilvusError::Unsupported(
+                "releasing some partitions of a collection".into(),
+            ));
+        }
+        self.set_loaded(call, (request.db_name, request.collection_name), false)
+            .await
+    }
+
+    pub(super) async fn get_partition_statistics(
+        &self,
+        call: Call,
+        request: PartitionRequest,
+    ) -> Result<StatisticsResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Read,
+        )?;
+        let names = [request.partition_name];
+        opened.named.collection.check_partitions(&names)?;
+        let count = self
+            .count_matching(&opened, partition_query(&names))
+            .await?;
+        Ok(row_count(count))
+    }
+}

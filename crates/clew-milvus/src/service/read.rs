@@ -1,0 +1,143 @@
+//! What searches and queries have in common: seeing what was written, pages of hits, and rows of them.
+
+use std::time::Duration;
+
+use clew_engine::{DocPlace, Pinned, SearchRequest};
+use clew_query::{Order, Query, SortKey, SortValue};
+use clew_search::TrackTotal;
+
+use super::Service;
+use crate::collections::Opened;
+use crate::error::Result;
+use crate::proto::FieldData;
+use crate::rows::Wanted;
+
+/// How long a read waits for what was written before it.
+const VISIBLE_WITHIN: Duration = Duration::from_secs(60);
+/// The time that means whatever can be seen without waiting; clients send it where nothing was written by them.
+const EVENTUALLY: u64 = 1;
+/// The time that means a view some seconds old.
+const BOUNDED: u64 = 2;
+/// The level that sees everything, whatever the time says.
+const STRONG: i32 = 0;
+
+/// What a read has to see.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guarantee {
+    pub(super) timestamp: u64,
+    pub(super) level: i32,
+    /// Whether the level is the collection's.
+    pub(super) by_default: bool,
+}
+
+/// The next page of the documents that match, in the order of the index.
+pub(super) struct Page {
+    query: Query,
+    size: usize,
+    after: Option<Vec<SortValue>>,
+    ended: bool,
+}
+
+impl Page {
+    pub(super) fn first(query: &Query, size: usize) -> Self {
+        Page {
+            query: query.clone(),
+            size,
+            after: None,
+            ended: false,
+        }
+    }
+}
+
+impl Service {
+    /// Waits until a read sees what its client may expect.
+    pub(super) async fn see(&self, opened: &Opened, guarantee: Guarantee) -> Result<()> {
+        let level = match guarantee.by_default {
+            // What the client itself has written is in the time that it sends.
+            true if guarantee.timestamp > BOUNDED => STRONG,
+            true => opened.named.collection.consistency_level,
+            false => guarantee.level,
+        };
+        let is_old = matches!(guarantee.timestamp, EVENTUALLY | BOUNDED);
+        if level != STRONG && is_old {
+            return Ok(());
+        }
+        self.see_all_writes(opened).await
+    }
+
+    /// Waits until searches see everything that was written so far.
+    pub(super) async fn see_all_writes(&self, opened: &Opened) -> Result<()> {
+        let engine = self.engine();
+        let indices = [opened.handle.index().clone()];
+        let last = engine.log().last();
+        if engine.visible(&indices) >= last {
+            return Ok(());
+        }
+        Ok(engine.wait_visible(&indices, last, VISIBLE_WITHIN).await?)
+    }
+
+    /// The number of rows.
+    pub(super) async fn row_count(&self, opened: &Opened) -> Result<u64> {
+        self.see_all_writes(opened).await?;
+        Ok(opened.handle.stats().docs)
+    }
+
+    /// The number of rows that match, of those that can be seen by now.
+    pub(super) async fn count_matching(&self, opened: &Opened, query: Query) -> Result<u64> {
+        let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
+        let request = SearchRequest {
+            size: 0,
+            track_total: TrackTotal::Exact,
+            ..SearchRequest::new(pinned, query)
+        };
+        let found = self.found(request).await?;
+        Ok(found.total.map_or(0, |total| total.value))
+    }
+
+    /// Searches; a shard that could not answer makes an error of it all, for nobody would see that rows are missing.
+    pub(super) async fn found(
+        &self,
+        request: SearchRequest,
+    ) -> Result<clew_engine::SearchResponse> {
+        let response = self.engine().search(request).await?;
+        match response.failures.into_iter().next() {
+            Some(failure) => Err(failure.error.into()),
+            None => Ok(clew_engine::SearchResponse {
+                failures: Vec::new(),
+                ..response
+            }),
+        }
+    }
+
+    /// The ids of the next page; none behind the last.
+    pub(super) async fn next_ids(&self, pinned: &Pinned, page: &mut Page) -> Result<Vec<String>> {
+        if page.ended {
+            return Ok(Vec::new());
+        }
+        let request = SearchRequest {
+            size: page.size,
+            sort: vec![SortKey::Doc { order: Order::Asc }],
+            track_total: TrackTotal::No,
+            search_after: page.after.take(),
+            ..SearchRequest::new(pinned.clone(), page.query.clone())
+        };
+        let found = self.found(request).await?;
+        page.ended = found.hits.len() < page.size;
+        page.after = found.hits.last().map(|hit| hit.sort.clone());
+        Ok(found.hits.into_iter().map(|hit| hit.id).collect())
+    }
+
+    /// What is wanted of rows at some places, as columns.
+    pub(super) async fn columns(
+        &self,
+        pinned: &Pinned,
+        (places, ids): (&[DocPlace], &[&str]),
+        wanted: &Wanted,
+    ) -> Result<Vec<FieldData>> {
+        let read = self
+            .engine()
+            .columns(pinned, places, &wanted.fields())
+            .await?;
+        wanted.columns(ids, read)
+    }
+}

@@ -1,0 +1,255 @@
+//! Flushes, segments and compactions: what load tools wait for before they search.
+
+use clew_engine::Purpose;
+
+use super::{Call, Service};
+use crate::collections::Opened;
+use crate::error::Result;
+use crate::proto::*;
+
+/// The state of a segment that is on the disk, and its level.
+const FLUSHED: i32 = 4;
+const LEVEL_ONE: i32 = 2;
+/// The state of a compaction that is through.
+const COMPLETED: i32 = 2;
+
+impl Service {
+    pub(super) async fn flush(&self, call: Call, request: FlushRequest) -> Result<FlushResponse> {
+        let mut answer = FlushResponse {
+            db_name: request.db_name.clone(),
+            ..FlushResponse::default()
+        };
+        for name in request.collection_names {
+            let opened = self.open(&call, (&request.db_name, &name), Purpose::Write)?;
+            self.flush_one(opened).await?;
+            let sealed = i64::try_from(self.engine().now().as_secs()).unwrap_or_default();
+            answer
+                .coll_seg_i_ds
+                .insert(name.clone(), LongArray::default());
+            answer
+                .flush_coll_seg_i_ds
+                .insert(name.clone(), LongArray::default());
+            answer.coll_seal_times.insert(name.clone(), sealed);
+            answer.coll_flush_ts.insert(name, self.timestamp());
+        }
+        Ok(answer)
+    }
+
+    async fn flush_one(&self, opened: Opened) -> Result<()> {
+        self.beside(move |service| {
+            service.engine().refresh(&opened.handle)?;
+            Ok(service.engine().flush(&opened.handle)?)
+        })
+        .await
+    }
+
+    pub(super) async fn flush_all(
+        &self,
+        call: Call,
+        request: FlushAllRequest,
+    ) -> Result<FlushAllResponse> {
+        let database = call.database(&request.db_name).to_string();
+        for named in self.collections().list(&database, &call.access)? {
+            let opened = self.open(&call, (&database, &named.name), Purpose::Write)?;
+            self.flush_one(opened).await?;
+        }
+        Ok(FlushAllResponse {
+            flush_all_ts: self.timestamp(),
+            ..FlushAllResponse::default()
+        })
+    }
+
+    /// A flush is through when it is answered.
+    pub(super) async fn get_flush_state(
+        &self,
+        _: Call,
+        _: GetFlushStateRequest,
+    ) -> Result<GetFlushStateResponse> {
+        Ok(GetFlushStateResponse {
+            flushed: true,
+            ..GetFlushStateResponse::default()
+        })
+    }
+
+    pub(super) async fn get_flush_all_state(
+        &self,
+        _: Call,
+        _: GetFlushAllStateRequest,
+    ) -> Result<GetFlushStateResponse> {
+        Ok(GetFlushStateResponse {
+            flushed: true,
+            ..GetFlushStateResponse::default()
+        })
+    }
+
+    pub(super) async fn get_persistent_segment_info(
+        &self,
+        call: Call,
+        request: SegmentInfoRequest,
+    ) -> Result<GetPersistentSegmentInfoResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let infos = segments(&opened).map(|(segment_id, num_rows, _)| PersistentSegmentInfo {
+            segment_id,
+            collection_id: opened.named.collection.id,
+            partition_id: 1,
+            num_rows,
+            state: FLUSHED,
+            level: LEVEL_ONE,
+            is_sorted: true,
+        });
+        Ok(GetPersistentSegmentInfoResponse {
+            infos: infos.collect(),
+            ..GetPersistentSegmentInfoResponse::default()
+        })
+    }
+
+    pub(super) async fn get_query_segment_info(
+        &self,
+        call: Call,
+        request: SegmentInfoRequest,
+    ) -> Result<GetQuerySegmentInfoResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let infos = segments(&opened).map(|(segment_id, num_rows, mem_size)| QuerySegmentInfo {
+            segment_id,
+            collection_id: opened.named.collection.id,
+            partition_id: 1,
+            mem_size,
+            num_rows,
+            node_id: 1,
+            node_ids: vec![1],
+            state: FLUSHED,
+            level: LEVEL_ONE,
+            is_sorted: true,
+            ..QuerySegmentInfo::default()
+        });
+        Ok(GetQuerySegmentInfoResponse {
+            infos: infos.collect(),
+            ..GetQuerySegmentInfoResponse::default()
+        })
+    }
+
+    /// Merges a collection's segments into one for each shard; through when it is answered.
+    pub(super) async fn manual_compaction(
+        &self,
+        call: Call,
+        request: ManualCompactionRequest,
+    ) -> Result<ManualCompactionResponse> {
+        let name = match request.collection_name.as_str() {
+            "" => {
+                let all = self
+                    .collections()
+                    .list(call.database(&request.db_name), &call.access)?;
+                let named = all
+                    .into_iter()
+                    .find(|named| named.collection.id == request.collection_id);
+                named.map(|named| named.name).unwrap_or_default()
+            }
+            name => name.to_string(),
+        };
+        let opened = self.open(&call, (&request.db_name, &name), Purpose::Write)?;
+        self.beside(move |service| {
+            service.engine().refresh(&opened.handle)?;
+            Ok(service.engine().force_merge(&opened.handle, 1)?)
+        })
+        .await?;
+        Ok(ManualCompactionResponse {
+            compaction_id: self.new_id(),
+            compaction_plan_count: 1,
+            ..ManualCompactionResponse::default()
+        })
+    }
+
+    pub(super) async fn get_compaction_state(
+        &self,
+        _: Call,
+        _: GetCompactionStateRequest,
+    ) -> Result<GetCompactionStateResponse> {
+        Ok(GetCompactionStateResponse {
+            state: COMPLETED,
+            completed_plan_no: 1,
+            ..GetCompactionStateResponse::default()
+        })
+    }
+
+    pub(super) async fn get_compaction_state_with_plans(
+        &self,
+        call: Call,
+        _: GetCompactionPlansRequest,
+    ) -> Result<GetCompactionPlansResponse> {
+        // Clients look for every segment that there is among the sources of some plan.
+        let mut plans = Vec::new();
+        for (database, name) in self.collection_names(&call)? {
+            if let Ok(opened) = self.open(&call, (&database, &name), Purpose::Show) {
+                for (id, ..) in segments(&opened) {
+                    plans.push(CompactionMergeInfo {
+                        sources: vec![id],
+                        target: id,
+                    });
+                }
+            }
+        }
+        Ok(GetCompactionPlansResponse {
+            state: COMPLETED,
+            merge_infos: plans,
+            ..GetCompactionPlansResponse::default()
+        })
+    }
+
+    fn collection_names(&self, call: &Call) -> Result<Vec<(String, String)>> {
+        let database = call.database("").to_string();
+        let all = self.collections().list(&database, &call.access)?;
+        Ok(all
+            .into_iter()
+            .map(|named| (database.clone(), named.name))
+            .collect())
+    }
+
+    pub(super) async fn get_replicas(
+        &self,
+        call: Call,
+        request: GetReplicasRequest,
+    ) -> Result<GetReplicasResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let collection = &opened.named.collection;
+        Ok(GetReplicasResponse {
+            replicas: vec![ReplicaInfo {
+                replica_id: 1,
+                collection_id: collection.id,
+                partition_ids: collection.partitions.values().copied().collect(),
+                node_ids: vec![1],
+                resource_group_name: "__default_resource_group".to_string(),
+                ..ReplicaInfo::default()
+            }],
+            ..GetReplicasResponse::default()
+        })
+    }
+}
+
+/// The number, rows and bytes of each segment.
+fn segments(opened: &Opened) -> impl Iterator<Item = (i64, i64, i64)> {
+    let all = opened.handle.segments();
+    all.into_iter().flatten().map(|segment| {
+        // The first digits of its id, as a number that clients take.
+        let digits: String = segment
+            .id
+            .chars()
+            .filter(char::is_ascii_hexdigit)
+            .take(14)
+            .collect();
+        let number = i64::from_str_radix(&digits, 16).unwrap_or(1);
+        let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        (number, signed(segment.docs), signed(segment.bytes))
+    })
+}

@@ -1,0 +1,326 @@
+//! Inserts, upserts and deletions.
+
+use clew_engine::{Action, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome};
+use clew_query::Query;
+use clew_schema::{FieldKind, Mapping, StoredVector, restore_vectors};
+
+use super::read::Page;
+use super::{Call, Service};
+use crate::collection::{Collection, DEFAULT_PARTITION, partition_query};
+use crate::collections::Opened;
+use crate::error::{MilvusError, Result};
+use crate::expr::{self, Templates};
+use crate::proto::*;
+use crate::rows::{Ids, documents, keys};
+
+/// Documents whose ids are read before they are deleted.
+const DELETED_AT_ONCE: usize = 10_000;
+
+/// What becomes of rows whose keys are there already, and where keys come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Insert,
+    Upsert,
+    /// Only the fields given change.
+    Partial,
+}
+
+impl Service {
+    pub(super) async fn insert(
+        &self,
+        call: Call,
+        request: InsertRequest,
+    ) -> Result<MutationResult> {
+        let count = request.num_rows;
+        let ids = self.write_rows(&call, request, Mode::Insert).await?;
+        Ok(MutationResult {
+            i_ds: Some(ids),
+            succ_index: (0..count).collect(),
+            acknowledged: true,
+            insert_cnt: count.into(),
+            timestamp: self.timestamp(),
+            ..MutationResult::default()
+        })
+    }
+
+    pub(super) async fn upsert(
+        &self,
+        call: Call,
+        request: UpsertRequest,
+    ) -> Result<MutationResult> {
+        let count = request.num_rows;
+        let mode = if request.partial_update {
+            Mode::Partial
+        } else {
+            Mode::Upsert
+        };
+        let request = InsertRequest {
+            db_name: request.db_name,
+            collection_name: request.collection_name,
+            partition_name: request.partition_name,
+            fields_data: request.fields_data,
+            num_rows: request.num_rows,
+            schema_timestamp: request.schema_timestamp,
+        };
+        let ids = self.write_rows(&call, request, mode).await?;
+        Ok(MutationResult {
+            i_ds: Some(ids),
+            succ_index: (0..count).collect(),
+            acknowledged: true,
+            upsert_cnt: count.into(),
+            timestamp: self.timestamp(),
+            ..MutationResult::default()
+        })
+    }
+
+    async fn write_rows(&self, call: &Call, request: InsertRequest, mode: Mode) -> Result<IDs> {
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(call, place, Purpose::Write)?;
+        let collection = opened.named.collection.clone();
+        let partition = match request.partition_name.as_str() {
+            "" => DEFAULT_PARTITION.to_string(),
+            name => name.to_string(),
+        };
+        if collection.has_partition_key() {
+            if !request.partition_name.is_empty() {
+                return Err(MilvusError::invalid(
+                    "not support manually specifying the partition names if partition key mode is used",
+                ));
+            }
+        } else {
+            collection.check_partitions(std::slice::from_ref(&partition))?;
+        }
+        if request.num_rows == 0 {
+            return Err(MilvusError::expected("need long int more than 0", 0));
+        }
+        let call = call.clone();
+        let (ids, outcome) = self
+            .beside(move |service| service.apply_rows(&call, &opened, (&request, &partition, mode)))
+            .await?;
+        self.engine().durable(&outcome).await?;
+        match outcome
+            .results
+            .into_iter()
+            .find_map(std::result::Result::err)
+        {
+            Some(error) => Err(error.into()),
+            None => Ok(ids),
+        }
+    }
+
+    fn apply_rows(
+        &self,
+        call: &Call,
+        opened: &Opened,
+        (request, partition, mode): (&InsertRequest, &str, Mode),
+    ) -> Result<(IDs, WriteOutcome)> {
+        let collection = &opened.named.collection;
+        let mapping = opened.handle.mapping();
+        let rows = usize::try_from(request.num_rows).unwrap_or(usize::MAX);
+        let mut next = || self.new_id();
+        let makes_ids = collection.primary().auto_id && mode == Mode::Insert;
+        let ids = if makes_ids {
+            Ids::Made(&mut next)
+        } else {
+            Ids::Given
+        };
+        let relaxed;
+        let read_as = match mode {
+            Mode::Partial => {
+                relaxed = collection.with_optional_fields();
+                &relaxed
+            }
+            Mode::Insert | Mode::Upsert => &**collection,
+        };
+        let made = documents(
+            (read_as, &mapping),
+            &request.fields_data,
+            rows,
+            (partition, ids),
+        )?;
+        for row in &made {
+            check_vectors(&mapping, &row.vectors)?;
+        }
+        let keys = keys(collection, made.iter().map(|row| row.id.as_str()))?;
+        let index = opened.handle.name();
+        let operations: Vec<WriteOperation> = made
+            .into_iter()
+            .map(|row| WriteOperation {
+                index: index.to_string(),
+                require_alias: false,
+                id: Some(row.id),
+                routing: None,
+                action: match mode {
+                    Mode::Insert | Mode::Upsert => Action::Index {
+                        source: row.source.into(),
+                        vectors: row.vectors,
+                        op_type: OpType::Index,
+                    },
+                    Mode::Partial => Action::Update(UpdateSpec {
+                        doc: Some(with_vectors(&mapping, row.source, row.vectors)),
+                        doc_as_upsert: true,
+                        ..UpdateSpec::default()
+                    }),
+                },
+                condition: None,
+            })
+            .collect();
+        let _room = self.engine().admit(&operations)?;
+        Ok((keys, self.engine().write(&call.access, operations)))
+    }
+
+    pub(super) async fn delete(
+        &self,
+        call: Call,
+        request: DeleteRequest,
+    ) -> Result<MutationResult> {
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(&call, place, Purpose::Write)?;
+        let collection = &opened.named.collection;
+        if request.expr.trim().is_empty() {
+            return Err(MilvusError::invalid(
+                "expr is empty: delete plan can't be empty or always true",
+            ));
+        }
+        let templates = Templates::read(request.expr_template_values)?;
+        let wanted = expr::parse(&request.expr)?;
+        // Keys that are named need no search.
+        let count = if let Some(ids) = expr::keys_of(&wanted, collection.primary(), &templates)?
+            && request.partition_name.is_empty()
+        {
+            self.delete_ids(&call, &opened, ids).await?
+        } else {
+            let query = expr::lower(&wanted, collection, &templates)?;
+            let query = match request.partition_name.as_str() {
+                "" => query,
+                name => {
+                    let names = [name.to_string()];
+                    collection.check_partitions(&names)?;
+                    expr::both(query, partition_query(&names))
+                }
+            };
+            self.delete_matching(&call, &opened, query).await?
+        };
+        Ok(MutationResult {
+            i_ds: Some(IDs::default()),
+            acknowledged: true,
+            delete_cnt: i64::try_from(count).unwrap_or(i64::MAX),
+            timestamp: self.timestamp(),
+            ..MutationResult::default()
+        })
+    }
+
+    /// Deletes the documents that match; says how many.
+    pub(super) async fn delete_matching(
+        &self,
+        call: &Call,
+        opened: &Opened,
+        query: Query,
+    ) -> Result<u64> {
+        let readable = self.open(
+            call,
+            (&opened.named.database, &opened.named.name),
+            Purpose::Read,
+        )?;
+        self.see_all_writes(&readable).await?;
+        let pinned = self.engine().pin(std::slice::from_ref(&readable.handle))?;
+        let mut page = Page::first(&query, DELETED_AT_ONCE);
+        let mut count = 0;
+        loop {
+            let ids = self.next_ids(&pinned, &mut page).await?;
+            if ids.is_empty() {
+                return Ok(count);
+            }
+            count += self.delete_ids(call, opened, ids).await?;
+        }
+    }
+
+    /// Deletes documents; says how many were there.
+    async fn delete_ids(&self, call: &Call, opened: &Opened, ids: Vec<String>) -> Result<u64> {
+        let index = opened.handle.name().to_string();
+        let access = call.access.clone();
+        let outcome = self
+            .beside(move |service| {
+                let operations: Vec<WriteOperation> = ids
+                    .into_iter()
+                    .map(|id| WriteOperation {
+                        index: index.clone(),
+                        require_alias: false,
+                        id: Some(id),
+                        routing: None,
+                        action: Action::Delete,
+                        condition: None,
+                    })
+                    .collect();
+                let _room = service.engine().admit(&operations)?;
+                Ok(service.engine().write(&access, operations))
+            })
+            .await?;
+        self.engine().durable(&outcome).await?;
+        let mut count = 0;
+        for result in outcome.results {
+            count += u64::from(result?.result == clew_engine::WriteResult::Deleted);
+        }
+        Ok(count)
+    }
+
+    pub(super) async fn truncate_collection(
+        &self,
+        call: Call,
+        request: CollectionRequest,
+    ) -> Result<TruncateCollectionResponse> {
+        let place = (request.db_name.as_str(), request.collection_name.as_str());
+        let opened = self.open(&call, place, Purpose::Write)?;
+        self.delete_matching(&call, &opened, Query::match_all())
+            .await?;
+        Ok(TruncateCollectionResponse::default())
+    }
+}
+
+/// Refuses vectors that a column cannot hold before anything of a request is written.
+fn check_vectors(mapping: &Mapping, vectors: &[(clew_schema::FieldId, Vec<f32>)]) -> Result<()> {
+    for (id, vector) in vectors {
+        let Some(field) = mapping.by_id(*id) else {
+            continue;
+        };
+        if let FieldKind::Vector(kind) = &field.kind {
+            clew_vector::validate(vector, &kind.column).map_err(|error| {
+                MilvusError::invalid(format!("the vector of field ({}): {error}", field.path))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A part of a document with its vectors in it: what changes a document is merged as JSON.
+fn with_vectors(
+    mapping: &Mapping,
+    source: Vec<u8>,
+    vectors: Vec<(clew_schema::FieldId, Vec<f32>)>,
+) -> bytes::Bytes {
+    let named = vectors.into_iter().filter_map(|(id, numbers)| {
+        let field = mapping.by_id(id)?;
+        let FieldKind::Vector(kind) = &field.kind else {
+            return None;
+        };
+        Some(StoredVector {
+            path: &field.path,
+            element: kind.column.element,
+            numbers: numbers.into(),
+        })
+    });
+    let named: Vec<StoredVector<'_>> = named.collect();
+    restore_vectors(&source, &named).into()
+}
+
+impl Collection {
+    /// The same with nothing that a row must have but its key.
+    fn with_optional_fields(&self) -> Collection {
+        let mut relaxed = self.clone();
+        for field in &mut relaxed.fields {
+            field.nullable |= !field.is_primary;
+            field.default = None;
+        }
+        relaxed
+    }
+}
