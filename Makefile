@@ -10,6 +10,7 @@ PGO := $(CARGO_TARGET_DIR)/pgo
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
+PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
@@ -27,7 +28,7 @@ test-rust: ## unit, property and simulation tests
 	cargo test --workspace --locked
 
 test-clients: $(VENV)/.installed ## the real binary with real clients
-	-@$(MAKE) --no-print-directory $(SPEC)/.installed $(ELASTICSEARCH_PY) # tests that lack one of these say that they are skipped
+	-@$(MAKE) --no-print-directory $(SPEC)/.installed $(ELASTICSEARCH_PY) $(PYMILVUS) # tests that lack one of these say that they are skipped
 	cargo build --workspace --bins --tests --locked # as `test-rust` has built it, so that nothing is built twice
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
 		$(PYTHON) -m unittest discover -s tests -t tests -v
@@ -100,6 +101,10 @@ $(VENV)/.installed: $(REQUIREMENTS)
 
 $(CLEW_CACHE)/elasticsearch-py-%:
 	python3 -m pip install --quiet --disable-pip-version-check --target $@.part elasticsearch==$*
+	mv $@.part $@
+
+$(CLEW_CACHE)/pymilvus-%:
+	python3 -m pip install --quiet --disable-pip-version-check --target $@.part pymilvus==$*
 	mv $@.part $@
 
 $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed: $(CLEW_CACHE)/venv-%/.installed: tests/clients/requirements-%.txt

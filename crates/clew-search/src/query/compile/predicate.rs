@@ -9,7 +9,7 @@ use crate::query::predicate::Tested;
 impl Compiler<'_> {
     /// What narrows the test is searched first, for all segments.
     pub(super) fn predicate(
-        &mut self,
+        &self,
         query: &PredicateQuery,
         factor: f32,
     ) -> Result<Node, QueryError> {

@@ -1,0 +1,307 @@
+"""What people do with pymilvus, against a server at the address given; everything is held against plain Python."""
+
+import json
+import logging
+import random
+import sys
+
+import pymilvus
+from pymilvus import (AnnSearchRequest, DataType, Function, FunctionType, MilvusClient, MilvusException, RRFRanker,
+                      WeightedRanker)
+
+logging.disable(logging.CRITICAL)
+WORDS = "red green blue quick brown fox lazy dog".split()
+DIM = 16
+
+
+class Session:
+    def __init__(self, uri):
+        self.client = MilvusClient(uri=uri)
+        self.random = random.Random(2)
+        self.checks = 0
+
+    def same(self, got, want, what):
+        self.checks += 1
+        assert got == want, f"{what}: {got!r} is not {want!r}"
+
+    def refused(self, code, said, call):
+        """A call fails with this code, and says this."""
+        self.checks += 1
+        try:
+            call()
+        except MilvusException as error:
+            assert error.code == code, f"{error.code} is not {code}: {error.message}"
+            assert said in error.message, error.message
+            return
+        raise AssertionError(f"nothing was refused: {said}")
+
+    def vector(self, dim):
+        return [self.random.gauss(0, 1) for _ in range(dim)]
+
+    def quickstart(self):
+        client, name = self.client, "quick_Start"
+        client.create_collection(collection_name=name, dimension=8)
+        rows = [{"id": i, "vector": self.vector(8), "text": f"t{i}", "subject": "history" if i % 2 else "biology"}
+                for i in range(100)]
+        self.same(client.insert(name, rows)["insert_count"], 100, "inserted")
+        (hits,) = client.search(name, data=[rows[7]["vector"]], limit=3, output_fields=["text", "subject"])
+        self.same((hits[0]["id"], hits[0]["entity"]), (7, {"text": "t7", "subject": "history"}), "the nearest")
+        self.same(round(hits[0]["distance"], 5), 1.0, "its cosine")
+        (hits,) = client.search(name, data=[rows[7]["vector"]], filter="subject == 'biology'", limit=50)
+        self.same((len(hits), all(hit["id"] % 2 == 0 for hit in hits)), (50, True), "as many as asked for, filtered")
+        self.same(self.count(name), 100, "counted")
+        found = client.get(name, ids=[3, 1], output_fields=["vector"])
+        self.same([row["id"] for row in found], [1, 3], "got by key")
+        self.same([round(x, 5) for x in found[0]["vector"]], [round(x, 5) for x in rows[1]["vector"]], "its vector")
+        client.delete(name, ids=[0, 2])
+        client.delete(name, filter="subject == 'biology'")
+        self.same(self.count(name), 50, "left")
+        client.insert(name, [{**rows[1], "text": "again"}])
+        self.same((self.count(name), client.get(name, ids=1)[0]["text"]), (50, "again"), "keys are unique")
+        self.same(client.describe_index(name, "vector")["state"], "Finished", "the index")
+        client.drop_collection(name)
+        self.same(client.has_collection(name), False, "dropped")
+
+    def count(self, name, **more):
+        return self.client.query(name, filter="", output_fields=["count(*)"], **more)[0]["count(*)"]
+
+    def make_all(self):
+        """A collection with a field of every kind."""
+        client = self.client
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
+        schema.add_field("pk", DataType.VARCHAR, is_primary=True, max_length=64)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=DIM)
+        schema.add_field("w", DataType.FLOAT_VECTOR, dim=4)
+        scalars = [("b", DataType.BOOL), ("i8", DataType.INT8), ("i16", DataType.INT16), ("i32", DataType.INT32),
+                   ("i64", DataType.INT64), ("f", DataType.FLOAT), ("d", DataType.DOUBLE)]
+        for name, kind in scalars:
+            schema.add_field(name, kind, nullable=name in ("i32", "f"))
+        schema.add_field("j", DataType.JSON, nullable=True)
+        schema.add_field("arr", DataType.ARRAY, element_type=DataType.INT64, max_capacity=20)
+        schema.add_field("tags", DataType.ARRAY, element_type=DataType.VARCHAR, max_capacity=8, max_length=20)
+        schema.add_field("txt", DataType.VARCHAR, max_length=200, enable_analyzer=True, enable_match=True,
+                         default_value="none given")
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="HNSW", metric_type="L2", params={"M": 8, "efConstruction": 64})
+        params.add_index("w", index_type="IVF_FLAT", metric_type="IP", params={"nlist": 16})
+        params.add_index("i64", index_type="STL_SORT")
+        params.add_index("txt", index_type="INVERTED")
+        client.create_collection("all", schema=schema, index_params=params)
+        rows = [{
+            "pk": f"k{i}", "v": self.vector(DIM), "w": self.vector(4), "b": i % 2 == 0, "i8": i % 100 - 50, "i16": i,
+            "i32": None if i % 5 == 0 else i, "i64": i * 10**10, "f": None if i % 7 == 0 else i / 4, "d": i / 7,
+            "j": {"n": i, "s": f"x{i % 3}", "l": [i, i + 1]} if i % 4 else None, "arr": list(range(i % 6)),
+            "tags": [WORDS[i % 8], WORDS[(i + 1) % 8]], "txt": " ".join(self.random.sample(WORDS, 3)),
+            "color": WORDS[i % 3], "size": i % 10,
+        } for i in range(300)]
+        self.same(client.insert("all", rows)["insert_count"], 300, "inserted")
+        return rows
+
+    def filters(self, rows):
+        def found(expression, matches, **more):
+            got = self.client.query("all", filter=expression, output_fields=["pk"], **more)
+            self.same(sorted(row["pk"] for row in got), sorted(row["pk"] for row in rows if matches(row)), expression)
+
+        def known(field, matches):
+            return lambda row: row[field] is not None and matches(row[field])
+
+        found("i64 >= 1000000000000", lambda r: r["i64"] >= 10**12)
+        found("10 < i16 <= 20", lambda r: 10 < r["i16"] <= 20)
+        found("20 >= i16 > 10", lambda r: 10 < r["i16"] <= 20)
+        found("pk in ['k1', 'k2', 'zz']", lambda r: r["pk"] in ("k1", "k2"))
+        found("pk not in ['k1']", lambda r: r["pk"] != "k1")
+        found("b == true and i8 < 0", lambda r: r["b"] and r["i8"] < 0)
+        found("not b", lambda r: not r["b"])
+        found("not (i32 > 100)", known("i32", lambda x: x <= 100))
+        found("i32 is null", lambda r: r["i32"] is None)
+        found("i32 IS NOT NULL", lambda r: r["i32"] is not None)
+        found("i32 != 7", known("i32", lambda x: x != 7))
+        found("f < 10.5 || i8 == 3", lambda r: (r["f"] is not None and r["f"] < 10.5) or r["i8"] == 3)
+        found("i16 % 10 == 3", lambda r: r["i16"] % 10 == 3)
+        found("i16 + i8 > 100 && b == false", lambda r: r["i16"] + r["i8"] > 100 and not r["b"])
+        found("i8 < 1000", lambda r: True)
+        found("i8 > 1000", lambda r: False)
+        found("color == 'red'", lambda r: r["color"] == "red")
+        found("color in ['red', 'blue']", lambda r: r["color"] in ("red", "blue"))
+        found("$meta['size'] == 3", lambda r: r["size"] == 3)
+        found("not (size > 7)", lambda r: not r["size"] > 7)
+        found("nosuch == 3", lambda r: False)
+        found("j['n'] < 15", known("j", lambda j: j["n"] < 15))
+        found("j[\"s\"] == 'x1'", known("j", lambda j: j["s"] == "x1"))
+        found("j['l'][0] == 5", known("j", lambda j: j["l"][0] == 5))
+        found("json_contains(j['l'], 7)", known("j", lambda j: 7 in j["l"]))
+        found("json_contains_any(j['l'], [7, 9])", known("j", lambda j: 7 in j["l"] or 9 in j["l"]))
+        found("exists j['n']", known("j", lambda j: True))
+        found("j['s'] like 'x%' and i16 < 20", lambda r: r["j"] is not None and r["i16"] < 20)
+        found("array_contains(arr, 3)", lambda r: 3 in r["arr"])
+        found("not array_contains(arr, 3)", lambda r: 3 not in r["arr"])
+        found("array_contains_all(arr, [1, 2])", lambda r: 1 in r["arr"] and 2 in r["arr"])
+        found("array_length(arr) == 4", lambda r: len(r["arr"]) == 4)
+        found("arr[0] == 0", lambda r: len(r["arr"]) > 0)
+        found("array_contains_any(tags, ['red', 'dog'])", lambda r: "red" in r["tags"] or "dog" in r["tags"])
+        found("txt like '%fox%'", lambda r: "fox" in r["txt"])
+        found("txt like 'red%'", lambda r: r["txt"].startswith("red"))
+        found("text_match(txt, 'fox dog')", lambda r: "fox" in r["txt"] or "dog" in r["txt"])
+        found("phrase_match(txt, 'quick fox')", lambda r: "quick fox" in r["txt"])
+        found("txt =~ '^red'", lambda r: r["txt"].startswith("red"))
+        found("pk == {k} or i16 in {l}", lambda r: r["pk"] == "k5" or r["i16"] in (1, 2),
+              filter_params={"k": "k5", "l": [1, 2]})
+        for wrong, said in [("i64 >", "line 1:5"), ("i8 == 'x'", "i8"), ("(i8 > 1", "expecting ')'"), ("v == 1", "vector"),
+                            ("i8 > 1 1", "extraneous input"), ("txt > 5", "VarChar"), ("pk == {k}", "{k}")]:
+            self.refused(1100, said, lambda: self.client.query("all", filter=wrong))
+
+    def searches(self, rows):
+        client, query = self.client, self.vector(DIM)
+
+        def distance(row):
+            return sum((a - b) ** 2 for a, b in zip(query, row["v"]))
+
+        ranked = sorted(rows, key=distance)
+        names = [row["pk"] for row in ranked]
+
+        def found(**more):
+            (hits,) = client.search("all", [query], anns_field="v", **more)
+            return hits
+
+        hits = found(limit=5, output_fields=["*"])
+        self.same([hit["pk"] for hit in hits], names[:5], "the nearest")
+        for hit, row in zip(hits, ranked):
+            assert abs(hit["distance"] - distance(row)) < 1e-3
+            entity = hit["entity"]
+            for field in ("pk", "b", "i8", "i16", "i32", "i64", "f", "d", "j", "arr", "tags", "txt", "color", "size"):
+                self.same(entity[field], row[field], field)
+            self.same([round(x, 4) for x in entity["w"]], [round(x, 4) for x in row["w"]], "w")
+        self.same([hit["pk"] for hit in found(limit=5, offset=5)], names[5:10], "a page")
+        span = {"params": {"radius": distance(ranked[20]), "range_filter": distance(ranked[5])}}
+        self.same([hit["pk"] for hit in found(limit=50, search_params=span)], names[5:20], "a range")
+        hits = found(limit=10, filter="i16 < 40")
+        self.same([hit["pk"] for hit in hits], [row["pk"] for row in ranked if row["i16"] < 40][:10], "filtered")
+        best = {}
+        for row in ranked:
+            best.setdefault(row["i8"], row["pk"])
+        self.same([hit["pk"] for hit in found(limit=7, group_by_field="i8")], list(best.values())[:7], "groups")
+        lists = client.search("all", [query, query, rows[3]["v"]], anns_field="v", limit=4)
+        self.same([[hit["pk"] for hit in hits] for hits in lists][:2], [names[:4]] * 2, "several at once")
+        self.same(lists[2][0]["pk"], "k3", "the third of them")
+        (hits,) = client.search("all", [[1, 0, 0, 0]], anns_field="w", limit=3)
+        self.same([hit["pk"] for hit in hits], [r["pk"] for r in sorted(rows, key=lambda r: -r["w"][0])][:3], "by product")
+        asked = [AnnSearchRequest([query], "v", {}, limit=10), AnnSearchRequest([[1, 0, 0, 0]], "w", {}, limit=10)]
+        (hits,) = client.hybrid_search("all", asked, RRFRanker(), limit=3)
+        self.same(round(hits[0]["distance"], 4), round(1 / 61, 4), "the first of either ranking")
+        (hits,) = client.hybrid_search("all", asked, WeightedRanker(0.5, 0.5), limit=3, output_fields=["pk"])
+        self.same(len(hits), 3, "weighted")
+        seen, pages = [], client.search_iterator("all", data=[query], anns_field="v", batch_size=40, limit=200)
+        while page := pages.next():
+            seen += [hit["pk"] if "pk" in hit else hit.id for hit in page]
+        self.same(seen, names[:200], "an iterator over hits")
+        seen, pages = [], client.query_iterator("all", filter="i16 < 250", batch_size=40, output_fields=["pk"])
+        while page := pages.next():
+            seen += [row["pk"] for row in page]
+        self.same(sorted(seen), sorted(row["pk"] for row in rows if row["i16"] < 250), "an iterator over rows")
+        self.refused(1100, "dimension", lambda: client.search("all", [[1.0, 2.0]], anns_field="v", limit=5))
+        self.refused(100, "nope", lambda: client.search("nope", [query], limit=5))
+        self.refused(1100, "anns_field", lambda: client.search("all", [query], limit=5))
+
+    def upkeep(self, rows):
+        client = self.client
+        client.create_partition("all", "p1")
+        client.insert("all", [{**rows[0], "pk": "pp"}], partition_name="p1")
+        self.same((self.count("all", partition_names=["p1"]), self.count("all", partition_names=["_default"])), (1, 300), "parts")
+        self.same(client.get_partition_stats("all", "p1"), {"row_count": 1}, "a part's count")
+        client.drop_partition("all", "p1")
+        self.same((self.count("all"), client.list_partitions("all")), (300, ["_default"]), "the part is gone")
+        client.upsert("all", [{"pk": "k1", "i16": 7777}], partial_update=True)
+        (row,) = client.get("all", ids=["k1"], output_fields=["i16", "txt", "v"])
+        self.same((row["i16"], row["txt"]), (7777, rows[1]["txt"]), "a part of a row")
+        self.same([round(x, 5) for x in row["v"]], [round(x, 5) for x in rows[1]["v"]], "its vector stays")
+        client.create_alias("all", "other")
+        self.same(client.query("other", filter="i16 == 7777", output_fields=["pk"])[0]["pk"], "k1", "by another name")
+        client.drop_alias("other")
+        client.create_database("second")
+        assert "second" in client.list_databases()
+        client.use_database("second")
+        self.same(client.list_collections(), [], "another database")
+        client.create_collection("all", dimension=4)
+        client.drop_collection("all")
+        client.use_database("default")
+        client.drop_database("second")
+        client.flush("all")
+        client.compact("all")
+        self.same(client.get_collection_stats("all"), {"row_count": 300}, "counted")
+        client.release_collection("all")
+        self.refused(101, "not loaded", lambda: client.search("all", [self.vector(DIM)], anns_field="v", limit=5))
+        client.load_collection("all")
+        client.refresh_load("all")
+        self.refused(65535, "all", lambda: client.create_collection("all", dimension=4))
+        too_long = {**rows[0], "txt": "x" * 201}
+        self.refused(1100, "exceeds max length", lambda: client.insert("all", [too_long]))
+        client.truncate_collection("all") if hasattr(client, "truncate_collection") else client.delete("all", filter="i16 >= 0")
+        self.same(self.count("all"), 0, "emptied")
+        client.drop_collection("all")
+
+    def full_text(self):
+        client = self.client
+        schema = client.create_schema(auto_id=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("text", DataType.VARCHAR, max_length=1000, enable_analyzer=True)
+        schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
+        schema.add_function(Function(name="bm25", input_field_names=["text"], output_field_names=["sparse"],
+                                     function_type=FunctionType.BM25))
+        params = client.prepare_index_params()
+        params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+        client.create_collection("words", schema=schema, index_params=params)
+        texts = ["the quick brown fox", "a lazy dog sleeps", "quick quick foxes and dogs", "nothing of the kind"]
+        made = client.insert("words", [{"text": text} for text in texts])["ids"]
+        (hits,) = client.search("words", data=["quick fox"], anns_field="sparse", limit=3, output_fields=["text"])
+        self.same([hit["entity"]["text"] for hit in hits], [texts[0], texts[2]], "by words")
+        assert hits[0]["distance"] > hits[1]["distance"] > 0
+        self.same(client.query("words", ids=made[1:2], output_fields=["text"])[0]["text"], texts[1], "keys that were made")
+        client.drop_collection("words")
+
+    def index_after_rows(self):
+        """Rows first, the index later: what was written is searched as the index says."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=8)
+        client.create_collection("late", schema=schema)
+        rows = [{"id": i, "v": self.vector(8)} for i in range(200)]
+        client.insert("late", rows)
+        self.refused(700, "index", lambda: client.load_collection("late"))
+        for metric, score in [("COSINE", cosine), ("IP", product)]:
+            params = client.prepare_index_params()
+            params.add_index("v", index_type="HNSW", metric_type=metric)
+            client.create_index("late", params)
+            client.load_collection("late")
+            query = self.vector(8)
+            (hits,) = client.search("late", [query], limit=10)
+            ranked = sorted(rows, key=lambda row: -score(query, row["v"]))
+            self.same([hit["id"] for hit in hits], [row["id"] for row in ranked[:10]], metric)
+            assert abs(hits[0]["distance"] - score(query, ranked[0]["v"])) < 1e-4
+            client.release_collection("late")
+            client.drop_index("late", "v")
+        client.drop_collection("late")
+
+
+def product(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def cosine(a, b):
+    return product(a, b) / (product(a, a) * product(b, b)) ** 0.5
+
+
+def main(uri):
+    session = Session(uri)
+    session.quickstart()
+    rows = session.make_all()
+    session.filters(rows)
+    session.searches(rows)
+    session.upkeep(rows)
+    session.full_text()
+    session.index_after_rows()
+    print(json.dumps({"version": pymilvus.__version__, "checks": session.checks}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,72 @@
+"""Our description of Milvus' service says nothing that pymilvus' own does not say."""
+
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from google.protobuf import descriptor_pb2
+from grpc_tools import protoc
+
+from tests.clients.base import ClientsTest, tool
+
+PROTO = pathlib.Path(__file__).parents[2] / "crates" / "clew-milvus" / "proto" / "milvus.proto"
+SESSION = pathlib.Path(__file__).with_name("descriptors_session.py")
+VERSIONS = ["2.6.17", "3.0.2"]
+TYPES = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 8: "bool", 9: "string", 11: "message", 12: "bytes",
+         13: "uint32"}
+# Calls of one shape share a message here.
+SHARED = {"CollectionRequest", "PartitionRequest", "IndexRequest", "SegmentInfoRequest", "StatisticsResponse"}
+
+
+def ours():
+    """Our messages and calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        if protoc.main(["protoc", f"-I{PROTO.parent}", f"--descriptor_set_out={out}", str(PROTO)]) != 0:
+            raise RuntimeError("milvus.proto cannot be read")
+        (file,) = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes()).file
+    messages = {}
+    for message in file.message_type:
+        messages[message.name] = {
+            field.name: [field.number, TYPES[field.type], field.label == field.LABEL_REPEATED]
+            for field in message.field
+        }
+    last = lambda name: name.rsplit(".", 1)[-1]
+    calls = {call.name: [last(call.input_type), last(call.output_type)] for call in file.service[0].method}
+    return messages, calls
+
+
+class Descriptors(ClientsTest):
+    def test_names_numbers_and_types_are_milvus_own(self):
+        messages, calls = ours()
+        for version in VERSIONS:
+            packages = tool(f"pymilvus-{version}", "test-clients")
+            environment = {**os.environ, "PYTHONPATH": str(packages)}
+            theirs = json.loads(self.run_tool([sys.executable, "-S", SESSION], 120, env=environment))
+
+            def check(own, other):
+                known = theirs["messages"].get(other, {})
+                for field, says in messages[own].items():
+                    # What is newer than a version is not in it.
+                    if field in known or version == VERSIONS[-1]:
+                        self.assertEqual(known.get(field), says, f"{version}: {other}.{field}")
+
+            for name in messages:
+                if name not in SHARED:
+                    check(name, name)
+            for call, (request, answer) in calls.items():
+                if call not in theirs["calls"]:
+                    # Newer than that version.
+                    self.assertNotEqual(version, VERSIONS[-1], call)
+                    continue
+                their_request, their_answer = theirs["calls"][call]
+                # What is shared must be what the call's own message is.
+                check(request, their_request)
+                check(answer, their_answer)
+
+
+if __name__ == "__main__":
+    unittest.main()

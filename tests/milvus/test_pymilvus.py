@@ -1,0 +1,32 @@
+"""pymilvus, in both majors that people use, against the real binary."""
+
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+from tests.clients.base import ClientsTest, tool
+
+SESSION = pathlib.Path(__file__).with_name("pymilvus_session.py")
+
+
+class Pymilvus(ClientsTest):
+    def session(self, version):
+        packages = tool(f"pymilvus-{version}", "test-clients")
+        environment = {**os.environ, "PYTHONPATH": str(packages)}
+        uri = f"http://{self.server.grpc_address}"
+        output = self.run_tool([sys.executable, "-S", SESSION, uri], 300, env=environment)
+        seen = json.loads(output.splitlines()[-1])
+        self.assertEqual(seen["version"], version)
+        self.assertGreater(seen["checks"], 150)
+
+    def test_2_6(self):
+        self.session("2.6.17")
+
+    def test_3(self):
+        self.session("3.0.2")
+
+
+if __name__ == "__main__":
+    unittest.main()
