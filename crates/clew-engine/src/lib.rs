@@ -92,13 +92,13 @@ pub use node::snapshot::{
     documents_file_name, index_state, is_repository, verify_repository,
 };
 pub use node::verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
-pub use search::columns::{FieldValues, WantedField};
+pub use search::columns::{FieldColumns, FieldValues, WantedField};
 pub use search::completions::{Completion, Completions};
 pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
 pub use search::inspect::Explanation;
 pub use search::nearest::{
-    DistanceRange, Effort, GroupBy, GroupKey, NEIGHBOURS_MAX, NearestRequest, NearestResponse,
-    Neighbour, PROBES_MAX,
+    DistanceRange, Effort, GROUP_SIZE_MAX, GroupBy, GroupKey, NEIGHBOURS_MAX, NearestRequest,
+    NearestResponse, Neighbour, PROBES_MAX,
 };
 pub use search::pinned::{Pinned, PinnedShard, Slice};
 pub use search::place::DocPlace;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use clew_platform::MemoryPurpose;
+use clew_platform::{MemoryPurpose, Reservation};
 use clew_schema::{FieldId, FieldKind, MappedField};
 use serde_json::value::RawValue;
 use tantivy::columnar::{Column, StrColumn};
@@ -14,6 +14,7 @@ use crate::node::engine::{Engine, Inner};
 use crate::search::knn::search_error;
 use crate::search::pinned::{Pinned, PinnedShard};
 use crate::search::place::DocPlace;
+use crate::search::times::unless_stopped;
 
 /// Documents whose values are read at once.
 const PLACES_MAX: usize = 1 << 20;
@@ -30,6 +31,15 @@ pub enum FieldValues {
     Vectors(Vec<Option<Vec<f32>>>),
     /// What stands in the source, as JSON.
     Json(Vec<Option<Box<RawValue>>>),
+}
+
+/// Values of several fields for the same documents.
+#[derive(Debug)]
+pub struct FieldColumns {
+    /// Each field's values, in the order in which they were asked for.
+    pub fields: Vec<FieldValues>,
+    /// The memory that they take.
+    pub memory: Reservation,
 }
 
 impl FieldValues {
@@ -67,13 +77,16 @@ impl Engine {
         pinned: &Pinned,
         places: &[DocPlace],
         wanted: &[WantedField],
-    ) -> Result<Vec<FieldValues>, EngineError> {
+    ) -> Result<FieldColumns, EngineError> {
         if wanted.is_empty() || places.is_empty() {
             let empty = |one: &WantedField| match one {
                 WantedField::Typed(path) => kind_of(pinned, path),
                 WantedField::Json(_) => Kind::Json,
             };
-            return Ok(wanted.iter().map(|one| empty(one).values(0)).collect());
+            return Ok(FieldColumns {
+                fields: wanted.iter().map(|one| empty(one).values(0)).collect(),
+                memory: self.inner.memory.open(MemoryPurpose::Searches),
+            });
         }
         let (pinned, places, wanted) = (pinned.clone(), places.to_vec(), wanted.to_vec());
         let inner = self.inner.clone();
@@ -94,7 +107,9 @@ enum Kind {
 
 impl Kind {
     fn of(field: &MappedField) -> Kind {
-        let has_column = field.settings.doc_values;
+        // What is made of a value before it gets there is not what the document has.
+        let as_written = field.settings.null_value.is_none() && field.settings.normalizer.is_none();
+        let has_column = field.settings.doc_values && as_written;
         match &field.kind {
             FieldKind::Vector(_) => Kind::Vectors,
             FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } if has_column => {
@@ -132,7 +147,7 @@ impl Inner {
         pinned: &Pinned,
         places: &[DocPlace],
         wanted: &[WantedField],
-    ) -> Result<Vec<FieldValues>, EngineError> {
+    ) -> Result<FieldColumns, EngineError> {
         if places.len() > PLACES_MAX {
             return Err(EngineError::InvalidRequest {
                 reason: format!(
@@ -170,17 +185,25 @@ impl Inner {
                     places,
                     part,
                 };
-                segment.read(path, &mut values)?;
+                segment.read(path, &mut values, &mut memory)?;
             }
             debug_assert_eq!(values.len(), places.len());
             all.push(values);
         }
         if !names.is_empty() {
-            for &at in &order {
-                let found = members(pinned, places[at], &names, &mut memory)?;
-                for (number, json) in found {
-                    if let FieldValues::Json(values) = &mut all[number] {
-                        values[at] = Some(json);
+            for part in &parts {
+                let first = places[part[0]];
+                let target = pinned.shard_at(first)?;
+                let mut sources = target.view.segments[first.segment as usize].sources();
+                for &at in *part {
+                    unless_stopped()?;
+                    let source = sources.get(places[at].doc);
+                    let source = source.map_err(|error| target.shard.tantivy_error(error))?;
+                    for (number, json) in members(target, source, &names)? {
+                        memory.grow(json.get().len())?;
+                        if let FieldValues::Json(values) = &mut all[number] {
+                            values[at] = Some(json);
+                        }
                     }
                 }
             }
@@ -188,7 +211,10 @@ impl Inner {
         for target in &*pinned.shards {
             target.shard.check_readable()?;
         }
-        Ok(all)
+        Ok(FieldColumns {
+            fields: all,
+            memory,
+        })
     }
 }
 
@@ -219,7 +245,12 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    fn read(&self, path: &str, values: &mut FieldValues) -> Result<(), EngineError> {
+    fn read(
+        &self,
+        path: &str,
+        values: &mut FieldValues,
+        memory: &mut Reservation,
+    ) -> Result<(), EngineError> {
         let Some(field) = self.target.mapping().field(path) else {
             return Ok(());
         };
@@ -238,7 +269,7 @@ impl Segment<'_> {
             }
             FieldValues::Texts(values) => {
                 if let Some(column) = columns.str(&name).map_err(told)? {
-                    self.texts(values, &column)?;
+                    self.texts(values, &column, memory)?;
                 }
             }
             FieldValues::Vectors(values) => self.vectors(values, field.id)?,
@@ -260,19 +291,26 @@ impl Segment<'_> {
     }
 
     /// Each distinct text is looked up once.
-    fn texts(&self, values: &mut [Option<String>], column: &StrColumn) -> Result<(), EngineError> {
+    fn texts(
+        &self,
+        values: &mut [Option<String>],
+        column: &StrColumn,
+        memory: &mut Reservation,
+    ) -> Result<(), EngineError> {
         let mut known: HashMap<u64, String> = HashMap::new();
         for &at in self.part {
             let Some(ordinal) = column.term_ords(self.places[at].doc).next() else {
                 continue;
             };
             if let Some(text) = known.get(&ordinal) {
+                memory.grow(text.len())?;
                 values[at] = Some(text.clone());
                 continue;
             }
             let mut text = String::new();
             let read = column.ord_to_str(ordinal, &mut text);
             read.map_err(|error| self.target.shard.tantivy_error(error.into()))?;
+            memory.grow(2 * text.len())?;
             known.insert(ordinal, text.clone());
             values[at] = Some(text);
         }
@@ -295,23 +333,19 @@ impl Segment<'_> {
 
 /// The members of a document's source that have one of these names, and the fields that want them.
 fn members(
-    pinned: &Pinned,
-    place: DocPlace,
+    target: &PinnedShard,
+    source: &[u8],
     names: &BTreeMap<&str, Vec<usize>>,
-    memory: &mut clew_platform::Reservation,
 ) -> Result<Vec<(usize, Box<RawValue>)>, EngineError> {
-    let target = pinned.shard_at(place)?;
-    let source = target.source((place.segment as usize, place.doc), false)?;
     // Names and values alike are borrowed: what nobody wants is passed over.
     let members: Members<'_> =
-        serde_json::from_slice(&source).map_err(|error| EngineError::Corrupt {
+        serde_json::from_slice(source).map_err(|error| EngineError::Corrupt {
             path: target.shard.place.dir.clone(),
             reason: format!("a stored document cannot be read: {error}"),
         })?;
     let mut found = Vec::new();
     for (name, json) in members.0 {
         for &number in names.get(name.as_ref()).into_iter().flatten() {
-            memory.grow(json.get().len())?;
             found.push((number, json.to_owned()));
         }
     }

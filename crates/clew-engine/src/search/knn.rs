@@ -13,6 +13,7 @@ use clew_vector::{
 use serde::{Deserialize, Serialize};
 use tantivy::DocId;
 
+use crate::search::other_space::in_space;
 use crate::shard::{SegmentView, VectorFile, View};
 
 /// Most neighbours a query may ask for.
@@ -100,7 +101,10 @@ impl KnnResolver for ViewKnn<'_> {
                 ..SearchRequest::new(&query.vector, k)
             };
             let found = SCRATCH
-                .with_borrow_mut(|scratch| column.search(&request, scratch))
+                .with_borrow_mut(|scratch| match column.options().space == options.space {
+                    true => column.search(&request, scratch),
+                    false => in_space(column, *options)?.search(&request, scratch),
+                })
                 .map_err(|error| search_error(segment.vectors(), error))?;
             self.note(&query.field, at, &found);
             let wanted = found.hits.iter().filter(|hit| {

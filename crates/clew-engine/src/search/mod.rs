@@ -65,6 +65,7 @@ pub(crate) mod inspect;
 pub(crate) mod knn;
 pub(crate) mod named;
 pub(crate) mod nearest;
+pub(crate) mod other_space;
 pub(crate) mod pinned;
 pub(crate) mod place;
 pub(crate) mod recall;

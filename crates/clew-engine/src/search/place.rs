@@ -76,7 +76,9 @@ fn place_of(pinned: &Pinned, id: &str) -> Result<Option<DocPlace>, EngineError> 
         let Some(shard) = pinned.shard_of(&index, id) else {
             continue;
         };
-        if let Some((segment, doc)) = shard.find(id)? {
+        let found = shard.find(id)?;
+        shard.shard.check_readable()?;
+        if let Some((segment, doc)) = found {
             return Ok(Some(DocPlace::new(shard.at, segment, doc)));
         }
     }

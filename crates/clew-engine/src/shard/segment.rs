@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use clew_schema::{FieldId, FieldKind, Mapping, Sources, StoredVector, restore_vectors};
+use clew_schema::{
+    FieldId, FieldKind, Mapping, SourceCursor, Sources, StoredVector, restore_vectors,
+};
 use clew_search::Blocks;
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
@@ -154,6 +156,10 @@ impl SegmentView {
     /// A document's row.
     pub(crate) fn row(&self, doc: DocId) -> tantivy::Result<RowRef<'_>> {
         self.files.rows.get(doc)
+    }
+    /// Reads stored sources, each without its vectors; unpacks a block once for neighbours.
+    pub(crate) fn sources(&self) -> SourceCursor {
+        self.files.sources.cursor()
     }
     /// The columns of the segment's vectors.
     pub(crate) fn vectors(&self) -> &VectorFile {

@@ -24,6 +24,7 @@ mod life_cycle;
 mod lost_files;
 mod merges;
 mod model;
+mod nearest;
 mod recall;
 mod reordering;
 mod snapshots;

@@ -138,6 +138,6 @@ impl Service {
             .engine()
             .columns(pinned, places, &wanted.fields())
             .await?;
-        wanted.columns(ids, read)
+        wanted.columns(ids, read.fields)
     }
 }

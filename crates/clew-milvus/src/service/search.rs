@@ -190,7 +190,7 @@ impl Service {
         }
         let wanted = [WantedField::Typed(asked.field.name.clone())];
         let read = self.engine().columns(pinned, &there, &wanted).await?;
-        let [FieldValues::Vectors(vectors)] = &read[..] else {
+        let [FieldValues::Vectors(vectors)] = &read.fields[..] else {
             return Err(MilvusError::Unsupported(format!(
                 "searching by the rows of field {}",
                 asked.field.name

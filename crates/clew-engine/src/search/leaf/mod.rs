@@ -158,7 +158,7 @@ impl Inner {
     }
 
     /// Tells of graphs that the search found damaged, and has them built anew.
-    fn report_damage(&self, target: &PinnedShard) {
+    pub(in crate::search) fn report_damage(&self, target: &PinnedShard) {
         for segment in &target.view.segments {
             for (field, damage) in segment.vectors().take_graph_damage() {
                 let (index, shard) = (target.index.name(), target.shard.place.number);

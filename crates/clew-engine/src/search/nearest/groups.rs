@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use clew_platform::Reservation;
 use clew_schema::FieldKind;
 use tantivy::columnar::{Column, StrColumn};
 
-use super::{Found, GroupBy, GroupKey, NearestRequest, Neighbour, neighbour};
+use super::{Found, GroupBy, GroupKey, NearestRequest, Neighbour, found_bytes, neighbour};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::pinned::{Pinned, PinnedShard};
@@ -22,6 +23,7 @@ impl Inner {
         &self,
         request: &NearestRequest,
         group: &GroupBy,
+        memory: &mut Reservation,
     ) -> Result<Vec<Vec<Neighbour>>, EngineError> {
         let mut values = GroupValues::new(&request.pinned, &group.field);
         let mut all = Vec::with_capacity(request.probes.len());
@@ -30,7 +32,7 @@ impl Inner {
                 probes: vec![probe.clone()],
                 ..request.clone()
             };
-            all.push(self.grouped_one(&one, group, &mut values)?);
+            all.push(self.grouped_one(&one, group, (&mut values, memory))?);
         }
         Ok(all)
     }
@@ -39,21 +41,25 @@ impl Inner {
         &self,
         request: &NearestRequest,
         group: &GroupBy,
-        values: &mut GroupValues<'_>,
+        (values, memory): (&mut GroupValues<'_>, &mut Reservation),
     ) -> Result<Vec<Neighbour>, EngineError> {
         let wanted = request.limit + request.offset;
-        let mut depth = wanted.saturating_mul(group.size);
+        let rows = request.pinned.shards.iter();
+        let rows: u64 = rows.map(|shard| shard.view.snapshot.live_docs()).sum();
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX).max(1);
+        let mut depth = wanted.saturating_mul(group.size).min(rows);
         loop {
             unless_stopped()?;
+            memory.grow(depth.saturating_mul(found_bytes(request)))?;
             let found = self.all_shards(request, depth)?.pop().unwrap_or_default();
             let mut filling = Filling::new(wanted, group);
             for one in &found {
                 filling.add(values.of(one.place)?, *one);
             }
-            if filling.is_done() || found.len() < depth {
+            if filling.is_done() || found.len() < depth || depth == rows {
                 return filling.told(request);
             }
-            depth = depth.saturating_mul(GROWTH);
+            depth = depth.saturating_mul(GROWTH).min(rows);
         }
     }
 }

@@ -2,18 +2,16 @@
 
 use std::cell::RefCell;
 
-use clew_platform::stopped;
+use clew_platform::{MemoryPurpose, stopped};
 use clew_query::QueryError;
 use clew_search::SegmentBits;
-use clew_vector::{
-    Column, ColumnBuilder, ColumnOptions, GraphChoice, HitPlace, ImageOptions, Scratch,
-    SearchOutcome, SearchRequest,
-};
+use clew_vector::{Column, HitPlace, Scratch, SearchOutcome, SearchRequest};
 
 use super::{Found, NearestRequest, vector_field};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::knn::{filter_of, search_error};
+use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::PinnedShard;
 use crate::search::place::DocPlace;
 use crate::shard::SegmentView;
@@ -39,6 +37,7 @@ impl Inner {
         let started = self.clock.monotonic();
         let found = self.nearest_sound(target, request, wanted);
         target.shard.check_readable()?;
+        self.report_damage(target);
         let took = self.clock.monotonic().saturating_sub(started);
         target.index.activity.queried(&[], took);
         found
@@ -87,7 +86,8 @@ impl Inner {
             let found = if column.options().space == vector.column.space {
                 self.search_column(column, &asked)?
             } else {
-                // Written before the field was given another space; soon it is written anew.
+                let bytes = in_space_bytes(column, &vector.column);
+                let _memory = self.memory.reserve(MemoryPurpose::Searches, bytes)?;
                 let again = in_space(column, vector.column)
                     .map_err(|error| search_error(segment.vectors(), error))?;
                 self.search_column(&again, &asked)?
@@ -173,28 +173,4 @@ impl<'a> Asked<'a> {
             ..SearchRequest::new(probe, self.wanted)
         }
     }
-}
-
-/// A column's vectors in a column of other options, in memory and without a graph.
-fn in_space<B>(
-    column: &Column<B>,
-    options: ColumnOptions,
-) -> Result<Column<Vec<u8>>, clew_vector::VectorError>
-where
-    B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
-{
-    let mut builder = ColumnBuilder::with_room(options, column.len())?;
-    for doc in column.docs() {
-        if let Some(vector) = column.vector(doc)? {
-            builder.push(doc, &vector)?;
-        }
-    }
-    let how = ImageOptions {
-        graph: GraphChoice::Never,
-        seed: 0,
-        threads: 1,
-    };
-    let mut image = Vec::new();
-    builder.write(how, &mut image)?;
-    Column::open(image)
 }

@@ -8,6 +8,7 @@ use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::Query;
 use clew_schema::{FieldKind, VectorMapping};
 
+use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::node::engine::{Engine, Inner};
 use crate::search::pinned::{Pinned, PinnedShard};
@@ -16,6 +17,8 @@ use crate::search::times::unless_cancelled;
 
 /// Most neighbours of one vector, those that are skipped among them.
 pub const NEIGHBOURS_MAX: usize = 16_384;
+/// Most hits of a group.
+pub const GROUP_SIZE_MAX: usize = 1_024;
 /// Most vectors that are searched for at once.
 pub const PROBES_MAX: usize = 16_384;
 
@@ -155,18 +158,19 @@ impl Engine {
 impl Inner {
     fn nearest(&self, request: &NearestRequest) -> Result<NearestResponse, EngineError> {
         check(request)?;
+        for index in request.pinned.indices() {
+            index.check_block(BlockLevel::Read)?;
+        }
         let mut memory = self.memory.open(MemoryPurpose::Searches);
-        let each = size_of::<Neighbour>() + 32 + size_of::<Found>() * request.pinned.shards.len();
         let wanted = request.limit + request.offset;
-        let group_size = request.group.as_ref().map_or(1, |group| group.size);
-        memory.grow(request.probes.len() * wanted * group_size * each)?;
         let neighbours = match &request.group {
             None => {
+                memory.grow(found_bytes(request).saturating_mul(request.probes.len() * wanted))?;
                 let found = self.all_shards(request, wanted)?;
                 let of_probe = |list: Vec<Found>| self.told(request, &list);
                 found.into_iter().map(of_probe).collect::<Result<_, _>>()?
             }
-            Some(group) => self.grouped(request, group)?,
+            Some(group) => self.grouped(request, group, &mut memory)?,
         };
         unless_cancelled()?;
         Ok(NearestResponse { neighbours, memory })
@@ -223,6 +227,12 @@ fn neighbour(
     })
 }
 
+/// What a hit takes until it is told.
+fn found_bytes(request: &NearestRequest) -> usize {
+    const ID_BYTES: usize = 32;
+    size_of::<Neighbour>() + ID_BYTES + size_of::<Found>() * request.pinned.shards.len()
+}
+
 /// Refuses what is out of bounds whatever the mapping is.
 fn check(request: &NearestRequest) -> Result<(), EngineError> {
     let refuse = |reason: String| Err(EngineError::InvalidRequest { reason });
@@ -243,7 +253,12 @@ fn check(request: &NearestRequest) -> Result<(), EngineError> {
         return refuse("a bound of distances is no number".to_string());
     }
     match &request.group {
-        Some(group) if group.size == 0 => refuse("groups have one hit at least".to_string()),
+        Some(group) if !(1..=GROUP_SIZE_MAX).contains(&group.size) => {
+            let size = group.size;
+            refuse(format!(
+                "groups have 1 to {GROUP_SIZE_MAX} hits, not {size}"
+            ))
+        }
         _ => Ok(()),
     }
 }

@@ -1,0 +1,322 @@
+//! What is nearest, held against plain arithmetic; and values of fields, held against the documents.
+
+use std::collections::BTreeMap;
+
+use clew_engine::{
+    DistanceRange, DocPlace, Effort, EngineError, FieldValues, GroupBy, GroupKey, NearestRequest,
+    Neighbour, WantedField,
+};
+use clew_platform::SimDisk;
+use clew_query::{Query, Range};
+use clew_schema::{FieldKind, MappingSpec, VectorMapping};
+use clew_vector::Space;
+use serde_json::{Value, json};
+
+use crate::harness::{DIMENSION, Node, delete, everything, source, vector};
+
+const DOCUMENTS: u64 = 120;
+
+/// Several shards and segments, with documents that are gone.
+fn filled(disk: &SimDisk) -> (Node, Vec<u64>) {
+    let node = Node::with_index(disk, 3);
+    let mut living = Vec::new();
+    for n in 0..DOCUMENTS {
+        node.put(&n.to_string(), &source(n));
+        living.push(n);
+        if n % 25 == 0 {
+            node.refresh();
+        }
+    }
+    node.refresh();
+    for n in (0..DOCUMENTS).filter(|n| n % 7 == 0) {
+        node.write_one(delete(&n.to_string())).unwrap();
+    }
+    living.retain(|n| n % 7 != 0);
+    node.refresh();
+    (node, living)
+}
+
+fn squared(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// The documents by their distance from a vector.
+fn ranked(living: &[u64], query: &[f32]) -> Vec<(f32, String)> {
+    let mut ranked: Vec<(f32, String)> = living
+        .iter()
+        .map(|n| (squared(query, &vector(*n)), n.to_string()))
+        .collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ranked
+}
+
+fn request(node: &Node, probes: Vec<Vec<f32>>) -> NearestRequest {
+    let pinned = node.engine.pin(&[node.index()]).unwrap();
+    NearestRequest::new(pinned, "v", probes)
+}
+
+fn nearest(node: &Node, request: NearestRequest) -> Result<Vec<Vec<Neighbour>>, EngineError> {
+    node.block_on(node.engine.nearest(request))
+        .map(|response| response.neighbours)
+}
+
+fn ids(hits: &[Neighbour]) -> Vec<&str> {
+    hits.iter().map(|hit| hit.id.as_str()).collect()
+}
+
+fn told(ranked: &[(f32, String)]) -> Vec<&str> {
+    ranked.iter().map(|(_, id)| id.as_str()).collect()
+}
+
+#[test]
+fn the_nearest_of_all_shards_are_found_for_each_vector() {
+    let (node, living) = filled(&SimDisk::new());
+    let probes: Vec<Vec<f32>> = (0..40).map(|n| vector(1000 + n)).collect();
+    let found = nearest(
+        &node,
+        NearestRequest {
+            limit: 9,
+            offset: 3,
+            ..request(&node, probes.clone())
+        },
+    )
+    .unwrap();
+    assert_eq!(found.len(), probes.len());
+    for (probe, hits) in probes.iter().zip(&found) {
+        let want = ranked(&living, probe);
+        assert_eq!(ids(hits), told(&want[3..12]));
+        for (hit, (distance, _)) in hits.iter().zip(&want[3..]) {
+            assert!(
+                (hit.distance - distance).abs() <= 1e-3 * distance,
+                "{hit:?} is not at {distance}"
+            );
+        }
+    }
+}
+
+#[test]
+fn filters_and_ranges_leave_as_many_as_there_are() {
+    let (node, living) = filled(&SimDisk::new());
+    let probe = vector(5000);
+    let mut below = Range::new("n");
+    below.lt = Some(json!(40));
+    let filtered: Vec<u64> = living.iter().copied().filter(|n| *n < 40).collect();
+    let asked = NearestRequest {
+        limit: 100,
+        filter: Some(Query::Range(below)),
+        ..request(&node, vec![probe.clone()])
+    };
+    assert_eq!(
+        ids(&nearest(&node, asked).unwrap()[0]),
+        told(&ranked(&filtered, &probe))
+    );
+    let want = ranked(&living, &probe);
+    for exact in [false, true] {
+        let range = DistanceRange {
+            below: want[30].0,
+            from: Some(want[10].0),
+        };
+        let effort = Effort {
+            exact,
+            ..Effort::default()
+        };
+        let asked = NearestRequest {
+            limit: 100,
+            range: Some(range),
+            effort,
+            ..request(&node, vec![probe.clone()])
+        };
+        assert_eq!(ids(&nearest(&node, asked).unwrap()[0]), told(&want[10..30]));
+    }
+}
+
+#[test]
+fn groups_are_filled_with_their_nearest() {
+    let (node, living) = filled(&SimDisk::new());
+    let probe = vector(7000);
+    let want = ranked(&living, &probe);
+    let mut groups: Vec<(u64, Vec<&str>)> = Vec::new();
+    for (_, id) in &want {
+        let tag = id.parse::<u64>().unwrap() % 5;
+        match groups.iter_mut().find(|(own, _)| *own == tag) {
+            Some((_, hits)) if hits.len() < 3 => hits.push(id),
+            Some(_) => {}
+            None => groups.push((tag, vec![id])),
+        }
+    }
+    let group = GroupBy {
+        field: "tag".to_string(),
+        size: 3,
+        strict: true,
+    };
+    let asked = NearestRequest {
+        limit: 3,
+        offset: 1,
+        group: Some(group),
+        ..request(&node, vec![probe])
+    };
+    let found = nearest(&node, asked).unwrap().remove(0);
+    let mut seen: BTreeMap<GroupKey, Vec<&str>> = BTreeMap::new();
+    for hit in &found {
+        seen.entry(hit.group.clone().unwrap())
+            .or_default()
+            .push(&hit.id);
+    }
+    let want: BTreeMap<GroupKey, Vec<&str>> = groups[1..4]
+        .iter()
+        .map(|(tag, hits)| (GroupKey::Text(format!("t{tag}")), hits.clone()))
+        .collect();
+    assert_eq!(seen, want);
+    let number = GroupBy {
+        field: "n".to_string(),
+        size: 1,
+        strict: false,
+    };
+    let asked = NearestRequest {
+        limit: 4,
+        group: Some(number),
+        ..request(&node, vec![vector(7000)])
+    };
+    assert_eq!(nearest(&node, asked).unwrap()[0].len(), 4);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (node, _) = filled(&SimDisk::new());
+    let wrong = [
+        request(&node, vec![vec![1.0; DIMENSION + 1]]),
+        NearestRequest {
+            limit: 0,
+            ..request(&node, vec![vector(1)])
+        },
+        NearestRequest {
+            offset: 16_384,
+            ..request(&node, vec![vector(1)])
+        },
+        NearestRequest {
+            field: "tag".to_string(),
+            ..request(&node, vec![vector(1)])
+        },
+    ];
+    for asked in wrong {
+        let refused = nearest(&node, asked).unwrap_err();
+        assert!(
+            matches!(refused, EngineError::InvalidRequest { .. }),
+            "{refused}"
+        );
+    }
+    let unmapped = NearestRequest {
+        field: "nothing".to_string(),
+        ..request(&node, vec![vector(1)])
+    };
+    assert_eq!(nearest(&node, unmapped).unwrap(), [vec![]]);
+}
+
+#[test]
+fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_written_anew() {
+    let disk = SimDisk::new();
+    let (node, living) = filled(&disk);
+    let mapping = node.index().mapping();
+    let FieldKind::Vector(before) = mapping.field("v").unwrap().kind.clone() else {
+        panic!("v is a vector");
+    };
+    let mut column = before.column;
+    column.space = Space::InnerProduct;
+    let spec = MappingSpec {
+        columns: vec![("v".to_string(), VectorMapping { column, ..before })],
+        ..MappingSpec::default()
+    };
+    node.engine
+        .put_mapping(&everything(), "docs", spec)
+        .unwrap();
+    let probe = vector(9000);
+    let product = |n: &u64| -> f32 { probe.iter().zip(vector(*n)).map(|(a, b)| a * b).sum() };
+    let mut want = living.clone();
+    want.sort_by(|a, b| product(b).total_cmp(&product(a)));
+    let want: Vec<String> = want.iter().take(10).map(ToString::to_string).collect();
+    let check = |node: &Node| {
+        let found = nearest(node, request(node, vec![probe.clone()])).unwrap();
+        assert_eq!(ids(&found[0]), want);
+        // Neighbours that OpenSearch's clause finds are in the same space.
+        let knn = clew_query::KnnQuery {
+            field: "v".to_string(),
+            vector: probe.clone(),
+            k: Some(10),
+            ef_search: None,
+            probes: None,
+            target_recall: None,
+            oversample: None,
+            expand_nested: false,
+            filter: None,
+            min_score: None,
+            max_distance: None,
+            boost: 1.0,
+        };
+        let hits = node.hits(Query::Knn(knn), 10);
+        let hits: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
+        assert_eq!(hits, want);
+    };
+    check(&node);
+    node.engine.force_merge(&node.index(), 1).unwrap();
+    assert_eq!(node.index().rows_to_rewrite(), 0);
+    check(&node);
+    node.engine.close().unwrap();
+    drop(node);
+    check(&Node::open(&disk).unwrap());
+}
+
+#[test]
+fn columns_hold_what_documents_do() {
+    let (node, living) = filled(&SimDisk::new());
+    let pinned = node.engine.pin(&[node.index()]).unwrap();
+    let mut asked: Vec<String> = living.iter().rev().map(ToString::to_string).collect();
+    asked.push("gone".to_string());
+    let places = node.block_on(node.engine.places(&pinned, &asked)).unwrap();
+    assert_eq!(places.last(), Some(&None));
+    let places: Vec<DocPlace> = places.into_iter().flatten().collect();
+    assert_eq!(places.len(), living.len());
+    let wanted = [
+        WantedField::Typed("n".into()),
+        WantedField::Typed("tag".into()),
+        WantedField::Typed("v".into()),
+        WantedField::Typed("text".into()),
+        WantedField::Json("n".into()),
+        WantedField::Typed("nothing".into()),
+    ];
+    let read = node
+        .block_on(node.engine.columns(&pinned, &places, &wanted))
+        .unwrap();
+    let [
+        FieldValues::Integers(numbers),
+        FieldValues::Texts(tags),
+        FieldValues::Vectors(vectors),
+        FieldValues::Json(texts),
+        FieldValues::Json(again),
+        FieldValues::Json(nothing),
+    ] = &read.fields[..]
+    else {
+        panic!("other kinds of values: {:?}", read.fields);
+    };
+    for (at, n) in living.iter().rev().enumerate() {
+        let document = source(*n);
+        let json = |value: &Option<Box<serde_json::value::RawValue>>| -> Value {
+            value.as_ref().map_or(Value::Null, |json| {
+                serde_json::from_str(json.get()).unwrap()
+            })
+        };
+        assert_eq!(pinned.id_at(places[at]).unwrap(), n.to_string());
+        assert_eq!(numbers[at].map(Value::from), Some(document["n"].clone()));
+        assert_eq!(tags[at].as_deref(), document["tag"].as_str());
+        assert_eq!(vectors[at].as_ref(), Some(&vector(*n)));
+        assert_eq!(json(&texts[at]), document["text"]);
+        assert_eq!(json(&again[at]), document["n"]);
+        assert!(nothing[at].is_none());
+    }
+    let elsewhere = Node::with_index(&SimDisk::new(), 1);
+    let other = elsewhere.engine.pin(&[elsewhere.index()]).unwrap();
+    let refused = elsewhere.block_on(elsewhere.engine.columns(&other, &places, &wanted));
+    assert!(matches!(
+        refused.unwrap_err(),
+        EngineError::InvalidRequest { .. }
+    ));
+}
