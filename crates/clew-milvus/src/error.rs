@@ -33,8 +33,6 @@ pub(crate) enum MilvusError {
     #[error("{0}")]
     IndexNotFound(String),
     #[error("{0}")]
-    IndexNotSupported(String),
-    #[error("{0}")]
     IndexDuplicate(String),
     #[error("database not found[database={0}]")]
     DatabaseNotFound(String),
@@ -44,8 +42,6 @@ pub(crate) enum MilvusError {
     Invalid(String),
     #[error("{0}")]
     TooLarge(String),
-    #[error("auth check failure, please check username and password are correct")]
-    NotAuthenticated,
     #[error("{0}")]
     NotPermitted(String),
     #[error("alias not found[database={database}][alias={alias}]")]
@@ -92,13 +88,11 @@ impl MilvusError {
             MilvusError::CollectionNotLoaded(_) => 101,
             MilvusError::PartitionNotFound(_) => 200,
             MilvusError::IndexNotFound(_) => 700,
-            MilvusError::IndexNotSupported(_) => 701,
             MilvusError::IndexDuplicate(_) => 702,
             MilvusError::DatabaseNotFound(_) => 800,
             MilvusError::InvalidDatabaseName(..) => 802,
             MilvusError::Invalid(_) => 1100,
             MilvusError::TooLarge(_) => 1102,
-            MilvusError::NotAuthenticated => 1400,
             MilvusError::NotPermitted(_) => 1401,
             MilvusError::AliasNotFound { .. } => 1600,
             MilvusError::AliasCollectionConflict(_) => 1601,

@@ -22,6 +22,8 @@ mod rows;
 
 mod service;
 
+mod rest;
+
 use clew_engine::Engine;
 use tonic::service::Routes;
 
@@ -43,10 +45,12 @@ impl Default for MilvusOptions {
     }
 }
 
-/// The routes of the API, to be served beside others on one port.
+/// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb`.
 pub fn routes(engine: Engine, options: &MilvusOptions) -> Routes {
-    let service = MilvusServiceServer::new(Service::new(engine))
+    let service = Service::new(engine);
+    let calls = MilvusServiceServer::new(service.clone())
         .max_decoding_message_size(options.message_bytes_max)
         .max_encoding_message_size(usize::MAX);
-    Routes::new(service)
+    let paths = rest::router(service, options.message_bytes_max);
+    Routes::new(calls).into_axum_router().merge(paths).into()
 }

@@ -8,10 +8,12 @@ use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
 use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
 use clew_vector::{
-    Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
+    Column, ColumnOptions, Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy,
+    VectorError,
 };
 use serde::{Deserialize, Serialize};
 use tantivy::DocId;
+use tantivy::directory::OwnedBytes;
 
 use crate::search::other_space::in_space;
 use crate::shard::{SegmentView, VectorFile, View};
@@ -100,11 +102,7 @@ impl KnnResolver for ViewKnn<'_> {
                 max_distance: radius,
                 ..SearchRequest::new(&query.vector, k)
             };
-            let found = SCRATCH
-                .with_borrow_mut(|scratch| match column.options().space == options.space {
-                    true => column.search(&request, scratch),
-                    false => in_space(column, *options)?.search(&request, scratch),
-                })
+            let found = search_in_space(column, options, &request)
                 .map_err(|error| search_error(segment.vectors(), error))?;
             self.note(&query.field, at, &found);
             let wanted = found.hits.iter().filter(|hit| {
@@ -164,6 +162,18 @@ impl KnnResolver for ViewKnn<'_> {
             })
             .collect())
     }
+}
+
+/// Searches a column in the space that its field has, which it may have been given since.
+fn search_in_space(
+    column: &Column<OwnedBytes>,
+    options: &ColumnOptions,
+    request: &SearchRequest<'_>,
+) -> Result<SearchOutcome, VectorError> {
+    SCRATCH.with_borrow_mut(|scratch| match column.options().space == options.space {
+        true => column.search(request, scratch),
+        false => in_space(column, *options)?.search(request, scratch),
+    })
 }
 
 /// What a segment's search is restricted to.

@@ -141,7 +141,7 @@ impl Parser {
 
     /// `a < b < c` is a range: both hold.
     fn joined(
-        &mut self,
+        &self,
         at: usize,
         operator: Operator,
         left: Expr,

@@ -27,11 +27,6 @@ impl Templates {
         Ok(Templates(read.collect::<Result<_>>()?))
     }
 
-    /// The values of a JSON object.
-    pub(crate) fn of(values: serde_json::Map<String, Value>) -> Templates {
-        Templates(values.into_iter().collect())
-    }
-
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }

@@ -33,95 +33,18 @@ pub(crate) fn documents(
     rows: usize,
     (partition, mut ids): (&str, Ids<'_>),
 ) -> Result<Vec<NewRow>> {
-    let mut scalars = Vec::new();
-    let mut vectors = Vec::new();
-    let mut defaults: Vec<(&Field, Vec<u8>)> = Vec::new();
     check_known(collection, columns)?;
-    for field in &collection.fields {
-        let given = columns
-            .iter()
-            .find(|column| column.field_name == field.name && !column.is_dynamic);
-        let is_made = field.is_primary && matches!(ids, Ids::Made(_));
-        match given {
-            Some(_) if field.is_function_output => {
-                return Err(MilvusError::invalid(format!(
-                    "the field {} is an output of a function and cannot be given",
-                    field.name
-                )));
-            }
-            None if field.is_function_output || is_made => {}
-            Some(_) if is_made => {
-                return Err(MilvusError::invalid(format!(
-                    "more fieldData has pass in: the autoID field {} cannot be given",
-                    field.name
-                )));
-            }
-            Some(data) => {
-                let column = InColumn::new(field, data, rows)?;
-                if field.data_type.is_vector() {
-                    vectors.push((field_id(mapping, field)?, column));
-                } else {
-                    scalars.push((column, member(&field.name), default_json(field)));
-                }
-            }
-            None => match &field.default {
-                Some(_) => defaults.push((field, default_json(field).unwrap_or_default())),
-                None if field.nullable => {}
-                None => {
-                    return Err(MilvusError::invalid(format!(
-                        "fieldSchema({}) has no corresponding fieldData pass in",
-                        field.name
-                    )));
-                }
-            },
-        }
-    }
-    let dynamic = dynamic_column(collection, columns, rows)?;
+    let makes_ids = matches!(ids, Ids::Made(_));
+    let mut given = Given::read((collection, mapping), columns, (rows, makes_ids))?;
     let mut made = Vec::with_capacity(rows);
     for row in 0..rows {
         let mut source = Vec::with_capacity(128);
         source.push(b'{');
         let id = match &mut ids {
-            Ids::Made(next) => {
-                let id = next().to_string();
-                let primary = collection.primary();
-                source.extend_from_slice(&member(&primary.name));
-                match primary.data_type {
-                    DataType::VarChar => source.extend_from_slice(format!("\"{id}\"").as_bytes()),
-                    _ => source.extend_from_slice(id.as_bytes()),
-                }
-                source.push(b',');
-                id
-            }
-            Ids::Given => {
-                let primary = scalars.iter().find(|(column, ..)| column.field.is_primary);
-                let (column, ..) =
-                    primary.ok_or_else(|| MilvusError::invalid("the primary key is missing"))?;
-                column.key(row)?
-            }
+            Ids::Made(next) => write_key(collection.primary(), next(), &mut source),
+            Ids::Given => given.key(row)?,
         };
-        for (column, name, default) in &mut scalars {
-            let start = source.len();
-            source.extend_from_slice(name);
-            if !column.write_json(row, &mut source)? {
-                match default {
-                    Some(default) => source.extend_from_slice(default),
-                    None => {
-                        source.truncate(start);
-                        continue;
-                    }
-                }
-            }
-            source.push(b',');
-        }
-        for (field, default) in &defaults {
-            source.extend_from_slice(&member(&field.name));
-            source.extend_from_slice(default);
-            source.push(b',');
-        }
-        if let Some(dynamic) = dynamic {
-            write_dynamic(&dynamic[row], row, &mut source)?;
-        }
+        given.write(row, &mut source)?;
         if partition != DEFAULT_PARTITION {
             source.extend_from_slice(&member(PARTITION));
             source.push(b'"');
@@ -132,19 +55,148 @@ pub(crate) fn documents(
             source.pop();
         }
         source.push(b'}');
-        let mut own = Vec::with_capacity(vectors.len());
-        for (id, column) in &mut vectors {
+        made.push(NewRow {
+            id,
+            source,
+            vectors: given.vectors(row)?,
+        });
+    }
+    Ok(made)
+}
+
+/// The columns of a request, by what becomes of them.
+struct Given<'a> {
+    scalars: Vec<Scalar<'a>>,
+    vectors: Vec<(FieldId, InColumn<'a>)>,
+    /// What fields begin with that were not given: ready to be written.
+    defaults: Vec<u8>,
+    dynamic: Option<&'a [bytes::Bytes]>,
+}
+
+/// A column of a scalar field.
+struct Scalar<'a> {
+    column: InColumn<'a>,
+    /// Its name as it is written.
+    name: Vec<u8>,
+    default: Option<Vec<u8>>,
+}
+
+impl<'a> Given<'a> {
+    fn read(
+        (collection, mapping): (&'a Collection, &Mapping),
+        columns: &'a [FieldData],
+        (rows, makes_ids): (usize, bool),
+    ) -> Result<Given<'a>> {
+        let mut given = Given {
+            scalars: Vec::new(),
+            vectors: Vec::new(),
+            defaults: Vec::new(),
+            dynamic: dynamic_column(collection, columns, rows)?,
+        };
+        for field in &collection.fields {
+            let is_made = field.is_primary && makes_ids;
+            let data = columns
+                .iter()
+                .find(|column| column.field_name == field.name && !column.is_dynamic);
+            match data {
+                None if field.is_function_output || is_made => {}
+                None => given.leave_out(field)?,
+                Some(_) if field.is_function_output => {
+                    return Err(MilvusError::invalid(format!(
+                        "the field {} is an output of a function and cannot be given",
+                        field.name
+                    )));
+                }
+                Some(_) if is_made => {
+                    return Err(MilvusError::invalid(format!(
+                        "more fieldData has pass in: the autoID field {} cannot be given",
+                        field.name
+                    )));
+                }
+                Some(data) => {
+                    let column = InColumn::new(field, data, rows)?;
+                    if field.data_type.is_vector() {
+                        given.vectors.push((field_id(mapping, field)?, column));
+                    } else {
+                        given.scalars.push(Scalar {
+                            column,
+                            name: member(&field.name),
+                            default: default_json(field),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(given)
+    }
+
+    /// A field that no row has.
+    fn leave_out(&mut self, field: &Field) -> Result<()> {
+        match default_json(field) {
+            Some(default) => {
+                self.defaults.extend(member(&field.name));
+                self.defaults.extend(default);
+                self.defaults.push(b',');
+                Ok(())
+            }
+            None if field.nullable => Ok(()),
+            None => Err(MilvusError::invalid(format!(
+                "fieldSchema({}) has no corresponding fieldData pass in",
+                field.name
+            ))),
+        }
+    }
+
+    fn key(&self, row: usize) -> Result<String> {
+        let mut scalars = self.scalars.iter();
+        let primary = scalars.find(|scalar| scalar.column.field.is_primary);
+        let primary = primary.ok_or_else(|| MilvusError::invalid("the primary key is missing"))?;
+        primary.column.key(row)
+    }
+
+    fn write(&mut self, row: usize, source: &mut Vec<u8>) -> Result<()> {
+        for scalar in &mut self.scalars {
+            let start = source.len();
+            source.extend_from_slice(&scalar.name);
+            if !scalar.column.write_json(row, source)? {
+                match &scalar.default {
+                    Some(default) => source.extend_from_slice(default),
+                    None => {
+                        source.truncate(start);
+                        continue;
+                    }
+                }
+            }
+            source.push(b',');
+        }
+        source.extend_from_slice(&self.defaults);
+        match self.dynamic {
+            Some(dynamic) => write_dynamic(&dynamic[row], row, source),
+            None => Ok(()),
+        }
+    }
+
+    fn vectors(&mut self, row: usize) -> Result<Vec<(FieldId, Vec<f32>)>> {
+        let mut own = Vec::with_capacity(self.vectors.len());
+        for (id, column) in &mut self.vectors {
             if let Some(vector) = column.vector(row)? {
                 own.push((*id, vector));
             }
         }
-        made.push(NewRow {
-            id,
-            source,
-            vectors: own,
-        });
+        Ok(own)
     }
-    Ok(made)
+}
+
+/// A key that was made, as text and in the document.
+fn write_key(primary: &Field, key: i64, source: &mut Vec<u8>) -> String {
+    let id = key.to_string();
+    source.extend_from_slice(&member(&primary.name));
+    match primary.data_type {
+        DataType::VarChar => source.extend_from_slice(format!("\"{id}\"").as_bytes()),
+        _ => source.extend_from_slice(id.as_bytes()),
+    }
+    source.push(b',');
+    id
 }
 
 fn member(name: &str) -> Vec<u8> {

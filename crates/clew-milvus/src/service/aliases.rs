@@ -16,7 +16,7 @@ enum Taken {
 }
 
 impl Service {
-    pub(super) async fn create_alias(
+    pub(crate) async fn create_alias(
         &self,
         call: Call,
         request: CreateAliasRequest,
@@ -24,7 +24,7 @@ impl Service {
         self.put_alias(call, request, Taken::AnError).await
     }
 
-    pub(super) async fn alter_alias(
+    pub(crate) async fn alter_alias(
         &self,
         call: Call,
         request: CreateAliasRequest,
@@ -86,7 +86,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn drop_alias(
+    pub(crate) async fn drop_alias(
         &self,
         call: Call,
         request: DropAliasRequest,
@@ -110,7 +110,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn describe_alias(
+    pub(crate) async fn describe_alias(
         &self,
         call: Call,
         request: DescribeAliasRequest,
@@ -126,7 +126,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn list_aliases(
+    pub(crate) async fn list_aliases(
         &self,
         call: Call,
         request: ListAliasesRequest,

@@ -8,7 +8,7 @@ use crate::error::{MilvusError, Result};
 use crate::proto::*;
 
 impl Service {
-    pub(super) async fn run_analyzer(
+    pub(crate) async fn run_analyzer(
         &self,
         call: Call,
         request: RunAnalyzerRequest,

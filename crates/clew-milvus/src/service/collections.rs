@@ -30,7 +30,7 @@ const NOT_LOADED: i32 = 1;
 const LOADED: i32 = 3;
 
 impl Service {
-    pub(super) async fn create_collection(
+    pub(crate) async fn create_collection(
         &self,
         call: Call,
         request: CreateCollectionRequest,
@@ -86,7 +86,7 @@ impl Service {
         }
     }
 
-    pub(super) async fn drop_collection(
+    pub(crate) async fn drop_collection(
         &self,
         call: Call,
         request: CollectionRequest,
@@ -117,7 +117,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn has_collection(
+    pub(crate) async fn has_collection(
         &self,
         call: Call,
         request: CollectionRequest,
@@ -138,7 +138,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn describe_collection(
+    pub(crate) async fn describe_collection(
         &self,
         call: Call,
         request: DescribeCollectionRequest,
@@ -154,7 +154,7 @@ impl Service {
         Ok(described(&opened.named))
     }
 
-    pub(super) async fn batch_describe_collection(
+    pub(crate) async fn batch_describe_collection(
         &self,
         call: Call,
         request: BatchDescribeCollectionRequest,
@@ -191,7 +191,7 @@ impl Service {
         Ok(described(found))
     }
 
-    pub(super) async fn show_collections(
+    pub(crate) async fn show_collections(
         &self,
         call: Call,
         request: ShowCollectionsRequest,
@@ -218,7 +218,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn rename_collection(
+    pub(crate) async fn rename_collection(
         &self,
         _: Call,
         _: RenameCollectionRequest,
@@ -244,7 +244,7 @@ impl Service {
         .await
     }
 
-    pub(super) async fn alter_collection(
+    pub(crate) async fn alter_collection(
         &self,
         call: Call,
         request: AlterCollectionRequest,
@@ -261,7 +261,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn alter_collection_field(
+    pub(crate) async fn alter_collection_field(
         &self,
         call: Call,
         request: AlterCollectionFieldRequest,
@@ -297,7 +297,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn add_collection_field(
+    pub(crate) async fn add_collection_field(
         &self,
         call: Call,
         request: AddCollectionFieldRequest,
@@ -330,7 +330,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn get_collection_statistics(
+    pub(crate) async fn get_collection_statistics(
         &self,
         call: Call,
         request: CollectionRequest,
@@ -344,7 +344,7 @@ impl Service {
         Ok(row_count(count))
     }
 
-    pub(super) async fn load_collection(
+    pub(crate) async fn load_collection(
         &self,
         call: Call,
         request: LoadCollectionRequest,
@@ -353,7 +353,7 @@ impl Service {
             .await
     }
 
-    pub(super) async fn release_collection(
+    pub(crate) async fn release_collection(
         &self,
         call: Call,
         request: CollectionRequest,
@@ -362,7 +362,7 @@ impl Service {
             .await
     }
 
-    pub(super) async fn set_loaded(
+    pub(crate) async fn set_loaded(
         &self,
         call: Call,
         place: (String, String),
@@ -380,7 +380,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn get_loading_progress(
+    pub(crate) async fn get_loading_progress(
         &self,
         call: Call,
         request: GetLoadingProgressRequest,
@@ -403,7 +403,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_load_state(
+    pub(crate) async fn get_load_state(
         &self,
         call: Call,
         request: GetLoadStateRequest,

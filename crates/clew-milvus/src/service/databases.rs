@@ -26,7 +26,7 @@ struct Database {
 }
 
 impl Service {
-    pub(super) async fn create_database(
+    pub(crate) async fn create_database(
         &self,
         call: Call,
         request: CreateDatabaseRequest,
@@ -68,7 +68,7 @@ impl Service {
         Ok(())
     }
 
-    pub(super) async fn drop_database(
+    pub(crate) async fn drop_database(
         &self,
         call: Call,
         request: DropDatabaseRequest,
@@ -95,7 +95,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn list_databases(
+    pub(crate) async fn list_databases(
         &self,
         _: Call,
         _: ListDatabasesRequest,
@@ -118,7 +118,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn describe_database(
+    pub(crate) async fn describe_database(
         &self,
         call: Call,
         request: DescribeDatabaseRequest,
@@ -134,7 +134,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn alter_database(
+    pub(crate) async fn alter_database(
         &self,
         call: Call,
         request: AlterDatabaseRequest,

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use clew_engine::Purpose;
 use serde_json::Value;
 
+use super::asked::Asked;
 use super::collections::check_loaded;
 use super::query::window;
 use super::read::Guarantee;
-use super::search::{Asked, Found};
+use super::search::Found;
 use super::{Call, Service};
 use crate::collection::{Metric, pairs};
 use crate::error::{MilvusError, Result};
@@ -31,7 +32,7 @@ enum Fusion {
 }
 
 impl Service {
-    pub(super) async fn hybrid_search(
+    pub(crate) async fn hybrid_search(
         &self,
         call: Call,
         request: HybridSearchRequest,

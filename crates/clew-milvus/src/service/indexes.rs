@@ -15,7 +15,7 @@ const IN_PROGRESS: i32 = 2;
 const FINISHED: i32 = 3;
 
 impl Service {
-    pub(super) async fn create_index(
+    pub(crate) async fn create_index(
         &self,
         call: Call,
         request: CreateIndexRequest,
@@ -39,7 +39,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn alter_index(
+    pub(crate) async fn alter_index(
         &self,
         call: Call,
         request: AlterIndexRequest,
@@ -70,7 +70,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn describe_index(
+    pub(crate) async fn describe_index(
         &self,
         call: Call,
         request: DescribeIndexRequest,
@@ -83,7 +83,7 @@ impl Service {
         self.described_indexes(&opened, &request.field_name, &request.index_name)
     }
 
-    pub(super) async fn get_index_statistics(
+    pub(crate) async fn get_index_statistics(
         &self,
         call: Call,
         request: GetIndexStatisticsRequest,
@@ -96,7 +96,7 @@ impl Service {
         self.described_indexes(&opened, "", &request.index_name)
     }
 
-    pub(super) async fn get_index_state(
+    pub(crate) async fn get_index_state(
         &self,
         call: Call,
         request: IndexRequest,
@@ -108,7 +108,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_index_build_progress(
+    pub(crate) async fn get_index_build_progress(
         &self,
         call: Call,
         request: IndexRequest,
@@ -173,7 +173,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn drop_index(
+    pub(crate) async fn drop_index(
         &self,
         call: Call,
         request: IndexRequest,

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod analyzer;
+mod asked;
 mod calls;
 mod collections;
 mod databases;

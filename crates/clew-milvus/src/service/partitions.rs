@@ -11,7 +11,7 @@ use crate::proto::{self, *};
 use crate::timestamp;
 
 impl Service {
-    pub(super) async fn create_partition(
+    pub(crate) async fn create_partition(
         &self,
         call: Call,
         request: PartitionRequest,
@@ -33,7 +33,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn drop_partition(
+    pub(crate) async fn drop_partition(
         &self,
         call: Call,
         request: PartitionRequest,
@@ -68,7 +68,7 @@ impl Service {
         Ok(proto::Status::default())
     }
 
-    pub(super) async fn has_partition(
+    pub(crate) async fn has_partition(
         &self,
         call: Call,
         request: PartitionRequest,
@@ -88,7 +88,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn show_partitions(
+    pub(crate) async fn show_partitions(
         &self,
         call: Call,
         request: ShowPartitionsRequest,
@@ -115,7 +115,7 @@ impl Service {
     }
 
     /// Partitions are let in to searches together with their collection.
-    pub(super) async fn load_partitions(
+    pub(crate) async fn load_partitions(
         &self,
         call: Call,
         request: LoadPartitionsRequest,
@@ -133,7 +133,7 @@ impl Service {
             .await
     }
 
-    pub(super) async fn release_partitions(
+    pub(crate) async fn release_partitions(
         &self,
         call: Call,
         request: ReleasePartitionsRequest,
@@ -154,7 +154,7 @@ impl Service {
             .await
     }
 
-    pub(super) async fn get_partition_statistics(
+    pub(crate) async fn get_partition_statistics(
         &self,
         call: Call,
         request: PartitionRequest,

@@ -32,7 +32,7 @@ struct Asked {
 }
 
 impl Service {
-    pub(super) async fn query(&self, call: Call, request: QueryRequest) -> Result<QueryResults> {
+    pub(crate) async fn query(&self, call: Call, request: QueryRequest) -> Result<QueryResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;

@@ -14,7 +14,7 @@ const LEVEL_ONE: i32 = 2;
 const COMPLETED: i32 = 2;
 
 impl Service {
-    pub(super) async fn flush(&self, call: Call, request: FlushRequest) -> Result<FlushResponse> {
+    pub(crate) async fn flush(&self, call: Call, request: FlushRequest) -> Result<FlushResponse> {
         let mut answer = FlushResponse {
             db_name: request.db_name.clone(),
             ..FlushResponse::default()
@@ -43,7 +43,7 @@ impl Service {
         .await
     }
 
-    pub(super) async fn flush_all(
+    pub(crate) async fn flush_all(
         &self,
         call: Call,
         request: FlushAllRequest,
@@ -60,7 +60,7 @@ impl Service {
     }
 
     /// A flush is through when it is answered.
-    pub(super) async fn get_flush_state(
+    pub(crate) async fn get_flush_state(
         &self,
         _: Call,
         _: GetFlushStateRequest,
@@ -71,7 +71,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_flush_all_state(
+    pub(crate) async fn get_flush_all_state(
         &self,
         _: Call,
         _: GetFlushAllStateRequest,
@@ -82,7 +82,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_persistent_segment_info(
+    pub(crate) async fn get_persistent_segment_info(
         &self,
         call: Call,
         request: SegmentInfoRequest,
@@ -107,7 +107,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_query_segment_info(
+    pub(crate) async fn get_query_segment_info(
         &self,
         call: Call,
         request: SegmentInfoRequest,
@@ -137,7 +137,7 @@ impl Service {
     }
 
     /// Merges a collection's segments into one for each shard; through when it is answered.
-    pub(super) async fn manual_compaction(
+    pub(crate) async fn manual_compaction(
         &self,
         call: Call,
         request: ManualCompactionRequest,
@@ -167,7 +167,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_compaction_state(
+    pub(crate) async fn get_compaction_state(
         &self,
         _: Call,
         _: GetCompactionStateRequest,
@@ -179,7 +179,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_compaction_state_with_plans(
+    pub(crate) async fn get_compaction_state_with_plans(
         &self,
         call: Call,
         _: GetCompactionPlansRequest,
@@ -212,7 +212,7 @@ impl Service {
             .collect())
     }
 
-    pub(super) async fn get_replicas(
+    pub(crate) async fn get_replicas(
         &self,
         call: Call,
         request: GetReplicasRequest,

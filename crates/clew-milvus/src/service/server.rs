@@ -10,7 +10,7 @@ const VERSION: &str = "v2.6.4";
 const HEALTHY: i32 = 1;
 
 impl Service {
-    pub(super) async fn connect(
+    pub(crate) async fn connect(
         &self,
         _: Call,
         request: ConnectRequest,
@@ -34,7 +34,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_version(
+    pub(crate) async fn get_version(
         &self,
         _: Call,
         _: GetVersionRequest,
@@ -45,7 +45,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn check_health(
+    pub(crate) async fn check_health(
         &self,
         _: Call,
         _: CheckHealthRequest,
@@ -62,7 +62,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn get_component_states(
+    pub(crate) async fn get_component_states(
         &self,
         _: Call,
         _: GetComponentStatesRequest,
@@ -77,7 +77,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn alloc_timestamp(
+    pub(crate) async fn alloc_timestamp(
         &self,
         _: Call,
         _: AllocTimestampRequest,

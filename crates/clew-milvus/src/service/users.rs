@@ -11,7 +11,7 @@ fn unsupported<T>(what: &str) -> Result<T> {
 }
 
 impl Service {
-    pub(super) async fn create_credential(
+    pub(crate) async fn create_credential(
         &self,
         _: Call,
         _: CreateCredentialRequest,
@@ -19,7 +19,7 @@ impl Service {
         unsupported("CreateCredential")
     }
 
-    pub(super) async fn update_credential(
+    pub(crate) async fn update_credential(
         &self,
         _: Call,
         _: UpdateCredentialRequest,
@@ -27,7 +27,7 @@ impl Service {
         unsupported("UpdateCredential")
     }
 
-    pub(super) async fn delete_credential(
+    pub(crate) async fn delete_credential(
         &self,
         _: Call,
         _: DeleteCredentialRequest,
@@ -35,7 +35,7 @@ impl Service {
         unsupported("DeleteCredential")
     }
 
-    pub(super) async fn list_cred_users(
+    pub(crate) async fn list_cred_users(
         &self,
         _: Call,
         _: ListCredUsersRequest,
@@ -43,7 +43,7 @@ impl Service {
         Ok(ListCredUsersResponse::default())
     }
 
-    pub(super) async fn select_user(
+    pub(crate) async fn select_user(
         &self,
         _: Call,
         _: SelectUserRequest,

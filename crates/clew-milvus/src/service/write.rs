@@ -26,7 +26,7 @@ enum Mode {
 }
 
 impl Service {
-    pub(super) async fn insert(
+    pub(crate) async fn insert(
         &self,
         call: Call,
         request: InsertRequest,
@@ -43,7 +43,7 @@ impl Service {
         })
     }
 
-    pub(super) async fn upsert(
+    pub(crate) async fn upsert(
         &self,
         call: Call,
         request: UpsertRequest,
@@ -169,7 +169,7 @@ impl Service {
         Ok((keys, self.engine().write(&call.access, operations)))
     }
 
-    pub(super) async fn delete(
+    pub(crate) async fn delete(
         &self,
         call: Call,
         request: DeleteRequest,
@@ -264,7 +264,7 @@ impl Service {
         Ok(count)
     }
 
-    pub(super) async fn truncate_collection(
+    pub(crate) async fn truncate_collection(
         &self,
         call: Call,
         request: CollectionRequest,

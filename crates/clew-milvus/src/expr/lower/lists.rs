@@ -1,0 +1,157 @@
+//! What is one of several values, and lists that have some.
+
+use clew_query::{Operand, Query, Test};
+use serde_json::Value;
+
+use super::comparisons::{check_kind, exact};
+use super::queries::{all_of, any_of, but_not, constant, not, tested};
+use super::{Lowered, Lowering, Place};
+use crate::collection::DataType;
+use crate::expr::ExprError;
+use crate::expr::tree::{Expr, Kind};
+
+/// Which values a list must have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    One,
+    All,
+    Any,
+}
+
+impl Lowering<'_> {
+    pub(super) fn membership(&self, value: &Expr, list: &Expr, negated: bool) -> Lowered<Query> {
+        let Some(Value::Array(values)) = self.literal(list)? else {
+            let why = "the right-hand side of 'in' must be a list";
+            return Err(ExprError::at(list.at, why));
+        };
+        if let Kind::Path(path) = &value.kind
+            && let Place::Indexed(field) = self.place(value.at, path)?
+        {
+            let mut wanted = Vec::with_capacity(values.len());
+            for one in &values {
+                check_kind(value.at, field.data_type, &field.name, one)?;
+                wanted.extend(exact(field, one));
+            }
+            let terms = match wanted.is_empty() {
+                true => Query::MatchNone,
+                false => Query::Terms {
+                    field: field.name.clone(),
+                    values: wanted,
+                    boost: 1.0,
+                },
+            };
+            return Ok(if negated {
+                but_not(field, terms)
+            } else {
+                terms
+            });
+        }
+        let operand = self.operand(value)?;
+        if let Operand::Literal(own) = &operand {
+            return Ok(constant(values.contains(own) != negated));
+        }
+        Ok(tested(Test::OneOf(operand, values), negated))
+    }
+
+    pub(super) fn call(&self, expr: &Expr, negated: bool) -> Lowered<Query> {
+        let Kind::Call {
+            name,
+            arguments,
+            named,
+        } = &expr.kind
+        else {
+            return Err(ExprError::at(expr.at, "expected a function"));
+        };
+        match name.as_str() {
+            "json_contains" | "array_contains" => {
+                self.contains(expr.at, arguments, (Which::One, negated))
+            }
+            "json_contains_all" | "array_contains_all" => {
+                self.contains(expr.at, arguments, (Which::All, negated))
+            }
+            "json_contains_any" | "array_contains_any" => {
+                self.contains(expr.at, arguments, (Which::Any, negated))
+            }
+            "text_match" => {
+                let query = self.text_match(expr.at, arguments, named)?;
+                Ok(if negated { not(query) } else { query })
+            }
+            "phrase_match" => {
+                let query = self.phrase_match(expr.at, arguments)?;
+                Ok(if negated { not(query) } else { query })
+            }
+            other => Err(ExprError::at(
+                expr.at,
+                format!("function {other} is not supported"),
+            )),
+        }
+    }
+
+    fn contains(
+        &self,
+        at: usize,
+        arguments: &[Expr],
+        (which, negated): (Which, bool),
+    ) -> Lowered<Query> {
+        let [list, wanted] = arguments else {
+            return Err(ExprError::at(at, "the function takes a field and a value"));
+        };
+        let value = self.literal(wanted)?;
+        let value = value.ok_or_else(|| ExprError::at(wanted.at, "expected a value"))?;
+        let all = which != Which::Any;
+        let values = match (which, value) {
+            (Which::One, value) => vec![value],
+            (_, Value::Array(values)) => values,
+            _ => return Err(ExprError::at(wanted.at, "expected a list of values")),
+        };
+        let Kind::Path(path) = &list.kind else {
+            return Err(ExprError::at(list.at, "contains operation takes a field"));
+        };
+        let field = match self.place(list.at, path)? {
+            Place::Indexed(field) => {
+                return Err(ExprError::at(
+                    list.at,
+                    format!(
+                        "contains operation are only supported on json or array fields now, got: {}",
+                        field.data_type.name()
+                    ),
+                ));
+            }
+            Place::Inside(operand, field) => {
+                let typed = field
+                    .filter(|field| field.data_type == DataType::Array && path.steps.is_empty());
+                match typed {
+                    // The terms do not tell an empty list from none.
+                    Some(field) if !(negated && field.nullable) => field,
+                    _ => {
+                        return Ok(tested(
+                            Test::Contains {
+                                list: operand,
+                                values,
+                                all,
+                            },
+                            negated,
+                        ));
+                    }
+                }
+            }
+        };
+        let element = field.element_type.unwrap_or(DataType::Int64);
+        let mut terms = Vec::with_capacity(values.len());
+        for value in &values {
+            check_kind(wanted.at, element, &field.name, value)?;
+            terms.extend(exact(field, value).map(|value| Query::term(&field.name, value)));
+        }
+        let lost = terms.len() < values.len();
+        let query = match all {
+            true if lost => Query::MatchNone,
+            true => all_of(terms),
+            false => any_of(terms),
+        };
+        Ok(if negated {
+            but_not(field, query)
+        } else {
+            query
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! Patterns and words of texts.
+
+use clew_query::{
+    Match, MatchPhrase, MinimumShouldMatch, Operator as Joined, Pattern, Query, Test, TextPattern,
+};
+
+use super::queries::{but_not, tested};
+use super::{Lowered, Lowering, Place};
+use crate::collection::{DataType, TEXT};
+use crate::expr::ExprError;
+use crate::expr::tree::{Expr, Kind};
+
+impl Lowering<'_> {
+    pub(super) fn like(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
+        let pattern = self.text(pattern)?;
+        if let Kind::Path(path) = &value.kind
+            && let Place::Indexed(field) = self.place(value.at, path)?
+        {
+            if field.data_type != DataType::VarChar {
+                return Err(ExprError::at(
+                    value.at,
+                    format!(
+                        "like operation on field {} of type {}: only VarChar can be matched",
+                        field.name,
+                        field.data_type.name()
+                    ),
+                ));
+            }
+            let query = match plain_prefix(&pattern) {
+                Some(prefix) => Query::Prefix(Pattern::new(&field.name, prefix)),
+                None => Query::Wildcard(Pattern::new(&field.name, wildcard_of(&pattern))),
+            };
+            return Ok(if negated {
+                but_not(field, query)
+            } else {
+                query
+            });
+        }
+        let operand = self.operand(value)?;
+        Ok(tested(
+            Test::Text(operand, TextPattern::Like(pattern)),
+            negated,
+        ))
+    }
+
+    /// The path of the words of a text, and the text that is looked for.
+    pub(super) fn words(&self, at: usize, arguments: &[Expr]) -> Lowered<(String, String)> {
+        let [field, text, ..] = arguments else {
+            return Err(ExprError::at(at, "the function takes a field and a text"));
+        };
+        let Kind::Path(path) = &field.kind else {
+            return Err(ExprError::at(field.at, "text match takes a field"));
+        };
+        let own = self
+            .collection
+            .fields
+            .iter()
+            .find(|own| own.name == path.name);
+        let own =
+            own.ok_or_else(|| ExprError::at(field.at, format!("field {} not exist", path.name)))?;
+        let text = self.text(text)?;
+        if own.is_text_alone() {
+            return Ok((own.name.clone(), text));
+        }
+        if !own.flag("enable_match") {
+            return Err(ExprError::at(
+                field.at,
+                format!("field \"{}\" does not enable match", own.name),
+            ));
+        }
+        Ok((format!("{}.{TEXT}", own.name), text))
+    }
+
+    pub(super) fn text_match(
+        &self,
+        at: usize,
+        arguments: &[Expr],
+        named: &[(String, Expr)],
+    ) -> Lowered<Query> {
+        let (path, text) = self.words(at, arguments)?;
+        let mut wanted = Match::new(path, text);
+        for (name, value) in named {
+            match (
+                name.as_str(),
+                self.literal(value)?.and_then(|value| value.as_i64()),
+            ) {
+                ("minimum_should_match", Some(count @ 1..=1_000)) => {
+                    wanted.minimum_should_match = Some(MinimumShouldMatch::Count(count));
+                }
+                ("minimum_should_match", _) => {
+                    return Err(ExprError::at(
+                        value.at,
+                        "minimum_should_match should be in range [1, 1000]",
+                    ));
+                }
+                (other, _) => {
+                    return Err(ExprError::at(
+                        value.at,
+                        format!("text_match has no option {other}"),
+                    ));
+                }
+            }
+        }
+        wanted.operator = Joined::Or;
+        Ok(Query::Match(wanted))
+    }
+
+    pub(super) fn phrase_match(&self, at: usize, arguments: &[Expr]) -> Lowered<Query> {
+        let (path, text) = self.words(at, arguments)?;
+        let mut phrase = MatchPhrase::new(path, text);
+        if let Some(slop) = arguments.get(2) {
+            let given = self.literal(slop)?.and_then(|slop| slop.as_u64());
+            let given = given.and_then(|slop| u32::try_from(slop).ok());
+            phrase.slop = given
+                .ok_or_else(|| ExprError::at(slop.at, "slop must be a whole number from 0"))?;
+        }
+        Ok(Query::MatchPhrase(phrase))
+    }
+}
+
+/// The text in front of a pattern that is nothing but that.
+fn plain_prefix(pattern: &str) -> Option<String> {
+    let prefix = pattern.strip_suffix('%')?;
+    (!prefix.contains(['%', '_', '\\'])).then(|| prefix.to_string())
+}
+
+/// A pattern of `%` and `_` as one of `*` and `?`.
+fn wildcard_of(pattern: &str) -> String {
+    let mut wildcard = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    let plain = |letter: char, wildcard: &mut String| {
+        if matches!(letter, '*' | '?' | '\\') {
+            wildcard.push('\\');
+        }
+        wildcard.push(letter);
+    };
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' => wildcard.push('*'),
+            '_' => wildcard.push('?'),
+            '\\' => plain(letters.next().unwrap_or('\\'), &mut wildcard),
+            other => plain(other, &mut wildcard),
+        }
+    }
+    wildcard
+}

@@ -1,0 +1,161 @@
+//! Answers of calls as JSON.
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, rows};
+use crate::collection::DataType;
+use crate::proto::*;
+
+/// The state of a collection that can be searched.
+pub(super) const LOADED: i32 = 3;
+
+pub(super) fn load_state(state: i32) -> &'static str {
+    match state {
+        LOADED => "LoadStateLoaded",
+        2 => "LoadStateLoading",
+        1 => "LoadStateNotLoad",
+        _ => "LoadStateNotExist",
+    }
+}
+
+pub(super) fn statistics(answer: &StatisticsResponse) -> Value {
+    let count = answer.stats.iter().find(|pair| pair.key == "row_count");
+    let count: i64 = count
+        .and_then(|pair| pair.value.parse().ok())
+        .unwrap_or_default();
+    json!({"rowCount": count})
+}
+
+pub(super) fn pairs(pairs: &[KeyValuePair]) -> Value {
+    let pair = |pair: &KeyValuePair| json!({"key": pair.key, "value": pair.value});
+    pairs.iter().map(pair).collect()
+}
+
+fn type_name(number: i32) -> &'static str {
+    DataType::of(number).map_or("None", DataType::name)
+}
+
+pub(super) fn collection(
+    answer: &DescribeCollectionResponse,
+    state: i32,
+    indexes: &[IndexDescription],
+) -> Value {
+    let schema = answer.schema.clone().unwrap_or_default();
+    let field = |field: &FieldSchema| {
+        let mut told = json!({
+            "id": field.field_id,
+            "name": field.name,
+            "type": type_name(field.data_type),
+            "primaryKey": field.is_primary_key,
+            "partitionKey": field.is_partition_key,
+            "clusteringKey": field.is_clustering_key,
+            "autoId": field.auto_id,
+            "nullable": field.nullable,
+            "description": field.description,
+        });
+        if field.element_type != 0 {
+            told["elementType"] = type_name(field.element_type).into();
+        }
+        if !field.type_params.is_empty() {
+            told["params"] = pairs(&field.type_params);
+        }
+        told
+    };
+    let shown = |index: &IndexDescription| {
+        json!({
+            "fieldName": index.field_name,
+            "indexName": index.index_name,
+            "metricType": param(index, "metric_type"),
+        })
+    };
+    const LEVELS: [&str; 5] = ["Strong", "Session", "Bounded", "Eventually", "Customized"];
+    let level = usize::try_from(answer.consistency_level)
+        .ok()
+        .and_then(|level| LEVELS.get(level));
+    json!({
+        "collectionName": answer.collection_name,
+        "collectionID": answer.collection_id,
+        "description": schema.description,
+        "aliases": answer.aliases,
+        "autoId": schema.fields.iter().any(|field| field.is_primary_key && field.auto_id),
+        "consistencyLevel": level.copied().unwrap_or("Bounded"),
+        "enableDynamicField": schema.enable_dynamic_field,
+        "fields": schema.fields.iter().map(field).collect::<Vec<_>>(),
+        "functions": schema.functions.iter().map(function).collect::<Vec<_>>(),
+        "indexes": indexes.iter().map(shown).collect::<Vec<_>>(),
+        "load": load_state(state),
+        "partitionsNum": answer.num_partitions,
+        "properties": pairs(&answer.properties),
+        "shardsNum": answer.shards_num,
+    })
+}
+
+fn function(function: &FunctionSchema) -> Value {
+    json!({
+        "name": function.name,
+        "description": function.description,
+        "type": "BM25",
+        "inputFieldNames": function.input_field_names,
+        "outputFieldNames": function.output_field_names,
+    })
+}
+
+fn param<'i>(index: &'i IndexDescription, key: &str) -> &'i str {
+    let found = index.params.iter().find(|pair| pair.key == key);
+    found.map_or("", |pair| pair.value.as_str())
+}
+
+pub(super) fn index(index: &IndexDescription) -> Value {
+    let state = match index.state {
+        3 => "Finished",
+        2 => "InProgress",
+        _ => "Unissued",
+    };
+    json!({
+        "indexName": index.index_name,
+        "fieldName": index.field_name,
+        "indexType": param(index, "index_type"),
+        "metricType": param(index, "metric_type"),
+        "indexState": state,
+        "totalRows": index.total_rows,
+        "indexedRows": index.indexed_rows,
+        "pendingRows": index.pending_index_rows,
+        "failReason": index.index_state_fail_reason,
+    })
+}
+
+pub(super) fn ids(ids: Option<&IDs>) -> Vec<Value> {
+    match ids.and_then(|ids| ids.id_field.as_ref()) {
+        None => Vec::new(),
+        Some(i_ds::IdField::IntId(ids)) => ids.data.iter().map(|id| Value::from(*id)).collect(),
+        Some(i_ds::IdField::StrId(ids)) => {
+            ids.data.iter().map(|id| Value::from(id.as_str())).collect()
+        }
+    }
+}
+
+/// Hits as flat rows, those of several vectors one behind the other; `topks` says how many belong to each.
+pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
+    let keys = ids(found.ids.as_ref());
+    let mut objects = rows::objects(&found.fields_data);
+    objects.resize_with(keys.len(), Map::new);
+    let scores = found.scores.iter().map(|score| Value::from(*score));
+    let told: Vec<Value> = objects
+        .into_iter()
+        .zip(keys.into_iter().zip(scores))
+        .map(|(fields, (id, distance))| {
+            let mut row = Map::new();
+            row.insert("distance".to_string(), distance);
+            row.insert(found.primary_field_name.clone(), id);
+            row.extend(fields);
+            Value::Object(row)
+        })
+        .collect();
+    let mut whole = Map::new();
+    whole.insert("cost".to_string(), 0.into());
+    whole.insert("data".to_string(), told.into());
+    if several || found.num_queries >= 1 {
+        whole.insert("topks".to_string(), json!(found.topks));
+    }
+    Answer::Whole(whole)
+}

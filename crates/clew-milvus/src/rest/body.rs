@@ -1,0 +1,155 @@
+//! The body of a request, and what is wrong with it.
+
+use serde_json::{Map, Value};
+
+use crate::error::MilvusError;
+use crate::proto::KeyValuePair;
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("can only accept json format request, error: {0}")]
+    NoJson(String),
+    #[error("missing required parameters, error: {0}")]
+    Missing(String),
+    #[error("fail to deal the insert data, error: {0}")]
+    Rows(String),
+    #[error(transparent)]
+    Call(#[from] MilvusError),
+}
+
+impl Refusal {
+    pub(super) fn code(&self) -> i32 {
+        match self {
+            Refusal::NoJson(_) => 1801,
+            Refusal::Missing(_) => 1802,
+            Refusal::Rows(_) => 1804,
+            Refusal::Call(error) => error.code(),
+        }
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Refusal>;
+
+/// A JSON object.
+pub(super) struct Body(pub(super) Map<String, Value>);
+
+impl Body {
+    /// Reads the body of a request; none at all is an empty object.
+    pub(super) fn read(bytes: &[u8]) -> Result<Body> {
+        if bytes.is_empty() {
+            return Ok(Body(Map::new()));
+        }
+        let read = serde_json::from_slice(bytes);
+        read.map(Body)
+            .map_err(|error| Refusal::NoJson(error.to_string()))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text that must be there.
+    pub(super) fn text(&self, name: &str) -> Result<String> {
+        match self.get(name) {
+            None => Err(Refusal::Missing(format!("Key: '{name}' is required"))),
+            Some(_) => self.text_or(name, ""),
+        }
+    }
+
+    /// A text, or another one where it is not there.
+    pub(super) fn text_or(&self, name: &str, other: &str) -> Result<String> {
+        match self.get(name) {
+            None => Ok(other.to_string()),
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(_) => Err(wrong(name, "a string")),
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn number(&self, name: &str) -> Result<Option<i64>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) => value
+                .as_i64()
+                .map(Some)
+                .ok_or_else(|| wrong(name, "a whole number")),
+        }
+    }
+
+    /// Whether something is so.
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            // Old clients write it as text.
+            Some(Value::String(text)) => Ok(Some(text.eq_ignore_ascii_case("true"))),
+            Some(value) => value
+                .as_bool()
+                .map(Some)
+                .ok_or_else(|| wrong(name, "true or false")),
+        }
+    }
+
+    /// A list; empty where it is not there, and of one where it is no list.
+    pub(super) fn list(&self, name: &str) -> Vec<&Value> {
+        match self.get(name) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items.iter().collect(),
+            Some(one) => vec![one],
+        }
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<String>> {
+        let items = self.list(name);
+        let text = |item: &Value| {
+            item.as_str()
+                .map(String::from)
+                .ok_or_else(|| wrong(name, "a list of strings"))
+        };
+        items.into_iter().map(text).collect()
+    }
+
+    /// An object; empty where it is not there.
+    pub(super) fn object(&self, name: &str) -> Result<Map<String, Value>> {
+        match self.get(name) {
+            None => Ok(Map::new()),
+            Some(Value::Object(members)) => Ok(members.clone()),
+            Some(_) => Err(wrong(name, "an object")),
+        }
+    }
+
+    /// An object's members as pairs.
+    pub(super) fn pairs(&self, name: &str) -> Result<Vec<KeyValuePair>> {
+        Ok(pairs_of(&self.object(name)?))
+    }
+}
+
+pub(super) fn wrong(name: &str, kind: &str) -> Refusal {
+    MilvusError::Invalid(format!("the parameter {name} should be {kind}")).into()
+}
+
+/// The members of an object as pairs of texts.
+pub(super) fn pairs_of(members: &Map<String, Value>) -> Vec<KeyValuePair> {
+    let pair = |(key, value): (&String, &Value)| KeyValuePair {
+        key: key.clone(),
+        value: text_of(value),
+    };
+    members.iter().map(pair).collect()
+}
+
+/// A pair.
+pub(super) fn pair(key: &str, value: impl ToString) -> KeyValuePair {
+    KeyValuePair {
+        key: key.to_string(),
+        value: value.to_string(),
+    }
+}
+
+/// A value as the text that parameters are.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

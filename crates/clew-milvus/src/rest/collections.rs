@@ -1,0 +1,371 @@
+//! `/collections/…`
+
+use prost::Message;
+use serde_json::{Map, Value, json};
+
+use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
+use super::{Answer, answers, done, unknown};
+use crate::collection::DataType;
+use crate::error::MilvusError;
+use crate::proto::*;
+use crate::service::{Call, Service};
+
+pub(super) async fn run(
+    service: &Service,
+    (action, call): (&str, Call),
+    body: Body,
+) -> Result<Answer> {
+    Ok(Answer::Data(match action {
+        "list" => {
+            let all = service
+                .show_collections(call, ShowCollectionsRequest::default())
+                .await?;
+            json!(all.collection_names)
+        }
+        "has" => {
+            let has = service.has_collection(call, named(&body)?).await?;
+            json!({"has": has.value})
+        }
+        "describe" => return describe(service, call, named(&body)?).await,
+        "get_stats" => {
+            let stats = service
+                .get_collection_statistics(call, named(&body)?)
+                .await?;
+            answers::statistics(&stats)
+        }
+        "get_load_state" => return load_state(service, call, &body).await,
+        "compact" => {
+            let request = ManualCompactionRequest {
+                collection_name: body.text("collectionName")?,
+                ..ManualCompactionRequest::default()
+            };
+            let started = service.manual_compaction(call, request).await?;
+            json!({"compactionID": started.compaction_id})
+        }
+        _ => {
+            change(service, (action, call), &body).await?;
+            return Ok(done());
+        }
+    }))
+}
+
+fn named(body: &Body) -> Result<CollectionRequest> {
+    Ok(CollectionRequest {
+        collection_name: body.text("collectionName")?,
+        ..CollectionRequest::default()
+    })
+}
+
+/// What is told only to be done.
+async fn change(service: &Service, (action, call): (&str, Call), body: &Body) -> Result<()> {
+    let collection_name = body.text("collectionName")?;
+    match action {
+        "create" => create(service, call, body).await?,
+        "drop" => {
+            service.drop_collection(call, named(body)?).await?;
+        }
+        "rename" => {
+            let request = RenameCollectionRequest {
+                old_name: collection_name,
+                new_name: body.text("newCollectionName")?,
+                ..RenameCollectionRequest::default()
+            };
+            service.rename_collection(call, request).await?;
+        }
+        "load" | "refresh_load" => {
+            let request = LoadCollectionRequest {
+                collection_name,
+                refresh: action == "refresh_load",
+                ..LoadCollectionRequest::default()
+            };
+            service.load_collection(call, request).await?;
+        }
+        "release" => {
+            service.release_collection(call, named(body)?).await?;
+        }
+        "alter_properties" | "drop_properties" => {
+            let request = AlterCollectionRequest {
+                collection_name,
+                properties: body.pairs("properties")?,
+                delete_keys: body.texts("propertyKeys")?,
+                ..AlterCollectionRequest::default()
+            };
+            service.alter_collection(call, request).await?;
+        }
+        "flush" => {
+            let request = FlushRequest {
+                collection_names: vec![collection_name],
+                ..FlushRequest::default()
+            };
+            service.flush(call, request).await?;
+        }
+        "truncate" => {
+            service.truncate_collection(call, named(body)?).await?;
+        }
+        "fields/add" => {
+            let schema = field(&body.object("schema")?)?;
+            let request = AddCollectionFieldRequest {
+                collection_name,
+                schema: schema.encode_to_vec().into(),
+                ..AddCollectionFieldRequest::default()
+            };
+            service.add_collection_field(call, request).await?;
+        }
+        other => return Err(unknown(&format!("collections/{other}"))),
+    }
+    Ok(())
+}
+
+async fn describe(service: &Service, call: Call, request: CollectionRequest) -> Result<Answer> {
+    let name = request.collection_name.clone();
+    let described = service
+        .describe_collection(
+            call.clone(),
+            DescribeCollectionRequest {
+                collection_name: name.clone(),
+                ..DescribeCollectionRequest::default()
+            },
+        )
+        .await?;
+    let state = service
+        .get_load_state(
+            call.clone(),
+            GetLoadStateRequest {
+                collection_name: name.clone(),
+                ..GetLoadStateRequest::default()
+            },
+        )
+        .await?;
+    let indexes = service
+        .describe_index(
+            call,
+            DescribeIndexRequest {
+                collection_name: name,
+                ..DescribeIndexRequest::default()
+            },
+        )
+        .await;
+    let indexes = match indexes {
+        Ok(found) => found.index_descriptions,
+        Err(MilvusError::IndexNotFound(_)) => Vec::new(),
+        Err(other) => return Err(other.into()),
+    };
+    Ok(Answer::Data(answers::collection(
+        &described,
+        state.state,
+        &indexes,
+    )))
+}
+
+async fn load_state(service: &Service, call: Call, body: &Body) -> Result<Answer> {
+    let request = GetLoadStateRequest {
+        collection_name: body.text("collectionName")?,
+        partition_names: body.texts("partitionNames")?,
+        ..GetLoadStateRequest::default()
+    };
+    let state = service.get_load_state(call, request).await?.state;
+    let mut data = json!({"loadState": answers::load_state(state)});
+    if state == answers::LOADED {
+        data["loadProgress"] = 100.into();
+    }
+    Ok(Answer::Data(data))
+}
+
+/// Makes a collection: from a schema, or from a dimension alone.
+async fn create(service: &Service, call: Call, body: &Body) -> Result<()> {
+    let name = body.text("collectionName")?;
+    let params = Body(body.object("params")?);
+    let is_quick = body.get("schema").is_none();
+    let mut schema = match is_quick {
+        true => quick_schema(body)?,
+        false => full_schema(&Body(body.object("schema")?))?,
+    };
+    schema.name.clone_from(&name);
+    let level = body.text_or(
+        "consistencyLevel",
+        &params.text_or("consistencyLevel", "Bounded")?,
+    )?;
+    let mut properties = Vec::new();
+    if let Some(seconds) = params.number("ttlSeconds")? {
+        properties.push(pair("collection.ttl.seconds", seconds));
+    }
+    let request = CreateCollectionRequest {
+        collection_name: name.clone(),
+        schema: schema.encode_to_vec().into(),
+        shards_num: i32::try_from(params.number("shardsNum")?.unwrap_or(1)).unwrap_or(i32::MAX),
+        num_partitions: params.number("partitionsNum")?.unwrap_or_default(),
+        consistency_level: level_of(&level)?,
+        properties,
+        ..CreateCollectionRequest::default()
+    };
+    service.create_collection(call.clone(), request).await?;
+    let asked = body
+        .list("indexParams")
+        .into_iter()
+        .cloned()
+        .collect::<Vec<_>>();
+    if !is_quick && asked.is_empty() {
+        return Ok(());
+    }
+    let indexes = match is_quick {
+        true => vec![json!({
+            "fieldName": body.text_or("vectorFieldName", "vector")?,
+            "metricType": body.text_or("metricType", "COSINE")?,
+        })],
+        false => asked,
+    };
+    for index in &indexes {
+        super::others::create_index(service, call.clone(), (&name, index)).await?;
+    }
+    let request = LoadCollectionRequest {
+        collection_name: name,
+        ..LoadCollectionRequest::default()
+    };
+    service.load_collection(call, request).await?;
+    Ok(())
+}
+
+fn level_of(name: &str) -> Result<i32> {
+    const LEVELS: [&str; 5] = ["Strong", "Session", "Bounded", "Eventually", "Customized"];
+    let place = LEVELS
+        .iter()
+        .position(|level| level.eq_ignore_ascii_case(name));
+    let level = place.and_then(|place| i32::try_from(place).ok());
+    level.ok_or_else(|| wrong("consistencyLevel", &format!("one of {}", LEVELS.join(", "))))
+}
+
+fn quick_schema(body: &Body) -> Result<CollectionSchema> {
+    let Some(dimension) = body.number("dimension")? else {
+        return Err(Refusal::Missing(
+            "dimension is required for quickly create collection(default metric type: COSINE)"
+                .into(),
+        ));
+    };
+    let key_type = match body.text_or("idType", "Int64")?.as_str() {
+        "Int64" | "int64" => DataType::Int64,
+        "VarChar" | "Varchar" | "varchar" => DataType::VarChar,
+        _ => return Err(wrong("idType", "Int64 or VarChar")),
+    };
+    let mut key = FieldSchema {
+        name: body.text_or("primaryFieldName", "id")?,
+        is_primary_key: true,
+        auto_id: body.flag("autoID")?.unwrap_or_default(),
+        data_type: key_type.number(),
+        ..FieldSchema::default()
+    };
+    if key_type == DataType::VarChar {
+        let given = Body(body.object("params")?).number("max_length")?;
+        key.type_params
+            .push(pair("max_length", given.unwrap_or(65_535)));
+    }
+    let vector = FieldSchema {
+        name: body.text_or("vectorFieldName", "vector")?,
+        data_type: DataType::FloatVector.number(),
+        type_params: vec![pair("dim", dimension)],
+        ..FieldSchema::default()
+    };
+    Ok(CollectionSchema {
+        description: body.text_or("description", "")?,
+        fields: vec![key, vector],
+        enable_dynamic_field: Body(body.object("params")?)
+            .flag("enableDynamicField")?
+            .unwrap_or(true),
+        ..CollectionSchema::default()
+    })
+}
+
+fn full_schema(schema: &Body) -> Result<CollectionSchema> {
+    let members = |value: &Value| {
+        value
+            .as_object()
+            .cloned()
+            .ok_or_else(|| wrong("schema.fields", "a list of objects"))
+    };
+    let mut fields = Vec::new();
+    for one in schema.list("fields") {
+        fields.push(field(&members(one)?)?);
+    }
+    let mut functions = Vec::new();
+    for one in schema.list("functions") {
+        functions.push(function(&Body(members(one)?))?);
+    }
+    let auto_id = schema
+        .flag("autoId")?
+        .or(schema.flag("autoID")?)
+        .unwrap_or_default();
+    for field in fields.iter_mut().filter(|field| field.is_primary_key) {
+        field.auto_id |= auto_id;
+    }
+    Ok(CollectionSchema {
+        description: schema.text_or("description", "")?,
+        fields,
+        functions,
+        enable_dynamic_field: schema.flag("enableDynamicField")?.unwrap_or_default(),
+        ..CollectionSchema::default()
+    })
+}
+
+fn type_named(name: &str) -> Result<i32> {
+    let found = DataType::named(name).map(DataType::number);
+    Ok(found.ok_or_else(|| MilvusError::Unsupported(format!("the data type {name}")))?)
+}
+
+fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
+    let body = Body(members.clone());
+    let element = match body.get("elementDataType") {
+        None => 0,
+        Some(_) => type_named(&body.text("elementDataType")?)?,
+    };
+    let data_type = type_named(&body.text("dataType")?)?;
+    Ok(FieldSchema {
+        name: body.text("fieldName")?,
+        description: body.text_or("description", "")?,
+        data_type,
+        element_type: element,
+        is_primary_key: body.flag("isPrimary")?.unwrap_or_default(),
+        is_partition_key: body.flag("isPartitionKey")?.unwrap_or_default(),
+        is_clustering_key: body.flag("isClusteringKey")?.unwrap_or_default(),
+        nullable: body.flag("nullable")?.unwrap_or_default(),
+        default_value: body
+            .get("defaultValue")
+            .and_then(|value| default_of(data_type, value)),
+        type_params: pairs_of(&body.object("elementTypeParams")?),
+        ..FieldSchema::default()
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the field's own check says what does not fit"
+)]
+fn default_of(data_type: i32, value: &Value) -> Option<ValueField> {
+    use value_field::Data;
+    let data = match DataType::of(data_type)? {
+        DataType::Bool => Data::BoolData(value.as_bool()?),
+        DataType::Int8 | DataType::Int16 | DataType::Int32 => {
+            Data::IntData(i32::try_from(value.as_i64()?).ok()?)
+        }
+        DataType::Int64 => Data::LongData(value.as_i64()?),
+        DataType::Float => Data::FloatData(value.as_f64()? as f32),
+        DataType::Double => Data::DoubleData(value.as_f64()?),
+        _ => Data::StringData(text_of(value)),
+    };
+    Some(ValueField { data: Some(data) })
+}
+
+fn function(body: &Body) -> Result<FunctionSchema> {
+    const BM25: i32 = 1;
+    let kind = body.text_or("type", "BM25")?;
+    if !kind.eq_ignore_ascii_case("BM25") {
+        return Err(MilvusError::Unsupported(format!("a function of type {kind}")).into());
+    }
+    Ok(FunctionSchema {
+        name: body.text("name")?,
+        description: body.text_or("description", "")?,
+        r#type: BM25,
+        input_field_names: body.texts("inputFieldNames")?,
+        output_field_names: body.texts("outputFieldNames")?,
+        params: body.pairs("params")?,
+        ..FunctionSchema::default()
+    })
+}

@@ -1,0 +1,284 @@
+//! `/entities/…`
+
+use std::collections::HashMap;
+
+use clew_engine::Purpose;
+use prost::Message;
+use serde_json::{Map, Value, json};
+
+use super::body::{Body, Refusal, Result, pair, wrong};
+use super::{Answer, answers, rows, unknown};
+use crate::collection::{Collection, DataType, Field};
+use crate::error::MilvusError;
+use crate::proto::*;
+use crate::service::{Call, Service};
+
+/// Rows of a query that says no number.
+const LIMIT: i64 = 100;
+
+pub(super) async fn run(
+    service: &Service,
+    (action, call): (&str, Call),
+    body: Body,
+) -> Result<Answer> {
+    let name = body.text("collectionName")?;
+    let opened = service.open(&call, ("", &name), Purpose::Show)?;
+    let collection = opened.named.collection;
+    match action {
+        "insert" | "upsert" => write(service, (call, action), (&name, &collection), &body).await,
+        "delete" => {
+            let request = DeleteRequest {
+                collection_name: name,
+                partition_name: body.text_or("partitionName", "")?,
+                expr: body.text("filter")?,
+                expr_template_values: templates(&body)?,
+                ..DeleteRequest::default()
+            };
+            let done = service.delete(call, request).await?;
+            let mut whole = Map::new();
+            whole.insert("cost".to_string(), 0.into());
+            whole.insert("data".to_string(), json!({"deleteCount": done.delete_cnt}));
+            Ok(Answer::Whole(whole))
+        }
+        "get" => {
+            let ids: Vec<String> = body.list("id").into_iter().map(Value::to_string).collect();
+            let expr = format!("{} in [{}]", collection.primary().name, ids.join(","));
+            query(service, call, (name, expr), &body).await
+        }
+        "query" => {
+            let filter = body.text_or("filter", "")?;
+            query(service, call, (name, filter), &body).await
+        }
+        "search" => {
+            let request = search_request(&collection, &name, &body)?;
+            let several = request.nq > 1;
+            let found = service.search(call, request).await?;
+            Ok(answers::hits(found.results.unwrap_or_default(), several))
+        }
+        "hybrid_search" | "advanced_search" => {
+            hybrid(service, call, (&name, &collection), &body).await
+        }
+        other => Err(unknown(&format!("entities/{other}"))),
+    }
+}
+
+async fn write(
+    service: &Service,
+    (call, action): (Call, &str),
+    (name, collection): (&str, &Collection),
+    body: &Body,
+) -> Result<Answer> {
+    let data = body.list("data");
+    if data.is_empty() {
+        return Err(Refusal::Missing("Key: 'data' is required".to_string()));
+    }
+    let is_upsert = action == "upsert";
+    let is_partial = body.flag("partialUpdate")?.unwrap_or_default();
+    let fields_data = rows::columns(collection, &data, is_upsert)?;
+    let num_rows = u32::try_from(data.len()).unwrap_or(u32::MAX);
+    let partition_name = body.text_or("partitionName", "")?;
+    let done = if is_upsert {
+        let request = UpsertRequest {
+            collection_name: name.to_string(),
+            partition_name,
+            fields_data,
+            num_rows,
+            partial_update: is_partial,
+            ..UpsertRequest::default()
+        };
+        service.upsert(call, request).await?
+    } else {
+        let request = InsertRequest {
+            collection_name: name.to_string(),
+            partition_name,
+            fields_data,
+            num_rows,
+            ..InsertRequest::default()
+        };
+        service.insert(call, request).await?
+    };
+    let ids = answers::ids(done.i_ds.as_ref());
+    let data = match is_upsert {
+        true => json!({"upsertCount": done.upsert_cnt, "upsertIds": ids}),
+        false => json!({"insertCount": done.insert_cnt, "insertIds": ids}),
+    };
+    let mut whole = Map::new();
+    whole.insert("cost".to_string(), 0.into());
+    whole.insert("data".to_string(), data);
+    Ok(Answer::Whole(whole))
+}
+
+async fn query(
+    service: &Service,
+    call: Call,
+    (collection_name, expr): (String, String),
+    body: &Body,
+) -> Result<Answer> {
+    let mut output_fields = body.texts("outputFields")?;
+    if output_fields.is_empty() {
+        output_fields.push("*".to_string());
+    }
+    let counts = output_fields.iter().any(|name| name == "count(*)");
+    let mut query_params = Vec::new();
+    if !counts {
+        query_params.push(pair("limit", body.number("limit")?.unwrap_or(LIMIT)));
+        query_params.push(pair("offset", body.number("offset")?.unwrap_or_default()));
+    }
+    let request = QueryRequest {
+        collection_name,
+        expr,
+        output_fields,
+        partition_names: body.texts("partitionNames")?,
+        query_params,
+        consistency_level: 0,
+        expr_template_values: templates(body)?,
+        ..QueryRequest::default()
+    };
+    let found = service.query(call, request).await?;
+    Ok(Answer::Data(json!(rows::objects(&found.fields_data))))
+}
+
+async fn hybrid(
+    service: &Service,
+    call: Call,
+    (name, collection): (&str, &Collection),
+    body: &Body,
+) -> Result<Answer> {
+    let mut requests = Vec::new();
+    for one in body.list("search") {
+        let members = one
+            .as_object()
+            .cloned()
+            .ok_or_else(|| wrong("search", "a list of objects"))?;
+        requests.push(search_request(collection, name, &Body(members))?);
+    }
+    let rerank = Body(body.object("rerank")?);
+    let mut rank_params = vec![
+        pair("strategy", rerank.text_or("strategy", "rrf")?),
+        pair("params", Value::Object(rerank.object("params")?)),
+        pair("limit", body.number("limit")?.unwrap_or(LIMIT)),
+    ];
+    if let Some(offset) = body.number("offset")? {
+        rank_params.push(pair("offset", offset));
+    }
+    let several = requests.first().is_some_and(|first| first.nq > 1);
+    let request = HybridSearchRequest {
+        collection_name: name.to_string(),
+        partition_names: body.texts("partitionNames")?,
+        requests,
+        rank_params,
+        output_fields: body.texts("outputFields")?,
+        consistency_level: 0,
+        ..HybridSearchRequest::default()
+    };
+    let found = service.hybrid_search(call, request).await?;
+    Ok(answers::hits(found.results.unwrap_or_default(), several))
+}
+
+fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {
+    let field = match body.text_or("annsField", "")?.as_str() {
+        "" => collection
+            .vectors()
+            .next()
+            .ok_or_else(|| Refusal::Missing("annsField".to_string()))?,
+        field => collection.field(field)?,
+    };
+    let data = body.list("data");
+    if data.is_empty() {
+        return Err(Refusal::Missing("Key: 'data' is required".to_string()));
+    }
+    let nq = i64::try_from(data.len()).unwrap_or(i64::MAX);
+    let inner = Body(body.object("searchParams")?);
+    let mut params = inner.object("params")?;
+    // Parameters may stand beside `params`, too.
+    for (key, value) in &inner.0 {
+        if key != "params" && key != "metricType" {
+            params.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    let mut search_params = vec![
+        pair("anns_field", &field.name),
+        pair("topk", body.number("limit")?.unwrap_or(LIMIT)),
+        pair("offset", body.number("offset")?.unwrap_or_default()),
+        pair("params", Value::Object(params)),
+    ];
+    let metric = inner.text_or("metricType", &body.text_or("metricType", "")?)?;
+    if !metric.is_empty() {
+        search_params.push(pair("metric_type", metric));
+    }
+    for (name, key) in [
+        ("groupingField", "group_by_field"),
+        ("groupSize", "group_size"),
+        ("strictGroupSize", "strict_group_size"),
+    ] {
+        if let Some(value) = body.get(name) {
+            search_params.push(pair(key, super::body::text_of(value)));
+        }
+    }
+    Ok(SearchRequest {
+        collection_name: name.to_string(),
+        partition_names: body.texts("partitionNames")?,
+        dsl: body.text_or("filter", "")?,
+        search_input: Some(search_request::SearchInput::PlaceholderGroup(placeholders(
+            field, &data,
+        )?)),
+        output_fields: body.texts("outputFields")?,
+        search_params,
+        nq,
+        expr_template_values: templates(body)?,
+        consistency_level: 0,
+        ..SearchRequest::default()
+    })
+}
+
+/// What is searched for: vectors of the field, or texts.
+fn placeholders(field: &Field, data: &[&Value]) -> Result<bytes::Bytes> {
+    let are_texts = field.is_function_output && data.iter().all(|one| one.is_string());
+    let data_type = if are_texts {
+        DataType::VarChar
+    } else {
+        field.data_type
+    };
+    let values = data
+        .iter()
+        .map(|one| match one.as_str().filter(|_| are_texts) {
+            Some(text) => Ok(bytes::Bytes::from(text.to_string())),
+            None => rows::vector_bytes(field, one),
+        });
+    let group = PlaceholderGroup {
+        placeholders: vec![PlaceholderValue {
+            tag: "$0".to_string(),
+            r#type: data_type.number(),
+            values: values.collect::<Result<_>>()?,
+        }],
+    };
+    Ok(group.encode_to_vec().into())
+}
+
+/// Values that come beside an expression.
+fn templates(body: &Body) -> Result<HashMap<String, TemplateValue>> {
+    use template_value::Val;
+    let params = body.object("exprParams")?;
+    let value = |(name, value): (String, Value)| {
+        let val = match value {
+            Value::Bool(value) => Val::BoolVal(value),
+            Value::String(text) => Val::StringVal(text),
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => Val::Int64Val(whole),
+                None => Val::FloatVal(number.as_f64().unwrap_or_default()),
+            },
+            Value::Array(items) => Val::ArrayVal(TemplateArrayValue {
+                data: Some(template_array_value::Data::JsonData(JsonArray {
+                    data: items.iter().map(|item| item.to_string().into()).collect(),
+                })),
+            }),
+            Value::Null | Value::Object(_) => {
+                return Err(Refusal::Call(MilvusError::Invalid(format!(
+                    "the value of {name} is no template value"
+                ))));
+            }
+        };
+        Ok((name, TemplateValue { val: Some(val) }))
+    };
+    params.into_iter().map(value).collect()
+}

@@ -1,0 +1,456 @@
+//! Rows as JSON objects: from objects to columns, and from columns to objects.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use half::{bf16, f16};
+use serde_json::{Map, Value, json};
+
+use super::body::{Refusal, Result};
+use crate::collection::{Collection, DYNAMIC, DataType, Field};
+use crate::proto::*;
+
+type Object = Map<String, Value>;
+
+fn wrong(row: usize, field: &Field, why: &str) -> Refusal {
+    Refusal::Rows(format!(
+        "row {row}, field {} of type {}: {why}",
+        field.name,
+        field.data_type.name()
+    ))
+}
+
+/// The columns of some rows.
+///
+/// # Errors
+/// When a row is no object, or a value is not what its field takes.
+pub(super) fn columns(
+    collection: &Collection,
+    rows: &[&Value],
+    with_keys: bool,
+) -> Result<Vec<FieldData>> {
+    let mut objects = Vec::with_capacity(rows.len());
+    for (number, row) in rows.iter().enumerate() {
+        let object = row
+            .as_object()
+            .ok_or_else(|| Refusal::Rows(format!("row {number} is no object")))?;
+        objects.push(object);
+    }
+    let mut columns = Vec::new();
+    for field in &collection.fields {
+        let is_made = field.is_primary && field.auto_id && !with_keys;
+        let is_given = objects.iter().any(|row| row.contains_key(&field.name));
+        if field.is_function_output || (is_made && !is_given) || (!is_given && !field.is_primary) {
+            continue;
+        }
+        columns.push(column(field, &objects)?);
+    }
+    if collection.dynamic {
+        let rest = objects.iter().map(|row| {
+            let own = |name: &String| collection.field(name).is_err();
+            let rest: Object = row
+                .iter()
+                .filter(|(name, _)| own(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            Bytes::from(Value::Object(rest).to_string())
+        });
+        columns.push(FieldData {
+            r#type: DataType::Json.number(),
+            field_name: DYNAMIC.to_string(),
+            is_dynamic: true,
+            field: scalars(scalar_field::Data::JsonData(JsonArray {
+                data: rest.collect(),
+            })),
+            ..FieldData::default()
+        });
+    } else if let Some(name) = objects
+        .iter()
+        .flat_map(|row| row.keys())
+        .find(|name| collection.field(name).is_err())
+    {
+        return Err(Refusal::Rows(format!(
+            "has pass more field without dynamic schema, please check it: {name}"
+        )));
+    }
+    Ok(columns)
+}
+
+fn scalars(data: scalar_field::Data) -> Option<field_data::Field> {
+    Some(field_data::Field::Scalars(ScalarField { data: Some(data) }))
+}
+
+fn column(field: &Field, rows: &[&Object]) -> Result<FieldData> {
+    let values: Vec<Option<&Value>> = rows
+        .iter()
+        .map(|row| row.get(&field.name).filter(|value| !value.is_null()))
+        .collect();
+    let has_nulls = values.iter().any(Option::is_none);
+    let valid_data = match has_nulls {
+        true => values.iter().map(Option::is_some).collect(),
+        false => Vec::new(),
+    };
+    let given: Vec<(usize, &Value)> = values
+        .iter()
+        .enumerate()
+        .filter_map(|(row, value)| Some((row, (*value)?)))
+        .collect();
+    let data = match field.data_type.is_vector() {
+        true => field_data::Field::Vectors(vectors(field, &given)?),
+        false => field_data::Field::Scalars(ScalarField {
+            data: Some(scalar_data(field, field.data_type, &given)?),
+        }),
+    };
+    Ok(FieldData {
+        r#type: field.data_type.number(),
+        field_name: field.name.clone(),
+        valid_data,
+        field: Some(data),
+        ..FieldData::default()
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "single precision is what the field has"
+)]
+fn scalar_data(
+    field: &Field,
+    data_type: DataType,
+    given: &[(usize, &Value)],
+) -> Result<scalar_field::Data> {
+    use scalar_field::Data;
+    let each = |kind: &str| {
+        let kind = kind.to_string();
+        move |row: usize| wrong(row, field, &format!("expected {kind}"))
+    };
+    Ok(match data_type {
+        DataType::Bool => Data::BoolData(BoolArray {
+            data: all(given, Value::as_bool, each("true or false"))?,
+        }),
+        DataType::Int8 | DataType::Int16 | DataType::Int32 => Data::IntData(IntArray {
+            data: all(
+                given,
+                |value| i32::try_from(whole(value)?).ok(),
+                each("a whole number"),
+            )?,
+        }),
+        DataType::Int64 => Data::LongData(LongArray {
+            data: all(given, whole, each("a whole number"))?,
+        }),
+        DataType::Timestamptz => Data::TimestamptzData(TimestamptzArray {
+            data: all(given, whole, each("a whole number"))?,
+        }),
+        DataType::Float => Data::FloatData(FloatArray {
+            data: all(
+                given,
+                |value| value.as_f64().map(|number| number as f32),
+                each("a number"),
+            )?,
+        }),
+        DataType::Double => Data::DoubleData(DoubleArray {
+            data: all(given, Value::as_f64, each("a number"))?,
+        }),
+        DataType::VarChar => Data::StringData(StringArray {
+            data: all(
+                given,
+                |value| value.as_str().map(String::from),
+                each("a string"),
+            )?,
+        }),
+        DataType::Json => Data::JsonData(JsonArray {
+            data: given
+                .iter()
+                .map(|(_, value)| value.to_string().into())
+                .collect(),
+        }),
+        DataType::Array => {
+            let element = field.element_type.unwrap_or(DataType::Int64);
+            let array = |(row, value): &(usize, &Value)| {
+                let items = value
+                    .as_array()
+                    .ok_or_else(|| wrong(*row, field, "expected a list"))?;
+                let items: Vec<(usize, &Value)> = items.iter().map(|item| (*row, item)).collect();
+                Ok(ScalarField {
+                    data: Some(scalar_data(field, element, &items)?),
+                })
+            };
+            Data::ArrayData(ArrayArray {
+                data: given.iter().map(array).collect::<Result<_>>()?,
+                element_type: element.number(),
+            })
+        }
+        _ => return Err(wrong(0, field, "not a scalar")),
+    })
+}
+
+/// Reads every value, or says which row is wrong.
+fn all<T>(
+    given: &[(usize, &Value)],
+    read: impl Fn(&Value) -> Option<T>,
+    wrong: impl Fn(usize) -> Refusal,
+) -> Result<Vec<T>> {
+    let read = |(row, value): &(usize, &Value)| read(value).ok_or_else(|| wrong(*row));
+    given.iter().map(read).collect()
+}
+
+/// A whole number, which may be written as text: JSON's numbers are too short for some readers.
+fn whole(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<VectorField> {
+    use vector_field::Data;
+    let read = |(row, value): &(usize, &Value)| {
+        vector_bytes(field, value).map_err(|error| match error {
+            Refusal::Rows(why) => wrong(*row, field, &why),
+            other => other,
+        })
+    };
+    let rows: Vec<Bytes> = given.iter().map(read).collect::<Result<_>>()?;
+    let dim = field
+        .dimension()
+        .ok()
+        .and_then(|dim| i64::try_from(dim).ok())
+        .unwrap_or_default();
+    let packed = || Bytes::from(rows.concat());
+    let data = match field.data_type {
+        DataType::FloatVector => Data::FloatVector(FloatArray {
+            data: rows
+                .iter()
+                .flat_map(|row| {
+                    row.as_chunks::<4>()
+                        .0
+                        .iter()
+                        .map(|four| f32::from_le_bytes(*four))
+                })
+                .collect(),
+        }),
+        DataType::BinaryVector => Data::BinaryVector(packed()),
+        DataType::Float16Vector => Data::Float16Vector(packed()),
+        DataType::BFloat16Vector => Data::Bfloat16Vector(packed()),
+        DataType::Int8Vector => Data::Int8Vector(packed()),
+        _ => Data::SparseFloatVector(SparseFloatArray {
+            contents: rows,
+            dim: 0,
+        }),
+    };
+    Ok(VectorField {
+        dim,
+        data: Some(data),
+    })
+}
+
+/// A vector as messages have it: a list of numbers, an object of a sparse one, or base64 of packed numbers.
+///
+/// # Errors
+/// [`Refusal::Rows`] when it is none of these.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "single precision is what vectors have"
+)]
+pub(super) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
+    let wrong = |why: &str| Refusal::Rows(why.to_string());
+    let dimension = field.dimension().unwrap_or_default();
+    if let Value::String(text) = value {
+        let bytes = STANDARD
+            .decode(text)
+            .map_err(|_| wrong("a vector of bytes is no base64"))?;
+        return Ok(bytes.into());
+    }
+    if let Value::Object(members) = value {
+        return sparse_bytes(members);
+    }
+    let items = value
+        .as_array()
+        .ok_or_else(|| wrong("a vector is a list of numbers"))?;
+    let numbers: Option<Vec<f32>> = items
+        .iter()
+        .map(|item| item.as_f64().map(|number| number as f32))
+        .collect();
+    let numbers = numbers.ok_or_else(|| wrong("a vector is a list of numbers"))?;
+    let expected = if field.data_type == DataType::BinaryVector {
+        dimension / 8
+    } else {
+        dimension
+    };
+    if numbers.len() != expected {
+        return Err(wrong(&format!(
+            "dimension: {expected}, but length of the vector: {}",
+            numbers.len()
+        )));
+    }
+    let mut out = Vec::with_capacity(4 * numbers.len());
+    for number in numbers {
+        match field.data_type {
+            DataType::FloatVector => out.extend_from_slice(&number.to_le_bytes()),
+            DataType::Float16Vector => out.extend_from_slice(&f16::from_f32(number).to_le_bytes()),
+            DataType::BFloat16Vector => {
+                out.extend_from_slice(&bf16::from_f32(number).to_le_bytes())
+            }
+            DataType::Int8Vector if number.fract() == 0.0 && (-128.0..=127.0).contains(&number) => {
+                out.push((number as i8).cast_unsigned());
+            }
+            #[allow(clippy::cast_sign_loss, reason = "checked to be a byte")]
+            DataType::BinaryVector if number.fract() == 0.0 && (0.0..=255.0).contains(&number) => {
+                out.push(number as u8)
+            }
+            _ => return Err(wrong(&format!("{number} is no number of such a vector"))),
+        }
+    }
+    Ok(out.into())
+}
+
+/// `{"17": 0.5}` or `{"indices": [17], "values": [0.5]}`.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "single precision is what vectors have"
+)]
+fn sparse_bytes(members: &Object) -> Result<Bytes> {
+    let wrong = || Refusal::Rows("a sparse vector has dimensions and weights".to_string());
+    let mut entries: Vec<(u32, f32)> = Vec::with_capacity(members.len());
+    match (members.get("indices"), members.get("values")) {
+        (Some(Value::Array(indices)), Some(Value::Array(values)))
+            if indices.len() == values.len() =>
+        {
+            for (index, value) in indices.iter().zip(values) {
+                let index = index
+                    .as_u64()
+                    .and_then(|index| u32::try_from(index).ok())
+                    .ok_or_else(wrong)?;
+                entries.push((index, value.as_f64().ok_or_else(wrong)? as f32));
+            }
+        }
+        _ => {
+            for (index, value) in members {
+                let index = index.parse().map_err(|_| wrong())?;
+                entries.push((index, value.as_f64().ok_or_else(wrong)? as f32));
+            }
+        }
+    }
+    entries.sort_unstable_by_key(|(index, _)| *index);
+    let bytes = entries.iter().flat_map(|(index, weight)| {
+        let mut pair = index.to_le_bytes().to_vec();
+        pair.extend_from_slice(&weight.to_le_bytes());
+        pair
+    });
+    Ok(bytes.collect())
+}
+
+/// Columns as rows.
+pub(super) fn objects(columns: &[FieldData]) -> Vec<Object> {
+    let mut rows: Vec<Object> = Vec::new();
+    for column in columns {
+        let values = values_of(column);
+        rows.resize_with(rows.len().max(values.len()), Map::new);
+        for (row, value) in rows.iter_mut().zip(values) {
+            match value {
+                // What rows have beyond the fields lies among them.
+                Value::Object(members) if column.is_dynamic => row.extend(members),
+                value => {
+                    row.insert(column.field_name.clone(), value);
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn values_of(column: &FieldData) -> Vec<Value> {
+    let is_valid =
+        |row: usize| column.valid_data.is_empty() || column.valid_data.get(row) == Some(&true);
+    match &column.field {
+        None => Vec::new(),
+        Some(field_data::Field::Scalars(scalars)) => {
+            let values = scalar_values(scalars).into_iter().enumerate();
+            values
+                .map(|(row, value)| if is_valid(row) { value } else { Value::Null })
+                .collect()
+        }
+        Some(field_data::Field::Vectors(vectors)) => {
+            let mut compact = vector_values(vectors).into_iter();
+            if column.valid_data.is_empty() {
+                return compact.collect();
+            }
+            let of_row = |valid: &bool| {
+                if *valid {
+                    compact.next().unwrap_or_default()
+                } else {
+                    Value::Null
+                }
+            };
+            column.valid_data.iter().map(of_row).collect()
+        }
+    }
+}
+
+fn scalar_values(scalars: &ScalarField) -> Vec<Value> {
+    use scalar_field::Data;
+    fn all<T: Clone + Into<Value>>(values: &[T]) -> Vec<Value> {
+        values.iter().cloned().map(Into::into).collect()
+    }
+    match &scalars.data {
+        None => Vec::new(),
+        Some(Data::BoolData(values)) => all(&values.data),
+        Some(Data::IntData(values)) => all(&values.data),
+        Some(Data::LongData(values)) => all(&values.data),
+        Some(Data::FloatData(values)) => all(&values.data),
+        Some(Data::DoubleData(values)) => all(&values.data),
+        Some(Data::StringData(values)) => all(&values.data),
+        Some(Data::TimestamptzData(values)) => all(&values.data),
+        Some(Data::JsonData(values)) => values
+            .data
+            .iter()
+            .map(|json| serde_json::from_slice(json).unwrap_or_default())
+            .collect(),
+        Some(Data::BytesData(values)) => values
+            .data
+            .iter()
+            .map(|bytes| STANDARD.encode(bytes).into())
+            .collect(),
+        Some(Data::ArrayData(values)) => values
+            .data
+            .iter()
+            .map(|array| scalar_values(array).into())
+            .collect(),
+    }
+}
+
+fn vector_values(vectors: &VectorField) -> Vec<Value> {
+    use vector_field::Data;
+    let dim = usize::try_from(vectors.dim).unwrap_or_default().max(1);
+    let bytes = |bytes: &Bytes, width: usize| {
+        bytes
+            .chunks(width.max(1))
+            .map(|row| STANDARD.encode(row).into())
+            .collect()
+    };
+    match &vectors.data {
+        None => Vec::new(),
+        Some(Data::FloatVector(values)) => values.data.chunks(dim).map(|row| json!(row)).collect(),
+        Some(Data::BinaryVector(values)) => bytes(values, dim / 8),
+        Some(Data::Float16Vector(values)) | Some(Data::Bfloat16Vector(values)) => {
+            bytes(values, 2 * dim)
+        }
+        Some(Data::Int8Vector(values)) => {
+            let row = |row: &[u8]| {
+                row.iter()
+                    .map(|byte| Value::from(byte.cast_signed()))
+                    .collect()
+            };
+            values.chunks(dim).map(row).collect()
+        }
+        Some(Data::SparseFloatVector(rows)) => {
+            let row = |bytes: &Bytes| {
+                let pairs = bytes.as_chunks::<8>().0.iter().map(|pair| {
+                    let (index, weight) = pair.split_at(4);
+                    let index = u32::from_le_bytes(index.try_into().unwrap_or_default());
+                    let weight = f32::from_le_bytes(weight.try_into().unwrap_or_default());
+                    (index.to_string(), Value::from(weight))
+                });
+                Value::Object(pairs.collect())
+            };
+            rows.contents.iter().map(row).collect()
+        }
+    }
+}

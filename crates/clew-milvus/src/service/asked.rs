@@ -1,0 +1,371 @@
+//! What a search asks for: read from its parameters, and checked against the collection.
+
+use std::collections::BTreeMap;
+
+use clew_engine::{DistanceRange, Effort, GroupBy};
+use clew_query::Query;
+use prost::Message;
+use serde_json::Value;
+
+use super::query::{filter, window};
+use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
+use crate::collections::WINDOW_MAX;
+use crate::error::{MilvusError, Result};
+use crate::expr::Templates;
+use crate::proto::*;
+use crate::rows::{numbers, sparse_row};
+
+/// Most vectors of one search.
+const QUERIES_MAX: usize = 16_384;
+/// Hits of a search that says no number.
+const LIMIT: usize = 10;
+
+/// What one search asks for, read and checked.
+pub(super) struct Asked {
+    pub(super) field: Field,
+    pub(super) metric: Metric,
+    is_flat: bool,
+    pub(super) probes: Probes,
+    pub(super) filter: Query,
+    pub(super) limit: usize,
+    pub(super) offset: usize,
+    params: BTreeMap<String, String>,
+    /// The parameters of the index's structure.
+    inner: BTreeMap<String, Value>,
+    pub(super) group: Option<GroupBy>,
+    pub(super) round: Option<u32>,
+}
+
+/// What is looked for.
+pub(super) enum Probes {
+    Vectors(Vec<Vec<f32>>),
+    Texts(Vec<String>),
+    /// The vectors of rows that are there.
+    Rows(Vec<String>),
+}
+
+impl Probes {
+    fn count(&self) -> usize {
+        match self {
+            Probes::Vectors(all) => all.len(),
+            Probes::Texts(all) | Probes::Rows(all) => all.len(),
+        }
+    }
+}
+
+impl Asked {
+    /// Reads what a search asks for.
+    ///
+    /// # Errors
+    /// When it names no vector field, or does not fit the one it names.
+    pub(super) fn read(collection: &Collection, request: SearchRequest) -> Result<Asked> {
+        let params = pairs(request.search_params);
+        let field = vector_field(collection, params.get("anns_field"))?;
+        let index = collection.index_of(&field.name).ok_or_else(|| {
+            MilvusError::IndexNotFound(format!("index not found for field [{}]", field.name))
+        })?;
+        let index = VectorIndex::of(field, index)?;
+        let inner: BTreeMap<String, Value> = match params.get("params").map(String::as_str) {
+            None | Some("") => BTreeMap::new(),
+            Some(json) => serde_json::from_str(json).map_err(|error| {
+                MilvusError::invalid(format!("the search params are no JSON object: {error}"))
+            })?,
+        };
+        check_metric(&index, &params, &inner)?;
+        let templates = Templates::read(request.expr_template_values)?;
+        let filter = filter(
+            collection,
+            (&request.dsl, &templates),
+            &request.partition_names,
+        )?;
+        let probes = probes(field, index.metric, request.search_input)?;
+        let count = probes.count();
+        if count == 0 || count > QUERIES_MAX {
+            return Err(MilvusError::invalid(format!(
+                "nq [{count}] is invalid, nq (number of search vector per search request) should be in range [1, {QUERIES_MAX}], but got {count}"
+            )));
+        }
+        let limit = top_k(&params)?;
+        let offset = window(&params, "offset")?.unwrap_or_default();
+        if limit + offset > WINDOW_MAX {
+            return Err(MilvusError::invalid(format!(
+                "(offset+limit) should be in range [1, {WINDOW_MAX}], but got {}",
+                limit + offset
+            )));
+        }
+        Ok(Asked {
+            metric: index.metric,
+            is_flat: index.is_flat,
+            probes,
+            filter,
+            limit,
+            offset,
+            group: group_by(collection, &params)?,
+            round: params
+                .get("round_decimal")
+                .and_then(|digits| digits.parse().ok()),
+            field: field.clone(),
+            params,
+            inner,
+        })
+    }
+
+    /// Hits of several searches are of no group.
+    pub(super) fn ungroup(&mut self) {
+        self.group = None;
+    }
+
+    fn inner_number(&self, name: &str) -> Option<f64> {
+        let value = self.inner.get(name)?;
+        let text = || value.as_str()?.parse().ok();
+        value.as_f64().or_else(text)
+    }
+
+    fn inner_count(&self, name: &str, (min, max): (usize, usize)) -> Result<Option<usize>> {
+        let given = self
+            .inner_number(name)
+            .or_else(|| self.params.get(name)?.parse().ok());
+        let Some(given) = given else { return Ok(None) };
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be within small bounds"
+        )]
+        let count = (given.fract() == 0.0 && (0.0..1e9).contains(&given)).then_some(given as usize);
+        match count.filter(|count| (min..=max).contains(count)) {
+            Some(count) => Ok(Some(count)),
+            None => Err(MilvusError::invalid(format!(
+                "param '{name}' ({given}) should be in range [{min}, {max}]"
+            ))),
+        }
+    }
+
+    /// How hard to try.
+    pub(super) fn effort(&self) -> Result<Effort> {
+        let wanted = self.limit + self.offset;
+        let ef = self.inner_count("ef", (1, 32_768))?;
+        if let Some(ef) = ef
+            && ef < wanted
+        {
+            return Err(MilvusError::invalid(format!(
+                "ef({ef}) should be larger than k({wanted})"
+            )));
+        }
+        let list = self.inner_count("search_list", (1, 65_535))?;
+        Ok(Effort {
+            ef_search: ef.or(list),
+            probes: self.inner_count("nprobe", (1, 65_536))?,
+            exact: self.is_flat,
+        })
+    }
+
+    /// The part of all distances that hits may have.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "distances have no more digits"
+    )]
+    pub(super) fn range(&self) -> Result<Option<DistanceRange>> {
+        let inner = |name: &str| self.inner_number(name).map(|number| number as f32);
+        let (radius, near) = (inner("radius"), inner("range_filter"));
+        let Some(radius) = radius else {
+            return match near {
+                None => Ok(None),
+                Some(_) => Err(MilvusError::invalid("range_filter needs a radius")),
+            };
+        };
+        if let Some(near) = near {
+            let is_ordered = match self.metric.is_similarity() {
+                true => near > radius,
+                false => near < radius,
+            };
+            if !is_ordered {
+                let than = if self.metric.is_similarity() {
+                    "greater"
+                } else {
+                    "less"
+                };
+                return Err(MilvusError::invalid(format!(
+                    "metric type {}, range_filter({near}) must be {than} than radius({radius})",
+                    self.metric.name()
+                )));
+            }
+        }
+        Ok(Some(DistanceRange {
+            below: self.metric.distance(radius),
+            from: near.map(|near| self.metric.distance(near)),
+        }))
+    }
+}
+
+/// The vector field that a search means.
+fn vector_field<'c>(collection: &'c Collection, name: Option<&String>) -> Result<&'c Field> {
+    let field = match name.map(String::as_str) {
+        None | Some("") => {
+            let mut vectors = collection.vectors();
+            let first = vectors
+                .next()
+                .ok_or_else(|| MilvusError::invalid("the collection has no vector field"))?;
+            if vectors.next().is_some() {
+                return Err(MilvusError::invalid(
+                    "multiple anns_fields exist, please specify a anns_field in search_params",
+                ));
+            }
+            first
+        }
+        Some(name) => collection.field(name).map_err(|_| {
+            MilvusError::invalid(format!(
+                "failed to get field schema by name: fieldName({name}) not found"
+            ))
+        })?,
+    };
+    if field.data_type.is_vector() {
+        return Ok(field);
+    }
+    Err(MilvusError::invalid(format!(
+        "field ({}) to search is not of vector data type",
+        field.name
+    )))
+}
+
+fn check_metric(
+    index: &VectorIndex,
+    params: &BTreeMap<String, String>,
+    inner: &BTreeMap<String, Value>,
+) -> Result<()> {
+    let outer = params.get("metric_type").map(String::as_str);
+    let inner = inner.get("metric_type").and_then(Value::as_str);
+    for given in [outer, inner]
+        .into_iter()
+        .flatten()
+        .filter(|given| !given.is_empty())
+    {
+        if Metric::named(given) != Some(index.metric) {
+            return Err(MilvusError::invalid(format!(
+                "metric type not match: invalid parameter[expected={}][actual={given}]",
+                index.metric.name()
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
+    let given = params.get("topk").or_else(|| params.get("limit"));
+    let Some(given) = given else { return Ok(LIMIT) };
+    let number: Option<usize> = given.parse().ok();
+    number.filter(|number| (1..=WINDOW_MAX).contains(number)).ok_or_else(|| {
+        MilvusError::invalid(format!(
+            "topk [{given}] is invalid, it should be in range [1, {WINDOW_MAX}], but got {given}"
+        ))
+    })
+}
+
+fn group_by(collection: &Collection, params: &BTreeMap<String, String>) -> Result<Option<GroupBy>> {
+    let Some(name) = params.get("group_by_field").filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    let field = collection.field(name)?;
+    let groups = matches!(field.data_type, DataType::Bool | DataType::VarChar)
+        || field.data_type.is_integer();
+    if !groups {
+        return Err(MilvusError::invalid(format!(
+            "unsupported data type {} for group by operator",
+            field.data_type.name()
+        )));
+    }
+    let size = match params.get("group_size") {
+        None => 1,
+        Some(given) => given
+            .parse()
+            .ok()
+            .filter(|size| (1..=1_000).contains(size))
+            .ok_or_else(|| {
+                MilvusError::invalid(format!(
+                    "input group size:{given} is invalid, it should be in range [1, 1000]"
+                ))
+            })?,
+    };
+    Ok(Some(GroupBy {
+        field: name.clone(),
+        size,
+        strict: params
+            .get("strict_group_size")
+            .is_some_and(|given| given.eq_ignore_ascii_case("true")),
+    }))
+}
+
+/// What a search looks for.
+fn probes(
+    field: &Field,
+    metric: Metric,
+    input: Option<search_request::SearchInput>,
+) -> Result<Probes> {
+    use search_request::SearchInput;
+    let group = match input {
+        Some(SearchInput::Ids(ids)) => return Ok(Probes::Rows(row_ids(ids))),
+        Some(SearchInput::PlaceholderGroup(bytes)) => {
+            PlaceholderGroup::decode(bytes).map_err(|error| {
+                MilvusError::invalid(format!("the vectors of the search cannot be read: {error}"))
+            })?
+        }
+        None => return Err(MilvusError::invalid("the search has no vectors")),
+    };
+    let Some(holder) = group.placeholders.into_iter().next() else {
+        return Err(MilvusError::invalid("the search has no vectors"));
+    };
+    if metric == Metric::Bm25 && holder.r#type == DataType::VarChar.number() {
+        let texts = holder.values.into_iter().map(|bytes| {
+            String::from_utf8(bytes.into())
+                .map_err(|_| MilvusError::invalid("a text to search for is no UTF-8"))
+        });
+        return Ok(Probes::Texts(texts.collect::<Result<_>>()?));
+    }
+    if holder.r#type != field.data_type.number() {
+        return Err(MilvusError::invalid(format!(
+            "vector type must be the same, field {} - type {}, search info type {}",
+            field.name,
+            field.data_type.name(),
+            DataType::of(holder.r#type).map_or("unknown", DataType::name)
+        )));
+    }
+    let read = holder.values.iter().map(|bytes| probe(field, bytes));
+    Ok(Probes::Vectors(read.collect::<Result<_>>()?))
+}
+
+fn row_ids(ids: IDs) -> Vec<String> {
+    match ids.id_field {
+        None => Vec::new(),
+        Some(i_ds::IdField::IntId(ids)) => ids.data.iter().map(ToString::to_string).collect(),
+        Some(i_ds::IdField::StrId(ids)) => ids.data,
+    }
+}
+
+fn probe(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
+    if field.data_type == DataType::SparseFloatVector {
+        sparse_row(bytes)?;
+        return Err(MilvusError::Unsupported("searching sparse vectors".into()));
+    }
+    let dimension = field.dimension()?;
+    let width = match field.data_type {
+        DataType::FloatVector => 4 * dimension,
+        DataType::Float16Vector | DataType::BFloat16Vector => 2 * dimension,
+        DataType::BinaryVector => dimension / 8,
+        _ => dimension,
+    };
+    if bytes.len() != width {
+        return Err(MilvusError::invalid(format!(
+            "vector dimension mismatch, expected vector size(byte) {width}, actual {}.",
+            bytes.len()
+        )));
+    }
+    Ok(match field.data_type {
+        DataType::FloatVector => {
+            let (numbers, _) = bytes.as_chunks::<4>();
+            numbers
+                .iter()
+                .map(|number| f32::from_le_bytes(*number))
+                .collect()
+        }
+        packed => numbers(packed, bytes),
+    })
+}

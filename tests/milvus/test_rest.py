@@ -1,0 +1,120 @@
+"""The RESTful API v2, with nothing but an HTTP client, on the port of the gRPC service."""
+
+import http.client
+import json
+import random
+import unittest
+
+from tests.clients.base import ClientsTest
+
+
+class Rest(ClientsTest):
+    def ask(self, path, body=None, code=0):
+        """The answer to one call, whose code must be this one."""
+        connection = http.client.HTTPConnection(self.server.grpc_address, timeout=60)
+        try:
+            data = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+            headers = {"Content-Type": "application/json", "Authorization": "Bearer root:Milvus"}
+            connection.request("POST", f"/v2/vectordb/{path}", data, headers)
+            reply = connection.getresponse()
+            answer = json.loads(reply.read())
+        finally:
+            connection.close()
+        self.assertEqual((reply.status, answer["code"]), (200, code), answer)
+        return answer
+
+    def test_a_collection_of_a_dimension_alone(self):
+        chance = random.Random(3)
+        self.ask("collections/create", {"collectionName": "quick", "dimension": 5})
+        self.assertEqual(self.ask("collections/has", {"collectionName": "quick"})["data"], {"has": True})
+        rows = [{"id": i, "vector": [chance.gauss(0, 1) for _ in range(5)], "color": "red" if i % 2 else "blue"}
+                for i in range(20)]
+        self.assertEqual(self.ask("entities/insert", {"collectionName": "quick", "data": rows})["data"],
+                         {"insertCount": 20, "insertIds": list(range(20))})
+        found = self.ask("entities/search", {"collectionName": "quick", "data": [rows[3]["vector"]], "limit": 3,
+                                             "annsField": "vector", "outputFields": ["color"]})
+        self.assertEqual([found["data"][0][key] for key in ("id", "color")], [3, "red"])
+        self.assertAlmostEqual(found["data"][0]["distance"], 1.0, places=5)
+        self.assertEqual(found["topks"], [3])
+        found = self.ask("entities/search", {"collectionName": "quick", "data": [rows[3]["vector"], rows[4]["vector"]],
+                                             "limit": 2, "filter": "color == 'blue'"})
+        self.assertEqual((found["topks"], found["data"][2]["id"]), ([2, 2], 4))
+        rows_found = self.ask("entities/query", {"collectionName": "quick", "filter": "id in [1, 2]",
+                                                 "outputFields": ["id", "color", "vector"]})["data"]
+        self.assertEqual([row["color"] for row in rows_found], ["red", "blue"])
+        self.assertEqual([round(x, 4) for x in rows_found[0]["vector"]], [round(x, 4) for x in rows[1]["vector"]])
+        self.assertEqual(self.ask("entities/get", {"collectionName": "quick", "id": [7], "outputFields": ["color"]})["data"],
+                         [{"id": 7, "color": "red"}])
+        self.assertEqual(self.ask("entities/query", {"collectionName": "quick", "filter": "", "outputFields": ["count(*)"]})["data"],
+                         [{"count(*)": 20}])
+        self.ask("entities/delete", {"collectionName": "quick", "filter": "color == {c}", "exprParams": {"c": "red"}})
+        self.ask("entities/upsert", {"collectionName": "quick", "data": [{**rows[0], "color": "green"}]})
+        self.assertEqual(self.ask("collections/get_stats", {"collectionName": "quick"})["data"], {"rowCount": 10})
+        told = self.ask("collections/describe", {"collectionName": "quick"})["data"]
+        self.assertEqual((told["load"], [field["name"] for field in told["fields"]], told["indexes"][0]["metricType"]),
+                         ("LoadStateLoaded", ["id", "vector"], "COSINE"))
+        self.ask("collections/drop", {"collectionName": "quick"})
+        self.assertEqual(self.ask("collections/list")["data"], [])
+
+    def test_a_collection_with_a_schema(self):
+        field = lambda name, kind, **more: {"fieldName": name, "dataType": kind, **more}
+        self.ask("collections/create", {
+            "collectionName": "full",
+            "schema": {"enableDynamicField": False, "fields": [
+                field("key", "VarChar", isPrimary=True, elementTypeParams={"max_length": 40}),
+                field("a", "FloatVector", elementTypeParams={"dim": 4}),
+                field("b", "Int8Vector", elementTypeParams={"dim": 4}),
+                field("n", "Int32", nullable=True),
+                field("list", "Array", elementDataType="VarChar", elementTypeParams={"max_capacity": 4, "max_length": 9}),
+                field("json", "JSON"),
+            ]},
+            "indexParams": [{"fieldName": "a", "metricType": "L2", "indexType": "HNSW", "params": {"M": 8}},
+                            {"fieldName": "b", "metricType": "IP", "indexName": "second"}],
+        })
+        rows = [{"key": f"k{i}", "a": [i, 0, 0, 1], "b": [i, 1, 0, 0], "n": None if i % 3 == 0 else i,
+                 "list": ["x"] * (i % 4), "json": {"i": i}} for i in range(12)]
+        self.ask("entities/insert", {"collectionName": "full", "data": rows})
+        found = self.ask("entities/query", {"collectionName": "full", "filter": "json['i'] < 4"})["data"]
+        self.assertEqual(found, rows[:4])
+        asked = [{"annsField": "a", "data": [[0, 0, 0, 1]], "limit": 5}, {"annsField": "b", "data": [[9, 0, 0, 0]], "limit": 5}]
+        found = self.ask("entities/hybrid_search", {"collectionName": "full", "search": asked, "limit": 4, "outputFields": ["n"],
+                                                    "rerank": {"strategy": "rrf", "params": {"k": 10}}})
+        self.assertEqual({row["key"] for row in found["data"]}, {"k0", "k11", "k1", "k10"})
+        self.assertEqual(self.ask("indexes/list", {"collectionName": "full"})["data"], ["a", "second"])
+        self.assertEqual(self.ask("indexes/describe", {"collectionName": "full", "indexName": "second"})["data"][0]["metricType"], "IP")
+        self.ask("partitions/create", {"collectionName": "full", "partitionName": "p"})
+        self.assertEqual(self.ask("partitions/list", {"collectionName": "full"})["data"], ["_default", "p"])
+        self.ask("aliases/create", {"collectionName": "full", "aliasName": "other"})
+        self.assertEqual(self.ask("aliases/list", {})["data"], ["other"])
+        self.ask("aliases/drop", {"aliasName": "other"})
+        self.ask("collections/release", {"collectionName": "full"})
+        self.assertEqual(self.ask("collections/get_load_state", {"collectionName": "full"})["data"]["loadState"], "LoadStateNotLoad")
+        self.ask("collections/drop", {"collectionName": "full"})
+
+    def test_databases_stand_apart(self):
+        self.ask("databases/create", {"dbName": "apart"})
+        self.ask("collections/create", {"dbName": "apart", "collectionName": "one", "dimension": 4})
+        self.assertEqual(self.ask("collections/list", {"dbName": "apart"})["data"], ["one"])
+        self.assertEqual(self.ask("collections/list")["data"], [])
+        self.ask("databases/drop", {"dbName": "apart"}, code=65535)
+        self.ask("collections/drop", {"dbName": "apart", "collectionName": "one"})
+        self.ask("databases/drop", {"dbName": "apart"})
+        self.assertEqual(self.ask("databases/list")["data"], ["default"])
+
+    def test_mistakes_are_told(self):
+        self.ask("collections/create", {"collectionName": "m", "dimension": 4})
+        self.ask("collections/create", b"{", code=1801)
+        self.ask("collections/create", b"[1]", code=1801)
+        self.ask("collections/describe", {}, code=1802)
+        self.ask("collections/create", {"collectionName": "x"}, code=1802)
+        self.ask("collections/describe", {"collectionName": "nope"}, code=100)
+        self.ask("entities/insert", {"collectionName": "m", "data": [{"id": 1, "vector": [1, 2]}]}, code=1804)
+        self.ask("entities/insert", {"collectionName": "m", "data": [{"id": "a", "vector": [1, 2, 3, 4]}]}, code=1804)
+        self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "filter": "id >"}, code=1100)
+        self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "limit": 20000}, code=1100)
+        self.ask("users/list", {}, code=3000)
+        self.ask("collections/drop", {"collectionName": "m"})
+
+
+if __name__ == "__main__":
+    unittest.main()
