@@ -258,6 +258,41 @@ class Session:
         self.same(client.query("words", ids=made[1:2], output_fields=["text"])[0]["text"], texts[1], "keys that were made")
         client.drop_collection("words")
 
+    def sparse(self):
+        """Sparse vectors, alone and together with dense ones."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=8)
+        schema.add_field("s", DataType.SPARSE_FLOAT_VECTOR)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="AUTOINDEX", metric_type="COSINE")
+        params.add_index("s", index_type="SPARSE_INVERTED_INDEX", metric_type="IP", params={"drop_ratio_build": 0})
+        client.create_collection("mixed", schema=schema, index_params=params)
+
+        def weights(count):
+            return {self.random.randrange(10_000, 10_200): self.random.uniform(0.01, 2) for _ in range(count)}
+
+        rows = [{"id": i, "v": self.vector(8), "s": weights(20)} for i in range(400)]
+        client.insert("mixed", rows)
+        wanted = weights(15)
+
+        def score(row):
+            return sum(weight * row["s"].get(dimension, 0) for dimension, weight in wanted.items())
+
+        ranked = [row["id"] for row in sorted(rows, key=lambda row: -score(row)) if score(row) > 0]
+        (hits,) = client.search("mixed", [wanted], anns_field="s", limit=20, output_fields=["s"])
+        self.same([hit["id"] for hit in hits], ranked[:20], "by weights")
+        assert abs(hits[0]["distance"] - score(rows[ranked[0]])) < 1e-4
+        got = hits[0]["entity"]["s"]
+        self.same({k: round(v, 4) for k, v in got.items()}, {k: round(v, 4) for k, v in rows[ranked[0]]["s"].items()}, "kept")
+        (hits,) = client.search("mixed", [wanted], anns_field="s", limit=5, filter="id >= 200")
+        self.same([hit["id"] for hit in hits], [i for i in ranked if i >= 200][:5], "by weights, filtered")
+        asked = [AnnSearchRequest([rows[7]["v"]], "v", {}, limit=20), AnnSearchRequest([rows[7]["s"]], "s", {}, limit=20)]
+        (hits,) = client.hybrid_search("mixed", asked, RRFRanker(), limit=3)
+        self.same(hits[0]["id"], 7, "first in both rankings")
+        client.drop_collection("mixed")
+
     def index_after_rows(self):
         """Rows first, the index later: what was written is searched as the index says."""
         client = self.client
@@ -299,6 +334,7 @@ def main(uri):
     session.searches(rows)
     session.upkeep(rows)
     session.full_text()
+    session.sparse()
     session.index_after_rows()
     print(json.dumps({"version": pymilvus.__version__, "checks": session.checks}))
 

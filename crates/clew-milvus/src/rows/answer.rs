@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use clew_engine::{FieldValues, GroupKey, WantedField};
+use clew_vector::SparseEntry;
 use half::{bf16, f16};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -89,7 +90,9 @@ impl Wanted {
     /// What has to be read of each row, in the order in which [`Wanted::columns`] takes it.
     pub(crate) fn fields(&self) -> Vec<WantedField> {
         let scalar = |field: &Field| match field.data_type {
-            DataType::Json | DataType::Array => WantedField::Json(field.name.clone()),
+            DataType::Json | DataType::Array | DataType::SparseFloatVector => {
+                WantedField::Json(field.name.clone())
+            }
             _ => WantedField::Typed(field.name.clone()),
         };
         let scalars = self
@@ -97,10 +100,7 @@ impl Wanted {
             .iter()
             .filter(|field| !field.is_primary)
             .map(scalar);
-        let vectors = self
-            .vectors
-            .iter()
-            .map(|field| WantedField::Typed(field.name.clone()));
+        let vectors = self.vectors.iter().map(scalar);
         let dynamic = self
             .has_dynamic()
             .then(|| WantedField::Json(DYNAMIC.to_string()));
@@ -416,11 +416,17 @@ fn text_of(value: &Value) -> String {
 )]
 fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
     use vector_field::Data;
-    let FieldValues::Vectors(vectors) = read else {
-        return Err(MilvusError::Internal(format!(
-            "{} is no vector",
-            field.name
-        )));
+    let vectors = match read {
+        FieldValues::Vectors(vectors) => vectors,
+        FieldValues::Json(values) if field.data_type == DataType::SparseFloatVector => {
+            return sparse_column(field, &values);
+        }
+        _ => {
+            return Err(MilvusError::Internal(format!(
+                "{} is no vector",
+                field.name
+            )));
+        }
     };
     let dense = || vectors.iter().flatten();
     let count = dense().map(Vec::len).sum();
@@ -460,4 +466,49 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
         })),
         ..FieldData::default()
     })
+}
+
+fn sparse_column(field: &Field, values: &[Option<Box<RawValue>>]) -> Result<FieldData> {
+    let mut column = proto::SparseFloatArray::default();
+    for json in values.iter().flatten() {
+        let entries = sparse_entries(json)?;
+        let mut bytes = Vec::with_capacity(8 * entries.len());
+        for entry in &entries {
+            bytes.extend_from_slice(&entry.dimension.to_le_bytes());
+            bytes.extend_from_slice(&entry.weight.to_le_bytes());
+        }
+        let end = entries
+            .last()
+            .map_or(0, |last| i64::from(last.dimension) + 1);
+        column.dim = column.dim.max(end);
+        column.contents.push(bytes.into());
+    }
+    Ok(FieldData {
+        r#type: field.data_type.number(),
+        field_name: field.name.clone(),
+        field_id: field.id,
+        valid_data: validity(field, values.iter().map(Option::is_some)),
+        field: Some(field_data::Field::Vectors(proto::VectorField {
+            dim: column.dim,
+            data: Some(vector_field::Data::SparseFloatVector(column)),
+        })),
+        ..FieldData::default()
+    })
+}
+
+/// A sparse vector as its document has it, by ascending dimension.
+///
+/// # Errors
+/// When it is no object of weights.
+pub(crate) fn sparse_entries(json: &RawValue) -> Result<Vec<SparseEntry>> {
+    let wrong = || MilvusError::Internal("a sparse vector is no object of weights".into());
+    let weights: std::collections::BTreeMap<String, f32> =
+        serde_json::from_str(json.get()).map_err(|_| wrong())?;
+    let entry = |(dimension, weight): (String, f32)| {
+        let dimension = dimension.parse().map_err(|_| wrong())?;
+        Ok(SparseEntry { dimension, weight })
+    };
+    let mut entries: Vec<SparseEntry> = weights.into_iter().map(entry).collect::<Result<_>>()?;
+    entries.sort_unstable_by_key(|entry| entry.dimension);
+    Ok(entries)
 }

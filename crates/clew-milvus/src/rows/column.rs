@@ -127,7 +127,8 @@ impl<'a> InColumn<'a> {
             }
             Values::Json(values) => write_raw(field, &values[at], row, out)?,
             Values::Array(values) => write_array(field, &values[at], row, out)?,
-            Values::Floats(..) | Values::Packed(..) | Values::Sparse(_) => {
+            Values::Sparse(values) => write_sparse(&sparse_row(&values[at])?, out)?,
+            Values::Floats(..) | Values::Packed(..) => {
                 return Err(MilvusError::Internal("a vector is no JSON".into()));
             }
         }
@@ -315,6 +316,21 @@ pub(crate) fn sparse_row(bytes: &[u8]) -> Result<Vec<SparseEntry>> {
 
 fn write(out: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<()> {
     serde_json::to_writer(out, value).map_err(|error| MilvusError::Internal(error.to_string()))
+}
+
+/// A sparse vector as an object of its weights; those of 0 say nothing.
+fn write_sparse(entries: &[SparseEntry], out: &mut Vec<u8>) -> Result<()> {
+    out.push(b'{');
+    let weights = entries.iter().filter(|entry| entry.weight > 0.0);
+    for (at, entry) in weights.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(format!("\"{}\":", entry.dimension).as_bytes());
+        write(out, &entry.weight)?;
+    }
+    out.push(b'}');
+    Ok(())
 }
 
 fn check_integer(field: &Field, value: i64, row: usize) -> Result<()> {

@@ -115,7 +115,7 @@ impl<'a> Given<'a> {
                 }
                 Some(data) => {
                     let column = InColumn::new(field, data, rows)?;
-                    if field.data_type.is_vector() {
+                    if field.data_type.is_dense_vector() {
                         given.vectors.push((field_id(mapping, field)?, column));
                     } else {
                         given.scalars.push(Scalar {

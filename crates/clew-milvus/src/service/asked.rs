@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clew_engine::{DistanceRange, Effort, GroupBy};
 use clew_query::Query;
+use clew_vector::SparseEntry;
 use prost::Message;
 use serde_json::Value;
 
@@ -39,6 +40,7 @@ pub(super) struct Asked {
 /// What is looked for.
 pub(super) enum Probes {
     Vectors(Vec<Vec<f32>>),
+    Sparse(Vec<Vec<SparseEntry>>),
     Texts(Vec<String>),
     /// The vectors of rows that are there.
     Rows(Vec<String>),
@@ -48,6 +50,7 @@ impl Probes {
     fn count(&self) -> usize {
         match self {
             Probes::Vectors(all) => all.len(),
+            Probes::Sparse(all) => all.len(),
             Probes::Texts(all) | Probes::Rows(all) => all.len(),
         }
     }
@@ -157,6 +160,17 @@ impl Asked {
             probes: self.inner_count("nprobe", (1, 65_536))?,
             exact: self.is_flat,
         })
+    }
+
+    /// Share of the smallest weights that hits are not looked for by.
+    pub(super) fn drop_ratio(&self) -> Result<f64> {
+        let given = self.inner_number("drop_ratio_search").unwrap_or_default();
+        if (0.0..1.0).contains(&given) {
+            return Ok(given);
+        }
+        Err(MilvusError::invalid(format!(
+            "param 'drop_ratio_search' ({given}) should be in range [0.0, 1.0)"
+        )))
     }
 
     /// The part of all distances that hits may have.
@@ -328,6 +342,10 @@ fn probes(
             DataType::of(holder.r#type).map_or("unknown", DataType::name)
         )));
     }
+    if field.data_type == DataType::SparseFloatVector {
+        let read = holder.values.iter().map(|bytes| sparse_row(bytes));
+        return Ok(Probes::Sparse(read.collect::<Result<_>>()?));
+    }
     let read = holder.values.iter().map(|bytes| probe(field, bytes));
     Ok(Probes::Vectors(read.collect::<Result<_>>()?))
 }
@@ -341,10 +359,6 @@ fn row_ids(ids: IDs) -> Vec<String> {
 }
 
 fn probe(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
-    if field.data_type == DataType::SparseFloatVector {
-        sparse_row(bytes)?;
-        return Err(MilvusError::Unsupported("searching sparse vectors".into()));
-    }
     let dimension = field.dimension()?;
     let width = match field.data_type {
         DataType::FloatVector => 4 * dimension,

@@ -14,6 +14,7 @@ mod read;
 mod search;
 mod segments;
 mod server;
+mod sparse;
 mod users;
 mod write;
 

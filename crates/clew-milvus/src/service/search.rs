@@ -54,6 +54,13 @@ impl Service {
     ) -> Result<Vec<Vec<Found>>> {
         match &asked.probes {
             Probes::Texts(texts) => self.by_words(pinned, collection, (asked, texts)).await,
+            Probes::Sparse(probes) => {
+                let mut all = Vec::with_capacity(probes.len());
+                for probe in probes {
+                    all.push(self.by_weights(pinned, asked, probe).await?);
+                }
+                Ok(all)
+            }
             Probes::Vectors(probes) => self.by_vectors(pinned, asked, probes.clone()).await,
             Probes::Rows(ids) => {
                 let probes = self.vectors_of(pinned, asked, ids).await?;
