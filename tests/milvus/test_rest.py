@@ -9,12 +9,12 @@ from tests.clients.base import ClientsTest
 
 
 class Rest(ClientsTest):
-    def ask(self, path, body=None, code=0):
+    def ask(self, path, body=None, code=0, **more):
         """The answer to one call, whose code must be this one."""
         connection = http.client.HTTPConnection(self.server.grpc_address, timeout=60)
         try:
             data = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
-            headers = {"Content-Type": "application/json", "Authorization": "Bearer root:Milvus"}
+            headers = {"Content-Type": "application/json", "Authorization": "Bearer root:Milvus", **more}
             connection.request("POST", f"/v2/vectordb/{path}", data, headers)
             reply = connection.getresponse()
             answer = json.loads(reply.read())
@@ -113,6 +113,7 @@ class Rest(ClientsTest):
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "filter": "id >"}, code=1100)
         self.ask("entities/search", {"collectionName": "m", "data": [[1, 2, 3, 4]], "limit": 20000}, code=1100)
         self.ask("users/list", {}, code=3000)
+        self.ask("collections/list", {}, code=1401, Origin="http://elsewhere.example")
         self.ask("collections/drop", {"collectionName": "m"})
 
 

@@ -2,6 +2,7 @@
 
 use clew_engine::{EngineError, ErrorKind};
 
+use crate::collections::DEFAULT_DATABASE;
 use crate::proto::Status;
 
 /// The number that old clients look at: success, or an error that has no old number.
@@ -134,12 +135,16 @@ impl From<MilvusError> for Status {
 impl From<EngineError> for MilvusError {
     fn from(error: EngineError) -> Self {
         let reason = error.to_string();
+        if let EngineError::IndexNotFound { index } = &error {
+            let (database, collection) = index.split_once('.').unwrap_or((DEFAULT_DATABASE, index));
+            return MilvusError::CollectionNotFound {
+                database: database.to_string(),
+                collection: collection.to_string(),
+            };
+        }
         match error.kind() {
             ErrorKind::Invalid | ErrorKind::Conflict => MilvusError::Invalid(reason),
-            ErrorKind::NotFound => MilvusError::CollectionNotFound {
-                database: String::new(),
-                collection: reason,
-            },
+            ErrorKind::NotFound => MilvusError::Unexpected(reason),
             ErrorKind::Forbidden => MilvusError::NotPermitted(reason),
             ErrorKind::TooLarge => MilvusError::TooLarge(reason),
             ErrorKind::Overloaded if matches!(error, EngineError::Memory(_)) => {

@@ -55,6 +55,8 @@ pub struct Access {
     grants: Option<Arc<[Grant]>>,
     /// Whether what belongs to no index may be changed: templates, scripts, pipelines, policies, settings of the node.
     node: bool,
+    /// Whether a write makes the index that it misses, where the engine's options allow that at all.
+    makes_indexes: bool,
 }
 
 /// A right to some indexes.
@@ -72,6 +74,7 @@ impl Access {
         Access {
             grants: None,
             node: true,
+            makes_indexes: true,
         }
     }
 
@@ -80,6 +83,7 @@ impl Access {
         Access {
             grants: Some(grants.into()),
             node: false,
+            makes_indexes: true,
         }
     }
 
@@ -88,6 +92,18 @@ impl Access {
     pub fn and_the_node(mut self) -> Self {
         self.node = true;
         self
+    }
+
+    /// The same, but a write to an index that is not there is an error: for protocols in which nobody makes one by writing.
+    #[must_use]
+    pub fn to_what_is_there(mut self) -> Self {
+        self.makes_indexes = false;
+        self
+    }
+
+    /// Whether a write makes the index that it misses.
+    pub(crate) fn makes_indexes(&self) -> bool {
+        self.makes_indexes
     }
 
     /// Refuses who may not change what belongs to no index.

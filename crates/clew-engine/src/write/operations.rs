@@ -222,7 +222,9 @@ impl Inner {
         }
         match self.write_index((&name, routing.clone()), access) {
             Err(EngineError::IndexNotFound { .. })
-                if self.options.auto_create_index && missing == Missing::Created => {}
+                if self.options.auto_create_index
+                    && access.makes_indexes()
+                    && missing == Missing::Created => {}
             found => return found,
         }
         check_access(&name, access, Purpose::Write)?;

@@ -214,3 +214,19 @@ fn a_handle_serves_only_what_it_was_opened_for() {
         assert_eq!(closed.is_ok(), purpose == Purpose::Change, "{purpose:?}");
     }
 }
+
+#[test]
+fn who_writes_only_to_what_is_there_makes_no_index() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    let access = everything().to_what_is_there();
+    let mut outcome = node.engine.write(&access, vec![index("1", &source(1))]);
+    let refused = outcome.results.pop().unwrap().unwrap_err();
+    assert!(
+        matches!(refused, EngineError::IndexNotFound { .. }),
+        "{refused}"
+    );
+    assert!(node.opened("docs", Purpose::Read).is_err());
+    node.create_index(1);
+    let mut outcome = node.engine.write(&access, vec![index("1", &source(1))]);
+    outcome.results.pop().unwrap().unwrap();
+}

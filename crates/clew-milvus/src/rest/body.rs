@@ -14,6 +14,9 @@ pub(super) enum Refusal {
     Missing(String),
     #[error("fail to deal the insert data, error: {0}")]
     Rows(String),
+    /// Anybody's page can have a browser send what it likes to this machine.
+    #[error("requests of web pages are refused")]
+    WebPage,
     #[error(transparent)]
     Call(#[from] MilvusError),
 }
@@ -24,6 +27,7 @@ impl Refusal {
             Refusal::NoJson(_) => 1801,
             Refusal::Missing(_) => 1802,
             Refusal::Rows(_) => 1804,
+            Refusal::WebPage => 1401,
             Refusal::Call(error) => error.code(),
         }
     }

@@ -1,6 +1,7 @@
 //! `/entities/…`
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use clew_engine::Purpose;
 use prost::Message;
@@ -25,7 +26,7 @@ pub(super) async fn run(
     let opened = service.open(&call, ("", &name), Purpose::Show)?;
     let collection = opened.named.collection;
     match action {
-        "insert" | "upsert" => write(service, (call, action), (&name, &collection), &body).await,
+        "insert" | "upsert" => write(service, (call, action), (&name, collection), body).await,
         "delete" => {
             let request = DeleteRequest {
                 collection_name: name,
@@ -65,17 +66,20 @@ pub(super) async fn run(
 async fn write(
     service: &Service,
     (call, action): (Call, &str),
-    (name, collection): (&str, &Collection),
-    body: &Body,
+    (name, collection): (&str, Arc<Collection>),
+    mut body: Body,
 ) -> Result<Answer> {
-    let data = body.list("data");
-    if data.is_empty() {
-        return Err(Refusal::Missing("Key: 'data' is required".to_string()));
-    }
+    let data = match body.0.remove("data") {
+        Some(Value::Array(rows)) if !rows.is_empty() => rows,
+        Some(row @ Value::Object(_)) => vec![row],
+        _ => return Err(Refusal::Missing("Key: 'data' is required".to_string())),
+    };
     let is_upsert = action == "upsert";
     let is_partial = body.flag("partialUpdate")?.unwrap_or_default();
-    let fields_data = rows::columns(collection, &data, is_upsert)?;
-    let num_rows = u32::try_from(data.len()).unwrap_or(u32::MAX);
+    let count = data.len();
+    let read = move |_: &Service| Ok(rows::columns(&collection, &data, is_upsert));
+    let fields_data = service.beside(read).await??;
+    let num_rows = u32::try_from(count).unwrap_or(u32::MAX);
     let partition_name = body.text_or("partitionName", "")?;
     let done = if is_upsert {
         let request = UpsertRequest {

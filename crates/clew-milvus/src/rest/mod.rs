@@ -11,6 +11,7 @@ mod rows;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::HeaderMap;
+use axum::http::header::ORIGIN;
 use axum::response::Json;
 use axum::routing::post;
 use serde_json::{Value, json};
@@ -18,6 +19,9 @@ use serde_json::{Value, json};
 use crate::error::MilvusError;
 use crate::service::{Call, Service};
 use body::{Body, Refusal};
+
+/// A JSON text takes so many times more as values.
+const JSON_FACTOR: usize = 8;
 
 /// The paths of the API.
 pub(crate) fn router(service: Service, body_bytes_max: usize) -> axum::Router {
@@ -34,8 +38,16 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Json<Value> {
-    let done = match Body::read(&body) {
-        Ok(body) => {
+    let read = async {
+        if headers.contains_key(ORIGIN) {
+            return Err(Refusal::WebPage);
+        }
+        let room = service.book(body.len().saturating_mul(JSON_FACTOR))?;
+        let parsed = service.beside(move |_| Ok(Body::read(&body))).await??;
+        Ok((parsed, room))
+    };
+    let done = match read.await {
+        Ok((body, _room)) => {
             let database = headers.get("dbname").and_then(|name| name.to_str().ok());
             let named = body.text_or("dbName", database.unwrap_or_default());
             match named {

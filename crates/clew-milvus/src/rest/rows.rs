@@ -26,7 +26,7 @@ fn wrong(row: usize, field: &Field, why: &str) -> Refusal {
 /// When a row is no object, or a value is not what its field takes.
 pub(super) fn columns(
     collection: &Collection,
-    rows: &[&Value],
+    rows: &[Value],
     with_keys: bool,
 ) -> Result<Vec<FieldData>> {
     let mut objects = Vec::with_capacity(rows.len());
@@ -152,11 +152,7 @@ fn scalar_data(
             data: all(given, Value::as_f64, each("a number"))?,
         }),
         DataType::VarChar => Data::StringData(StringArray {
-            data: all(
-                given,
-                |value| value.as_str().map(String::from),
-                each("a string"),
-            )?,
+            data: all(given, text, each("a string"))?,
         }),
         DataType::Json => Data::JsonData(JsonArray {
             data: given
@@ -194,9 +190,28 @@ fn all<T>(
     given.iter().map(read).collect()
 }
 
+/// A text; a number as it was written.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
 /// A whole number, which may be written as text: JSON's numbers are too short for some readers.
 fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let text = || value.as_str()?.parse().ok();
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "checked to be whole and small enough"
+    )]
+    let float = || {
+        let float = value.as_f64()?;
+        (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
+    };
+    value.as_i64().or_else(text).or_else(float)
 }
 
 fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<VectorField> {

@@ -1,5 +1,6 @@
 //! The table of calls: what the generated trait asks for, by the functions that answer.
 
+use prost::Message;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::{Call, Service};
@@ -63,7 +64,11 @@ macro_rules! calls {
                 request: Request<$request>,
             ) -> std::result::Result<Response<$answer>, Status> {
                 let call = Call::of(request.metadata());
-                let outcome = Service::$name(self, call, request.into_inner()).await;
+                let request = request.into_inner();
+                let outcome = match self.book(request.encoded_len()) {
+                    Ok(_room) => Service::$name(self, call, request).await,
+                    Err(refused) => Err(refused),
+                };
                 Ok(Response::new(answered(outcome)))
             })*
         }

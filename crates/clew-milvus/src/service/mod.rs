@@ -22,11 +22,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use clew_engine::{Access, Engine, Purpose};
+use clew_platform::{MemoryPurpose, Reservation};
 use tonic::metadata::MetadataMap;
 
 use crate::collections::{Collections, DEFAULT_DATABASE, Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::timestamp::HybridClock;
+
+/// Requests up to this are not booked.
+const FREE_BYTES: usize = 16 << 10;
+/// A message is there as it came and once more as it is taken apart.
+const COPIES: usize = 2;
 
 /// What all calls share.
 #[derive(Clone)]
@@ -58,7 +64,7 @@ impl Call {
     pub(crate) fn in_database(name: &str) -> Call {
         Call {
             database: name.to_string(),
-            access: Access::everything(),
+            access: Access::everything().to_what_is_there(),
         }
     }
 
@@ -110,6 +116,20 @@ impl Service {
     ) -> Result<Opened> {
         let place = (call.database(database), name);
         self.collections().open(place, &call.access, purpose)
+    }
+
+    /// Books a request on the node's account of memory for as long as it is worked on: as it came, and as it is taken apart.
+    ///
+    /// # Errors
+    /// [`MilvusError::MemoryLimit`] when it does not fit beside others.
+    pub(crate) fn book(&self, bytes: usize) -> Result<Option<Reservation>> {
+        if bytes <= FREE_BYTES {
+            return Ok(None);
+        }
+        let memory = self.engine().memory();
+        let room = memory.reserve(MemoryPurpose::Bodies, bytes.saturating_mul(COPIES));
+        room.map(Some)
+            .map_err(|refused| MilvusError::MemoryLimit(refused.to_string()))
     }
 
     /// Does what waits for the disk, or takes long, on a thread where it may.
