@@ -22,9 +22,17 @@ pub(super) fn parse(text: &str) -> Result<Expr, ExprError> {
     };
     let expr = parser.expr(0)?;
     match parser.peek() {
+        Token::End if expr.is_deeper_than(DEPTH_MAX) => Err(too_deep(0)),
         Token::End => Ok(expr),
         other => Err(parser.unexpected(&format!("extraneous input {}", shown(other)))),
     }
+}
+
+fn too_deep(at: usize) -> ExprError {
+    ExprError::at(
+        at,
+        format!("the expression is nested deeper than {DEPTH_MAX}"),
+    )
 }
 
 struct Parser {
@@ -100,9 +108,7 @@ impl Parser {
     ) -> Result<T, ExprError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(
-                self.unexpected(&format!("the expression is nested deeper than {DEPTH_MAX}"))
-            );
+            return Err(too_deep(self.at()));
         }
         let read = read(self);
         self.depth -= 1;
@@ -115,8 +121,23 @@ impl Parser {
             let mut left = parser.prefix()?;
             loop {
                 let at = parser.at();
-                if let Some(next) = parser.membership(&left, above)? {
-                    left = next;
+                if let Some(negated) = parser.null_test()? {
+                    let (at, value) = (left.at, Box::new(left));
+                    let kind = Kind::IsNull { value, negated };
+                    left = Expr { at, kind };
+                    parser.count()?;
+                    continue;
+                }
+                if let Some(negated) = parser.in_list(above) {
+                    let (at, value) = (left.at, Box::new(left));
+                    let list = Box::new(parser.expr(MEMBERSHIP)?);
+                    let kind = Kind::In {
+                        value,
+                        list,
+                        negated,
+                    };
+                    left = Expr { at, kind };
+                    parser.count()?;
                     continue;
                 }
                 let Some(operator) = parser.operator() else {
@@ -127,34 +148,22 @@ impl Parser {
                     return Ok(left);
                 }
                 parser.next += 1;
-                parser.operators += 1;
-                if parser.operators > OPERATORS_MAX {
-                    return Err(parser.unexpected(&format!(
-                        "the expression has more than {OPERATORS_MAX} operators"
-                    )));
-                }
+                parser.count()?;
                 let right = parser.expr(strength)?;
-                left = parser.joined(at, operator, left, right)?;
+                left = joined(at, operator, left, right);
             }
         })
     }
 
-    /// `a < b < c` is a range: both hold.
-    fn joined(
-        &self,
-        at: usize,
-        operator: Operator,
-        left: Expr,
-        right: Expr,
-    ) -> Result<Expr, ExprError> {
-        if let Kind::Binary(before, _, middle) = &left.kind
-            && before.is_order()
-            && operator.is_order()
-        {
-            let second = binary(at, operator, (**middle).clone(), right);
-            return Ok(binary(left.at, Operator::And, left, second));
+    /// Counts one more operator.
+    fn count(&mut self) -> Result<(), ExprError> {
+        self.operators += 1;
+        if self.operators <= OPERATORS_MAX {
+            return Ok(());
         }
-        Ok(binary(left.at, operator, left, right))
+        Err(self.unexpected(&format!(
+            "the expression has more than {OPERATORS_MAX} operators"
+        )))
     }
 
     fn operator(&self) -> Option<Operator> {
@@ -190,41 +199,31 @@ impl Parser {
         })
     }
 
-    /// What follows a value as words: `in`, `not in`, `is null`, `is not null`.
-    fn membership(&mut self, left: &Expr, above: u8) -> Result<Option<Expr>, ExprError> {
-        if MEMBERSHIP <= above && !matches!(self.peek(), Token::Name(name) if is_word(name, "is")) {
+    /// `is null`, `is not null` behind a value: whether it is the second.
+    fn null_test(&mut self) -> Result<Option<bool>, ExprError> {
+        if !self.eat_word("is") {
             return Ok(None);
         }
-        let start = self.next;
-        let value = Box::new(left.clone());
-        let at = left.at;
-        if self.eat_word("is") {
-            let negated = self.eat_word("not");
-            if !self.eat_word("null") {
-                return Err(self.unexpected(&format!(
-                    "mismatched input {} expecting 'null'",
-                    shown(self.peek())
-                )));
-            }
-            return Ok(Some(Expr {
-                at,
-                kind: Kind::IsNull { value, negated },
-            }));
+        let negated = self.eat_word("not");
+        if self.eat_word("null") {
+            return Ok(Some(negated));
         }
+        let found = shown(self.peek());
+        Err(self.unexpected(&format!("mismatched input {found} expecting 'null'")))
+    }
+
+    /// `in`, `not in` behind a value: whether it is the second.
+    fn in_list(&mut self, above: u8) -> Option<bool> {
+        if MEMBERSHIP <= above {
+            return None;
+        }
+        let start = self.next;
         let negated = self.eat_word("not");
         if self.eat_word("in") {
-            let list = Box::new(self.expr(MEMBERSHIP)?);
-            return Ok(Some(Expr {
-                at,
-                kind: Kind::In {
-                    value,
-                    list,
-                    negated,
-                },
-            }));
+            return Some(negated);
         }
         self.next = start;
-        Ok(None)
+        None
     }
 
     fn prefix(&mut self) -> Result<Expr, ExprError> {
@@ -359,6 +358,22 @@ fn float_or_least(number: f64) -> Kind {
         true => Kind::Integer(i64::MIN),
         false => Kind::Float(number),
     }
+}
+
+/// `a < b < c`, in this direction or the other, is a range: both hold.
+fn joined(at: usize, operator: Operator, left: Expr, right: Expr) -> Expr {
+    let Kind::Binary(before, _, middle) = &left.kind else {
+        return binary(at, operator, left, right);
+    };
+    let is_range = before.is_order()
+        && operator.is_order()
+        && matches!(before, Operator::Less | Operator::LessEqual)
+            == matches!(operator, Operator::Less | Operator::LessEqual);
+    if !is_range {
+        return binary(at, operator, left, right);
+    }
+    let second = binary(at, operator, (**middle).clone(), right);
+    binary(left.at, Operator::And, left, second)
 }
 
 fn binary(at: usize, operator: Operator, left: Expr, right: Expr) -> Expr {

@@ -42,6 +42,53 @@ pub(super) enum Kind {
     },
 }
 
+impl Expr {
+    /// Whether parts of it are nested deeper than this. A chain of `and`, or of `or`, is one level: whoever walks it goes
+    /// along it instead of into it.
+    pub(super) fn is_deeper_than(&self, most: usize) -> bool {
+        let mut left = vec![(self, 1)];
+        while let Some((expr, depth)) = left.pop() {
+            if depth > most {
+                return true;
+            }
+            let chain = match &expr.kind {
+                Kind::Binary(own @ (Operator::And | Operator::Or), ..) => Some(*own),
+                _ => None,
+            };
+            for inside in expr.children() {
+                let goes_on = matches!(&inside.kind, Kind::Binary(own, ..) if Some(*own) == chain);
+                left.push((inside, depth + usize::from(!goes_on)));
+            }
+        }
+        false
+    }
+
+    fn children(&self) -> Vec<&Expr> {
+        match &self.kind {
+            Kind::List(items) => items.iter().collect(),
+            Kind::Not(inner)
+            | Kind::Negative(inner)
+            | Kind::Inverted(inner)
+            | Kind::IsNull { value: inner, .. }
+            | Kind::Exists(inner) => vec![&**inner],
+            Kind::Binary(_, left, right) => vec![&**left, &**right],
+            Kind::In { value, list, .. } => vec![&**value, &**list],
+            Kind::Call {
+                arguments, named, ..
+            } => {
+                let named = named.iter().map(|(_, value)| value);
+                arguments.iter().chain(named).collect()
+            }
+            Kind::Bool(_)
+            | Kind::Integer(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Template(_)
+            | Kind::Path(_) => Vec::new(),
+        }
+    }
+}
+
 /// A field, and the way into it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {

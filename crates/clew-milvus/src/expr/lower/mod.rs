@@ -1,30 +1,46 @@
 //! What an expression means: clauses that an index answers, and tests for the rest.
+//!
+//! Truths are taken apart here; each kind of them has a file.
 
-mod comparisons;
-mod lists;
-mod literals;
-mod queries;
-mod words;
+mod clauses;
+mod comparison;
+mod limits;
+mod literal;
+mod membership;
+mod operand;
+mod text;
 
-use clew_query::{Arithmetic, FieldStep, Operand, Query, Test, TextPattern};
+use clew_query::{Query, Test, TextPattern};
 use serde_json::Value;
 
 use super::ExprError;
 use super::templates::Templates;
-use super::tree::{Expr, Kind, Operator, Path, Step};
-use crate::collection::{Collection, DYNAMIC, DataType, Field};
-use literals::{arithmetic_of, literal_of};
-use queries::{all_of, any_of, constant, exists, not, tested};
+use super::tree::{Expr, Kind, Operator, Path};
+use crate::collection::{Collection, DataType, Field};
+use clauses::{all_of, any_of, constant, exists, not, tested};
+use literal::literal_of;
+use membership::Which;
+use operand::Place;
 
 type Lowered<T> = Result<T, ExprError>;
 
 /// The query that an expression means.
+///
+/// Where it has more clauses than the engine compiles, all of it becomes one test of the documents, which is slower.
 pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates) -> Lowered<Query> {
-    let lowering = Lowering {
+    let mut lowering = Lowering {
         collection,
         templates,
+        by_document: false,
     };
-    lowering.truth(expr, false)
+    let query = lowering.truth(expr, false)?;
+    if limits::check(&query, expr.at).is_ok() {
+        return Ok(query);
+    }
+    lowering.by_document = true;
+    let query = lowering.truth(expr, false)?;
+    limits::check(&query, expr.at)?;
+    Ok(query)
 }
 
 /// The keys that an expression names, when that is all it does.
@@ -60,17 +76,11 @@ pub(super) fn keys_of(
     Ok(values.iter().map(key).collect())
 }
 
-/// What a path means.
-enum Place<'c> {
-    /// A whole field that its index answers for.
-    Indexed(&'c Field),
-    /// Any other value of a document: a field's own, or one inside.
-    Inside(Operand, Option<&'c Field>),
-}
-
 struct Lowering<'a> {
     collection: &'a Collection,
     templates: &'a Templates,
+    /// Whether documents are tested even where an index has the answer.
+    by_document: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -130,160 +140,28 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The parts of a chain of one operator.
+    /// The parts of a chain of one operator, whose left sides may be nested as deep as it is long.
     fn gather(
         &self,
         expr: &Expr,
         (operator, negated): (Operator, bool),
         parts: &mut Vec<Query>,
     ) -> Lowered<()> {
-        match &expr.kind {
-            Kind::Binary(own, left, right) if *own == operator => {
-                self.gather(left, (operator, negated), parts)?;
-                self.gather(right, (operator, negated), parts)
-            }
-            _ => {
-                parts.push(self.truth(expr, negated)?);
-                Ok(())
+        let mut left = vec![expr];
+        while let Some(next) = left.pop() {
+            match &next.kind {
+                Kind::Binary(own, first, second) if *own == operator => {
+                    left.push(second);
+                    left.push(first);
+                }
+                _ => parts.push(self.truth(next, negated)?),
             }
         }
+        Ok(())
     }
 
     fn literal(&self, expr: &Expr) -> Lowered<Option<Value>> {
         literal_of(expr, self.templates)
-    }
-
-    fn text(&self, expr: &Expr) -> Lowered<String> {
-        match self.literal(expr)? {
-            Some(Value::String(text)) => Ok(text),
-            _ => Err(ExprError::at(
-                expr.at,
-                "the right operand of a pattern match must be a string",
-            )),
-        }
-    }
-
-    fn place(&self, at: usize, path: &Path) -> Lowered<Place<'a>> {
-        let steps = |steps: &[Step]| steps.iter().map(step).collect::<Vec<_>>();
-        let field = self
-            .collection
-            .fields
-            .iter()
-            .find(|field| field.name == path.name);
-        let Some(field) = field else {
-            if !self.collection.dynamic {
-                return Err(ExprError::at(at, format!("field {} not exist", path.name)));
-            }
-            let mut inside = match path.name.as_str() {
-                DYNAMIC => Vec::new(),
-                name => vec![FieldStep::Member(name.to_string())],
-            };
-            inside.extend(steps(&path.steps));
-            let operand = Operand::Field {
-                name: DYNAMIC.to_string(),
-                steps: inside,
-            };
-            return Ok(Place::Inside(operand, None));
-        };
-        if field.data_type.is_vector() {
-            return Err(ExprError::at(
-                at,
-                format!("field {} is a vector and cannot be filtered by", field.name),
-            ));
-        }
-        let deep = matches!(field.data_type, DataType::Json | DataType::Array);
-        if !path.steps.is_empty() && !deep {
-            return Err(ExprError::at(
-                at,
-                format!(
-                    "{} data type not supported accessed with []",
-                    field.data_type.name()
-                ),
-            ));
-        }
-        if !deep && !field.is_text_alone() {
-            return Ok(Place::Indexed(field));
-        }
-        let operand = Operand::Field {
-            name: field.name.clone(),
-            steps: steps(&path.steps),
-        };
-        Ok(Place::Inside(operand, Some(field)))
-    }
-
-    /// A value as tests take it.
-    fn operand(&self, expr: &Expr) -> Lowered<Operand> {
-        if let Some(value) = self.literal(expr)? {
-            return Ok(Operand::Literal(value));
-        }
-        match &expr.kind {
-            Kind::Path(path) => Ok(match self.place(expr.at, path)? {
-                Place::Inside(operand, _) => operand,
-                Place::Indexed(field) => Operand::Field {
-                    name: field.name.clone(),
-                    steps: Vec::new(),
-                },
-            }),
-            Kind::Negative(inner) => {
-                let zero = Box::new(Operand::Literal(Value::from(0)));
-                Ok(Operand::Arithmetic(
-                    Arithmetic::Subtract,
-                    zero,
-                    Box::new(self.number(inner)?),
-                ))
-            }
-            Kind::Inverted(inner) => {
-                let ones = Box::new(Operand::Literal(Value::from(-1)));
-                Ok(Operand::Arithmetic(
-                    Arithmetic::BitXor,
-                    ones,
-                    Box::new(self.number(inner)?),
-                ))
-            }
-            Kind::Binary(operator, left, right) => match arithmetic_of(*operator) {
-                Some(how) => {
-                    let (left, right) = (self.number(left)?, self.number(right)?);
-                    Ok(Operand::Arithmetic(how, Box::new(left), Box::new(right)))
-                }
-                None => Err(ExprError::at(expr.at, "a comparison cannot be compared")),
-            },
-            Kind::Call {
-                name,
-                arguments,
-                named,
-            } if name == "array_length" && named.is_empty() => {
-                let [list] = &arguments[..] else {
-                    return Err(ExprError::at(expr.at, "array_length takes one field"));
-                };
-                Ok(Operand::Length(Box::new(self.operand(list)?)))
-            }
-            _ => Err(ExprError::at(expr.at, "expected a value")),
-        }
-    }
-
-    /// A value to count with.
-    fn number(&self, expr: &Expr) -> Lowered<Operand> {
-        let operand = self.operand(expr)?;
-        let refuse = |what: String| {
-            Err(ExprError::at(
-                expr.at,
-                format!("cannot calculate with {what}"),
-            ))
-        };
-        if let Kind::Path(path) = &expr.kind
-            && let Place::Indexed(field) = self.place(expr.at, path)?
-            && matches!(field.data_type, DataType::VarChar | DataType::Bool)
-        {
-            return refuse(format!(
-                "field {} of type {}",
-                field.name,
-                field.data_type.name()
-            ));
-        }
-        match &operand {
-            Operand::Literal(value) if !value.is_number() => refuse(value.to_string()),
-            _ => Ok(operand),
-        }
     }
 
     fn null(&self, value: &Expr, has_value: bool) -> Lowered<Query> {
@@ -314,11 +192,32 @@ impl<'a> Lowering<'a> {
             Place::Inside(operand, _) => Ok(tested(Test::IsTrue(operand), negated)),
         }
     }
-}
 
-fn step(step: &Step) -> FieldStep {
-    match step {
-        Step::Member(name) => FieldStep::Member(name.clone()),
-        Step::Element(number) => FieldStep::Element(*number),
+    fn call(&self, expr: &Expr, negated: bool) -> Lowered<Query> {
+        let Kind::Call {
+            name,
+            arguments,
+            named,
+        } = &expr.kind
+        else {
+            return Err(ExprError::at(expr.at, "expected a function"));
+        };
+        match name.as_str() {
+            "json_contains" | "array_contains" => {
+                self.contains(expr.at, arguments, (Which::One, negated))
+            }
+            "json_contains_all" | "array_contains_all" => {
+                self.contains(expr.at, arguments, (Which::All, negated))
+            }
+            "json_contains_any" | "array_contains_any" => {
+                self.contains(expr.at, arguments, (Which::Any, negated))
+            }
+            "text_match" => self.text_match(expr.at, (arguments, named), negated),
+            "phrase_match" => self.phrase_match(expr.at, arguments, negated),
+            other => Err(ExprError::at(
+                expr.at,
+                format!("function {other} is not supported"),
+            )),
+        }
     }
 }

@@ -1,16 +1,28 @@
-//! Patterns and words of texts.
+//! Texts: patterns, words and phrases.
 
 use clew_query::{
     Match, MatchPhrase, MinimumShouldMatch, Operator as Joined, Pattern, Query, Test, TextPattern,
 };
+use serde_json::Value;
 
-use super::queries::{but_not, tested};
-use super::{Lowered, Lowering, Place};
-use crate::collection::{DataType, TEXT};
+use super::clauses::{but_not, tested};
+use super::operand::Place;
+use super::{Lowered, Lowering};
+use crate::collection::{DataType, Field, TEXT};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind};
 
 impl Lowering<'_> {
+    pub(super) fn text(&self, expr: &Expr) -> Lowered<String> {
+        match self.literal(expr)? {
+            Some(Value::String(text)) => Ok(text),
+            _ => Err(ExprError::at(
+                expr.at,
+                "the right operand of a pattern match must be a string",
+            )),
+        }
+    }
+
     pub(super) fn like(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
         let pattern = self.text(pattern)?;
         if let Kind::Path(path) = &value.kind
@@ -30,11 +42,7 @@ impl Lowering<'_> {
                 Some(prefix) => Query::Prefix(Pattern::new(&field.name, prefix)),
                 None => Query::Wildcard(Pattern::new(&field.name, wildcard_of(&pattern))),
             };
-            return Ok(if negated {
-                but_not(field, query)
-            } else {
-                query
-            });
+            return Ok(matched(field, query, negated));
         }
         let operand = self.operand(value)?;
         Ok(tested(
@@ -44,7 +52,7 @@ impl Lowering<'_> {
     }
 
     /// The path of the words of a text, and the text that is looked for.
-    pub(super) fn words(&self, at: usize, arguments: &[Expr]) -> Lowered<(String, String)> {
+    fn words(&self, at: usize, arguments: &[Expr]) -> Lowered<(&Field, String, String)> {
         let [field, text, ..] = arguments else {
             return Err(ExprError::at(at, "the function takes a field and a text"));
         };
@@ -60,7 +68,7 @@ impl Lowering<'_> {
             own.ok_or_else(|| ExprError::at(field.at, format!("field {} not exist", path.name)))?;
         let text = self.text(text)?;
         if own.is_text_alone() {
-            return Ok((own.name.clone(), text));
+            return Ok((own, own.name.clone(), text));
         }
         if !own.flag("enable_match") {
             return Err(ExprError::at(
@@ -68,16 +76,16 @@ impl Lowering<'_> {
                 format!("field \"{}\" does not enable match", own.name),
             ));
         }
-        Ok((format!("{}.{TEXT}", own.name), text))
+        Ok((own, format!("{}.{TEXT}", own.name), text))
     }
 
     pub(super) fn text_match(
         &self,
         at: usize,
-        arguments: &[Expr],
-        named: &[(String, Expr)],
+        (arguments, named): (&[Expr], &[(String, Expr)]),
+        negated: bool,
     ) -> Lowered<Query> {
-        let (path, text) = self.words(at, arguments)?;
+        let (field, path, text) = self.words(at, arguments)?;
         let mut wanted = Match::new(path, text);
         for (name, value) in named {
             match (
@@ -102,11 +110,16 @@ impl Lowering<'_> {
             }
         }
         wanted.operator = Joined::Or;
-        Ok(Query::Match(wanted))
+        Ok(matched(field, Query::Match(wanted), negated))
     }
 
-    pub(super) fn phrase_match(&self, at: usize, arguments: &[Expr]) -> Lowered<Query> {
-        let (path, text) = self.words(at, arguments)?;
+    pub(super) fn phrase_match(
+        &self,
+        at: usize,
+        arguments: &[Expr],
+        negated: bool,
+    ) -> Lowered<Query> {
+        let (field, path, text) = self.words(at, arguments)?;
         let mut phrase = MatchPhrase::new(path, text);
         if let Some(slop) = arguments.get(2) {
             let given = self.literal(slop)?.and_then(|slop| slop.as_u64());
@@ -114,7 +127,15 @@ impl Lowering<'_> {
             phrase.slop = given
                 .ok_or_else(|| ExprError::at(slop.at, "slop must be a whole number from 0"))?;
         }
-        Ok(Query::MatchPhrase(phrase))
+        Ok(matched(field, Query::MatchPhrase(phrase), negated))
+    }
+}
+
+/// Rows whose field matches, or has a value and does not.
+fn matched(field: &Field, query: Query, negated: bool) -> Query {
+    match negated {
+        true => but_not(field, query),
+        false => query,
     }
 }
 

@@ -1,18 +1,19 @@
-//! What is one of several values, and lists that have some.
+//! Values that are among some, and lists that have some.
 
 use clew_query::{Operand, Query, Test};
 use serde_json::Value;
 
-use super::comparisons::{check_kind, exact};
-use super::queries::{all_of, any_of, but_not, constant, not, tested};
-use super::{Lowered, Lowering, Place};
+use super::clauses::{all_of, any_of, but_not, constant, one_of, tested};
+use super::literal::{check_kind, exact};
+use super::operand::Place;
+use super::{Lowered, Lowering};
 use crate::collection::DataType;
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind};
 
 /// Which values a list must have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
+pub(super) enum Which {
     One,
     All,
     Any,
@@ -20,9 +21,14 @@ enum Which {
 
 impl Lowering<'_> {
     pub(super) fn membership(&self, value: &Expr, list: &Expr, negated: bool) -> Lowered<Query> {
-        let Some(Value::Array(values)) = self.literal(list)? else {
-            let why = "the right-hand side of 'in' must be a list";
-            return Err(ExprError::at(list.at, why));
+        let values = match self.literal(list)? {
+            Some(Value::Array(values)) => values,
+            _ => {
+                return Err(ExprError::at(
+                    list.at,
+                    "the right-hand side of 'in' must be a list",
+                ));
+            }
         };
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
@@ -32,14 +38,7 @@ impl Lowering<'_> {
                 check_kind(value.at, field.data_type, &field.name, one)?;
                 wanted.extend(exact(field, one));
             }
-            let terms = match wanted.is_empty() {
-                true => Query::MatchNone,
-                false => Query::Terms {
-                    field: field.name.clone(),
-                    values: wanted,
-                    boost: 1.0,
-                },
-            };
+            let terms = one_of(&field.name, wanted);
             return Ok(if negated {
                 but_not(field, terms)
             } else {
@@ -53,41 +52,7 @@ impl Lowering<'_> {
         Ok(tested(Test::OneOf(operand, values), negated))
     }
 
-    pub(super) fn call(&self, expr: &Expr, negated: bool) -> Lowered<Query> {
-        let Kind::Call {
-            name,
-            arguments,
-            named,
-        } = &expr.kind
-        else {
-            return Err(ExprError::at(expr.at, "expected a function"));
-        };
-        match name.as_str() {
-            "json_contains" | "array_contains" => {
-                self.contains(expr.at, arguments, (Which::One, negated))
-            }
-            "json_contains_all" | "array_contains_all" => {
-                self.contains(expr.at, arguments, (Which::All, negated))
-            }
-            "json_contains_any" | "array_contains_any" => {
-                self.contains(expr.at, arguments, (Which::Any, negated))
-            }
-            "text_match" => {
-                let query = self.text_match(expr.at, arguments, named)?;
-                Ok(if negated { not(query) } else { query })
-            }
-            "phrase_match" => {
-                let query = self.phrase_match(expr.at, arguments)?;
-                Ok(if negated { not(query) } else { query })
-            }
-            other => Err(ExprError::at(
-                expr.at,
-                format!("function {other} is not supported"),
-            )),
-        }
-    }
-
-    fn contains(
+    pub(super) fn contains(
         &self,
         at: usize,
         arguments: &[Expr],
@@ -122,7 +87,7 @@ impl Lowering<'_> {
                     .filter(|field| field.data_type == DataType::Array && path.steps.is_empty());
                 match typed {
                     // The terms do not tell an empty list from none.
-                    Some(field) if !(negated && field.nullable) => field,
+                    Some(field) if !(negated && field.nullable) && !self.by_document => field,
                     _ => {
                         return Ok(tested(
                             Test::Contains {

@@ -1,14 +1,27 @@
-//! Comparisons of two values.
+//! Comparisons: of a field with a value by its index, of anything else by a test.
 
-use clew_query::{Operand, Query, Range, Test};
+use clew_query::{Comparison, FieldStep, Operand, Query, Range, Test};
 use serde_json::Value;
 
-use super::literals::comparison_of;
-use super::queries::{but_not, constant, exists, narrowing, predicate};
-use super::{Lowered, Lowering, Place};
-use crate::collection::{DataType, Field};
+use super::clauses::{but_not, constant, exists, predicate};
+use super::literal::{check_kind, exact};
+use super::operand::Place;
+use super::{Lowered, Lowering};
+use crate::collection::{DYNAMIC, DataType, Field};
 use crate::expr::ExprError;
 use crate::expr::tree::{Expr, Kind, Operator};
+
+pub(super) fn comparison_of(operator: Operator) -> Option<Comparison> {
+    Some(match operator {
+        Operator::Equal => Comparison::Equal,
+        Operator::NotEqual => Comparison::NotEqual,
+        Operator::Less => Comparison::Less,
+        Operator::LessEqual => Comparison::LessEqual,
+        Operator::Greater => Comparison::Greater,
+        Operator::GreaterEqual => Comparison::GreaterEqual,
+        _ => return None,
+    })
+}
 
 impl Lowering<'_> {
     pub(super) fn comparison(
@@ -44,13 +57,16 @@ impl Lowering<'_> {
             comparison_of(operator).ok_or_else(|| ExprError::at(at, "expected a comparison"))?;
         let operand = self.operand(field)?;
         self.check_element(field, &value)?;
-        let narrowed = narrowing(&operand, how, &value);
+        let narrowed = match self.by_document {
+            true => None,
+            false => narrowing(&operand, how, &value),
+        };
         let test = Test::Compare(how, operand, Operand::Literal(value));
         Ok(predicate(test, narrowed))
     }
 
     /// Elements of typed arrays are compared with values of their type alone.
-    pub(super) fn check_element(&self, expr: &Expr, value: &Value) -> Lowered<()> {
+    fn check_element(&self, expr: &Expr, value: &Value) -> Lowered<()> {
         if let Kind::Path(path) = &expr.kind
             && let Place::Inside(_, Some(field)) = self.place(expr.at, path)?
             && field.data_type == DataType::Array
@@ -67,7 +83,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    pub(super) fn comparison_test(
+    fn comparison_test(
         &self,
         at: usize,
         operator: Operator,
@@ -81,51 +97,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Refuses values of another kind than a field's.
-pub(super) fn check_kind(at: usize, data_type: DataType, name: &str, value: &Value) -> Lowered<()> {
-    let fits = match data_type {
-        DataType::VarChar => value.is_string(),
-        DataType::Bool => value.is_boolean(),
-        _ => value.is_number(),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(ExprError::at(
-        at,
-        format!(
-            "cannot compare field {name} of type {} with {value}",
-            data_type.name()
-        ),
-    ))
-}
-
-/// A value as the terms of a field have it; none when no document can have it.
-pub(super) fn exact(field: &Field, value: &Value) -> Option<Value> {
-    let data_type = field.element_type.unwrap_or(field.data_type);
-    let Some((min, max)) = data_type.integer_limits() else {
-        return Some(value.clone());
-    };
-    let number = whole(value)?;
-    (min..=max).contains(&number).then(|| Value::from(number))
-}
-
-/// A whole number, written as one or as a float without a fraction.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "checked to be whole and within bounds"
-)]
-pub(super) fn whole(value: &Value) -> Option<i64> {
-    const LIMIT: f64 = 9.2e18;
-    let float = || {
-        let float = value.as_f64()?;
-        (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i64)
-    };
-    value.as_i64().or_else(float)
-}
-
 /// A comparison that a field's index answers.
-pub(super) fn indexed_comparison(
+fn indexed_comparison(
     at: usize,
     field: &Field,
     operator: Operator,
@@ -173,7 +146,7 @@ pub(super) fn indexed_comparison(
     clippy::cast_precision_loss,
     reason = "limits need no more digits than a float has"
 )]
-pub(super) fn beyond((min, max): (i64, i64), operator: Operator, value: &Value) -> Option<bool> {
+fn beyond((min, max): (i64, i64), operator: Operator, value: &Value) -> Option<bool> {
     let number = value.as_f64()?;
     let below = matches!(operator, Operator::Less | Operator::LessEqual);
     if value.is_i64() && (min..=max).contains(&value.as_i64()?) {
@@ -186,4 +159,31 @@ pub(super) fn beyond((min, max): (i64, i64), operator: Operator, value: &Value) 
         return Some(!below);
     }
     None
+}
+
+/// What the terms of the dynamic field answer of a comparison with a value inside it: whatever passes is among these.
+fn narrowing(operand: &Operand, how: Comparison, value: &Value) -> Option<Query> {
+    let Operand::Field { name, steps } = operand else {
+        return None;
+    };
+    let Value::String(text) = value else {
+        // A number can be written in several ways.
+        return None;
+    };
+    if name != DYNAMIC || how != Comparison::Equal || text.is_empty() {
+        return None;
+    }
+    let mut path = DYNAMIC.to_string();
+    for step in steps {
+        match step {
+            FieldStep::Member(name) if !name.is_empty() && !name.contains('.') => {
+                path.push('.');
+                path.push_str(name);
+            }
+            // Lists are opened in the terms.
+            FieldStep::Element(_) => {}
+            FieldStep::Member(_) => return None,
+        }
+    }
+    Some(Query::term(path, text.as_str()))
 }

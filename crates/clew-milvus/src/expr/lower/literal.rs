@@ -1,9 +1,10 @@
-//! Values that need no document.
+//! Values that need no document: literals, template values, and what arithmetic makes of them.
 
-use clew_query::{Arithmetic, Comparison};
+use clew_query::Arithmetic;
 use serde_json::{Number, Value};
 
 use super::Lowered;
+use crate::collection::{DataType, Field};
 use crate::expr::ExprError;
 use crate::expr::templates::Templates;
 use crate::expr::tree::{Expr, Kind, Operator};
@@ -81,14 +82,45 @@ pub(super) fn arithmetic_of(operator: Operator) -> Option<Arithmetic> {
     })
 }
 
-pub(super) fn comparison_of(operator: Operator) -> Option<Comparison> {
-    Some(match operator {
-        Operator::Equal => Comparison::Equal,
-        Operator::NotEqual => Comparison::NotEqual,
-        Operator::Less => Comparison::Less,
-        Operator::LessEqual => Comparison::LessEqual,
-        Operator::Greater => Comparison::Greater,
-        Operator::GreaterEqual => Comparison::GreaterEqual,
-        _ => return None,
-    })
+/// Refuses values of another kind than a field's.
+pub(super) fn check_kind(at: usize, data_type: DataType, name: &str, value: &Value) -> Lowered<()> {
+    let fits = match data_type {
+        DataType::VarChar => value.is_string(),
+        DataType::Bool => value.is_boolean(),
+        _ => value.is_number(),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(ExprError::at(
+        at,
+        format!(
+            "cannot compare field {name} of type {} with {value}",
+            data_type.name()
+        ),
+    ))
+}
+
+/// A value as the terms of a field have it; none when no document can have it.
+pub(super) fn exact(field: &Field, value: &Value) -> Option<Value> {
+    let data_type = field.element_type.unwrap_or(field.data_type);
+    let Some((min, max)) = data_type.integer_limits() else {
+        return Some(value.clone());
+    };
+    let number = whole(value)?;
+    (min..=max).contains(&number).then(|| Value::from(number))
+}
+
+/// A whole number, written as one or as a float without a fraction.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "checked to be whole and within bounds"
+)]
+fn whole(value: &Value) -> Option<i64> {
+    const LIMIT: f64 = 9.2e18;
+    let float = || {
+        let float = value.as_f64()?;
+        (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i64)
+    };
+    value.as_i64().or_else(float)
 }

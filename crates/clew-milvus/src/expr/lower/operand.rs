@@ -1,0 +1,150 @@
+//! Values of documents: what a path leads to, and what is counted with them.
+
+use clew_query::{Arithmetic, FieldStep, Operand};
+use serde_json::Value;
+
+use super::literal::arithmetic_of;
+use super::{Lowered, Lowering};
+use crate::collection::{DYNAMIC, DataType, Field};
+use crate::expr::ExprError;
+use crate::expr::tree::{Expr, Kind, Path, Step};
+
+/// What a path means.
+pub(super) enum Place<'c> {
+    /// A whole field that its index answers for.
+    Indexed(&'c Field),
+    /// Any other value of a document: a field's own, or one inside.
+    Inside(Operand, Option<&'c Field>),
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn place(&self, at: usize, path: &Path) -> Lowered<Place<'a>> {
+        let steps = |steps: &[Step]| steps.iter().map(step).collect::<Vec<_>>();
+        let field = self
+            .collection
+            .fields
+            .iter()
+            .find(|field| field.name == path.name);
+        let Some(field) = field else {
+            if !self.collection.dynamic {
+                return Err(ExprError::at(at, format!("field {} not exist", path.name)));
+            }
+            let mut inside = match path.name.as_str() {
+                DYNAMIC => Vec::new(),
+                name => vec![FieldStep::Member(name.to_string())],
+            };
+            inside.extend(steps(&path.steps));
+            let operand = Operand::Field {
+                name: DYNAMIC.to_string(),
+                steps: inside,
+            };
+            return Ok(Place::Inside(operand, None));
+        };
+        if field.data_type.is_vector() {
+            return Err(ExprError::at(
+                at,
+                format!("field {} is a vector and cannot be filtered by", field.name),
+            ));
+        }
+        let deep = matches!(field.data_type, DataType::Json | DataType::Array);
+        if !path.steps.is_empty() && !deep {
+            return Err(ExprError::at(
+                at,
+                format!(
+                    "{} data type not supported accessed with []",
+                    field.data_type.name()
+                ),
+            ));
+        }
+        if !deep && !field.is_text_alone() && !self.by_document {
+            return Ok(Place::Indexed(field));
+        }
+        let operand = Operand::Field {
+            name: field.name.clone(),
+            steps: steps(&path.steps),
+        };
+        Ok(Place::Inside(operand, Some(field)))
+    }
+
+    /// A value as tests take it.
+    pub(super) fn operand(&self, expr: &Expr) -> Lowered<Operand> {
+        if let Some(value) = self.literal(expr)? {
+            return Ok(Operand::Literal(value));
+        }
+        match &expr.kind {
+            Kind::Path(path) => Ok(match self.place(expr.at, path)? {
+                Place::Inside(operand, _) => operand,
+                Place::Indexed(field) => Operand::Field {
+                    name: field.name.clone(),
+                    steps: Vec::new(),
+                },
+            }),
+            Kind::Negative(inner) => {
+                let zero = Box::new(Operand::Literal(Value::from(0)));
+                Ok(Operand::Arithmetic(
+                    Arithmetic::Subtract,
+                    zero,
+                    Box::new(self.number(inner)?),
+                ))
+            }
+            Kind::Inverted(inner) => {
+                let ones = Box::new(Operand::Literal(Value::from(-1)));
+                Ok(Operand::Arithmetic(
+                    Arithmetic::BitXor,
+                    ones,
+                    Box::new(self.number(inner)?),
+                ))
+            }
+            Kind::Binary(operator, left, right) => match arithmetic_of(*operator) {
+                Some(how) => {
+                    let (left, right) = (self.number(left)?, self.number(right)?);
+                    Ok(Operand::Arithmetic(how, Box::new(left), Box::new(right)))
+                }
+                None => Err(ExprError::at(expr.at, "a comparison cannot be compared")),
+            },
+            Kind::Call {
+                name,
+                arguments,
+                named,
+            } if name == "array_length" && named.is_empty() => {
+                let [list] = &arguments[..] else {
+                    return Err(ExprError::at(expr.at, "array_length takes one field"));
+                };
+                Ok(Operand::Length(Box::new(self.operand(list)?)))
+            }
+            _ => Err(ExprError::at(expr.at, "expected a value")),
+        }
+    }
+
+    /// A value to count with.
+    pub(super) fn number(&self, expr: &Expr) -> Lowered<Operand> {
+        let operand = self.operand(expr)?;
+        let refuse = |what: String| {
+            Err(ExprError::at(
+                expr.at,
+                format!("cannot calculate with {what}"),
+            ))
+        };
+        if let Kind::Path(path) = &expr.kind
+            && let Place::Indexed(field) = self.place(expr.at, path)?
+            && matches!(field.data_type, DataType::VarChar | DataType::Bool)
+        {
+            return refuse(format!(
+                "field {} of type {}",
+                field.name,
+                field.data_type.name()
+            ));
+        }
+        match &operand {
+            Operand::Literal(value) if !value.is_number() => refuse(value.to_string()),
+            _ => Ok(operand),
+        }
+    }
+}
+
+fn step(step: &Step) -> FieldStep {
+    match step {
+        Step::Member(name) => FieldStep::Member(name.clone()),
+        Step::Element(number) => FieldStep::Element(*number),
+    }
+}

@@ -1,0 +1,4 @@
+//! Expressions are held against tables, against themselves printed, and against documents.
+
+mod parser;
+mod printed;
