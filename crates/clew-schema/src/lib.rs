@@ -59,5 +59,6 @@ pub use mapping::{
     is_metadata, words_path,
 };
 pub use sources::{
-    Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,
+    Packed, SourceCursor, SourceWriter, Sources, each_member, merge_sources, reorder_sources,
+    source_component,
 };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use clew_platform::{MemoryPurpose, Reservation};
-use clew_schema::{FieldId, FieldKind, MappedField};
+use clew_schema::{FieldId, FieldKind, MappedField, each_member};
 use serde_json::value::RawValue;
 use tantivy::columnar::{Column, StrColumn};
 
@@ -337,48 +337,15 @@ fn members(
     source: &[u8],
     names: &BTreeMap<&str, Vec<usize>>,
 ) -> Result<Vec<(usize, Box<RawValue>)>, EngineError> {
-    // Names and values alike are borrowed: what nobody wants is passed over.
-    let members: Members<'_> =
-        serde_json::from_slice(source).map_err(|error| EngineError::Corrupt {
-            path: target.shard.place.dir.clone(),
-            reason: format!("a stored document cannot be read: {error}"),
-        })?;
-    let mut found = Vec::new();
-    for (name, json) in members.0 {
-        for &number in names.get(name.as_ref()).into_iter().flatten() {
-            found.push((number, json.to_owned()));
-        }
-    }
-    Ok(found)
+    let mut found: Vec<(usize, &RawValue)> = Vec::new();
+    let read = each_member(source, &mut |name, json| {
+        let numbers = names.get(name).into_iter().flatten();
+        found.extend(numbers.map(|&number| (number, json)));
+    });
+    read.map_err(|error| EngineError::Corrupt {
+        path: target.shard.place.dir.clone(),
+        reason: format!("a stored document cannot be read: {error}"),
+    })?;
+    let owned = found.into_iter().map(|(number, json)| (number, json.to_owned()));
+    Ok(owned.collect())
 }
-
-/// The members of an object, none of them looked into.
-struct Members<'s>(Vec<(Cow<'s, str>, &'s RawValue)>);
-
-impl<'de> serde::Deserialize<'de> for Members<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Members<'de>;
-            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.write_str("an object")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((name, value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
-                    members.push((name.0, value));
-                }
-                Ok(Members(members))
-            }
-        }
-        from.deserialize_map(Visitor)
-    }
-}
-
-/// A name, borrowed where nothing in it is escaped.
-#[derive(serde::Deserialize)]
-#[serde(transparent)]
-struct Name<'s>(#[serde(borrow)] Cow<'s, str>);

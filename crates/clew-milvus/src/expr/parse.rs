@@ -6,8 +6,8 @@ use super::tree::{Expr, Kind, Operator, Path, Step};
 
 /// How deep expressions may be nested.
 const DEPTH_MAX: usize = 200;
-/// Operators of one expression: a chain of them is as deep a tree.
-const OPERATORS_MAX: usize = 2_000;
+/// Operators of one expression, comparisons and those that join them alike: a chain of them is as deep a tree.
+const OPERATORS_MAX: usize = 5_000;
 /// How tightly membership binds, and what stands in front of a value.
 const MEMBERSHIP: u8 = 8;
 const PREFIX: u8 = 12;

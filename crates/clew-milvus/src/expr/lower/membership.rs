@@ -86,8 +86,13 @@ impl Lowering<'_> {
                 let typed = field
                     .filter(|field| field.data_type == DataType::Array && path.steps.is_empty());
                 match typed {
-                    // The terms do not tell an empty list from none.
-                    Some(field) if !(negated && field.nullable) && !self.by_document => field,
+                    // The terms do not tell an empty list from none, which matters where one without elements passes.
+                    Some(field)
+                        if !(field.nullable && (negated || values.is_empty()))
+                            && !self.by_document =>
+                    {
+                        field
+                    }
                     _ => {
                         return Ok(tested(
                             Test::Contains {

@@ -28,7 +28,7 @@ type Lowered<T> = Result<T, ExprError>;
 ///
 /// Where it has more clauses than the engine compiles, all of it becomes one test of the documents, which is slower.
 pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates) -> Lowered<Query> {
-    let mut lowering = Lowering {
+    let lowering = Lowering {
         collection,
         templates,
         by_document: false,
@@ -37,7 +37,20 @@ pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates)
     if limits::check(&query, expr.at).is_ok() {
         return Ok(query);
     }
-    lowering.by_document = true;
+    by_document(expr, collection, templates)
+}
+
+/// The same as a test of documents, with clauses only for what no test can answer.
+pub(super) fn by_document(
+    expr: &Expr,
+    collection: &Collection,
+    templates: &Templates,
+) -> Lowered<Query> {
+    let lowering = Lowering {
+        collection,
+        templates,
+        by_document: true,
+    };
     let query = lowering.truth(expr, false)?;
     limits::check(&query, expr.at)?;
     Ok(query)

@@ -1,4 +1,7 @@
 //! Expressions are held against tables, against themselves printed, and against documents.
 
+mod interpreter;
+mod limits;
+mod oracle;
 mod parser;
 mod printed;

@@ -1,0 +1,83 @@
+//! Long expressions become queries that the engine takes.
+
+use clew_query::{Bool, Query};
+use serde_json::json;
+
+use super::oracle::collection;
+use crate::expr::{Templates, lower, parse};
+
+fn lowered(text: &str) -> crate::error::Result<Query> {
+    lower(&parse(text)?, &collection(), &Templates::default())
+}
+
+fn list(count: usize) -> String {
+    let numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+    format!("[{}]", numbers.join(","))
+}
+
+#[test]
+fn a_chain_on_one_field_is_one_clause() {
+    let chain: Vec<String> = (0..1_500).map(|number| format!("l == {number}")).collect();
+    let values = (0..1_500).map(|number| json!(number)).collect();
+    let expected = Query::Terms {
+        field: "l".to_string(),
+        values,
+        boost: 1.0,
+    };
+    assert_eq!(lowered(&chain.join(" or ")).unwrap(), expected);
+    assert_eq!(lowered(&format!("l in {}", list(1_500))).unwrap(), expected);
+    let chain: Vec<String> = (0..1_500).map(|number| format!("l != {number}")).collect();
+    let expected = Query::Bool(Bool {
+        must_not: vec![expected],
+        ..Bool::default()
+    });
+    assert_eq!(lowered(&chain.join(" and ")).unwrap(), expected);
+}
+
+#[test]
+fn a_longer_list_is_several_clauses() {
+    let query = lowered(&format!("l in {}", list(150_000))).unwrap();
+    let parts: Vec<usize> = query
+        .all()
+        .iter()
+        .filter_map(|query| match query {
+            Query::Terms { values, .. } => Some(values.len()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(parts, [65_536, 65_536, 18_928]);
+}
+
+#[test]
+fn more_conditions_than_clauses_are_one_test() {
+    let chain = |count: usize| {
+        let parts: Vec<String> = (0..count).map(|n| format!("l > {n} and d < {n}")).collect();
+        parts.join(" or ")
+    };
+    let clauses = |query: &Query| query.all().len();
+    assert!(clauses(&lowered(&chain(300)).unwrap()) > 600);
+    assert_eq!(clauses(&lowered(&chain(600)).unwrap()), 1);
+    let words: Vec<String> = (0..1_200)
+        .map(|n| format!("text_match(t, 'w{n}')"))
+        .collect();
+    let told = lowered(&words.join(" or "))
+        .err()
+        .map(|error| error.to_string());
+    let told = told.unwrap_or_default();
+    assert!(
+        told.contains("the expression has more than 1000 conditions"),
+        "{told}"
+    );
+}
+
+#[test]
+fn conditions_as_deep_as_the_engine_goes_are_clauses() {
+    let deep = |levels: usize| {
+        (0..levels).fold("l > 1".to_string(), |inner, level| match level % 2 {
+            0 => format!("(l > {level} and {inner})"),
+            _ => format!("(l < {level} or {inner})"),
+        })
+    };
+    assert!(lowered(&deep(20)).unwrap().all().len() > 1);
+    assert_eq!(lowered(&deep(60)).unwrap().all().len(), 1);
+}
