@@ -83,7 +83,8 @@ pub enum TextPattern {
 pub enum Operand {
     /// A value of its own.
     Literal(Value),
-    /// A value of the document: a member of it, and the way on from there.
+    /// A value of the document: a member of it, and the way on from there. Where a single value is tested, a field's own
+    /// column may stand for the member, so tests of lists as a whole are for members without one.
     Field {
         /// The member's name.
         name: String,

@@ -55,7 +55,7 @@ impl Lowering<'_> {
         }
         let how =
             comparison_of(operator).ok_or_else(|| ExprError::at(at, "expected a comparison"))?;
-        let operand = self.operand(field)?;
+        let operand = self.single(field)?;
         self.check_element(field, &value)?;
         let narrowed = match self.by_document {
             true => None,
@@ -72,12 +72,6 @@ impl Lowering<'_> {
             && field.data_type == DataType::Array
             && let Some(element) = field.element_type
         {
-            if path.steps.is_empty() {
-                return Err(ExprError::at(
-                    expr.at,
-                    format!("cannot compare array field {} with a value", field.name),
-                ));
-            }
             check_kind(expr.at, element, &field.name, value)?;
         }
         Ok(())
@@ -92,7 +86,7 @@ impl Lowering<'_> {
     ) -> Lowered<Query> {
         let how =
             comparison_of(operator).ok_or_else(|| ExprError::at(at, "expected a comparison"))?;
-        let (left, right) = (self.operand(left)?, self.operand(right)?);
+        let (left, right) = (self.single(left)?, self.single(right)?);
         Ok(predicate(Test::Compare(how, left, right), None))
     }
 }

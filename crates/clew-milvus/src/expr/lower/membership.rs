@@ -45,7 +45,7 @@ impl Lowering<'_> {
                 terms
             });
         }
-        let operand = self.operand(value)?;
+        let operand = self.single(value)?;
         if let Operand::Literal(own) = &operand {
             return Ok(constant(values.contains(own) != negated));
         }

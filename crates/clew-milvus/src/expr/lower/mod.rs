@@ -122,7 +122,7 @@ impl<'a> Lowering<'a> {
             Kind::Binary(operator @ (Operator::Matches | Operator::MatchesNot), value, pattern) => {
                 let negated = negated != (*operator == Operator::MatchesNot);
                 let pattern = self.text(pattern)?;
-                let operand = self.operand(value)?;
+                let operand = self.single(value)?;
                 Ok(tested(
                     Test::Text(operand, TextPattern::Regex(pattern)),
                     negated,
@@ -202,7 +202,7 @@ impl<'a> Lowering<'a> {
                     field.data_type.name()
                 ),
             )),
-            Place::Inside(operand, _) => Ok(tested(Test::IsTrue(operand), negated)),
+            Place::Inside(..) => Ok(tested(Test::IsTrue(self.single(expr)?), negated)),
         }
     }
 

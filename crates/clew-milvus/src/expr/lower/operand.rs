@@ -116,9 +116,24 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// A value that is no array field as a whole.
+    pub(super) fn single(&self, expr: &Expr) -> Lowered<Operand> {
+        if let Kind::Path(path) = &expr.kind
+            && path.steps.is_empty()
+            && let Place::Inside(_, Some(field)) = self.place(expr.at, path)?
+            && field.data_type == DataType::Array
+        {
+            return Err(ExprError::at(
+                expr.at,
+                format!("array field {} has no single value", field.name),
+            ));
+        }
+        self.operand(expr)
+    }
+
     /// A value to count with.
     pub(super) fn number(&self, expr: &Expr) -> Lowered<Operand> {
-        let operand = self.operand(expr)?;
+        let operand = self.single(expr)?;
         let refuse = |what: String| {
             Err(ExprError::at(
                 expr.at,

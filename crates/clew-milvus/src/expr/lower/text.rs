@@ -44,7 +44,7 @@ impl Lowering<'_> {
             };
             return Ok(matched(field, query, negated));
         }
-        let operand = self.operand(value)?;
+        let operand = self.single(value)?;
         Ok(tested(
             Test::Text(operand, TextPattern::Like(pattern)),
             negated,

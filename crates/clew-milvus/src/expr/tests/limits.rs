@@ -81,3 +81,62 @@ fn conditions_as_deep_as_the_engine_goes_are_clauses() {
     assert!(lowered(&deep(20)).unwrap().all().len() > 1);
     assert_eq!(lowered(&deep(60)).unwrap().all().len(), 1);
 }
+
+#[test]
+fn whole_arrays_and_wrong_kinds_are_refused() {
+    for (text, place, reason) in [
+        ("a == 1", "1:0", "array field a has no single value"),
+        (
+            "l > 1 and a == j",
+            "1:10",
+            "array field a has no single value",
+        ),
+        ("a in [1]", "1:0", "array field a has no single value"),
+        ("w like 'x'", "1:0", "array field w has no single value"),
+        ("a + 1 > 2", "1:0", "array field a has no single value"),
+        ("a", "1:0", "array field a has no single value"),
+        (
+            "t == 1",
+            "1:0",
+            "cannot compare field t of type VarChar with 1",
+        ),
+        ("l in ['x']", "1:0", "cannot compare field l of type Int64"),
+        ("l like 'x'", "1:0", "only VarChar can be matched"),
+        ("t + 1 > 2", "1:0", "cannot calculate with field t"),
+        ("b > true", "1:0", "comparisons of order are not supported"),
+        ("l", "1:0", "predicate is not a boolean expression"),
+        ("1 + 1", "1:2", "predicate is not a boolean expression"),
+        (
+            "l[0] == 1",
+            "1:0",
+            "Int64 data type not supported accessed with []",
+        ),
+        (
+            "array_contains(l, 1)",
+            "1:15",
+            "only supported on json or array fields",
+        ),
+        ("l == {x}", "1:5", "variable name {x} is not found"),
+        (
+            "(l > 1) == (l < 5)",
+            "1:3",
+            "a comparison cannot be compared",
+        ),
+        ("f(l)", "1:0", "function f is not supported"),
+    ] {
+        let told = lowered(text).err().map(|error| error.to_string());
+        let told = told.unwrap_or_else(|| panic!("{text} was taken"));
+        assert!(told.contains(&format!("line {place} ")), "{text}: {told}");
+        assert!(told.contains(reason), "{text}: {told}");
+    }
+}
+
+#[test]
+fn a_negated_match_leaves_out_rows_without_a_text() {
+    let query = lowered("not (text_match(t, 'x'))").unwrap();
+    let exists = Query::Exists {
+        field: "t".to_string(),
+        boost: 1.0,
+    };
+    assert!(query.children().contains(&&exists), "{query:?}");
+}

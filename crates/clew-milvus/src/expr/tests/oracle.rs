@@ -273,7 +273,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-fn engine(documents: &[Value]) -> Engine {
+pub(super) fn engine_of(documents: &[Value], at_once: usize) -> Engine {
     let options = EngineOptions::new("/data");
     let disk = Arc::new(SimDisk::new());
     let engine = Engine::start(options, disk, Arc::new(RealClock::new())).unwrap();
@@ -283,7 +283,7 @@ fn engine(documents: &[Value]) -> Engine {
     created.unwrap();
     let index = engine.open_exactly("c", &access, Purpose::Read).unwrap();
     // Some are written twice, and there is more than one segment.
-    for part in documents.chunks(DOCUMENTS / 3) {
+    for part in documents.chunks(at_once) {
         for times in 0..2 {
             let some = part.iter().filter(|one| times == 0 || one["l"] == json!(3));
             let operations = some.map(|one| WriteOperation {
@@ -330,7 +330,7 @@ async fn the_engine_finds_what_the_interpreter_says() {
             made
         })
         .collect();
-    let (engine, collection) = (engine(&documents), collection());
+    let (engine, collection) = (engine_of(&documents, DOCUMENTS / 3), collection());
     let mut wrong = Vec::new();
     for _ in 0..EXPRESSIONS {
         let text = expression().new_tree(&mut runner).unwrap().current();

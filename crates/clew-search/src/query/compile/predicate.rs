@@ -23,7 +23,7 @@ impl Compiler<'_> {
             }
         };
         Ok(Node::set(
-            Tested::new(&query.test, within)?,
+            Tested::new(&query.test, &self.context.snapshot.mapping, within)?,
             query.boost * factor,
         ))
     }

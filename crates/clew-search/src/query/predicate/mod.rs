@@ -1,9 +1,11 @@
-//! Tests that are made on documents themselves: each is read again, and only those that a query let through.
+//! Tests that are made on documents themselves, and only on those that a query let through.
+
+mod inputs;
 
 use std::sync::Arc;
 
 use clew_query::{Operand, QueryError, Test, TextPattern, unless_stopped_in_set};
-use clew_schema::Sources;
+use clew_schema::Mapping;
 use regex::Regex;
 use serde_json::Value;
 use tantivy::SegmentReader;
@@ -12,6 +14,7 @@ use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, FoundDocs};
 use crate::segments::SegmentBits;
+use inputs::Inputs;
 
 /// Memory of a compiled regular expression.
 const REGEX_BYTES_MAX: usize = 1 << 20;
@@ -20,6 +23,7 @@ const REGEX_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Tested {
     test: Compiled,
+    inputs: Inputs,
     /// Only these are tested; all where nothing is said.
     within: Option<Vec<(SegmentId, SegmentBits)>>,
 }
@@ -29,10 +33,12 @@ impl Tested {
     /// When a pattern in the test is none.
     pub(crate) fn new(
         test: &Test,
+        mapping: &Mapping,
         within: Option<Vec<(SegmentId, SegmentBits)>>,
     ) -> Result<Self, QueryError> {
         Ok(Tested {
             test: Compiled::of(test)?,
+            inputs: Inputs::of(test, mapping),
             within,
         })
     }
@@ -54,13 +60,11 @@ impl DocumentSet for Tested {
         if candidates.count() == 0 {
             return Ok(FoundDocs::Nothing);
         }
-        let mut sources: clew_schema::SourceCursor = Sources::open(reader)?.cursor();
+        let mut documents = self.inputs.open(reader)?;
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in candidates.iter() {
             unless_stopped_in_set()?;
-            // What is no document has no values.
-            let document: Value = serde_json::from_slice(sources.get(doc)?).unwrap_or_default();
-            if self.test.holds(&document) == Some(true) {
+            if self.test.holds(documents.get(doc)?) == Some(true) {
                 bits.insert(doc);
             }
         }
