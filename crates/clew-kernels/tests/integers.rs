@@ -126,7 +126,7 @@ fn bytes_and_bits_of_every_length_are_summed_exactly() {
 #[test]
 fn extreme_bytes_and_bits_are_summed_exactly() {
     // The last is the longest vector that a column stores.
-    for len in [1, 31, 32, 63, 64, 65, 255, 256, 300, 16_000] {
+    for len in [1, 31, 32, 63, 64, 65, 255, 256, 300, 16_000, 32_768] {
         for (x, y) in [
             (-128, -128),
             (-128, 127),

@@ -2,12 +2,15 @@
 //! and compression.
 
 use clew_schema::{MappingError, VectorCompression, VectorMapping};
-use clew_vector::{ColumnOptions, DIMENSION_MAX, Element, Method, Space};
+use clew_vector::{ColumnOptions, Element, Method, Space};
 use serde_json::{Map, Value};
 
 use crate::compression::read_compression;
 use crate::method::read_method;
 use crate::parameters::{show, whole_number};
+
+/// Largest dimension that OpenSearch takes; columns take more.
+const DIMENSION_MAX: usize = 16_000;
 
 /// Reads the parameters that decide how vectors are stored and found.
 pub(crate) fn read_vector(

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Element, Method, Space, VectorError};
 
-/// Largest dimension of a vector, OpenSearch's own limit.
-pub const DIMENSION_MAX: usize = 16_000;
+/// Largest dimension of a vector. Squared distances of as many bytes still fit into an `i32`, in which
+/// kernels add them up; protocols may allow less.
+pub const DIMENSION_MAX: usize = 32_768;
 /// Largest number of links per vector; beyond it a graph is slower than a scan.
 pub const M_MAX: u16 = 512;
 /// Largest beam of the graph builder.

@@ -326,7 +326,7 @@ mod tests {
         let zero = "zero vector has no direction, which space cosinesimil needs";
         refused(Space::Cosine, &[0.0, 0.0], zero);
         let error = MaxSimQuery::new(Space::L2, 0, &[1.0]).unwrap_err();
-        let expected = "dimension is 0, must be from 1 to 16000";
+        let expected = "dimension is 0, must be from 1 to 32768";
         assert_eq!(error.to_string(), expected);
 
         let query = MaxSimQuery::new(Space::L2, 2, &[1.0, 2.0]).unwrap();

@@ -158,12 +158,12 @@ fn options_out_of_bounds_are_refused_by_name() {
         });
         assert_eq!(error.unwrap_err().to_string(), expected);
     };
-    check(0, 16, 100, "dimension is 0, must be from 1 to 16000");
+    check(0, 16, 100, "dimension is 0, must be from 1 to 32768");
     check(
-        16_001,
+        32_769,
         16,
         100,
-        "dimension is 16001, must be from 1 to 16000",
+        "dimension is 32769, must be from 1 to 32768",
     );
     check(4, 1, 100, "m is 1, must be from 2 to 512");
     check(4, 16, 1, "ef_construction is 1, must be from 2 to 4096");
