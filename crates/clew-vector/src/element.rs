@@ -47,12 +47,16 @@ impl Element {
 
     /// Size of a stored vector.
     pub fn row_bytes(self, dimension: usize) -> usize {
-        let number = match self {
+        self.number_bytes() * self.numbers(dimension)
+    }
+
+    /// Size of a stored number.
+    pub fn number_bytes(self) -> usize {
+        match self {
             Element::F32 => 4,
             Element::F16 | Element::Bf16 => 2,
             Element::I8 | Element::Bit => 1,
-        };
-        number * self.numbers(dimension)
+        }
     }
 
     /// Name of the type, as errors have it.
@@ -63,6 +67,69 @@ impl Element {
             Element::Bf16 => "bfloat16",
             Element::I8 => "byte",
             Element::Bit => "binary",
+        }
+    }
+
+    /// The number that stands for the type in files and logs.
+    pub fn code(self) -> u8 {
+        match self {
+            Element::F32 => 0,
+            Element::F16 => 1,
+            Element::Bf16 => 2,
+            Element::I8 => 3,
+            Element::Bit => 4,
+        }
+    }
+
+    /// The type that a number of [`Element::code`] stands for.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Element::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Whether a vector can be kept as this type alone: every number fits, and one that has a
+    /// direction still has one when it was rounded, which the space of cosines asks for. O(numbers).
+    pub fn keeps(self, vector: &[f32]) -> bool {
+        let mut buffer = Vec::new();
+        let is_zero = |numbers: &[f32]| numbers.iter().all(|&value| value == 0.0);
+        self.check(vector).is_ok() && (is_zero(vector) || !is_zero(self.round(vector, &mut buffer)))
+    }
+
+    /// Appends the numbers of a vector as this type has them, little endian, rounded as a column
+    /// rounds them; meant for vectors that [`Element::keeps`]. O(numbers).
+    pub fn encode(self, vector: &[f32], out: &mut Vec<u8>) {
+        let numbers = vector.iter();
+        match self {
+            Element::F32 => out.extend(numbers.flat_map(|value| value.to_le_bytes())),
+            Element::F16 => {
+                out.extend(numbers.flat_map(|&value| f16::from_f32(value).to_le_bytes()))
+            }
+            Element::Bf16 => {
+                out.extend(numbers.flat_map(|&value| bf16::from_f32(value).to_le_bytes()));
+            }
+            Element::I8 | Element::Bit => {
+                out.extend(numbers.map(|&value| whole(value).cast_unsigned()));
+            }
+        }
+    }
+
+    /// Reads what [`Element::encode`] wrote; what is behind the last whole number is left out.
+    /// O(numbers).
+    pub fn decode(self, bytes: &[u8]) -> Vec<f32> {
+        let (pairs, fours) = (bytes.as_chunks().0, bytes.as_chunks().0);
+        match self {
+            Element::F32 => fours.iter().map(|&four| f32::from_le_bytes(four)).collect(),
+            Element::F16 => pairs
+                .iter()
+                .map(|&pair| f16::from_le_bytes(pair).to_f32())
+                .collect(),
+            Element::Bf16 => pairs
+                .iter()
+                .map(|&pair| bf16::from_le_bytes(pair).to_f32())
+                .collect(),
+            Element::I8 | Element::Bit => bytes
+                .iter()
+                .map(|&byte| f32::from(byte.cast_signed()))
+                .collect(),
         }
     }
 
@@ -268,6 +335,38 @@ mod tests {
         }
         assert_eq!(stored(Element::F16, &[0.1]), [0.099_975_586]);
         assert_eq!(stored(Element::Bf16, &[0.1]), [0.100_097_656]);
+    }
+
+    #[test]
+    fn bytes_of_a_vector_read_back_as_a_column_keeps_it() {
+        let vector = [1.0, -128.0, 127.0, 0.0];
+        for (code, element) in (0..).zip(Element::ALL) {
+            assert_eq!(
+                (element.code(), Element::from_code(code)),
+                (code, Some(element))
+            );
+            let mut bytes = Vec::new();
+            element.encode(&vector, &mut bytes);
+            assert_eq!(bytes.len(), element.row_bytes(dimension(element, &vector)));
+            assert_eq!(element.decode(&bytes), vector, "{element:?}");
+        }
+        assert_eq!(Element::from_code(5), None);
+        for element in [Element::F32, Element::F16, Element::Bf16] {
+            let mut bytes = Vec::new();
+            element.encode(&[0.1, -3.3e-6], &mut bytes);
+            assert_eq!(element.decode(&bytes), stored(element, &[0.1, -3.3e-6]));
+        }
+    }
+
+    #[test]
+    fn a_type_that_would_lose_a_vector_does_not_keep_it() {
+        assert!(Element::F16.keeps(&[0.0, 1e-9, 0.1]));
+        assert!(Element::F16.keeps(&[0.0, 0.0]));
+        assert!(!Element::F16.keeps(&[0.0, 1e-9]));
+        assert!(!Element::F16.keeps(&[1e5]));
+        assert!(!Element::Bf16.keeps(&[f32::MAX]));
+        assert!(!Element::I8.keeps(&[0.5]));
+        assert!(Element::F32.keeps(&[f32::MIN_POSITIVE]));
     }
 
     #[test]

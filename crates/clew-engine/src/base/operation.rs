@@ -1,17 +1,22 @@
 //! What the engine writes into the log for a document. Layout: `docs/formats/operations.md`.
 //!
-//! Vectors are stored as numbers, apart from the source, so that replay parses no digits.
+//! Vectors are stored as numbers of the type that their column keeps, apart from the source, so that
+//! replay parses no digits and the log is as small as the column.
 
 use clew_log::StreamId;
 use clew_schema::FieldId;
+use clew_vector::Element;
 
 use crate::base::error::EngineError;
 
 /// The catalog's stream in the log.
 pub(crate) const CATALOG_STREAM: u32 = 1;
 
+/// Vectors, if any, are `f32`: written for documents without vectors alone, read for all.
 const KIND_INDEX: u8 = 1;
 const KIND_DELETE: u8 = 2;
+/// Each vector says of what type its numbers are.
+const KIND_INDEX_TYPED: u8 = 3;
 const NO_ROUTING: u16 = u16::MAX;
 
 /// Longest document id, in bytes.
@@ -43,16 +48,45 @@ pub(crate) enum Body<'a> {
     Delete,
 }
 
+/// A vector on its way into the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoggedVector<'a> {
+    pub(crate) field: FieldId,
+    /// What the field's column keeps.
+    pub(crate) element: Element,
+    pub(crate) numbers: &'a [f32],
+}
+
+impl LoggedVector<'_> {
+    /// Field, type of the numbers, how many, and the numbers.
+    ///
+    /// What is in the log must be taken again by the mapping that took it before. A vector that
+    /// rounding makes zero or infinite would not be, so that it stays `f32`.
+    fn encode(&self, out: &mut Vec<u8>) {
+        let element = match self.element.keeps(self.numbers) {
+            true => self.element,
+            false => Element::F32,
+        };
+        let count = u32::try_from(self.numbers.len()).expect("dimensions are limited");
+        out.extend_from_slice(&self.field.get().to_le_bytes());
+        out.push(element.code());
+        out.extend_from_slice(&count.to_le_bytes());
+        element.encode(self.numbers, out);
+    }
+}
+
 /// The fixed part of an operation, and its strings and vectors; the source follows as a part of
-/// its own, so that it is copied only into the log's buffer.
+/// its own, so that it is copied only into the log's buffer. The vectors are given beside the
+/// operation, whose own are not looked at.
 pub(crate) fn encode_head(
     operation: &DocumentOperation<'_>,
-    vectors: &[(FieldId, Vec<f32>)],
+    vectors: &[LoggedVector<'_>],
 ) -> Vec<u8> {
-    let vector_bytes: usize = vectors.iter().map(|(_, v)| 8 + v.len() * 4).sum();
+    let vector_bytes: usize = vectors.iter().map(|v| 9 + v.numbers.len() * 4).sum();
     let mut head = Vec::with_capacity(32 + operation.id.len() + vector_bytes);
     head.push(match operation.body {
-        Body::Index { .. } => KIND_INDEX,
+        Body::Index { .. } if vectors.is_empty() => KIND_INDEX,
+        Body::Index { .. } => KIND_INDEX_TYPED,
         Body::Delete => KIND_DELETE,
     });
     head.extend_from_slice(&operation.seq_no.to_le_bytes());
@@ -64,11 +98,8 @@ pub(crate) fn encode_head(
     if matches!(operation.body, Body::Index { .. }) {
         let count = u16::try_from(vectors.len()).expect("a mapping has at most 1000 fields");
         head.extend_from_slice(&count.to_le_bytes());
-        for (field, vector) in vectors {
-            let dimension = u32::try_from(vector.len()).expect("dimensions are limited");
-            head.extend_from_slice(&field.get().to_le_bytes());
-            head.extend_from_slice(&dimension.to_le_bytes());
-            head.extend(vector.iter().flat_map(|value| value.to_le_bytes()));
+        for vector in vectors {
+            vector.encode(&mut head);
         }
     }
     head
@@ -120,9 +151,11 @@ impl<'a> Reader<'a> {
         };
         let body = match kind {
             KIND_DELETE => Body::Delete,
-            KIND_INDEX => {
+            KIND_INDEX | KIND_INDEX_TYPED => {
+                let is_typed = kind == KIND_INDEX_TYPED;
                 let count = u16::from_le_bytes(self.array()?);
-                let vectors = (0..count).map(|_| self.vector()).collect::<Option<_>>()?;
+                let vectors = (0..count).map(|_| self.vector(is_typed));
+                let vectors = vectors.collect::<Option<_>>()?;
                 Body::Index {
                     vectors,
                     source: std::mem::take(&mut self.0),
@@ -139,17 +172,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn vector(&mut self) -> Option<(FieldId, Vec<f32>)> {
+    fn vector(&mut self, is_typed: bool) -> Option<(FieldId, Vec<f32>)> {
         let field = FieldId::new(u32::from_le_bytes(self.array()?));
-        let dimension = usize::try_from(u32::from_le_bytes(self.array()?)).ok()?;
-        let (values, _) = self.take(dimension.checked_mul(4)?)?.as_chunks::<4>();
-        Some((
-            field,
-            values
-                .iter()
-                .map(|bytes| f32::from_le_bytes(*bytes))
-                .collect(),
-        ))
+        let element = match is_typed {
+            true => Element::from_code(self.array::<1>()?[0])?,
+            false => Element::F32,
+        };
+        let count = usize::try_from(u32::from_le_bytes(self.array()?)).ok()?;
+        let bytes = self.take(count.checked_mul(element.number_bytes())?)?;
+        Some((field, element.decode(bytes)))
     }
 }
 
@@ -188,26 +219,119 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// A type, and vectors of it that a column takes.
+    fn typed() -> impl Strategy<Value = (Element, Vec<f32>)> {
+        let whole = (-128_i8..=127).prop_map(f32::from).boxed();
+        let any_element = proptest::sample::select(Element::ALL.to_vec());
+        any_element.prop_flat_map(move |element| {
+            let number = match element {
+                Element::I8 | Element::Bit => whole.clone(),
+                Element::F32 | Element::F16 | Element::Bf16 => any_number().boxed(),
+            };
+            (Just(element), proptest::collection::vec(number, 1..20))
+        })
+    }
+
+    /// Numbers of all sizes, also those that small types make zero or infinite.
+    fn any_number() -> impl Strategy<Value = f32> {
+        use proptest::num::f32::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+        prop_oneof![
+            POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO,
+            -70_000.0..70_000.0_f32
+        ]
+    }
+
+    /// What must come back: the numbers as the type has them, or all as they were.
+    fn expected(element: Element, numbers: &[f32]) -> Vec<f32> {
+        let mut bytes = Vec::new();
+        element.encode(numbers, &mut bytes);
+        match element.keeps(numbers) {
+            true => element.decode(&bytes),
+            false => numbers.to_vec(),
+        }
+    }
+
+    fn operation<'a>(vectors: Vec<(FieldId, Vec<f32>)>, source: &'a [u8]) -> DocumentOperation<'a> {
+        let body = Body::Index { vectors, source };
+        DocumentOperation {
+            id: "a",
+            routing: None,
+            seq_no: 3,
+            version: 4,
+            body,
+        }
+    }
+
+    #[test]
+    fn vectors_of_the_first_layout_are_still_read() {
+        let mut payload = vec![1];
+        payload.extend([3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
+        payload.extend([1, 0, 0xff, 0xff, b'a', 1, 0, 7, 0, 0, 0, 2, 0, 0, 0]);
+        payload.extend([0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, b'{', b'}']);
+        let vectors = vec![(FieldId::new(7), vec![1.0, -2.0])];
+        assert_eq!(decode(&payload).unwrap(), operation(vectors, b"{}"));
+    }
+
+    #[test]
+    fn a_vector_takes_as_many_bytes_as_its_column_gives_it() {
+        let bytes = |element, numbers: &[f32]| {
+            let field = FieldId::new(7);
+            let vector = LoggedVector {
+                field,
+                element,
+                numbers,
+            };
+            let of =
+                |vectors: &[LoggedVector<'_>]| encode_head(&operation(vec![], b""), vectors).len();
+            of(&[vector]) - of(&[]) - 9
+        };
+        let numbers = [1.0; 16];
+        let sizes = Element::ALL.map(|element| bytes(element, &numbers));
+        assert_eq!(sizes, [64, 32, 32, 16, 16]);
+        // Rounded, it would be refused when it comes back.
+        assert_eq!(bytes(Element::F16, &[1e-9; 16]), 64);
+    }
+
+    #[test]
+    fn an_operation_without_vectors_has_the_first_layout() {
+        assert_eq!(encode_head(&operation(vec![], b""), &[])[0], KIND_INDEX);
+    }
+
     proptest! {
         #[test]
         fn an_operation_reads_back_as_it_was_written(
             id in "\\PC{1,40}",
             routing in proptest::option::of("\\PC{0,20}"),
-            vector in proptest::collection::vec(proptest::num::f32::NORMAL, 1..20),
+            typed in proptest::collection::vec(typed(), 0..4),
             source in proptest::collection::vec(any::<u8>(), 0..100),
             seq_no: u64,
             version: u64,
         ) {
-            let vectors = vec![(FieldId::new(7), vector)];
-            let body = Body::Index { vectors: vectors.clone(), source: &source };
+            let logged: Vec<LoggedVector<'_>> = (7..)
+                .zip(&typed)
+                .map(|(field, (element, numbers))| {
+                    LoggedVector { field: FieldId::new(field), element: *element, numbers }
+                })
+                .collect();
+            let vectors = logged.iter().map(|v| (v.field, expected(v.element, v.numbers))).collect();
+            let body = Body::Index { vectors, source: &source };
             let written = DocumentOperation { id: &id, routing: routing.as_deref(), seq_no, version, body };
-            let mut payload = encode_head(&written, &vectors);
+            let mut payload = encode_head(&written, &logged);
             payload.extend_from_slice(&source);
-            prop_assert_eq!(decode(&payload).unwrap(), written);
+            let read = decode(&payload).unwrap();
+            prop_assert_eq!(&read, &written);
+            let Body::Index { vectors, .. } = read.body else { unreachable!() };
+            for ((_, read), (_, numbers)) in vectors.iter().zip(&typed) {
+                prop_assert!(read.iter().all(|value| value.is_finite()));
+                let is_zero = |vector: &[f32]| vector.iter().all(|&value| value == 0.0);
+                prop_assert_eq!(is_zero(read), is_zero(numbers));
+            }
         }
 
         #[test]
-        fn arbitrary_bytes_never_panic(payload in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_never_panic(kind in 0_u8..5, mut payload in proptest::collection::vec(any::<u8>(), 1..200)) {
+            let _ = decode(&payload);
+            payload[0] = kind;
             let _ = decode(&payload);
         }
     }

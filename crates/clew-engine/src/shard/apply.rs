@@ -145,7 +145,7 @@ impl Writer {
                 source: &document.source,
             },
         };
-        let head = encode_head(&operation, &document.vectors);
+        let head = encode_head(&operation, &document.logged_vectors());
         let glsn = self.append(&[&head, &document.source])?;
         let result = if current.is_some() {
             WriteResult::Updated

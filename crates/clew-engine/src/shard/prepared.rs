@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use clew_query::{NoQuery, QueryReader};
-use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, ParsedDocument, UnfitKind};
+use clew_schema::{
+    DocumentError, FieldId, FieldKind, Mapping, NestedObject, ParsedDocument, UnfitKind,
+};
 use clew_search::stored_query;
+use clew_vector::Element;
 use tantivy::schema::{Field, OwnedValue};
+
+use crate::base::operation::LoggedVector;
 
 /// A document that has been parsed under a mapping.
 pub(crate) struct Prepared {
@@ -37,6 +42,22 @@ impl Prepared {
             needs_routing: document.needs_routing,
             queries: document.queries,
         }
+    }
+
+    /// Its vectors as the log takes them: each with the type that its column keeps.
+    pub(crate) fn logged_vectors(&self) -> Vec<LoggedVector<'_>> {
+        let element_of = |field| match self.mapping.by_id(field).map(|field| &field.kind) {
+            Some(FieldKind::Vector(vector)) => vector.column.element,
+            _ => Element::F32,
+        };
+        let vectors = self.vectors.iter();
+        vectors
+            .map(|(field, numbers)| LoggedVector {
+                field: *field,
+                element: element_of(*field),
+                numbers,
+            })
+            .collect()
     }
 
     /// Adds the queries that it stores to its values, once they are known to be queries.

@@ -29,6 +29,7 @@ mod recall;
 mod reordering;
 mod snapshots;
 mod time_out;
+mod typed_vectors;
 mod vectors;
 mod verify;
 mod weather;
