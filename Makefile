@@ -10,6 +10,8 @@ PGO := $(CARGO_TARGET_DIR)/pgo
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
+MILVUS_NODE := $(CLEW_CACHE)/milvus-node-3.0.6
+MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(MILVUS_NODE)/session.js
 PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
@@ -33,7 +35,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
 		$(PYTHON) -m unittest discover -s tests -t tests -v
 
-clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(GO_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
+clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
@@ -114,6 +116,18 @@ $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-b
 	python3 -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+$(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed: $(CLEW_CACHE)/venv-%/.installed: tests/milvus/requirements-%.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+$(MILVUS_NODE)/session.js: $(wildcard tests/milvus/node_session/*)
+	@command -v npm >/dev/null || { echo "npm is missing: Milvus' SDK for Node.js cannot be installed"; exit 1; }
+	mkdir -p $(@D)
+	cp tests/milvus/node_session/package.json $(@D)
+	npm install --silent --no-audit --no-fund --prefix $(@D)
+	cp tests/milvus/node_session/session.js $@
 
 $(GO_SESSION): $(wildcard tests/clients/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: go-elasticsearch cannot be built"; exit 1; }
