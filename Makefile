@@ -21,7 +21,7 @@ FILEBEAT := filebeat-7.17.28
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-demo: build ## build, serve, collect this machine's logs, load vectors and ask five questions
+demo: build ## build, serve, collect this machine's logs, load vectors and ask six questions
 	python3 demo/demo.py --bin $(RELEASE)
 
 test: check test-rust test-clients ## run every test

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demo: serve, collect this machine's logs, load vectors, ask five questions.
+"""The demo: serve, collect this machine's logs, load vectors, ask six questions.
 
 Needs nothing but Python 3 and the release binary. Ctrl-C stops everything; the data folder is
 removed then. CLEW_DEMO_STAY=0 ends after the answers instead of staying reachable.
@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 
 VECTORS, DIMENSION, TOPICS, K = 5_000, 64, 20, 5
-LOG_INDEX, VECTOR_INDEX, TAIL_INDEX = "logs", "demo-vectors", "demo-tail"
+LOG_INDEX, VECTOR_INDEX, TAIL_INDEX = "logs", "demo_vectors", "demo-tail"
 
 
 def title(text):
@@ -44,7 +44,8 @@ class Server:
             self.process.wait()  # a port is taken: try free ones
         else:
             raise SystemExit(f"the server did not start, see {self.log_file.name}")
-        self.url = "http://" + json.loads(line)["listening"]["http"]
+        listening = json.loads(line)["listening"]
+        self.url, self.milvus_url = "http://" + listening["http"], "http://" + listening["grpc"]
         self.call("GET", "/_health")
 
     def call(self, method, path, body=None, ndjson=False):
@@ -54,6 +55,16 @@ class Server:
             self.url + path, data=data, method=method, headers={"Content-Type": kind})
         with urllib.request.urlopen(request, timeout=60) as reply:
             return json.loads(reply.read() or b"{}")
+
+    def milvus(self, path, body):
+        """A call of Milvus' RESTful API, for which no client is needed."""
+        request = urllib.request.Request(f"{self.milvus_url}/v2/vectordb/{path}", data=json.dumps(body).encode(),
+                                         headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            answer = json.load(reply)
+        if answer["code"] != 0:
+            raise SystemExit(f"Milvus' API refused {path}: {answer}")
+        return answer["data"]
 
     def search(self, index, body):
         return self.call("POST", f"/{index}/_search", body)
@@ -185,8 +196,23 @@ def answers(server, kept):
     print(f"    {len(found & {n for _, n in exact})} of {K} agree with a full scan in Python")
 
 
+def ask_as_milvus(server, kept):
+    title("5. The same vectors, asked for through Milvus' API: the index is a collection")
+    number = min(kept)
+    vector = kept[number][1]
+    expression = f"number != {number} and topic in ['t1', 't2', 't3']"
+    print(f"    filter: {expression}")
+    rows = server.milvus("entities/search", {
+        "collectionName": VECTOR_INDEX, "annsField": "embedding", "data": [vector], "limit": K,
+        "filter": expression, "outputFields": ["topic", "number"]})
+    for row in rows:
+        print(f"    distance {row['distance']:.3f}  topic={row['topic']} number={row['number']}")
+    exact = sorted((math.dist(vector, v), n) for n, (t, v) in kept.items() if t in (1, 2, 3) and n != number)[:K]
+    print(f"    {len({row['number'] for row in rows} & {n for _, n in exact})} of {K} agree with a full scan in Python")
+
+
 def live_tail(binary, server, folder):
-    title("5. Live tail: a file grows, the collector follows it, the log shows each line arrive")
+    title("6. Live tail: a file grows, the collector follows it, the log shows each line arrive")
     path = os.path.join(folder, "app.log")
     open(path, "w").close()
     # From the position after the last write, so that no line can slip by before the tail looks.
@@ -238,9 +264,11 @@ def main():
         if count == 0:
             raise SystemExit("no log line could be read under /var/log")
         answers(server, kept)
+        ask_as_milvus(server, kept)
         live_tail(binary, server, folder)
         title("The server stays reachable")
         print(f"  OpenSearch REST  {server.url}   (try: curl '{server.url}/_cat/indices?v')")
+        print(f"  Milvus' API      {server.milvus_url}   (gRPC, and /v2/vectordb/…)")
         print(f"  health           {server.url}/_health")
         print(f"  metrics          {server.url}/_metrics")
         if stay:

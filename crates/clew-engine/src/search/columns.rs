@@ -346,6 +346,8 @@ fn members(
         path: target.shard.place.dir.clone(),
         reason: format!("a stored document cannot be read: {error}"),
     })?;
-    let owned = found.into_iter().map(|(number, json)| (number, json.to_owned()));
+    let owned = found
+        .into_iter()
+        .map(|(number, json)| (number, json.to_owned()));
     Ok(owned.collect())
 }

@@ -21,14 +21,9 @@ pub(super) enum Which {
 
 impl Lowering<'_> {
     pub(super) fn membership(&self, value: &Expr, list: &Expr, negated: bool) -> Lowered<Query> {
-        let values = match self.literal(list)? {
-            Some(Value::Array(values)) => values,
-            _ => {
-                return Err(ExprError::at(
-                    list.at,
-                    "the right-hand side of 'in' must be a list",
-                ));
-            }
+        let Some(Value::Array(values)) = self.literal(list)? else {
+            let why = "the right-hand side of 'in' must be a list";
+            return Err(ExprError::at(list.at, why));
         };
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
