@@ -11,7 +11,8 @@ PGO := $(CARGO_TARGET_DIR)/pgo
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
 MILVUS_NODE := $(CLEW_CACHE)/milvus-node-3.0.6
-MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(MILVUS_NODE)/session.js
+MILVUS_GO := $(CLEW_CACHE)/milvus-go-2.6.2/session
+MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(MILVUS_NODE)/session.js $(MILVUS_GO)
 PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
@@ -128,6 +129,10 @@ $(MILVUS_NODE)/session.js: $(wildcard tests/milvus/node_session/*)
 	cp tests/milvus/node_session/package.json $(@D)
 	npm install --silent --no-audit --no-fund --prefix $(@D)
 	cp tests/milvus/node_session/session.js $@
+
+$(MILVUS_GO): $(wildcard tests/milvus/go_session/*)
+	@command -v go >/dev/null || { echo "Go is missing: Milvus' SDK for Go cannot be built"; exit 1; }
+	cd tests/milvus/go_session && go build -trimpath -o $@ .
 
 $(GO_SESSION): $(wildcard tests/clients/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: go-elasticsearch cannot be built"; exit 1; }

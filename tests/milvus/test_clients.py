@@ -57,6 +57,15 @@ class Clients(ClientsTest):
         self.assertEqual(seen["error"], [1100, True])
         self.assertEqual((seen["absent"], seen["fields"]), (False, FIELDS))
 
+    def test_go(self):
+        seen = self.session(tool("milvus-go-2.6.2/session", "clients"), self.server.grpc_address)
+        self.assertEqual((seen["found"], seen["title"], seen["colour"]), (20, "t0", "blue"))
+        self.assertEqual(seen["filtered"][1], 21)
+        self.assertTrue(all(number % 2 for number in seen["filtered"]))
+        self.assertEqual((seen["queried"], seen["hybrid"], seen["got"]), ([3, 4], 20, "new"))
+        self.assertEqual((seen["inserted"], seen["deleted"], seen["count"]), (200, 50, 150))
+        self.assertEqual((seen["error"], seen["absent"], seen["fields"]), (True, False, FIELDS))
+
 
 if __name__ == "__main__":
     unittest.main()
