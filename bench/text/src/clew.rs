@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use bytes::Bytes;
 use clew_engine::{
     Access, Action, Engine, EngineOptions, IndexHandle, IndexSettings, MergeOrder, OpType, Pinned,
     Purpose, TranslogDurability, WriteOperation,
@@ -138,10 +137,7 @@ fn operation(number: usize, body: &str, columns: Columns) -> WriteOperation {
         require_alias: false,
         id: Some(number.to_string()),
         routing: None,
-        action: Action::Index {
-            source: Bytes::from(source.to_string()),
-            op_type: OpType::Index,
-        },
+        action: Action::index(source.to_string(), OpType::Index),
         condition: None,
     }
 }

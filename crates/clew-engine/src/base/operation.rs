@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    fn operation<'a>(vectors: Vec<(FieldId, Vec<f32>)>, source: &'a [u8]) -> DocumentOperation<'a> {
+    fn operation(vectors: Vec<(FieldId, Vec<f32>)>, source: &[u8]) -> DocumentOperation<'_> {
         let body = Body::Index { vectors, source };
         DocumentOperation {
             id: "a",

@@ -19,7 +19,6 @@ const LENGTH_MAX: usize = 65_535;
 const CAPACITY_MAX: usize = 4_096;
 /// Most dimensions of a vector; those of bits are counted one by one.
 const DIMENSION_MAX: usize = 32_768;
-const BITS_MAX: usize = 8 * DIMENSION_MAX;
 
 /// A field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -171,7 +170,7 @@ impl Field {
     pub(crate) fn dimension(&self) -> Result<usize> {
         match self.data_type {
             DataType::BinaryVector => {
-                let bits = self.number("dim", (8, BITS_MAX))?;
+                let bits = self.number("dim", (8, DIMENSION_MAX))?;
                 match bits.is_multiple_of(8) {
                     true => Ok(bits),
                     false => Err(MilvusError::invalid(format!(

@@ -22,7 +22,7 @@ pub(crate) use analyzer::{analysis, analyzer_settings};
 pub(crate) use data_type::DataType;
 pub(crate) use field::{Field, check_name, key_values, pairs};
 pub(crate) use mapped::{DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query};
-pub(crate) use vector_index::{Metric, VectorIndex, check_scalar};
+pub(crate) use vector_index::{Metric, VectorIndex, check_scalar, flattened};
 
 use mapped::plain_column;
 

@@ -181,8 +181,26 @@ impl VectorIndex {
 
     /// What was kept of an index, which was checked when it came.
     pub(crate) fn of(field: &Field, index: &KeptIndex) -> Result<VectorIndex> {
-        VectorIndex::read(field, &index.params)
+        VectorIndex::read(field, &flattened(&index.params)?)
     }
+}
+
+/// Some clients send parameters as JSON under the key `params`; they are parameters like the others.
+pub(crate) fn flattened(params: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
+    let mut params = params.clone();
+    let Some(nested) = params.remove("params") else {
+        return Ok(params);
+    };
+    let nested: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&nested)
+        .map_err(|error| MilvusError::invalid(format!("params is no JSON object: {error}")))?;
+    for (key, value) in nested {
+        let text = match value {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        params.entry(key).or_insert(text);
+    }
+    Ok(params)
 }
 
 /// Refuses index types that a scalar field cannot have.

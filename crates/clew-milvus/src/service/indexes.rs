@@ -1,11 +1,11 @@
 //! Indexes: what clients ask for is kept and said again; vectors get the structure of ours that is meant.
 
-use std::collections::BTreeMap;
-
 use clew_engine::Purpose;
 
 use super::{Call, Service};
-use crate::collection::{Collection, KeptIndex, VectorIndex, check_scalar, key_values, pairs};
+use crate::collection::{
+    Collection, KeptIndex, VectorIndex, check_scalar, flattened, key_values, pairs,
+};
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
@@ -20,7 +20,7 @@ impl Service {
         call: Call,
         request: CreateIndexRequest,
     ) -> Result<proto::Status> {
-        let params = flattened(pairs(request.extra_params))?;
+        let params = pairs(request.extra_params);
         let name = match request.index_name.as_str() {
             "" => request.field_name.clone(),
             name => name.to_string(),
@@ -202,23 +202,6 @@ impl Service {
     }
 }
 
-/// Some clients send parameters as JSON under the key `params`; they are parameters like the others.
-fn flattened(mut params: BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
-    let Some(nested) = params.remove("params") else {
-        return Ok(params);
-    };
-    let nested: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&nested)
-        .map_err(|error| MilvusError::invalid(format!("params is no JSON object: {error}")))?;
-    for (key, value) in nested {
-        let text = match value {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        params.entry(key).or_insert(text);
-    }
-    Ok(params)
-}
-
 fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
     let field = collection.field(&index.field)?;
     if let Some(there) = collection
@@ -246,7 +229,7 @@ fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
     }
     let mut changes = Changes::default();
     if field.data_type.is_vector() {
-        let read = VectorIndex::read(field, &index.params)?;
+        let read = VectorIndex::of(field, &index)?;
         changes.column = read.column.map(|column| (index.field.clone(), column));
         let mut index = index;
         let metric = read.metric.name().to_string();
@@ -260,7 +243,7 @@ fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
             .or_insert_with(|| "AUTOINDEX".to_string());
         collection.indexes.push(index);
     } else {
-        check_scalar(field, &index.params)?;
+        check_scalar(field, &flattened(&index.params)?)?;
         collection.indexes.push(index);
     }
     Ok(changes)
