@@ -64,7 +64,9 @@ bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed ## vector search beside
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
 
 bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API beside milvus-lite, asked by pymilvus; ARGS="--rows 5000" for a short one
-	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/run.py --bin $(RELEASE) $(ARGS)
+	cargo build --release --locked -p clew-bench-milvus
+	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/run.py --bin $(RELEASE) \
+		--beside $(CARGO_TARGET_DIR)/release/clew-bench-milvus $(ARGS)
 
 bench-opensearch: pgo ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)

@@ -1,13 +1,17 @@
 """Clew beside milvus-lite, both asked by pymilvus over the network: loading, recall, and searches of one and of many clients.
 
-Clustered vectors of a fixed seed; every program is a server of its own on a free port, and they take turns.
+Clustered vectors of a fixed seed; every program is a server of its own on a free port, and they take turns. Beside
+them stand what the same searches and rows cost in process (`clew bench vectors`, `clew-bench-milvus rows`), and what
+the client takes with a server that only replays an answer (`clew-bench-milvus replay`).
 
-    python run.py --bin CLEW [--rows 50000] [--dim 768] [--k 100] [--rounds 2] [--clients 1,8,50]
+    python run.py --bin CLEW --beside CLEW-BENCH-MILVUS [--rows 50000] [--dim 768] [--k 100] [--rounds 2]
+                  [--clients 1,8,50,200]
 """
 
 import argparse
 import json
 import multiprocessing
+import os
 import pathlib
 import platform
 import shutil
@@ -28,6 +32,8 @@ NAME = "bench"
 EFFORTS = [100, 128, 200]
 SECONDS = 5
 INSERT_ROWS = 500
+# Threads that build indexes.
+INDEXING = ["clew-merge"]
 
 
 def draw(rows, dim, queries, k):
@@ -51,14 +57,24 @@ def free_port():
         return one.getsockname()[1]
 
 
+def processor_seconds(pid, without=()):
+    """Of all threads that live by now, but for those of some names."""
+    total = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        name, fields = task.joinpath("stat").read_text().split("(", 1)[1].rsplit(")", 1)
+        if not name.startswith(tuple(without)):
+            total += sum(int(ticks) for ticks in fields.split()[11:13])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     """A program that answers Milvus' calls, over an empty folder."""
 
-    def __init__(self, name, binary):
+    def __init__(self, name, command):
         self.folder = tempfile.mkdtemp(prefix="clew-bench-")
         self.name = name
-        if name == "clew":
-            command = [binary, "serve", "--data", self.folder, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+        if name != "milvus-lite":
+            command = [one.format(folder=self.folder) for one in command]
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             self.uri = "http://" + json.loads(self.process.stdout.readline())["listening"]["grpc"]
         else:
@@ -89,8 +105,9 @@ def connect(uri):
             time.sleep(0.2)
 
 
-def load(client, base):
-    """Seconds until all rows are inserted, and until they are indexed and loaded."""
+def load(client, pid, base):
+    """Seconds until all rows are inserted, until they are indexed and loaded, and of the server's processor until they
+    are inserted, without what indexes them in the background."""
     from pymilvus import DataType
 
     schema = client.create_schema()
@@ -99,15 +116,15 @@ def load(client, base):
     params = client.prepare_index_params()
     params.add_index("v", index_type="HNSW", metric_type="COSINE", params={"M": 16, "efConstruction": 128})
     client.create_collection(NAME, schema=schema, index_params=params)
-    began = time.perf_counter()
+    began, before = time.perf_counter(), processor_seconds(pid, INDEXING)
     for start in range(0, len(base), INSERT_ROWS):
         part = base[start : start + INSERT_ROWS]
         client.insert(NAME, [{"id": start + at, "v": vector} for at, vector in enumerate(part)])
-    inserted = time.perf_counter() - began
+    inserted, processor = time.perf_counter() - began, processor_seconds(pid, INDEXING) - before
     client.flush(NAME)
     client.compact(NAME)
     client.load_collection(NAME)
-    return inserted, time.perf_counter() - began
+    return inserted, time.perf_counter() - began, processor
 
 
 def search(client, vector, k, ef):
@@ -160,6 +177,61 @@ def concurrent(uri, asked, k, ef, clients):
     return len(took) / SECONDS, took, sum(failed for _, failed in answers)
 
 
+def replayed(uri, beside, asked, k):
+    """Seconds of each search with a server that sends an answer of ours whatever is asked."""
+    import grpc
+
+    with tempfile.TemporaryDirectory() as folder:
+        with grpc.insecure_channel(uri.removeprefix("http://")) as channel:
+            for call, request in requests(asked[0], k).items():
+                send = channel.unary_unary(f"/milvus.proto.milvus.MilvusService/{call}", bytes, bytes)
+                pathlib.Path(folder, call).write_bytes(send(request))
+        server = Server("replay", [beside, "replay", folder])
+        try:
+            client = connect(server.uri)
+            for vector in asked[:50]:
+                search(client, vector, k, EFFORTS[1])
+            took = []
+            for vector in asked:
+                began = time.perf_counter()
+                search(client, vector, k, EFFORTS[1])
+                took.append(time.perf_counter() - began)
+            return took
+        finally:
+            server.close()
+
+
+def requests(vector, k):
+    """The bytes of the calls that a search makes."""
+    from pymilvus.client.prepare import Prepare
+    from pymilvus.grpc_gen import milvus_pb2
+
+    search = Prepare.search_requests_with_expr(
+        NAME, anns_field="v", param={"metric_type": "COSINE", "params": {"ef": EFFORTS[1]}}, limit=k, data=[vector])
+    return {
+        "Connect": milvus_pb2.ConnectRequest().SerializeToString(),
+        "GetVersion": milvus_pb2.GetVersionRequest().SerializeToString(),
+        "DescribeCollection": milvus_pb2.DescribeCollectionRequest(collection_name=NAME).SerializeToString(),
+        "Search": search.SerializeToString(),
+    }
+
+
+def in_process(binary, base, asked, nearest, k):
+    """Microseconds of a search through a graph of the same vectors, without any server, for each effort."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        truth = np.array([sorted(row) for row in nearest], dtype=np.int64)
+        files = {"--base": base, "--queries": asked, "--truth": truth}
+        command = [binary, "bench", "vectors", "--metric", "cosine", "--m", "16", "--ef-construction", "128", "--k", str(k),
+                   "--ef-search", ",".join(map(str, EFFORTS)), "--json", str(folder / "out.json")]
+        for at, (flag, values) in enumerate(files.items()):
+            np.save(folder / f"{at}.npy", values)
+            command += [flag, str(folder / f"{at}.npy")]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        rows = json.loads((folder / "out.json").read_text())["rows"]
+    return {row["params"]["ef_search"]: row["metrics"]["qps"] for row in rows if row["name"] == "search"}
+
+
 def milliseconds(took, share):
     return 1000 * sorted(took)[min(len(took) - 1, int(share * len(took)))]
 
@@ -167,33 +239,40 @@ def milliseconds(took, share):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True, help="the release binary of clew")
+    parser.add_argument("--beside", required=True, help="the binary clew-bench-milvus")
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--dim", type=int, default=768)
     parser.add_argument("--k", type=int, default=100)
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--clients", default="1,8,50")
+    parser.add_argument("--clients", default="1,8,50,200")
     parser.add_argument("--out", type=pathlib.Path, default=RESULTS, help="where the section is written; - for nowhere")
     given = parser.parse_args()
     base, asked, nearest = draw(given.rows, given.dim, given.queries, given.k)
     clients = [int(one) for one in given.clients.split(",")]
-    loads, serials, many = {}, {}, {}
+    loads, serials, many, beside = {}, {}, {}, {}
+    serve = [given.bin, "serve", "--data", "{folder}", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
     for turn in range(given.rounds):
         order = ["clew", "milvus-lite"]
         for name in order if turn % 2 == 0 else order[::-1]:
-            server = Server(name, given.bin)
+            server = Server(name, serve)
             try:
                 client = connect(server.uri)
-                loads.setdefault(name, []).append(load(client, base))
+                loads.setdefault(name, []).append(load(client, server.process.pid, base))
                 for ef in EFFORTS:
                     serial(client, asked[:50], nearest[:50], given.k, ef)
                     serials.setdefault((name, ef), []).append(serial(client, asked, nearest, given.k, ef))
+                if name == "clew":
+                    beside.setdefault("replayed", []).append(replayed(server.uri, given.beside, asked, given.k))
                 for count in clients:
                     many.setdefault((name, count), []).append(concurrent(server.uri, asked, given.k, EFFORTS[1], count))
                 print(name, "turn", turn, "loaded in", [round(x, 1) for x in loads[name][-1]], flush=True)
             finally:
                 server.close()
-    lines = table(given, loads, serials, many)
+        beside.setdefault("searches", []).append(in_process(given.bin, base, asked, nearest, given.k))
+        rows = [given.beside, "rows", str(given.rows), str(given.dim), str(INSERT_ROWS)]
+        beside.setdefault("rows", []).append(json.loads(subprocess.check_output(rows)))
+    lines = table(given, loads, serials, many) + [""] + overhead(given, loads, serials, beside)
     print("\n".join(lines))
     if str(given.out) != "-":
         import results
@@ -230,10 +309,40 @@ def table(given, loads, serials, many):
         row(f"… p99, ms", {name: [milliseconds(one[1], 0.99) for one in serials[name, ef]] for name in names}, 2, False)
     for count in sorted({count for _, count in many}):
         row(f"{count} clients at ef {EFFORTS[1]}: searches/s", {name: [one[0] for one in many[name, count]] for name in names}, 0, True)
+        row("… average, ms", {name: [1000 * statistics.fmean(one[1]) for one in many[name, count]] for name in names}, 2, False)
         for what, share in [("p50", 0.5), ("p99", 0.99)]:
             row(f"… {what}, ms", {name: [milliseconds(one[1], share) for one in many[name, count]] for name in names}, 2, False)
         lines.append(f"| … failures | " + " | ".join(str(sum(one[2] for one in many[name, count])) for name in names) + " | |")
     return lines
+
+
+def overhead(given, loads, serials, beside):
+    """What the protocol costs: beside the same work without one."""
+    ef = EFFORTS[1]
+    middle = lambda values: f"{statistics.median(values):,.3f} ({min(values):,.3f}–{max(values):,.3f})"
+    whole = [1000 * statistics.fmean(one[1]) for one in serials["clew", ef]]
+    client = [1000 * statistics.fmean(one) for one in beside["replayed"]]
+    alone = [1000 / one[ef] for one in beside["searches"]]
+    server = [a - b for a, b in zip(whole, client)]
+    share = statistics.median(alone) / statistics.median(server)
+    megabytes = given.rows * given.dim * 4 / 1e6
+    ours = [one[2] for one in loads["clew"]]
+    engine = [one["cpu_s"] for one in beside["rows"]]
+    of_engine = statistics.median(engine) / statistics.median(ours)
+    return [
+        f"What the protocol costs, one client, ef {ef}. The client's own time is what the same searches take it with a server that "
+        "only replays an answer. Processor seconds of inserts are without the threads that build graphs meanwhile.", "",
+        "| what | median (least–greatest) |", "| --- | --- |",
+        f"| a search through pymilvus, ms | {middle(whole)} |",
+        f"| … the client's own time, ms | {middle(client)} |",
+        f"| … what is left for the server, ms | {middle(server)} |",
+        f"| the search in process, ms | {middle(alone)} |",
+        f"| searches/s of the server as a part of those in process | {share:.0%} |",
+        f"| insert of {given.rows:,} rows, {megabytes:.0f} MB: the server's processor, s | {middle(ours)} |",
+        f"| … MB for each second of it | {megabytes / statistics.median(ours):,.0f} |",
+        f"| the same rows written to the engine: processor, s | {middle(engine)} |",
+        f"| rows/s of the server's processor as a part of the engine's | {of_engine:.0%} |",
+    ]
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ mod merge_choice;
 mod merge_job;
 mod norms;
 mod prepared;
+mod price;
 mod rebuild;
 mod recovery;
 mod reorder;
@@ -69,6 +70,7 @@ pub(crate) use writer::Writer;
 
 use directory::ShardDirectory;
 use health::ShardHealth;
+use price::CandidatePrice;
 
 /// Where a shard belongs.
 #[derive(Clone, Debug)]
@@ -129,6 +131,7 @@ impl ShardCounters {
 pub(crate) struct Shard {
     pub(crate) place: ShardPlace,
     pub(crate) counters: ShardCounters,
+    pub(crate) candidate_price: CandidatePrice,
     health: Arc<ShardHealth>,
     context: ShardContext,
     directory: ShardDirectory,

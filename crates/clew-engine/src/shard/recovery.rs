@@ -78,6 +78,7 @@ impl Shard {
             .expect("a new writer always has something to publish");
         let shard = Shard {
             counters: ShardCounters::default(),
+            candidate_price: super::CandidatePrice::default(),
             health,
             directory,
             writer: Mutex::new(writer),

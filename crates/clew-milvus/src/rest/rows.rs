@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::body::{Refusal, Result};
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::proto::*;
+use crate::rows::numbers;
 
 type Object = Map<String, Value>;
 
@@ -230,17 +231,7 @@ fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<VectorField> {
         .unwrap_or_default();
     let packed = || Bytes::from(rows.concat());
     let data = match field.data_type {
-        DataType::FloatVector => Data::FloatVector(FloatArray {
-            data: rows
-                .iter()
-                .flat_map(|row| {
-                    row.as_chunks::<4>()
-                        .0
-                        .iter()
-                        .map(|four| f32::from_le_bytes(*four))
-                })
-                .collect(),
-        }),
+        DataType::FloatVector => Data::FloatVector(PackedFloats { data: packed() }),
         DataType::BinaryVector => Data::BinaryVector(packed()),
         DataType::Float16Vector => Data::Float16Vector(packed()),
         DataType::BFloat16Vector => Data::Bfloat16Vector(packed()),
@@ -442,7 +433,11 @@ fn vector_values(vectors: &VectorField) -> Vec<Value> {
     };
     match &vectors.data {
         None => Vec::new(),
-        Some(Data::FloatVector(values)) => values.data.chunks(dim).map(|row| json!(row)).collect(),
+        Some(Data::FloatVector(values)) => values
+            .data
+            .chunks(4 * dim)
+            .map(|row| json!(numbers(DataType::FloatVector, row)))
+            .collect(),
         Some(Data::BinaryVector(values)) => bytes(values, dim / 8),
         Some(Data::Float16Vector(values)) | Some(Data::Bfloat16Vector(values)) => {
             bytes(values, 2 * dim)

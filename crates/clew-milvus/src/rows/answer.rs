@@ -449,11 +449,12 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
         )),
         DataType::Int8Vector => Data::Int8Vector(packed(whole, 1)),
         DataType::BinaryVector => Data::BinaryVector(packed(whole, 1)),
-        _ => {
-            let mut data = Vec::with_capacity(count);
-            dense().for_each(|numbers| data.extend_from_slice(numbers));
-            Data::FloatVector(proto::FloatArray { data })
-        }
+        _ => Data::FloatVector(proto::PackedFloats {
+            data: packed(
+                |number, out| out.extend_from_slice(&number.to_le_bytes()),
+                4,
+            ),
+        }),
     };
     Ok(FieldData {
         r#type: field.data_type.number(),

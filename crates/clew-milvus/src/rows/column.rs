@@ -18,8 +18,6 @@ enum Values<'a> {
     Text(&'a [String]),
     Json(&'a [Bytes]),
     Array(&'a [proto::ScalarField]),
-    /// Vectors of so many numbers.
-    Floats(&'a [f32], usize),
     /// Vectors of so many bytes.
     Packed(&'a [u8], usize),
     Sparse(&'a [Bytes]),
@@ -128,7 +126,7 @@ impl<'a> InColumn<'a> {
             Values::Json(values) => write_raw(field, &values[at], row, out)?,
             Values::Array(values) => write_array(field, &values[at], row, out)?,
             Values::Sparse(values) => write_sparse(&sparse_row(&values[at])?, out)?,
-            Values::Floats(..) | Values::Packed(..) => {
+            Values::Packed(..) => {
                 return Err(MilvusError::Internal("a vector is no JSON".into()));
             }
         }
@@ -144,7 +142,6 @@ impl<'a> InColumn<'a> {
             return Ok(None);
         };
         Ok(Some(match self.values {
-            Values::Floats(values, len) => values[at * len..][..len].to_vec(),
             Values::Packed(values, len) => {
                 numbers(self.field.data_type, &values[at * len..][..len])
             }
@@ -187,7 +184,6 @@ impl Values<'_> {
             Values::Text(values) => values.len(),
             Values::Json(values) | Values::Sparse(values) => values.len(),
             Values::Array(values) => values.len(),
-            Values::Floats(values, len) => whole(values.len(), *len)?,
             Values::Packed(values, len) => whole(values.len(), *len)?,
         })
     }
@@ -245,7 +241,7 @@ fn vectors_of<'a>(field: &Field, vectors: &'a proto::VectorField) -> Result<Opti
     let dim = || field.dimension();
     Ok(Some(match (data_type, vectors.data.as_ref()) {
         (DataType::FloatVector, Some(Data::FloatVector(values))) => {
-            Values::Floats(&values.data, dim()?)
+            Values::Packed(&values.data, 4 * dim()?)
         }
         (DataType::BinaryVector, Some(Data::BinaryVector(bytes))) => {
             Values::Packed(bytes, dim()? / 8)
@@ -267,6 +263,12 @@ fn vectors_of<'a>(field: &Field, vectors: &'a proto::VectorField) -> Result<Opti
 pub(crate) fn numbers(data_type: DataType, bytes: &[u8]) -> Vec<f32> {
     let pairs = bytes.as_chunks::<2>().0;
     match data_type {
+        DataType::FloatVector => bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|four| f32::from_le_bytes(*four))
+            .collect(),
         DataType::Float16Vector => pairs
             .iter()
             .map(|pair| f16::from_le_bytes(*pair).to_f32())

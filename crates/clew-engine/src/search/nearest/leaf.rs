@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use clew_platform::{MemoryPurpose, stopped};
 use clew_query::QueryError;
+use clew_schema::VectorMapping;
 use clew_search::SegmentBits;
 use clew_vector::{Column, HitPlace, Scratch, SearchOutcome, SearchRequest};
 
@@ -40,6 +41,10 @@ impl Inner {
         self.report_damage(target);
         let took = self.clock.monotonic().saturating_sub(started);
         target.index.activity.queried(&[], took);
+        if request.is_plain() {
+            let candidates = candidates(target, request);
+            target.shard.candidate_price.paid(candidates, took);
+        }
         found
     }
 
@@ -64,9 +69,7 @@ impl Inner {
             None => None,
             Some(query) => Some(self.documents_of(target, query)?),
         };
-        let usual = vector
-            .ef_search
-            .unwrap_or(target.index.settings().ef_search);
+        let (ef_search, probes) = effort(target, vector, request);
         for (at, segment) in target.view.segments.iter().enumerate() {
             let Some(column) = segment.vectors().column(field) else {
                 continue;
@@ -80,8 +83,8 @@ impl Inner {
                 segment,
                 bits,
                 wanted,
-                ef_search: request.effort.ef_search.unwrap_or(usual),
-                probes: request.effort.probes.or(vector.probes),
+                ef_search,
+                probes,
             };
             let found = if column.options().space == vector.column.space {
                 self.search_column(column, &asked)?
@@ -143,6 +146,32 @@ impl Inner {
             .map(|one| one.map_err(told))
             .collect()
     }
+}
+
+/// Candidates that a walk keeps, and inverted lists that are read: as the request says, or the mapping, or the index.
+fn effort(
+    target: &PinnedShard,
+    vector: &VectorMapping,
+    request: &NearestRequest,
+) -> (usize, Option<usize>) {
+    let asked = request.effort;
+    let usual = || target.index.settings().ef_search;
+    let ef_search = asked.ef_search.or(vector.ef_search);
+    (
+        ef_search.unwrap_or_else(usual),
+        asked.probes.or(vector.probes),
+    )
+}
+
+/// Candidates that a search of a shard keeps in all its segments, for each list that is read where there are lists.
+pub(super) fn candidates(target: &PinnedShard, request: &NearestRequest) -> usize {
+    let Ok(Some((_, vector))) = vector_field(target, &request.field) else {
+        return 0;
+    };
+    let (ef_search, lists) = effort(target, vector, request);
+    let kept = ef_search.max(request.limit + request.offset);
+    kept.saturating_mul(lists.unwrap_or(1))
+        .saturating_mul(target.view.segments.len())
 }
 
 /// What is asked of one segment.
