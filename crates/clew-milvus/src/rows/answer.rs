@@ -429,7 +429,7 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
         }
     };
     let dense = || vectors.iter().flatten();
-    let count = dense().map(Vec::len).sum();
+    let count: usize = dense().map(Vec::len).sum();
     let packed = |pack: fn(f32, &mut Vec<u8>), width: usize| {
         let mut bytes = Vec::with_capacity(count * width);
         dense()
