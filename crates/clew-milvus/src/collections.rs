@@ -12,7 +12,7 @@ use clew_vector::ColumnOptions;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::collection::{Collection, Named, check_name};
+use crate::collection::{Collection, NameOf, Named};
 use crate::error::{MilvusError, Result};
 
 /// The database of those who name none.
@@ -85,11 +85,17 @@ impl Collections {
         purpose: Purpose,
     ) -> Result<Opened> {
         self.check_database(database)?;
-        check_name("collection", name)?;
         let missing = || MilvusError::CollectionNotFound {
             database: database.to_string(),
             collection: name.to_string(),
         };
+        if let Err(refused) = NameOf::Collection.check(name) {
+            // Whoever reads learns that there is no such collection, not that there can be none.
+            return Err(match purpose {
+                Purpose::Read => missing(),
+                _ => refused,
+            });
+        }
         let index = index_name(database, name);
         let opened = self.engine.open_one((&index, None), access, purpose);
         let (handle, _) = opened.map_err(|error| match error {
@@ -140,7 +146,7 @@ impl Collections {
         let prefix = index_name(database, "");
         let own = |index: &&Arc<Index>| {
             let name = index.name().strip_prefix(&prefix);
-            name.is_some_and(|name| check_name("collection", name).is_ok())
+            name.is_some_and(|name| NameOf::Collection.is_allowed(name))
         };
         let found = indices.iter().filter(own);
         Ok(found.map(|index| self.named(database, index)).collect())

@@ -27,9 +27,15 @@ pub(crate) enum MilvusError {
         database: String,
         collection: String,
     },
+    /// The same where a collection is to be described.
+    #[error("can't find collection[database={database}][collection={collection}]")]
+    CannotFindCollection {
+        database: String,
+        collection: String,
+    },
     #[error("collection not loaded[collection={0}]")]
     CollectionNotLoaded(String),
-    #[error("partition not found[partition={0}]")]
+    #[error("partition name {0} not found: partition not found[partition={0}]")]
     PartitionNotFound(String),
     #[error("{0}")]
     IndexNotFound(String),
@@ -37,7 +43,7 @@ pub(crate) enum MilvusError {
     IndexDuplicate(String),
     #[error("database not found[database={0}]")]
     DatabaseNotFound(String),
-    #[error("invalid database name[database={0}]: {1}")]
+    #[error("{1}: invalid database name[database={0}]")]
     InvalidDatabaseName(String, String),
     #[error("{0}")]
     Invalid(String),
@@ -49,7 +55,9 @@ pub(crate) enum MilvusError {
     AliasNotFound { database: String, alias: String },
     #[error("{0}")]
     AliasCollectionConflict(String),
-    #[error("{alias} is alias to another collection: {collection}[database={database}]")]
+    #[error(
+        "{alias} is alias to another collection: {collection}: alias already exist[database={database}][alias={alias}]"
+    )]
     AliasExists {
         database: String,
         alias: String,
@@ -57,6 +65,8 @@ pub(crate) enum MilvusError {
     },
     #[error("field not found[field={0}]")]
     FieldNotFound(String),
+    #[error("Invalid field name: {0}. {1}: field name invalid[field={0}]")]
+    InvalidFieldName(String, String),
     #[error("{0} is not supported")]
     Unsupported(String),
     #[error("{0}")]
@@ -85,7 +95,9 @@ impl MilvusError {
             MilvusError::MemoryLimit(_) => 3,
             MilvusError::Internal(_) => 5,
             MilvusError::RateLimit(_) => 8,
-            MilvusError::CollectionNotFound { .. } => 100,
+            MilvusError::CollectionNotFound { .. } | MilvusError::CannotFindCollection { .. } => {
+                100
+            }
             MilvusError::CollectionNotLoaded(_) => 101,
             MilvusError::PartitionNotFound(_) => 200,
             MilvusError::IndexNotFound(_) => 700,
@@ -99,6 +111,7 @@ impl MilvusError {
             MilvusError::AliasCollectionConflict(_) => 1601,
             MilvusError::AliasExists { .. } => 1602,
             MilvusError::FieldNotFound(_) => 1700,
+            MilvusError::InvalidFieldName(..) => 1701,
             MilvusError::Unsupported(_) => 3000,
             MilvusError::Unexpected(_) => 65535,
         }
@@ -118,7 +131,8 @@ impl From<MilvusError> for Status {
         let reason = error.to_string();
         Status {
             error_code: match &error {
-                MilvusError::CollectionNotFound { .. } => OLD_COLLECTION_NOT_FOUND,
+                MilvusError::CollectionNotFound { .. }
+                | MilvusError::CannotFindCollection { .. } => OLD_COLLECTION_NOT_FOUND,
                 MilvusError::IndexNotFound(_) => OLD_INDEX_NOT_FOUND,
                 MilvusError::RateLimit(_) => OLD_RATE_LIMIT,
                 _ => OLD_UNEXPECTED,

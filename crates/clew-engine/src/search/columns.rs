@@ -332,7 +332,7 @@ impl Segment<'_> {
 }
 
 /// The members of a document's source that have one of these names, and the fields that want them.
-fn members(
+pub(crate) fn members(
     target: &PinnedShard,
     source: &[u8],
     names: &BTreeMap<&str, Vec<usize>>,

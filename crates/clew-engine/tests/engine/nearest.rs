@@ -146,6 +146,7 @@ fn groups_are_filled_with_their_nearest() {
     }
     let group = GroupBy {
         field: "tag".to_string(),
+        inside: None,
         size: 3,
         strict: true,
     };
@@ -169,6 +170,7 @@ fn groups_are_filled_with_their_nearest() {
     assert_eq!(seen, want);
     let number = GroupBy {
         field: "n".to_string(),
+        inside: None,
         size: 1,
         strict: false,
     };

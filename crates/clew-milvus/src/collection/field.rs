@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::collection::data_type::DataType;
+use crate::collection::name::NameOf;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, KeyValuePair, value_field};
 
 /// The parameter of a text of which only the words are looked for.
 pub(super) const TEXT_ALONE: &str = "clew.text_alone";
 /// Longest name of a field or collection, in characters.
-const NAME_MAX: usize = 255;
 /// Longest text that a field can ask for, in bytes.
 const LENGTH_MAX: usize = 65_535;
 /// Most elements that an array can ask for.
@@ -58,7 +58,7 @@ impl Field {
     /// # Errors
     /// [`MilvusError::Invalid`] for what breaks Milvus' rules, [`MilvusError::Unsupported`] for types there are none of.
     pub(crate) fn read(field: proto::FieldSchema) -> Result<Field> {
-        check_name("field", &field.name)?;
+        NameOf::Field.check(&field.name)?;
         let unsupported = |number| MilvusError::Unsupported(DataType::name_of_unsupported(number));
         let data_type =
             DataType::of(field.data_type).ok_or_else(|| unsupported(field.data_type))?;
@@ -191,9 +191,7 @@ impl Field {
                 "dim" => format!(
                     "dimension is not defined in field type params of field {name}, check type param `dim` for vector field"
                 ),
-                _ => format!(
-                    "type param({param}) should be specified for the field({name}) of collection"
-                ),
+                _ => format!("type param({param}) should be specified for the field({name})"),
             }));
         };
         let number: Option<usize> = given.parse().ok();
@@ -294,36 +292,4 @@ pub(crate) fn key_values(map: &BTreeMap<String, String>) -> Vec<KeyValuePair> {
         value: value.clone(),
     };
     map.iter().map(pair).collect()
-}
-
-/// Refuses names that break Milvus' rule: a letter or an underscore, then letters, digits and underscores.
-pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
-    let refused = |why: &str| {
-        Err(MilvusError::invalid(format!(
-            "Invalid {what} name: {name}. {why}"
-        )))
-    };
-    let first = name.chars().next();
-    if first.is_none() {
-        return Err(MilvusError::invalid(format!(
-            "{what} name should not be empty"
-        )));
-    }
-    if name.len() > NAME_MAX {
-        return refused(&format!(
-            "The length of a {what} name must be less than {NAME_MAX} characters."
-        ));
-    }
-    if !first.is_some_and(|first| first == '_' || first.is_ascii_alphabetic()) {
-        return refused(&format!(
-            "The first character of a {what} name must be an underscore or letter."
-        ));
-    }
-    if !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
-        let what = format!("{}{}", what[..1].to_uppercase(), &what[1..]);
-        return refused(&format!(
-            "{what} name can only contain numbers, letters and underscores."
-        ));
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@ mod data_type;
 mod derived;
 mod field;
 mod mapped;
+mod name;
 mod vector_index;
 
 use std::collections::BTreeMap;
@@ -20,8 +21,9 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use analyzer::{analysis, analyzer_settings};
 pub(crate) use data_type::DataType;
-pub(crate) use field::{Field, check_name, key_values, pairs};
+pub(crate) use field::{Field, key_values, pairs};
 pub(crate) use mapped::{DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query};
+pub(crate) use name::NameOf;
 pub(crate) use vector_index::{Metric, VectorIndex, check_scalar, flattened};
 
 use mapped::plain_column;

@@ -230,9 +230,7 @@ fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
     };
     let metric = match given {
         None | Some("") => usual,
-        Some(name) => Metric::named(name).ok_or_else(|| {
-            MilvusError::invalid(format!("metric type {name} not found or not supported"))
-        })?,
+        Some(name) => Metric::named(name).ok_or_else(|| unfit_metric(data_type, name))?,
     };
     let allowed: &[Metric] = match data_type {
         DataType::BinaryVector => &[Metric::Hamming, Metric::Jaccard],
@@ -243,17 +241,18 @@ fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
     if allowed.contains(&metric) {
         return Ok(metric);
     }
+    Err(unfit_metric(data_type, metric.name()))
+}
+
+fn unfit_metric(data_type: DataType, name: &str) -> MilvusError {
     let kind = match data_type {
         DataType::BinaryVector => "binary",
         DataType::SparseFloatVector => "sparse float",
         _ => "float",
     };
-    let names: Vec<&str> = allowed.iter().map(|metric| metric.name()).collect();
-    Err(MilvusError::invalid(format!(
-        "{kind} vector index does not support metric type: {}, only {} are supported",
-        metric.name(),
-        names.join(", ")
-    )))
+    MilvusError::invalid(format!(
+        "{kind} vector index does not support metric type: {name}: invalid parameter[expected=valid index params][actual=invalid index params]"
+    ))
 }
 
 fn column(

@@ -14,12 +14,15 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use clew_query::{Bool, Query};
+use clew_query::{Bool, FieldStep, Query};
 
 use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 pub(crate) use templates::Templates;
 pub(crate) use tree::Expr;
+
+/// What is said of an expression that is no truth.
+const NOT_BOOLEAN: &str = "predicate is not a boolean expression";
 
 /// What is wrong with an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,8 +50,13 @@ impl ExprError {
             .chars()
             .count();
         let shown: String = text.chars().take(SHOWN).collect();
+        if self.reason == NOT_BOOLEAN {
+            return MilvusError::Invalid(format!(
+                "failed to create query plan: {NOT_BOOLEAN}: {shown}: invalid parameter"
+            ));
+        }
         MilvusError::Invalid(format!(
-            "failed to create query plan: cannot parse expression: {shown}, error: line {line}:{column} {}",
+            "failed to create query plan: cannot parse expression: {shown}, error: {}: invalid parameter, at line {line}:{column}",
             self.reason
         ))
     }
@@ -65,7 +73,11 @@ pub(crate) struct Parsed {
 /// # Errors
 /// What is wrong with it, with line and column.
 pub(crate) fn parse(text: &str) -> Result<Parsed> {
-    let expr = parse::parse(text).map_err(|error| error.told(text))?;
+    let syntax = |error: ExprError| ExprError {
+        reason: format!("invalid expression: {text}: {}", error.reason),
+        ..error
+    };
+    let expr = parse::parse(text).map_err(|error| syntax(error).told(text))?;
     let text = text.to_string();
     Ok(Parsed { text, expr })
 }
@@ -94,6 +106,19 @@ pub(crate) fn keys_of(
 ) -> Result<Option<Vec<String>>> {
     let keys = lower::keys_of(&parsed.expr, primary, templates);
     keys.map_err(|error| error.told(&parsed.text))
+}
+
+/// The member of documents that a path of an expression leads into, and the way there; none where the text is no path.
+///
+/// # Errors
+/// For a field that is not there.
+pub(crate) fn inside(
+    text: &str,
+    collection: &Collection,
+) -> Result<Option<(String, Vec<FieldStep>)>> {
+    let parsed = parse(text)?;
+    let place = lower::inside(&parsed.expr, collection);
+    place.map_err(|error| error.told(text))
 }
 
 /// What matches both.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::error::{MilvusError, Result};
+use crate::expr::inside;
 use crate::proto::{self, FieldData, field_data, i_ds, scalar_field, vector_field};
 
 /// What of each row is wanted.
@@ -46,7 +47,14 @@ impl Wanted {
                         )));
                     }
                     Ok(field) => wanted.add(field),
-                    Err(_) if collection.dynamic => wanted.add_dynamic(name),
+                    Err(_) if collection.dynamic => {
+                        if !matches!(inside(name, collection), Ok(Some(_))) {
+                            return Err(MilvusError::invalid(format!(
+                                "parse output field name failed: {name} is no name, and no path of one"
+                            )));
+                        }
+                        wanted.add_dynamic(name);
+                    }
                     Err(_) => {
                         return Err(MilvusError::invalid(format!("field {name} not exist")));
                     }
@@ -248,6 +256,30 @@ pub(crate) fn group_column<'k>(
         valid,
         data_of(field, field.data_type, &borrowed)?,
     ))
+}
+
+/// The values inside JSON that hits were grouped by.
+pub(crate) fn group_texts<'k>(
+    name: &str,
+    keys: impl Iterator<Item = Option<&'k GroupKey>>,
+) -> FieldData {
+    let (mut data, mut valid_data) = (Vec::new(), Vec::new());
+    for key in keys {
+        let text = match key {
+            None | Some(GroupKey::Missing) => None,
+            Some(GroupKey::Integer(number)) => Some(number.to_string()),
+            Some(GroupKey::Text(text)) => Some(text.clone()),
+        };
+        valid_data.push(text.is_some());
+        data.push(text.unwrap_or_default());
+    }
+    FieldData {
+        r#type: DataType::VarChar.number(),
+        field_name: name.to_string(),
+        valid_data,
+        field: scalars(scalar_field::Data::StringData(proto::StringArray { data })),
+        ..FieldData::default()
+    }
 }
 
 #[allow(

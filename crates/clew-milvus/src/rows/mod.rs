@@ -4,6 +4,6 @@ mod answer;
 mod column;
 mod document;
 
-pub(crate) use answer::{Wanted, group_column, keys, sparse_entries};
+pub(crate) use answer::{Wanted, group_column, group_texts, keys, sparse_entries};
 pub(crate) use column::{numbers, sparse_row};
 pub(crate) use document::{Ids, documents};

@@ -3,7 +3,7 @@
 use clew_engine::{Alias, AliasAction, Purpose};
 
 use super::{Call, Service};
-use crate::collection::check_name;
+use crate::collection::NameOf;
 use crate::collections::index_name;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
@@ -30,6 +30,8 @@ impl Service {
         request: CreateAliasRequest,
     ) -> Result<proto::Status> {
         let database = call.database(&request.db_name);
+        NameOf::Alias.check(&request.alias)?;
+        self.open(&call, (database, &request.collection_name), Purpose::Show)?;
         self.index_of_alias(database, &request.alias)?;
         self.put_alias(call, request, Taken::Moved).await
     }
@@ -40,7 +42,7 @@ impl Service {
         request: CreateAliasRequest,
         taken: Taken,
     ) -> Result<proto::Status> {
-        check_name("collection alias", &request.alias)?;
+        NameOf::Alias.check(&request.alias)?;
         self.beside(move |service| {
             let database = call.database(&request.db_name).to_string();
             let name = request.collection_name.as_str();
@@ -91,6 +93,7 @@ impl Service {
         call: Call,
         request: DropAliasRequest,
     ) -> Result<proto::Status> {
+        NameOf::Alias.check(&request.alias)?;
         self.beside(move |service| {
             let database = call.database(&request.db_name);
             // Milvus says nothing where there is none.
@@ -145,7 +148,7 @@ impl Service {
         let mut aliases = Vec::new();
         for (alias, indices) in &all {
             let own = alias.strip_prefix(&prefix);
-            let own = own.filter(|alias| check_name("alias", alias).is_ok());
+            let own = own.filter(|alias| NameOf::Alias.is_allowed(alias));
             let named = |index: &_| only.as_ref().is_none_or(|only| only == index);
             if let Some(alias) = own
                 && indices.iter().any(|index| named(&index.name().to_string()))

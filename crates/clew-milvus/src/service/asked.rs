@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clew_engine::{DistanceRange, Effort, GroupBy};
-use clew_query::Query;
+use clew_query::{FieldStep, Query};
 use clew_vector::SparseEntry;
 use prost::Message;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::query::{filter, window};
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
-use crate::expr::Templates;
+use crate::expr::{Templates, inside};
 use crate::proto::*;
 use crate::rows::{numbers, sparse_row};
 
@@ -89,10 +89,10 @@ impl Asked {
             )));
         }
         let limit = top_k(&params)?;
-        let offset = window(&params, "offset")?.unwrap_or_default();
+        let (_, offset) = window(&params)?;
         if limit + offset > WINDOW_MAX {
             return Err(MilvusError::invalid(format!(
-                "(offset+limit) should be in range [1, {WINDOW_MAX}], but got {}",
+                "invalid max query result window, (offset+limit) should be in range [1, {WINDOW_MAX}], but got {}",
                 limit + offset
             )));
         }
@@ -184,7 +184,9 @@ impl Asked {
         let Some(radius) = radius else {
             return match near {
                 None => Ok(None),
-                Some(_) => Err(MilvusError::invalid("range_filter needs a radius")),
+                Some(_) => Err(MilvusError::invalid(
+                    "range_filter requires radius to be set",
+                )),
             };
         };
         if let Some(near) = near {
@@ -221,14 +223,14 @@ fn vector_field<'c>(collection: &'c Collection, name: Option<&String>) -> Result
                 .ok_or_else(|| MilvusError::invalid("the collection has no vector field"))?;
             if vectors.next().is_some() {
                 return Err(MilvusError::invalid(
-                    "multiple anns_fields exist, please specify a anns_field in search_params",
+                    "multiple vector fields exist, please specify anns_field in search_params",
                 ));
             }
             first
         }
         Some(name) => collection.field(name).map_err(|_| {
             MilvusError::invalid(format!(
-                "failed to get field schema by name: fieldName({name}) not found"
+                "failed to create query plan: failed to get field schema by name: fieldName({name}) not found: invalid parameter"
             ))
         })?,
     };
@@ -274,19 +276,45 @@ fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
     })
 }
 
+/// What hits are grouped by: a field, or what a path into JSON leads to.
+fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Vec<FieldStep>>)> {
+    let of_type = |data_type: DataType| {
+        MilvusError::invalid(format!(
+            "unsupported data type {} for group by operator",
+            data_type.name()
+        ))
+    };
+    if let Ok(field) = collection.field(name) {
+        let data_type = field.data_type;
+        return match data_type {
+            DataType::Json => Ok((name.to_string(), Some(Vec::new()))),
+            DataType::Bool | DataType::VarChar | DataType::Timestamptz => {
+                Ok((name.to_string(), None))
+            }
+            _ if data_type.is_integer() => Ok((name.to_string(), None)),
+            _ => Err(of_type(data_type)),
+        };
+    }
+    let missing = || {
+        MilvusError::invalid(format!(
+            "groupBy field not found in schema: field not found[field={name}]"
+        ))
+    };
+    let (member, steps) = inside(name, collection)
+        .ok()
+        .flatten()
+        .ok_or_else(missing)?;
+    match collection.field(&member) {
+        Ok(field) if field.data_type != DataType::Json => Err(of_type(field.data_type)),
+        _ => Ok((member, Some(steps))),
+    }
+}
+
 fn group_by(collection: &Collection, params: &BTreeMap<String, String>) -> Result<Option<GroupBy>> {
     let Some(name) = params.get("group_by_field").filter(|name| !name.is_empty()) else {
         return Ok(None);
     };
-    let field = collection.field(name)?;
-    let groups = matches!(field.data_type, DataType::Bool | DataType::VarChar)
-        || field.data_type.is_integer();
-    if !groups {
-        return Err(MilvusError::invalid(format!(
-            "unsupported data type {} for group by operator",
-            field.data_type.name()
-        )));
-    }
+    let (field, inside) = group_field(collection, name)?;
     let size = match params.get("group_size") {
         None => 1,
         Some(given) => given
@@ -300,7 +328,8 @@ fn group_by(collection: &Collection, params: &BTreeMap<String, String>) -> Resul
             })?,
     };
     Ok(Some(GroupBy {
-        field: name.clone(),
+        field,
+        inside,
         size,
         strict: params
             .get("strict_group_size")

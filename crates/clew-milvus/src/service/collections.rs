@@ -6,7 +6,7 @@ use prost::Message;
 
 use super::{Call, Service};
 use crate::collection::{
-    Collection, Field, Named, analysis, check_name, field_parts, key_values, mapping_spec, pairs,
+    Collection, Field, NameOf, Named, analysis, field_parts, key_values, mapping_spec, pairs,
 };
 use crate::collections::{Changes, Opened, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
@@ -35,7 +35,7 @@ impl Service {
         call: Call,
         request: CreateCollectionRequest,
     ) -> Result<proto::Status> {
-        check_name("collection", &request.collection_name)?;
+        NameOf::Collection.check(&request.collection_name)?;
         let schema = CollectionSchema::decode(request.schema.clone())
             .map_err(|error| MilvusError::invalid(format!("the schema cannot be read: {error}")))?;
         if request.shards_num > SHARDS_MAX {
@@ -79,6 +79,9 @@ impl Service {
         let opened = self.open(call, (database, name), Purpose::Show);
         match opened {
             Ok(there) if there.named.collection.is_same(collection) => Ok(()),
+            Ok(there) if there.named.name != name => Err(MilvusError::Unexpected(format!(
+                "collection name [{name}] conflicts with an existing alias, please choose a unique name"
+            ))),
             Ok(_) => Err(MilvusError::Unexpected(format!(
                 "create duplicate collection with different parameters, collection: {name}"
             ))),
@@ -150,8 +153,18 @@ impl Service {
             &call,
             (&request.db_name, &request.collection_name),
             Purpose::Show,
-        )?;
-        Ok(described(&opened.named))
+        );
+        match opened {
+            Ok(opened) => Ok(described(&opened.named)),
+            Err(MilvusError::CollectionNotFound {
+                database,
+                collection,
+            }) => Err(MilvusError::CannotFindCollection {
+                database,
+                collection,
+            }),
+            Err(other) => Err(other),
+        }
     }
 
     pub(crate) async fn batch_describe_collection(

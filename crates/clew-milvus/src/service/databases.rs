@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Call, Service};
-use crate::collection::{check_name, key_values, pairs};
+use crate::collection::{NameOf, key_values, pairs};
 use crate::collections::{DATABASES, DEFAULT_DATABASE, millis};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
@@ -32,8 +32,7 @@ impl Service {
         request: CreateDatabaseRequest,
     ) -> Result<proto::Status> {
         let name = request.db_name;
-        check_name("database", &name)
-            .map_err(|why| MilvusError::InvalidDatabaseName(name.clone(), why.to_string()))?;
+        NameOf::Database.check(&name)?;
         let database = Database {
             id: self.new_id(),
             created_ms: millis(self.engine().now()),
@@ -74,6 +73,7 @@ impl Service {
         request: DropDatabaseRequest,
     ) -> Result<proto::Status> {
         let name = request.db_name;
+        NameOf::Database.check(&name)?;
         if name == DEFAULT_DATABASE {
             return Err(MilvusError::invalid("can not drop default database"));
         }
@@ -100,9 +100,14 @@ impl Service {
         _: Call,
         _: ListDatabasesRequest,
     ) -> Result<ListDatabasesResponse> {
-        let mut all = vec![(DEFAULT_DATABASE.to_string(), default_database())];
+        let mut all = vec![(
+            DEFAULT_DATABASE.to_string(),
+            self.database(DEFAULT_DATABASE)?,
+        )];
         all.extend(self.engine().with_definitions(|definitions| {
-            let databases = definitions.of(DATABASES);
+            let databases = definitions
+                .of(DATABASES)
+                .filter(|(name, _)| *name != DEFAULT_DATABASE);
             let read = databases.filter_map(|(name, value)| {
                 Some((name.to_string(), Database::deserialize(value).ok()?))
             });
@@ -140,9 +145,9 @@ impl Service {
         request: AlterDatabaseRequest,
     ) -> Result<proto::Status> {
         let name = call.database(&request.db_name).to_string();
-        if name == DEFAULT_DATABASE {
-            return Err(MilvusError::Unsupported(
-                "altering the default database".into(),
+        if request.properties.is_empty() && request.delete_keys.is_empty() {
+            return Err(MilvusError::Unexpected(
+                "alter database with empty properties and delete keys, expected to set either properties or delete keys".into(),
             ));
         }
         self.beside(move |service| {
@@ -160,14 +165,15 @@ impl Service {
     }
 
     fn database(&self, name: &str) -> Result<Database> {
-        if name == DEFAULT_DATABASE {
-            return Ok(default_database());
-        }
         let kept = self
             .engine()
             .with_definitions(|all| all.get(DATABASES, name).cloned());
         let read = kept.and_then(|value| Database::deserialize(value).ok());
-        read.ok_or_else(|| MilvusError::DatabaseNotFound(name.to_string()))
+        match read {
+            Some(database) => Ok(database),
+            None if name == DEFAULT_DATABASE => Ok(default_database()),
+            None => Err(MilvusError::DatabaseNotFound(name.to_string())),
+        }
     }
 }
 

@@ -50,8 +50,8 @@ impl Service {
         }
         let params = pairs(request.rank_params);
         let fusion = Fusion::read(&params, request.function_score, count)?;
-        let limit = window(&params, "limit")?.unwrap_or(10);
-        let offset = window(&params, "offset")?.unwrap_or_default();
+        let (limit, offset) = window(&params)?;
+        let limit = limit.unwrap_or(10);
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let guarantee = Guarantee {
             timestamp: request.guarantee_timestamp,
@@ -153,7 +153,10 @@ impl Fusion {
                     ));
                 }
                 if weights.len() != searches {
-                    return Err(MilvusError::expected(searches, weights.len()));
+                    return Err(MilvusError::invalid(format!(
+                        "the length of weights param mismatch with ann search requests: invalid parameter[expected={searches}][actual={}]",
+                        weights.len()
+                    )));
                 }
                 let normalized = inner
                     .get("norm_score")

@@ -190,7 +190,7 @@ impl Service {
             });
             if of_vector.is_some() && collection.loaded {
                 return Err(MilvusError::invalid(
-                    "vector index cannot be dropped on loaded collection",
+                    "vector index cannot be dropped on loaded collection: index cannot be dropped, collection is loaded, please release it first",
                 ));
             }
             // Milvus says nothing where there is none.
@@ -203,7 +203,12 @@ impl Service {
 }
 
 fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
-    let field = collection.field(&index.field)?;
+    let field = collection.field(&index.field).map_err(|_| {
+        MilvusError::invalid(format!(
+            "cannot create index on non-exist field: {}",
+            index.field
+        ))
+    })?;
     if let Some(there) = collection
         .indexes
         .iter()

@@ -4,7 +4,7 @@ use clew_engine::Purpose;
 
 use super::collections::row_count;
 use super::{Call, Service};
-use crate::collection::{DEFAULT_PARTITION, check_name, partition_query};
+use crate::collection::{DEFAULT_PARTITION, NameOf, partition_query};
 use crate::collections::Changes;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
@@ -16,7 +16,7 @@ impl Service {
         call: Call,
         request: PartitionRequest,
     ) -> Result<proto::Status> {
-        check_name("partition", &request.partition_name)?;
+        NameOf::Partition.check(&request.partition_name)?;
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |service, collection| {
             if collection.has_partition_key() {

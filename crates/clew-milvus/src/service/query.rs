@@ -45,15 +45,17 @@ impl Service {
             (&request.expr, &templates),
             &request.partition_names,
         )?;
+        let (limit, offset) = window(&params)?;
+        check_growing(&params)?;
         let asked = Asked {
-            limit: window(&params, "limit")?,
-            offset: window(&params, "offset")?.unwrap_or_default(),
+            limit,
+            offset,
             order: order_of(collection, params.get("order_by_fields"))?,
             query: filter,
         };
         if !counts && asked.limit.is_none() && request.expr.trim().is_empty() {
             return Err(MilvusError::invalid(
-                "empty expression should be used with limit",
+                "empty expression should be used with limit: invalid parameter",
             ));
         }
         self.see(
@@ -154,25 +156,54 @@ pub(super) fn filter(
     Ok(expr::both(wanted, partition_query(partitions)))
 }
 
-/// A number of rows.
-pub(super) fn window(params: &BTreeMap<String, String>, name: &str) -> Result<Option<usize>> {
-    let Some(given) = params.get(name) else {
-        return Ok(None);
+/// The most rows that are wanted, where that is said, and how many are skipped before them.
+///
+/// # Errors
+/// When they are no numbers, or more than a window together.
+pub(super) fn window(params: &BTreeMap<String, String>) -> Result<(Option<usize>, usize)> {
+    let number = |name: &str| -> Result<Option<i64>> {
+        let Some(given) = params.get(name) else {
+            return Ok(None);
+        };
+        let number = given.parse().map(Some);
+        number.map_err(|_| MilvusError::invalid(format!("{name} [{}] is invalid", given.trim())))
     };
-    let number: Option<i64> = given.parse().ok();
-    let invalid = |why: &str| MilvusError::invalid(format!("{name} [{given}] is invalid, {why}"));
-    match number {
-        Some(-1) if name == "limit" => Ok(None),
-        Some(number) if name == "limit" && number == 0 => {
-            Err(invalid(&format!("it should be in range [1, {WINDOW_MAX}]")))
-        }
-        Some(number) => match usize::try_from(number) {
-            Ok(number) if number <= WINDOW_MAX || name != "limit" => Ok(Some(number)),
-            _ => Err(invalid(&format!(
-                "it should be in range [1, {WINDOW_MAX}], but got {number}"
-            ))),
-        },
-        None => Err(invalid("it should be an integer")),
+    let refused = |why: String| {
+        Err(MilvusError::invalid(format!(
+            "invalid max query result window, {why}"
+        )))
+    };
+    let (limit, offset) = (number("limit")?, number("offset")?.unwrap_or_default());
+    if let Some(limit) = limit.filter(|limit| *limit <= 0) {
+        return refused(format!(
+            "limit [{limit}] is invalid, should be greater than 0"
+        ));
+    }
+    if offset < 0 {
+        return refused(format!(
+            "offset [{offset}] is invalid, should be gte than 0"
+        ));
+    }
+    let together = limit.unwrap_or_default().saturating_add(offset);
+    if limit.is_some() && usize::try_from(together).map_or(true, |sum| sum > WINDOW_MAX) {
+        return refused(format!(
+            "(offset+limit) should be in range [1, {WINDOW_MAX}], but got {together}"
+        ));
+    }
+    let count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+    Ok((limit.map(count), count(offset)))
+}
+
+/// Everything that was written is seen; whether clients want less must still be said as a truth.
+fn check_growing(params: &BTreeMap<String, String>) -> Result<()> {
+    const TRUTHS: [&str; 12] = [
+        "1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False",
+    ];
+    match params.get("ignore_growing") {
+        Some(given) if !TRUTHS.contains(&given.as_str()) => Err(MilvusError::invalid(format!(
+            "parse ignore growing field failed, {given} is neither true nor false"
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -196,9 +227,9 @@ fn order_of(collection: &Collection, given: Option<&String>) -> Result<Vec<SortK
                 field.data_type.name()
             )));
         }
-        order.push(match direction.trim() {
-            "desc" | "DESC" => SortKey::field(&field.name, Order::Desc),
-            "asc" | "ASC" => SortKey::field(&field.name, Order::Asc),
+        order.push(match direction.trim().to_ascii_lowercase().as_str() {
+            "desc" | "descending" => SortKey::field(&field.name, Order::Desc),
+            "asc" | "ascending" | "" => SortKey::field(&field.name, Order::Asc),
             other => {
                 return Err(MilvusError::invalid(format!(
                     "order direction '{other}' is neither asc nor desc"

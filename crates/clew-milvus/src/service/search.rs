@@ -15,7 +15,7 @@ use crate::collection::{Collection, TEXT};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
-use crate::rows::{Wanted, group_column, keys};
+use crate::rows::{Wanted, group_column, group_texts, keys};
 
 /// A row that was found.
 #[derive(Clone, Debug)]
@@ -63,8 +63,15 @@ impl Service {
             }
             Probes::Vectors(probes) => self.by_vectors(pinned, asked, probes.clone()).await,
             Probes::Rows(ids) => {
-                let probes = self.vectors_of(pinned, asked, ids).await?;
-                self.by_vectors(pinned, asked, probes).await
+                let vectors = self.vectors_of(pinned, asked, ids).await?;
+                let probes = vectors.iter().flatten().cloned().collect();
+                let mut found = self.by_vectors(pinned, asked, probes).await?.into_iter();
+                // A row without a vector has nothing near it.
+                let mut of_row = |vector: Option<_>| vector.and_then(|_| found.next());
+                Ok(vectors
+                    .into_iter()
+                    .map(|vector| of_row(vector).unwrap_or_default())
+                    .collect())
             }
         }
     }
@@ -137,13 +144,13 @@ impl Service {
         Ok(all)
     }
 
-    /// The vectors of rows by their keys.
+    /// The vectors of rows by their keys, of those that have one.
     async fn vectors_of(
         &self,
         pinned: &Pinned,
         asked: &Asked,
         ids: &[String],
-    ) -> Result<Vec<Vec<f32>>> {
+    ) -> Result<Vec<Option<Vec<f32>>>> {
         let places = self.engine().places(pinned, ids).await?;
         let mut there = Vec::with_capacity(places.len());
         for (id, place) in ids.iter().zip(places) {
@@ -155,22 +162,13 @@ impl Service {
         }
         let wanted = [WantedField::Typed(asked.field.name.clone())];
         let read = self.engine().columns(pinned, &there, &wanted).await?;
-        let [FieldValues::Vectors(vectors)] = &read.fields[..] else {
-            return Err(MilvusError::Unsupported(format!(
+        match read.fields.into_iter().next() {
+            Some(FieldValues::Vectors(vectors)) => Ok(vectors),
+            _ => Err(MilvusError::Unsupported(format!(
                 "searching by the rows of field {}",
                 asked.field.name
-            )));
-        };
-        let own = |(vector, id): (&Option<Vec<f32>>, &String)| {
-            let vector = vector.clone();
-            vector.ok_or_else(|| {
-                MilvusError::invalid(format!(
-                    "the row {id} has no vector in field {}",
-                    asked.field.name
-                ))
-            })
-        };
-        vectors.iter().zip(ids).map(own).collect()
+            ))),
+        }
     }
 
     /// Hits as clients are told of them.
@@ -196,8 +194,11 @@ impl Service {
             Some(digits) => round(score, digits),
         };
         let group_by_field_value = asked.group.as_ref().map(|group| {
-            let field = collection.field(&group.field)?;
-            group_column(field, flat.iter().map(|one| one.group.as_ref()))
+            let keys = flat.iter().map(|one| one.group.as_ref());
+            match group.inside {
+                Some(_) => Ok(group_texts(&group.field, keys)),
+                None => group_column(collection.field(&group.field)?, keys),
+            }
         });
         Ok(SearchResults {
             collection_name: opened.named.name.clone(),

@@ -6,7 +6,7 @@ use clew_schema::{FieldKind, Mapping, StoredVector, restore_vectors};
 
 use super::read::Page;
 use super::{Call, Service};
-use crate::collection::{Collection, DEFAULT_PARTITION, partition_query};
+use crate::collection::{Collection, DEFAULT_PARTITION, NameOf, partition_query};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
@@ -88,6 +88,7 @@ impl Service {
                 ));
             }
         } else {
+            NameOf::Partition.check(&partition)?;
             collection.check_partitions(std::slice::from_ref(&partition))?;
         }
         if request.num_rows == 0 {

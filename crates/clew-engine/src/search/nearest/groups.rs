@@ -1,15 +1,18 @@
 //! The best hits of each of the best groups: as many hits are looked at as it takes to fill them.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use clew_platform::Reservation;
+use clew_query::FieldStep;
 use clew_schema::FieldKind;
+use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 
 use super::{Found, GroupBy, GroupKey, NearestRequest, Neighbour, found_bytes, neighbour};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
+use crate::search::columns::members;
 use crate::search::pinned::{Pinned, PinnedShard};
 use crate::search::place::DocPlace;
 use crate::search::times::unless_stopped;
@@ -25,7 +28,7 @@ impl Inner {
         group: &GroupBy,
         memory: &mut Reservation,
     ) -> Result<Vec<Vec<Neighbour>>, EngineError> {
-        let mut values = GroupValues::new(&request.pinned, &group.field);
+        let mut values = GroupValues::new(&request.pinned, group);
         let mut all = Vec::with_capacity(request.probes.len());
         for probe in &request.probes {
             let one = NearestRequest {
@@ -121,7 +124,7 @@ impl<'g> Filling<'g> {
 /// The values of the field that hits are grouped by, segment by segment as they are asked for.
 struct GroupValues<'p> {
     pinned: &'p Pinned,
-    field: &'p str,
+    group: &'p GroupBy,
     columns: HashMap<(u32, u32), GroupColumn>,
 }
 
@@ -133,19 +136,24 @@ enum GroupColumn {
 }
 
 impl<'p> GroupValues<'p> {
-    fn new(pinned: &'p Pinned, field: &'p str) -> Self {
+    fn new(pinned: &'p Pinned, group: &'p GroupBy) -> Self {
         GroupValues {
             pinned,
-            field,
+            group,
             columns: HashMap::new(),
         }
     }
 
     fn of(&mut self, place: DocPlace) -> Result<GroupKey, EngineError> {
         let shard = self.pinned.shard_at(place)?;
+        if let Some(steps) = &self.group.inside {
+            return inside(shard, place, (&self.group.field, steps));
+        }
         let column = match self.columns.entry((place.shard, place.segment)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => free.insert(open(shard, place.segment as usize, self.field)?),
+            Entry::Vacant(free) => {
+                free.insert(open(shard, place.segment as usize, &self.group.field)?)
+            }
         };
         let told = |error: std::io::Error| shard.shard.tantivy_error(error.into());
         Ok(match column {
@@ -163,6 +171,34 @@ impl<'p> GroupValues<'p> {
             },
         })
     }
+}
+
+/// A value inside a member of a document.
+fn inside(
+    shard: &PinnedShard,
+    place: DocPlace,
+    (member, steps): (&str, &[FieldStep]),
+) -> Result<GroupKey, EngineError> {
+    let mut sources = shard.view.segments[place.segment as usize].sources();
+    let source = sources.get(place.doc);
+    let source = source.map_err(|error| shard.shard.tantivy_error(error))?;
+    let names = BTreeMap::from([(member, vec![0])]);
+    let Some((_, json)) = members(shard, source, &names)?.pop() else {
+        return Ok(GroupKey::Missing);
+    };
+    let value: Value = serde_json::from_str(json.get()).unwrap_or(Value::Null);
+    let step = |value: Value, step: &FieldStep| match (value, step) {
+        (Value::Object(mut own), FieldStep::Member(name)) => own.remove(name),
+        (Value::Array(mut own), FieldStep::Element(at)) if *at < own.len() => {
+            Some(own.swap_remove(*at))
+        }
+        _ => None,
+    };
+    Ok(match steps.iter().try_fold(value, step) {
+        None | Some(Value::Null) => GroupKey::Missing,
+        Some(Value::String(text)) => GroupKey::Text(text),
+        Some(other) => GroupKey::Text(other.to_string()),
+    })
 }
 
 fn open(shard: &PinnedShard, segment: usize, field: &str) -> Result<GroupColumn, EngineError> {

@@ -7,7 +7,7 @@ mod leaf;
 use std::time::Duration;
 
 use clew_platform::{MemoryPurpose, Reservation};
-use clew_query::Query;
+use clew_query::{FieldStep, Query};
 use clew_schema::{FieldKind, VectorMapping};
 
 use crate::base::blocks::BlockLevel;
@@ -48,8 +48,11 @@ pub struct DistanceRange {
 /// Hits by the values of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupBy {
-    /// Path of a field of whole numbers, booleans or keywords.
+    /// Path of a field of whole numbers, booleans or keywords; with `inside` a member of documents.
     pub field: String,
+    /// The way to a value inside that member, which is read from each document that is looked at: its text, and of what
+    /// is no text its JSON.
+    pub inside: Option<Vec<FieldStep>>,
     /// Hits of each group.
     pub size: usize,
     /// Whether the search goes on until every group is full, or nothing is left.

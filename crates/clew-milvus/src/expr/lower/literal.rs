@@ -101,6 +101,34 @@ pub(super) fn check_kind(at: usize, data_type: DataType, name: &str, value: &Val
     ))
 }
 
+/// Refuses values of a list that are not of a field's type: whole numbers are not floats there.
+pub(super) fn check_element(at: usize, data_type: DataType, value: &Value) -> Lowered<()> {
+    let fits = match data_type {
+        DataType::VarChar => value.is_string(),
+        DataType::Bool => value.is_boolean(),
+        _ if data_type.is_integer() => value.is_i64() || value.is_u64(),
+        _ => value.is_number(),
+    };
+    if fits {
+        return Ok(());
+    }
+    let shown = match value {
+        Value::String(text) => format!("string_val:\"{text}\""),
+        Value::Bool(truth) => format!("bool_val:{truth}"),
+        Value::Number(number) if number.is_f64() => {
+            format!("float_val:{}", number.as_f64().unwrap_or_default())
+        }
+        other => format!("int64_val:{other}"),
+    };
+    Err(ExprError::at(
+        at,
+        format!(
+            "value '{shown}' in list cannot be casted to {}",
+            data_type.name()
+        ),
+    ))
+}
+
 /// A value as the terms of a field have it; none when no document can have it.
 pub(super) fn exact(field: &Field, value: &Value) -> Option<Value> {
     let data_type = field.element_type.unwrap_or(field.data_type);

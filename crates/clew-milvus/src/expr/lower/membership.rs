@@ -4,7 +4,7 @@ use clew_query::{Operand, Query, Test};
 use serde_json::Value;
 
 use super::clauses::{all_of, any_of, but_not, constant, one_of, tested};
-use super::literal::{check_kind, exact};
+use super::literal::{check_element, check_kind, exact};
 use super::operand::Place;
 use super::{Lowered, Lowering};
 use crate::collection::DataType;
@@ -22,15 +22,24 @@ pub(super) enum Which {
 impl Lowering<'_> {
     pub(super) fn membership(&self, value: &Expr, list: &Expr, negated: bool) -> Lowered<Query> {
         let Some(Value::Array(values)) = self.literal(list)? else {
-            let why = "the right-hand side of 'in' must be a list";
-            return Err(ExprError::at(list.at, why));
+            return Err(ExprError::at(
+                list.at,
+                match &list.kind {
+                    Kind::Not(_) => "not can only apply on boolean".to_string(),
+                    Kind::Path(path) => format!(
+                        "value '({})' in list cannot be a non-const expression",
+                        path.name
+                    ),
+                    _ => "the right-hand side of 'in' must be a list".to_string(),
+                },
+            ));
         };
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
         {
             let mut wanted = Vec::with_capacity(values.len());
             for one in &values {
-                check_kind(value.at, field.data_type, &field.name, one)?;
+                check_element(value.at, field.data_type, one)?;
                 wanted.extend(exact(field, one));
             }
             let terms = one_of(&field.name, wanted);

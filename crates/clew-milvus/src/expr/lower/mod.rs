@@ -10,12 +10,12 @@ mod membership;
 mod operand;
 mod text;
 
-use clew_query::{Query, Test, TextPattern};
+use clew_query::{FieldStep, Operand, Query, Test, TextPattern};
 use serde_json::Value;
 
-use super::ExprError;
 use super::templates::Templates;
 use super::tree::{Expr, Kind, Operator, Path};
+use super::{ExprError, NOT_BOOLEAN};
 use crate::collection::{Collection, DataType, Field};
 use clauses::{all_of, any_of, constant, exists, not, tested};
 use literal::literal_of;
@@ -33,6 +33,14 @@ pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates)
         templates,
         by_document: false,
     };
+    // The name of a dynamic field and nothing else is more likely a mistake.
+    if let Kind::Path(path) = &expr.kind
+        && path.steps.is_empty()
+        && collection.field(&path.name).is_err()
+        && collection.dynamic
+    {
+        return Err(ExprError::at(expr.at, NOT_BOOLEAN));
+    }
     let query = lowering.truth(expr, false)?;
     if limits::check(&query, expr.at).is_ok() {
         return Ok(query);
@@ -87,6 +95,25 @@ pub(super) fn keys_of(
         _ => None,
     };
     Ok(values.iter().map(key).collect())
+}
+
+/// The member of documents that a path leads into, and the way there.
+pub(super) fn inside(
+    expr: &Expr,
+    collection: &Collection,
+) -> Lowered<Option<(String, Vec<FieldStep>)>> {
+    let Kind::Path(path) = &expr.kind else {
+        return Ok(None);
+    };
+    let lowering = Lowering {
+        collection,
+        templates: &Templates::default(),
+        by_document: true,
+    };
+    Ok(match lowering.place(expr.at, path)? {
+        Place::Inside(Operand::Field { name, steps }, _) => Some((name, steps)),
+        _ => None,
+    })
 }
 
 struct Lowering<'a> {
@@ -145,10 +172,7 @@ impl<'a> Lowering<'a> {
             Kind::Path(path) => self.flag(expr, path, negated),
             _ => match self.literal(expr)? {
                 Some(Value::Bool(value)) => Ok(constant(value != negated)),
-                _ => Err(ExprError::at(
-                    expr.at,
-                    "predicate is not a boolean expression",
-                )),
+                _ => Err(ExprError::at(expr.at, NOT_BOOLEAN)),
             },
         }
     }
@@ -181,6 +205,16 @@ impl<'a> Lowering<'a> {
         let Kind::Path(path) = &value.kind else {
             return Err(ExprError::at(value.at, "'is null' takes a field"));
         };
+        if path.steps.is_empty()
+            && let Ok(field) = self.collection.field(&path.name)
+            && field.data_type.is_vector()
+        {
+            return Ok(if has_value {
+                exists(field)
+            } else {
+                not(exists(field))
+            });
+        }
         let query = match self.place(value.at, path)? {
             Place::Indexed(field) if !field.nullable => constant(true),
             Place::Indexed(field) => exists(field),

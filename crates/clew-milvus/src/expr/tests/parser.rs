@@ -150,8 +150,9 @@ fn what_is_wrong_is_told_with_its_place() {
     ] {
         let told = parse(text).err().map(|error| error.to_string());
         let told = told.unwrap_or_else(|| panic!("{text} was read"));
-        let expected = format!("error: line {place} {reason}");
-        assert!(told.contains(&expected), "{text}: {told}");
+        let place = format!(": invalid parameter, at line {place}");
+        assert!(told.contains(reason), "{text}: {told}");
+        assert!(told.ends_with(&place), "{text}: {told}");
     }
 }
 

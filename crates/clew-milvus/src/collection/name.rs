@@ -1,0 +1,118 @@
+//! Names, by Milvus' rule: a letter or an underscore, then letters, digits and underscores.
+
+use crate::error::{MilvusError, Result};
+
+/// Longest name, in bytes.
+const NAME_MAX: usize = 255;
+
+/// What a name is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameOf {
+    Collection,
+    Alias,
+    Partition,
+    Field,
+    Database,
+}
+
+impl NameOf {
+    fn words(self) -> &'static str {
+        match self {
+            NameOf::Collection => "collection name",
+            NameOf::Alias => "collection alias",
+            NameOf::Partition => "partition name",
+            NameOf::Field => "field name",
+            NameOf::Database => "database name",
+        }
+    }
+
+    /// Refuses names that break the rule.
+    ///
+    /// # Errors
+    /// In Milvus' words and with its code, which are others for each kind of name.
+    pub(crate) fn check(self, name: &str) -> Result<()> {
+        match self.broken(name) {
+            None => Ok(()),
+            Some(rule) => Err(self.refused(name, &rule)),
+        }
+    }
+
+    pub(crate) fn is_allowed(self, name: &str) -> bool {
+        self.broken(name).is_none()
+    }
+
+    /// The part of the rule that a name breaks.
+    fn broken(self, name: &str) -> Option<String> {
+        let words = self.words();
+        let letter = |c: char| c == '_' || c.is_ascii_alphabetic();
+        // A partition may be named by a number.
+        let begins = |c: char| letter(c) || (self == NameOf::Partition && c.is_ascii_digit());
+        let follows = |c: char| letter(c) || c.is_ascii_digit();
+        let Some(first) = name.trim().chars().next() else {
+            return Some(format!("{words} should not be empty"));
+        };
+        if name.len() > NAME_MAX {
+            return Some(format!(
+                "the length of a {words} must be less than {NAME_MAX} characters"
+            ));
+        }
+        if !begins(first) {
+            return Some(format!(
+                "the first character of a {words} must be an underscore or letter"
+            ));
+        }
+        (!name.chars().all(follows))
+            .then(|| format!("{words} can only contain numbers, letters and underscores"))
+    }
+
+    fn refused(self, name: &str, rule: &str) -> MilvusError {
+        let words = self.words();
+        match self {
+            NameOf::Database => MilvusError::InvalidDatabaseName(name.into(), rule.into()),
+            NameOf::Field => MilvusError::InvalidFieldName(name.into(), rule.into()),
+            NameOf::Partition => {
+                let (first, rest) = rule.split_at(1);
+                MilvusError::Unexpected(format!(
+                    "Invalid {words}: {}. {}{rest}.",
+                    name.trim(),
+                    first.to_uppercase()
+                ))
+            }
+            NameOf::Collection | NameOf::Alias if name.trim().is_empty() => {
+                MilvusError::invalid(format!("{rule}: invalid parameter"))
+            }
+            NameOf::Collection | NameOf::Alias => MilvusError::invalid(format!(
+                "Invalid {words}: {name}. {rule}: invalid parameter"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_letters_digits_and_underscores() {
+        for name in ["a", "_1", "Aa_9", &"x".repeat(255)] {
+            assert_eq!(NameOf::Collection.check(name), Ok(()));
+        }
+        for name in ["", "  ", "1a", "a-b", "a b", "é", &"x".repeat(256)] {
+            assert!(!NameOf::Collection.is_allowed(name), "{name}");
+        }
+        assert!(NameOf::Partition.is_allowed("2024"));
+    }
+
+    #[test]
+    fn what_is_refused_has_the_code_of_its_kind() {
+        let code = |of: NameOf| of.check("a b").map_err(|error| error.code());
+        assert_eq!(code(NameOf::Collection), Err(1100));
+        assert_eq!(code(NameOf::Partition), Err(65535));
+        assert_eq!(code(NameOf::Field), Err(1701));
+        assert_eq!(code(NameOf::Database), Err(802));
+        assert_eq!(
+            NameOf::Alias.check("1").unwrap_err().to_string(),
+            "Invalid collection alias: 1. the first character of a collection alias must be an underscore or letter: invalid parameter"
+        );
+    }
+}
