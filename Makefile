@@ -12,12 +12,13 @@ SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
 MILVUS_NODE := $(CLEW_CACHE)/milvus-node-3.0.6
 MILVUS_GO := $(CLEW_CACHE)/milvus-go-2.6.2/session
-MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(MILVUS_NODE)/session.js $(MILVUS_GO)
+MILVUS_JAVA := $(CLEW_CACHE)/milvus-java-2.6.6/Session.class
+MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/venv-llama-index-milvus/.installed $(MILVUS_NODE)/session.js $(MILVUS_GO) $(MILVUS_JAVA)
 PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest faults soak check bench-log bench-vectors bench-text bench-opensearch bench-milvus build pgo deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults soak check bench-log bench-vectors bench-text bench-opensearch bench-milvus bench-restart build pgo deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,6 +45,9 @@ conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own RES
 fuzz-rest: build $(VENV)/.installed ## requests generated from the served description of the API; ARGS="--cases 1000 --only _search"
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.fuzz_rest.fuzz $(ARGS)
 
+fuzz-filter: ## filter expressions of Milvus' API, cut and mixed for a minute; ARGS="CLEW_FUZZ_SECONDS=600 CLEW_SEED=1"
+	CLEW_FUZZ_SECONDS=60 CLEW_SEED=$$(date +%s) $(ARGS) cargo test --locked -p clew-milvus mutated_expressions -- --nocapture
+
 differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
 	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
 
@@ -67,6 +71,9 @@ bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API be
 	cargo build --release --locked -p clew-bench-milvus
 	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/run.py --bin $(RELEASE) \
 		--beside $(CARGO_TARGET_DIR)/release/clew-bench-milvus $(ARGS)
+
+bench-restart: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## from a kill amid 200,000 vectors to the first answer; ARGS="--rows 20000"
+	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/restart.py --bin $(RELEASE) $(ARGS)
 
 bench-opensearch: pgo ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)
@@ -135,6 +142,11 @@ $(MILVUS_NODE)/session.js: $(wildcard tests/milvus/node_session/*)
 $(MILVUS_GO): $(wildcard tests/milvus/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: Milvus' SDK for Go cannot be built"; exit 1; }
 	cd tests/milvus/go_session && go build -trimpath -o $@ .
+
+$(MILVUS_JAVA): $(wildcard tests/milvus/java_session/*)
+	@command -v mvn >/dev/null && command -v javac >/dev/null || { echo "Maven or a JDK is missing: Milvus' SDK for Java cannot be installed"; exit 1; }
+	mvn -q -B -f tests/milvus/java_session/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(@D)/lib
+	javac -cp '$(@D)/lib/*' -d $(@D) tests/milvus/java_session/Session.java
 
 $(GO_SESSION): $(wildcard tests/clients/go_session/*)
 	@command -v go >/dev/null || { echo "Go is missing: go-elasticsearch cannot be built"; exit 1; }

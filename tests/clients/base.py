@@ -25,9 +25,11 @@ def tool(path, target):
 class ClientsTest(unittest.TestCase):
     """A test against a server of its class's own."""
 
+    env = {}
+
     @classmethod
     def setUpClass(cls):
-        cls.server = ClewServer()
+        cls.server = ClewServer(env=cls.env)
         cls.server.__enter__()
         cls.addClassCleanup(cls.server.__exit__)
 

@@ -1,43 +1,16 @@
 """What people do with pymilvus, against a server at the address given; everything is held against plain Python."""
 
-import json
-import logging
-import random
 import sys
 
-import pymilvus
-from pymilvus import (AnnSearchRequest, DataType, Function, FunctionType, MilvusClient, MilvusException, RRFRanker,
-                      WeightedRanker)
+from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, RRFRanker, WeightedRanker
 
-logging.disable(logging.CRITICAL)
+from session import Session, cosine, product
+
 WORDS = "red green blue quick brown fox lazy dog".split()
 DIM = 16
 
 
-class Session:
-    def __init__(self, uri):
-        self.client = MilvusClient(uri=uri)
-        self.random = random.Random(2)
-        self.checks = 0
-
-    def same(self, got, want, what):
-        self.checks += 1
-        assert got == want, f"{what}: {got!r} is not {want!r}"
-
-    def refused(self, code, said, call):
-        """A call fails with this code, and says this."""
-        self.checks += 1
-        try:
-            call()
-        except MilvusException as error:
-            assert error.code == code, f"{error.code} is not {code}: {error.message}"
-            assert said in error.message, error.message
-            return
-        raise AssertionError(f"nothing was refused: {said}")
-
-    def vector(self, dim):
-        return [self.random.gauss(0, 1) for _ in range(dim)]
-
+class Client(Session):
     def quickstart(self):
         client, name = self.client, "quick_Start"
         client.create_collection(collection_name=name, dimension=8)
@@ -61,9 +34,6 @@ class Session:
         self.same(client.describe_index(name, "vector")["state"], "Finished", "the index")
         client.drop_collection(name)
         self.same(client.has_collection(name), False, "dropped")
-
-    def count(self, name, **more):
-        return self.client.query(name, filter="", output_fields=["count(*)"], **more)[0]["count(*)"]
 
     def make_all(self):
         """A collection with a field of every kind."""
@@ -318,16 +288,8 @@ class Session:
         client.drop_collection("late")
 
 
-def product(a, b):
-    return sum(x * y for x, y in zip(a, b))
-
-
-def cosine(a, b):
-    return product(a, b) / (product(a, a) * product(b, b)) ** 0.5
-
-
 def main(uri):
-    session = Session(uri)
+    session = Client(uri)
     session.quickstart()
     rows = session.make_all()
     session.filters(rows)
@@ -336,7 +298,7 @@ def main(uri):
     session.full_text()
     session.sparse()
     session.index_after_rows()
-    print(json.dumps({"version": pymilvus.__version__, "checks": session.checks}))
+    session.close()
 
 
 if __name__ == "__main__":

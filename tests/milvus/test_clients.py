@@ -66,6 +66,20 @@ class Clients(ClientsTest):
         self.assertEqual((seen["inserted"], seen["deleted"], seen["count"]), (200, 50, 150))
         self.assertEqual((seen["error"], seen["absent"], seen["fields"]), (True, False, FIELDS))
 
+    def test_java(self):
+        if shutil.which("java") is None:
+            self.skipTest("Java is missing")
+        folder = tool("milvus-java-2.6.6/Session.class", "clients").parent
+        seen = self.session("java", "-cp", f"{folder}:{folder}/lib/*", "Session", self.uri)
+        self.assertEqual((seen["found"][0], seen["first"]), (20, ["t0", "blue"]))
+        self.assertEqual(sorted(seen["found"]), [19, 20, 21])
+        self.assertEqual(seen["filtered"][1], 21)
+        self.assertTrue(all(number % 2 for number in seen["filtered"]))
+        self.assertEqual((seen["templated"], seen["hybrid"], seen["got"]), ([3, 4], 20, "new"))
+        self.assertEqual((seen["inserted"], seen["deleted"], seen["count"], seen["iterated"]), (200, 50, 150, 150))
+        self.assertIn("mismatched input '<EOF>' expecting a value: invalid parameter, at line 1:5", seen["error"])
+        self.assertEqual((seen["absent"], seen["fields"]), (False, FIELDS))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -161,10 +161,13 @@ impl From<EngineError> for MilvusError {
             ErrorKind::NotFound => MilvusError::Unexpected(reason),
             ErrorKind::Forbidden => MilvusError::NotPermitted(reason),
             ErrorKind::TooLarge => MilvusError::TooLarge(reason),
-            ErrorKind::Overloaded if matches!(error, EngineError::Memory(_)) => {
-                MilvusError::MemoryLimit(reason)
-            }
-            ErrorKind::Overloaded => MilvusError::RateLimit(reason),
+            // What fits later is worth trying again, and clients do so; what can never fit is not.
+            ErrorKind::Overloaded => match error {
+                EngineError::Memory(exceeded) if exceeded.can_never_fit() => {
+                    MilvusError::MemoryLimit(reason)
+                }
+                _ => MilvusError::RateLimit(reason),
+            },
             ErrorKind::Unavailable => MilvusError::Unavailable(reason),
             ErrorKind::Corrupt | ErrorKind::Internal => MilvusError::Internal(reason),
         }

@@ -10,6 +10,10 @@ mod proto;
 
 mod error;
 
+mod incoming;
+
+mod grpc;
+
 mod timestamp;
 
 mod collection;
@@ -27,13 +31,12 @@ mod rest;
 use clew_engine::Engine;
 use tonic::service::Routes;
 
-use proto::milvus_service_server::MilvusServiceServer;
 use service::Service;
 
 /// How the API is served.
 #[derive(Clone, Debug)]
 pub struct MilvusOptions {
-    /// Longest request message, in bytes; longer ones are refused by the transport.
+    /// Longest request message or body, in bytes; longer ones are refused.
     pub message_bytes_max: usize,
 }
 
@@ -47,10 +50,7 @@ impl Default for MilvusOptions {
 
 /// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb`.
 pub fn routes(engine: Engine, options: &MilvusOptions) -> Routes {
-    let service = Service::new(engine);
-    let calls = MilvusServiceServer::new(service.clone())
-        .max_decoding_message_size(options.message_bytes_max)
-        .max_encoding_message_size(usize::MAX);
-    let paths = rest::router(service, options.message_bytes_max);
-    Routes::new(calls).into_axum_router().merge(paths).into()
+    let service = Service::new(engine, options.message_bytes_max);
+    let calls = grpc::router(service.clone());
+    calls.merge(rest::router(service)).into()
 }

@@ -6,11 +6,10 @@ use clew_engine::Index;
 use clew_schema::{FieldKind, FloatKind, IntegerKind, MappedField};
 use clew_vector::{Element, Space};
 
-use crate::collection::field::TEXT_ALONE;
+use crate::collection::field::{ID, TEXT_ALONE};
 use crate::collection::{Collection, DEFAULT_PARTITION, DataType, Field, KeptIndex};
 
-/// The primary field of such a collection, and the longest of its values.
-const ID: &str = "_id";
+/// The longest value of the primary field.
 const ID_BYTES: &str = "512";
 /// A text's longest value, as far as clients are told.
 const TEXT_BYTES: &str = "65535";

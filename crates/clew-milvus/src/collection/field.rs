@@ -10,6 +10,8 @@ use crate::collection::name::NameOf;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, KeyValuePair, value_field};
 
+/// The primary field of an index that another protocol made.
+pub(super) const ID: &str = "_id";
 /// The parameter of a text of which only the words are looked for.
 pub(super) const TEXT_ALONE: &str = "clew.text_alone";
 /// Longest name of a field or collection, in characters.
@@ -213,6 +215,11 @@ impl Field {
     pub(crate) fn flag(&self, param: &str) -> bool {
         let given = self.params.get(param);
         given.is_some_and(|given| given.eq_ignore_ascii_case("true"))
+    }
+
+    /// Whether it is the id of the document itself, and no member of it.
+    pub(crate) fn is_document_id(&self) -> bool {
+        self.is_primary && self.name == ID
     }
 
     /// Whether only its words are looked for: a text of an index that another protocol made.

@@ -8,7 +8,7 @@ mod entities;
 mod others;
 mod rows;
 
-use axum::body::Bytes;
+use axum::body::Body as RawBody;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
@@ -17,17 +17,16 @@ use axum::routing::post;
 use serde_json::{Value, json};
 
 use crate::error::MilvusError;
+use crate::incoming::{self, Incoming};
 use crate::service::{Call, Service};
 use body::{Body, Refusal};
 
-/// A JSON text takes so many times more as values.
-const JSON_FACTOR: usize = 8;
-
 /// The paths of the API.
-pub(crate) fn router(service: Service, body_bytes_max: usize) -> axum::Router {
+pub(crate) fn router(service: Service) -> axum::Router {
     axum::Router::new()
         .route("/v2/vectordb/{*path}", post(answer))
-        .layer(DefaultBodyLimit::max(body_bytes_max))
+        // Their length is checked, and told, as they are read.
+        .layer(DefaultBodyLimit::disable())
         .with_state(service)
 }
 
@@ -36,14 +35,16 @@ async fn answer(
     State(service): State<Service>,
     Path(path): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    body: RawBody,
 ) -> Json<Value> {
     let read = async {
         if headers.contains_key(ORIGIN) {
             return Err(Refusal::WebPage);
         }
-        let room = service.book(body.len().saturating_mul(JSON_FACTOR))?;
-        let parsed = service.beside(move |_| Ok(Body::read(&body))).await??;
+        let Incoming { bytes, room } = incoming::json(body, service.limits())
+            .await
+            .map_err(MilvusError::from)?;
+        let parsed = service.beside(move |_| Ok(Body::read(&bytes))).await??;
         Ok((parsed, room))
     };
     let done = match read.await {

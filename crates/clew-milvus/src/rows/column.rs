@@ -170,7 +170,7 @@ impl Values<'_> {
                 return Ok(len / one);
             }
             Err(MilvusError::invalid(format!(
-                "the length ({len}) of the data of field ({}) should divide the dim ({})",
+                "the length ({len} bytes) of the data of field ({}) should divide the dim ({}), which has {one}",
                 field.name,
                 field.dimension().unwrap_or_default()
             )))

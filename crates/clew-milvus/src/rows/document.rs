@@ -156,6 +156,9 @@ impl<'a> Given<'a> {
 
     fn write(&mut self, row: usize, source: &mut Vec<u8>) -> Result<()> {
         for scalar in &mut self.scalars {
+            if scalar.column.field.is_document_id() {
+                continue;
+            }
             let start = source.len();
             source.extend_from_slice(&scalar.name);
             if !scalar.column.write_json(row, source)? {

@@ -1,11 +1,8 @@
-//! The table of calls: what the generated trait asks for, by the functions that answer.
-
-use prost::Message;
-use tonic::{Request, Response, Status, async_trait};
+//! The table of calls: each by the function that answers it.
 
 use super::{Call, Service};
 use crate::error::Result;
-use crate::proto::milvus_service_server::MilvusService;
+use crate::grpc::{Reply, unary};
 use crate::proto::{self, *};
 
 /// An answer that says by itself how a call went.
@@ -56,22 +53,27 @@ pub(crate) fn answered<A: Answer>(outcome: Result<A>) -> A {
 }
 
 macro_rules! calls {
-    ($($name:ident($request:ty) -> $answer:ty;)*) => {
-        #[async_trait]
-        impl MilvusService for Service {
-            $(async fn $name(
-                &self,
-                request: Request<$request>,
-            ) -> std::result::Result<Response<$answer>, Status> {
-                let call = Call::of(request.metadata());
-                let request = request.into_inner();
-                let outcome = match self.book(request.encoded_len()) {
-                    Ok(_room) => Service::$name(self, call, request).await,
-                    Err(refused) => Err(refused),
-                };
-                Ok(Response::new(answered(outcome)))
-            })*
+    ($($name:ident($request:ident) -> $answer:ty;)*) => {
+        /// Answers the call of a name, as functions are named; nothing where there is no such call.
+        pub(crate) async fn answer(
+            service: &Service,
+            name: &str,
+            (call, body): (Call, axum::body::Body),
+        ) -> Option<Reply> {
+            match name {
+                $(stringify!($name) => {
+                    let run = |request: $request| Service::$name(service, call, request);
+                    Some(Box::pin(unary(service, (stringify!($request), body), run)).await)
+                })*
+                _ => None,
+            }
         }
+
+        /// Every call, with the messages that it takes and gives.
+        #[cfg(test)]
+        const CALLS: &[[&str; 3]] = &[
+            $([stringify!($name), stringify!($request), stringify!($answer)],)*
+        ];
     };
 }
 
@@ -82,50 +84,50 @@ calls! {
     get_component_states(GetComponentStatesRequest) -> ComponentStates;
     alloc_timestamp(AllocTimestampRequest) -> AllocTimestampResponse;
 
-    create_database(CreateDatabaseRequest) -> proto::Status;
-    drop_database(DropDatabaseRequest) -> proto::Status;
+    create_database(CreateDatabaseRequest) -> Status;
+    drop_database(DropDatabaseRequest) -> Status;
     list_databases(ListDatabasesRequest) -> ListDatabasesResponse;
     describe_database(DescribeDatabaseRequest) -> DescribeDatabaseResponse;
-    alter_database(AlterDatabaseRequest) -> proto::Status;
+    alter_database(AlterDatabaseRequest) -> Status;
 
-    create_collection(CreateCollectionRequest) -> proto::Status;
-    drop_collection(CollectionRequest) -> proto::Status;
+    create_collection(CreateCollectionRequest) -> Status;
+    drop_collection(CollectionRequest) -> Status;
     has_collection(CollectionRequest) -> BoolResponse;
     describe_collection(DescribeCollectionRequest) -> DescribeCollectionResponse;
     batch_describe_collection(BatchDescribeCollectionRequest) -> BatchDescribeCollectionResponse;
     show_collections(ShowCollectionsRequest) -> ShowCollectionsResponse;
-    rename_collection(RenameCollectionRequest) -> proto::Status;
-    alter_collection(AlterCollectionRequest) -> proto::Status;
-    alter_collection_field(AlterCollectionFieldRequest) -> proto::Status;
-    add_collection_field(AddCollectionFieldRequest) -> proto::Status;
+    rename_collection(RenameCollectionRequest) -> Status;
+    alter_collection(AlterCollectionRequest) -> Status;
+    alter_collection_field(AlterCollectionFieldRequest) -> Status;
+    add_collection_field(AddCollectionFieldRequest) -> Status;
     truncate_collection(CollectionRequest) -> TruncateCollectionResponse;
     get_collection_statistics(CollectionRequest) -> StatisticsResponse;
-    load_collection(LoadCollectionRequest) -> proto::Status;
-    release_collection(CollectionRequest) -> proto::Status;
+    load_collection(LoadCollectionRequest) -> Status;
+    release_collection(CollectionRequest) -> Status;
     get_loading_progress(GetLoadingProgressRequest) -> GetLoadingProgressResponse;
     get_load_state(GetLoadStateRequest) -> GetLoadStateResponse;
 
-    create_partition(PartitionRequest) -> proto::Status;
-    drop_partition(PartitionRequest) -> proto::Status;
+    create_partition(PartitionRequest) -> Status;
+    drop_partition(PartitionRequest) -> Status;
     has_partition(PartitionRequest) -> BoolResponse;
     show_partitions(ShowPartitionsRequest) -> ShowPartitionsResponse;
-    load_partitions(LoadPartitionsRequest) -> proto::Status;
-    release_partitions(ReleasePartitionsRequest) -> proto::Status;
+    load_partitions(LoadPartitionsRequest) -> Status;
+    release_partitions(ReleasePartitionsRequest) -> Status;
     get_partition_statistics(PartitionRequest) -> StatisticsResponse;
 
-    create_alias(CreateAliasRequest) -> proto::Status;
-    alter_alias(CreateAliasRequest) -> proto::Status;
-    drop_alias(DropAliasRequest) -> proto::Status;
+    create_alias(CreateAliasRequest) -> Status;
+    alter_alias(CreateAliasRequest) -> Status;
+    drop_alias(DropAliasRequest) -> Status;
     describe_alias(DescribeAliasRequest) -> DescribeAliasResponse;
     list_aliases(ListAliasesRequest) -> ListAliasesResponse;
 
-    create_index(CreateIndexRequest) -> proto::Status;
-    alter_index(AlterIndexRequest) -> proto::Status;
+    create_index(CreateIndexRequest) -> Status;
+    alter_index(AlterIndexRequest) -> Status;
     describe_index(DescribeIndexRequest) -> DescribeIndexResponse;
     get_index_statistics(GetIndexStatisticsRequest) -> DescribeIndexResponse;
     get_index_state(IndexRequest) -> GetIndexStateResponse;
     get_index_build_progress(IndexRequest) -> GetIndexBuildProgressResponse;
-    drop_index(IndexRequest) -> proto::Status;
+    drop_index(IndexRequest) -> Status;
 
     insert(InsertRequest) -> MutationResult;
     upsert(UpsertRequest) -> MutationResult;
@@ -146,9 +148,41 @@ calls! {
     get_replicas(GetReplicasRequest) -> GetReplicasResponse;
     run_analyzer(RunAnalyzerRequest) -> RunAnalyzerResponse;
 
-    create_credential(CreateCredentialRequest) -> proto::Status;
-    update_credential(UpdateCredentialRequest) -> proto::Status;
-    delete_credential(DeleteCredentialRequest) -> proto::Status;
+    create_credential(CreateCredentialRequest) -> Status;
+    update_credential(UpdateCredentialRequest) -> Status;
+    delete_credential(DeleteCredentialRequest) -> Status;
     list_cred_users(ListCredUsersRequest) -> ListCredUsersResponse;
     select_user(SelectUserRequest) -> SelectUserResponse;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grpc::function_name;
+
+    #[test]
+    fn the_calls_are_those_of_the_description() {
+        let described = include_str!("../../proto/milvus.proto").lines();
+        let described: Vec<Vec<String>> = described
+            .filter_map(|line| line.trim().strip_prefix("rpc "))
+            .map(|line| {
+                let mut words = line
+                    .split(['(', ')', ' ', ';'])
+                    .filter(|word| !word.is_empty());
+                let name = function_name(words.next().unwrap_or_default());
+                let messages = words.filter(|word| !matches!(*word, "returns" | "{}"));
+                std::iter::once(name)
+                    .chain(messages.map(String::from))
+                    .collect()
+            })
+            .collect();
+        let mut told: Vec<Vec<&str>> = described
+            .iter()
+            .map(|words| words.iter().map(String::as_str).collect())
+            .collect();
+        let mut own: Vec<Vec<&str>> = CALLS.iter().map(|call| call.to_vec()).collect();
+        told.sort();
+        own.sort();
+        assert_eq!(own, told);
+    }
 }

@@ -18,21 +18,18 @@ mod sparse;
 mod users;
 mod write;
 
+pub(crate) use calls::{Answer, answer, answered};
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use axum::http::HeaderMap;
 use clew_engine::{Access, Engine, Purpose};
-use clew_platform::{MemoryPurpose, Reservation};
-use tonic::metadata::MetadataMap;
 
 use crate::collections::{Collections, DEFAULT_DATABASE, Opened, millis};
 use crate::error::{MilvusError, Result};
+use crate::incoming::Limits;
 use crate::timestamp::HybridClock;
-
-/// Requests up to this are not booked.
-const FREE_BYTES: usize = 16 << 10;
-/// A message is there as it came and once more as it is taken apart.
-const COPIES: usize = 2;
 
 /// What all calls share.
 #[derive(Clone)]
@@ -42,6 +39,7 @@ pub(crate) struct Service {
 
 struct Shared {
     collections: Collections,
+    limits: Limits,
     clock: HybridClock,
     /// The last number that was given to something.
     last_id: AtomicI64,
@@ -55,10 +53,10 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// What the metadata of a call say.
-    fn of(metadata: &MetadataMap) -> Call {
-        let text = |key: &str| metadata.get(key).and_then(|value| value.to_str().ok());
-        Call::in_database(text("dbname").unwrap_or_default())
+    /// What the headers of a request say.
+    pub(crate) fn of(headers: &HeaderMap) -> Call {
+        let name = headers.get("dbname").and_then(|name| name.to_str().ok());
+        Call::in_database(name.unwrap_or_default())
     }
 
     pub(crate) fn in_database(name: &str) -> Call {
@@ -78,10 +76,14 @@ impl Call {
 }
 
 impl Service {
-    pub(crate) fn new(engine: Engine) -> Self {
+    pub(crate) fn new(engine: Engine, message_bytes_max: usize) -> Self {
         let first = i64::try_from(millis(engine.now()) << 18).unwrap_or(i64::MAX >> 1);
         Service {
             shared: Arc::new(Shared {
+                limits: Limits {
+                    bytes_max: message_bytes_max,
+                    memory: engine.memory().clone(),
+                },
                 collections: Collections::new(engine),
                 clock: HybridClock::default(),
                 last_id: AtomicI64::new(first),
@@ -118,18 +120,9 @@ impl Service {
         self.collections().open(place, &call.access, purpose)
     }
 
-    /// Books a request on the node's account of memory for as long as it is worked on: as it came, and as it is taken apart.
-    ///
-    /// # Errors
-    /// [`MilvusError::MemoryLimit`] when it does not fit beside others.
-    pub(crate) fn book(&self, bytes: usize) -> Result<Option<Reservation>> {
-        if bytes <= FREE_BYTES {
-            return Ok(None);
-        }
-        let memory = self.engine().memory();
-        let room = memory.reserve(MemoryPurpose::Bodies, bytes.saturating_mul(COPIES));
-        room.map(Some)
-            .map_err(|refused| MilvusError::MemoryLimit(refused.to_string()))
+    /// What requests may take.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.shared.limits
     }
 
     /// Does what waits for the disk, or takes long, on a thread where it may.

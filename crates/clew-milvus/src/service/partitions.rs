@@ -56,15 +56,17 @@ impl Service {
         if !collection.partitions.contains_key(&name) {
             return Ok(proto::Status::default());
         }
-        // First the name, so that nothing is written to it meanwhile; its rows are then found by nobody who names none.
-        self.delete_matching(&call, &opened, partition_query(std::slice::from_ref(&name)))
-            .await?;
+        let rows = partition_query(std::slice::from_ref(&name));
+        // First the rows: where this is cut off, the partition is there and can be dropped again.
+        self.delete_matching(&call, &opened, rows.clone()).await?;
         let place = (request.db_name, request.collection_name);
-        self.change_collection(call, place, move |_, collection| {
+        self.change_collection(call.clone(), place, move |_, collection| {
             collection.partitions.remove(&name);
             Ok(((), Changes::default()))
         })
         .await?;
+        // What was written meanwhile has no partition, but would be found by who names none.
+        self.delete_matching(&call, &opened, rows).await?;
         Ok(proto::Status::default())
     }
 
@@ -166,6 +168,7 @@ impl Service {
         )?;
         let names = [request.partition_name];
         opened.named.collection.check_partitions(&names)?;
+        self.see_all_writes(&opened).await?;
         let count = self
             .count_matching(&opened, partition_query(&names))
             .await?;

@@ -209,11 +209,7 @@ fn check_growing(params: &BTreeMap<String, String>) -> Result<()> {
 
 /// The order of rows: by their keys, unless fields are named.
 fn order_of(collection: &Collection, given: Option<&String>) -> Result<Vec<SortKey>> {
-    let primary = collection.primary();
-    let by_key = match primary.name.as_str() {
-        "_id" => SortKey::Doc { order: Order::Asc },
-        name => SortKey::field(name, Order::Asc),
-    };
+    let by_key = SortKey::field(&collection.primary().name, Order::Asc);
     let mut order = Vec::new();
     for part in given.into_iter().flat_map(|given| given.split(',')) {
         let (name, direction) = part.split_once(':').unwrap_or((part, "asc"));

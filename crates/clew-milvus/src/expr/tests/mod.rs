@@ -1,5 +1,6 @@
 //! Expressions are held against tables, against themselves printed, and against documents.
 
+mod fuzz;
 mod interpreter;
 mod limits;
 mod oracle;

@@ -144,6 +144,15 @@ fn number() -> BoxedStrategy<String> {
     .boxed()
 }
 
+/// A number that a list beside a whole number may have.
+fn whole() -> BoxedStrategy<String> {
+    prop_oneof![
+        3 => (-4_i64..7).prop_map(|number| number.to_string()),
+        1 => one_of(&["40000", "-40000", "9223372036854775807"]),
+    ]
+    .boxed()
+}
+
 fn one_of(words: &[&str]) -> BoxedStrategy<String> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     prop::sample::select(words).boxed()
@@ -214,7 +223,8 @@ fn comparison() -> BoxedStrategy<String> {
 fn condition() -> BoxedStrategy<String> {
     let texts = || text().prop_map(|text| quoted(&text)).boxed();
     let within = prop_oneof![
-        (one_of(&["i", "l", "d", "id"]), list(number())),
+        (one_of(&["i", "l", "id"]), list(whole())),
+        (one_of(&["d"]), list(number())),
         (one_of(&["t", "s"]), list(texts())),
         (one_of(&["b"]), list(one_of(&["true", "false"]))),
         (deep(), list(literal())),

@@ -5,7 +5,8 @@ use std::ops::Bound;
 
 use clew_query::{QueryError, Range};
 use clew_schema::{
-    DateFormat, EndReader, FieldKind, GivenEnds, IntegerKind, MappedField, Rounding, wanted_span,
+    DateFormat, EndReader, FieldKind, GivenEnds, IntegerKind, MappedField, Mapping, Rounding,
+    wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -100,14 +101,28 @@ fn end<'a>(
         .or_else(|| given(exclusive).map(|value| (value, false)))
 }
 
+/// Documents whose ids lie in a range, in the order of their bytes.
+fn ids(ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+    let id = |value: &Value| Ok(IndexTerm::from_field_text(Mapping::ID, &text_of(value)));
+    let (low, high) = ends.bounds(id)?;
+    Ok(Node::constant(
+        InvertedIndexRangeQuery::new(low, high),
+        score,
+    ))
+}
+
 impl Compiler<'_> {
     pub(super) fn range(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
         let score = range.boost * factor;
+        let ends = ends(range);
+        let is_open = ends.low.is_none() && ends.high.is_none();
+        if range.field == "_id" && !is_open {
+            return ids(&ends, score);
+        }
         let Some((mapped, field)) = self.field(&range.field) else {
             return Ok(Node::nothing());
         };
-        let ends = ends(range);
-        if ends.low.is_none() && ends.high.is_none() {
+        if is_open {
             return self.exists(&range.field, score);
         }
         let text = |value: &Value| {

@@ -1,0 +1,106 @@
+"""How long a killed server takes to answer again: vectors are inserted by pymilvus, the process is killed at once, and
+started anew over its folder.
+
+    python restart.py --bin CLEW [--rows 200000] [--dim 128] [--rounds 3] [--flush]
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+from pymilvus import DataType, MilvusClient
+
+NAME = "bench"
+INSERT_ROWS = 5_000
+
+
+class Server:
+    """The program over one folder; started and killed."""
+
+    def __init__(self, binary):
+        self.binary = binary
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
+
+    def start(self):
+        """Starts the process; returns when it says where it listens, with the address of Milvus' API."""
+        command = [self.binary, "serve", "--data", str(self.folder), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+        self.log = open(self.folder.with_suffix(".log"), "ab")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log)
+        return json.loads(self.process.stdout.readline())["listening"]["grpc"]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def remove(self):
+        shutil.rmtree(self.folder)
+        self.folder.with_suffix(".log").unlink()
+
+
+def fill(address, vectors):
+    client = MilvusClient(uri=f"http://{address}")
+    schema = client.create_schema()
+    schema.add_field("id", DataType.INT64, is_primary=True)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=vectors.shape[1])
+    params = client.prepare_index_params()
+    params.add_index("vector", index_type="HNSW", metric_type="L2", params={"M": 16, "efConstruction": 100})
+    client.create_collection(NAME, schema=schema, index_params=params)
+    started = time.perf_counter()
+    for first in range(0, len(vectors), INSERT_ROWS):
+        part = vectors[first:first + INSERT_ROWS]
+        client.insert(NAME, [{"id": first + n, "vector": vector} for n, vector in enumerate(part)])
+    return client, time.perf_counter() - started
+
+
+def again(server, vectors):
+    """Seconds until the server listens, until the first search is answered, and until all rows are counted."""
+    started = time.perf_counter()
+    address = server.start()
+    listens = time.perf_counter() - started
+    client = MilvusClient(uri=f"http://{address}")
+    (hits,) = client.search(NAME, data=[vectors[7]], limit=10, consistency_level="Strong")
+    searched = time.perf_counter() - started
+    if hits[0]["id"] != 7:
+        raise SystemExit(f"the nearest to row 7 is {hits[0]}")
+    count = client.query(NAME, filter="", output_fields=["count(*)"])[0]["count(*)"]
+    if count != len(vectors):
+        raise SystemExit(f"{count} rows are there of {len(vectors)}")
+    client.close()
+    return listens, searched
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=3, help="kills, one after the other")
+    parser.add_argument("--flush", action="store_true", help="flush before the kill")
+    given = parser.parse_args()
+    vectors = np.random.default_rng(4).normal(size=(given.rows, given.dim)).astype(np.float32)
+    server = Server(given.bin)
+    try:
+        client, seconds = fill(server.start(), vectors)
+        if given.flush:
+            client.flush(NAME)
+        server.kill()
+        print(f"{given.rows} vectors of {given.dim} dimensions inserted in {seconds:.1f} s, then killed")
+        for number in range(given.rounds):
+            listens, searched = again(server, vectors)
+            print(f"start {number + 1}: listens after {listens:.2f} s, the first search is answered after {searched:.2f} s")
+            server.kill()
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+        server.remove()
+
+
+if __name__ == "__main__":
+    main()

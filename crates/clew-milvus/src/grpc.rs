@@ -1,0 +1,156 @@
+//! Calls over HTTP/2: one message comes, one goes, each behind a head of its length, and the status of the call behind
+//! that.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use axum::routing::post;
+use bytes::{BufMut, Bytes};
+use clew_platform::{MemoryPurpose, Reservation};
+use http_body_util::{BodyExt, Full};
+use prost::Message;
+use tonic::Status;
+
+use crate::error::Result;
+use crate::incoming::{self, Incoming, Refused};
+use crate::service::{Answer, Call, Service, answer, answered};
+
+/// Messages above this are read where work may take long.
+const INLINE_BYTES_MAX: usize = 64 << 10;
+
+/// Answers up to this are not booked.
+const FREE_BYTES: usize = 16 << 10;
+/// An answer is there as it was made and once more as it is sent.
+const COPIES: usize = 2;
+const HEAD_BYTES: usize = 5;
+
+/// Bytes, and their memory for as long as a part of them is there.
+struct Held {
+    bytes: Vec<u8>,
+    _memory: Reservation,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The answer to a call; an error of the transport where the call itself is none.
+pub(crate) type Reply = std::result::Result<Response, Status>;
+
+/// The paths of the calls.
+pub(crate) fn router(service: Service) -> axum::Router {
+    axum::Router::new()
+        .route("/milvus.proto.milvus.MilvusService/{call}", post(run))
+        .with_state(service)
+}
+
+async fn run(
+    State(service): State<Service>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let call = (Call::of(&headers), body);
+    let reply = answer(&service, &function_name(&name), call).await;
+    let unknown = || Err(Status::unimplemented(format!("there is no call {name}")));
+    reply
+        .unwrap_or_else(unknown)
+        .unwrap_or_else(Status::into_http)
+}
+
+/// A call's name as functions have it: `GetFlushState` is `get_flush_state`.
+pub(crate) fn function_name(call: &str) -> String {
+    let mut name = String::with_capacity(call.len() + 4);
+    for letter in call.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+/// Reads the message of a call, of this name, runs the call, and says how it went.
+///
+/// # Errors
+/// When what came is not one message, or is too long. What finds no room is an answer, too: clients try it again later.
+pub(crate) async fn unary<Q, A, F>(
+    service: &Service,
+    (name, body): (&str, Body),
+    run: impl FnOnce(Q) -> F,
+) -> Reply
+where
+    Q: Message + Default + 'static,
+    A: Answer + Message,
+    F: Future<Output = Result<A>>,
+{
+    let Incoming { bytes, room } = match incoming::message(body, service.limits(), name).await {
+        Ok(incoming) => incoming,
+        Err(refused @ Refused::NoRoom(_)) => {
+            return reply(service, answered::<A>(Err(refused.into())));
+        }
+        Err(refused) => return Err(status_of(&refused)),
+    };
+    let read = match bytes.len() > INLINE_BYTES_MAX {
+        false => Ok(Q::decode(bytes)),
+        true => service.beside(move |_| Ok(Q::decode(bytes))).await,
+    };
+    let outcome = match read {
+        Ok(Ok(request)) => run(request).await,
+        Ok(Err(error)) => {
+            return Err(Status::internal(format!(
+                "failed to decode {name}: {error}"
+            )));
+        }
+        Err(error) => Err(error),
+    };
+    drop(room);
+    reply(service, answered(outcome))
+}
+
+fn status_of(refused: &Refused) -> Status {
+    let told = refused.to_string();
+    match refused {
+        Refused::TooLong { .. } | Refused::NoRoom(_) => Status::resource_exhausted(told),
+        Refused::Stalled => Status::deadline_exceeded(told),
+        Refused::Compressed => Status::unimplemented(told),
+        Refused::Broken(_) => Status::internal(told),
+    }
+}
+
+/// An answer; its memory is booked until the client has taken it.
+fn reply<A: Answer + Message>(service: &Service, answer: A) -> Reply {
+    let length = answer.encoded_len();
+    let told = u32::try_from(length)
+        .map_err(|_| Status::resource_exhausted(format!("the answer is {length} bytes long")))?;
+    let mut memory = service.limits().memory.open(MemoryPurpose::Searches);
+    if length > FREE_BYTES
+        && let Err(exceeded) = memory.grow(length * COPIES)
+    {
+        let refused = Refused::NoRoom(exceeded);
+        return reply(service, answered::<A>(Err(refused.into())));
+    }
+    let mut bytes = Vec::with_capacity(length + HEAD_BYTES);
+    bytes.put_u8(0);
+    bytes.put_u32(told);
+    answer
+        .encode(&mut bytes)
+        .map_err(|error| Status::internal(error.to_string()))?;
+    drop(answer);
+    memory.shrink_to(length);
+    let bytes = Bytes::from_owner(Held {
+        bytes,
+        _memory: memory,
+    });
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from_static("0"));
+    let body = Full::new(bytes).with_trailers(std::future::ready(Some(Ok(trailers))));
+    let mut response = Response::new(Body::new(body));
+    let kind = HeaderValue::from_static("application/grpc");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    Ok(response)
+}

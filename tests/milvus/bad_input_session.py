@@ -1,0 +1,297 @@
+"""What is wrong is told: a table of mistakes, each with Milvus' code and what must be said, against the server at the
+address given. Between them, and after them, the server answers as before."""
+
+import http.client
+import json
+import socket
+import sys
+
+import grpc
+import pymilvus
+from pymilvus import AnnSearchRequest, DataType, RRFRanker
+from pymilvus.grpc_gen import common_pb2, milvus_pb2, schema_pb2
+
+from session import Session
+
+DIM = 8
+SERVICE = "/milvus.proto.milvus.MilvusService/"
+MIB = 1 << 20
+
+
+class Mistakes(Session):
+    def __init__(self, uri):
+        super().__init__(uri)
+        self.address = uri.removeprefix("http://")
+        options = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
+        self.channel = grpc.insecure_channel(self.address, options)
+
+    def make(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=DIM)
+        schema.add_field("small", DataType.INT8)
+        schema.add_field("t", DataType.VARCHAR, max_length=10)
+        schema.add_field("list", DataType.ARRAY, element_type=DataType.INT32, max_capacity=3)
+        schema.add_field("j", DataType.JSON)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="HNSW", metric_type="L2")
+        client.create_collection("right", schema=schema, index_params=params, consistency_level="Strong")
+        client.insert("right", [self.row(id=n) for n in range(10)])
+        client.create_collection("bare", schema=schema)
+
+    def row(self, **other):
+        return {"id": 1, "v": [0.5] * DIM, "small": 1, "t": "x", "list": [1], "j": {"a": 1}, **other}
+
+    # Calls that pymilvus would not make: its own messages, filled by hand.
+
+    def column(self, name, kind, **data):
+        return schema_pb2.FieldData(field_name=name, type=kind, **data)
+
+    def longs(self, name, values):
+        return self.column(name, DataType.INT64, scalars=schema_pb2.ScalarField(long_data=schema_pb2.LongArray(data=values)))
+
+    def texts(self, name, values):
+        return self.column(name, DataType.VARCHAR,
+                           scalars=schema_pb2.ScalarField(string_data=schema_pb2.StringArray(data=values)))
+
+    def ints(self, name, values):
+        return self.column(name, DataType.INT8, scalars=schema_pb2.ScalarField(int_data=schema_pb2.IntArray(data=values)))
+
+    def vectors(self, name, numbers, dim=DIM):
+        floats = schema_pb2.FloatArray(data=numbers)
+        return self.column(name, DataType.FLOAT_VECTOR, vectors=schema_pb2.VectorField(dim=dim, float_vector=floats))
+
+    def jsons(self, name, values):
+        return self.column(name, DataType.JSON, scalars=schema_pb2.ScalarField(json_data=schema_pb2.JSONArray(data=values)))
+
+    def arrays(self, name, values):
+        rows = [schema_pb2.ScalarField(int_data=schema_pb2.IntArray(data=row)) for row in values]
+        data = schema_pb2.ArrayArray(data=rows, element_type=DataType.INT32)
+        return self.column(name, DataType.ARRAY, scalars=schema_pb2.ScalarField(array_data=data))
+
+    def columns(self, rows=1, **other):
+        """The columns of right rows; others in their place, or none."""
+        own = {"id": self.longs("id", range(rows)), "v": self.vectors("v", [0.5] * DIM * rows), "small": self.ints("small", [1] * rows),
+               "t": self.texts("t", ["x"] * rows), "list": self.arrays("list", [[1]] * rows), "j": self.jsons("j", [b"{}"] * rows)}
+        return [column for column in {**own, **other}.values() if column is not None]
+
+    def raw(self, method, message):
+        """What a call is answered whose bytes are these."""
+        call = self.channel.unary_unary(SERVICE + method, request_serializer=bytes, response_deserializer=bytes)
+        return call(message if isinstance(message, bytes) else message.SerializeToString(), timeout=60)
+
+    def status(self, method, message, answer=milvus_pb2.MutationResult):
+        told = answer.FromString(self.raw(method, message))
+        return told if answer is common_pb2.Status else told.status
+
+    def wrong_columns(self):
+        for what, said, columns, rows in [
+            ("dimension", "dim (4) of field data(v) is not equal to schema dim (8)", {"v": self.vectors("v", [1.0] * 8, dim=4)}, 1),
+            ("half a vector", "length (20 bytes) of the data of field (v) should divide the dim (8)", {"v": self.vectors("v", [1.0] * 5)}, 1),
+            ("too few values", "num_rows (1) of field (t) is not equal to passed num_rows (2)", {"t": self.texts("t", ["x"])}, 2),
+            ("type", "field (id) does not match its data type Int64", {"id": self.texts("id", ["x"])}, 1),
+            ("vector for a text", "field (t) does not match its data type VarChar", {"t": self.vectors("t", [1.0] * DIM)}, 1),
+            ("text for a vector", "field (v) does not match its data type FloatVector", {"v": self.texts("v", ["x"])}, 1),
+            ("unknown field", "fieldName other not exist", {"other": self.longs("other", [1])}, 1),
+            ("missing field", "fieldSchema(t) has no corresponding fieldData", {"t": None}, 1),
+            ("missing key", "fieldSchema(id) has no corresponding fieldData", {"id": None}, 1),
+            ("range", "value 300 of field (small) in row 0 is out of range [-128, 127]", {"small": self.ints("small", [300])}, 1),
+            ("long text", "row number: 0, length: 11, max length: 10", {"t": self.texts("t", ["x" * 11])}, 1),
+            ("long array", "4", {"list": self.arrays("list", [[1, 2, 3, 4]])}, 1),
+            ("no JSON", "field (j) in row 0 is no JSON", {"j": self.jsons("j", [b"{"])}, 1),
+            ("deep JSON", "nesting depth exceeds the maximum allowed (100)", {"j": self.jsons("j", [b"[" * 200_000 + b"]" * 200_000])}, 1),
+            ("infinity", "vector of field (v)", {"v": self.vectors("v", [float("inf")] * DIM)}, 1),
+            ("no rows", "actual=0", {}, 0),
+        ]:
+            request = milvus_pb2.InsertRequest(collection_name="right", fields_data=self.columns(max(rows, 1), **columns), num_rows=rows)
+            self.told(self.status("Insert", request), 1100, said, what)
+        request = milvus_pb2.InsertRequest(collection_name="right", fields_data=self.columns(), num_rows=(1 << 32) - 1)
+        self.told(self.status("Insert", request), 1100, "4294967295", "a number of rows that is a lie")
+
+    def told(self, status, code, said, what):
+        self.checks += 1
+        assert status.code == code and status.error_code != 0, f"{what}: {status.code} is not {code}: {status.reason}"
+        assert said in status.reason, f"{what}: {said!r} is not in {status.reason!r}"
+
+    def wrong_calls(self):
+        client = self.client
+        nested = "(" * 300 + "id > 1" + ")" * 300
+        chain = " or ".join(["id > 1 and small < 3"] * 3_000)
+        search = lambda **more: client.search("right", **{"data": [[0.0] * DIM], "limit": 3, **more})
+        query = lambda expression, **more: client.query("right", filter=expression, output_fields=["id"], **more)
+        vector = self.vector(DIM)
+        for code, said, call in [
+            (100, "nope", lambda: client.insert("nope", [self.row()])),
+            (100, "nope", lambda: client.search("nope", [vector], limit=1)),
+            (100, "nope", lambda: client.load_collection("nope")),
+            (100, "nope", lambda: client.describe_collection("nope")),
+            (65535, "right", lambda: client.create_collection("right", dimension=4)),
+            (700, "no vector index on field: [v]", lambda: client.load_collection("bare")),
+            (101, "bare", lambda: client.query("bare", filter="id > 1")),
+            (1100, "expected vector size(byte) 32, actual 12", lambda: search(data=[[1.0, 2.0, 3.0]])),
+            (1100, "fieldName(nope) not found", lambda: search(anns_field="nope")),
+            (1100, "dimension mismatch", lambda: client.hybrid_search(
+                "right", [AnnSearchRequest([vector], "v", {}, 5), AnnSearchRequest([[1.0]], "v", {}, 5)], RRFRanker(), 5)),
+            (1100, "not of vector data type", lambda: search(anns_field="t")),
+            (1100, "topk [16385] is invalid, it should be in range [1, 16384]", lambda: search(limit=16385)),
+            (1100, "(offset+limit) should be in range [1, 16384], but got 16394", lambda: search(limit=10, offset=16384)),
+            (1100, "nq [16385] is invalid", lambda: search(data=[[0.0] * DIM] * 16385)),
+            (1100, "range [1, 16384], but got 16385", lambda: query("id > 1", limit=16385)),
+            (1100, "16394", lambda: query("id > 1", limit=10, offset=16384)),
+            (1100, "expected=L2", lambda: search(search_params={"metric_type": "COSINE"})),
+            (1100, "ef(2) should be larger than k(3)", lambda: search(search_params={"params": {"ef": 2}})),
+            (1100, "range_filter", lambda: search(search_params={"params": {"radius": 1, "range_filter": 2}})),
+            (1100, "field nope not exist", lambda: search(output_fields=["nope"])),
+            (1100, "mismatched input '<EOF>'", lambda: query("id ==")),
+            (1100, "line 2:3", lambda: query("id == 1 and\n   ) == 2")),
+            (1100, "the text has no end", lambda: query("t ==  'x")),
+            (1100, "field nope not exist", lambda: query("nope == 1")),
+            (1100, "cannot compare field id of type Int64", lambda: query("id == 'x'")),
+            (1100, "cannot compare field t of type VarChar", lambda: query("t > 5")),
+            (1100, "array field list has no single value", lambda: query("list == 1")),
+            (1100, "vector", lambda: query("v == 1")),
+            (1100, "the value of expression template variable name {x} is not found", lambda: query("id == {x}")),
+            (1100, "nested deeper than 200", lambda: query(nested)),
+            (1100, "more than 5000 operators", lambda: query(chain)),
+            (1100, "empty expression should be used with limit", lambda: query("")),
+            (1100, "can't be empty", lambda: client.delete("right", filter=" ")),
+            (200, "nope", lambda: client.insert("right", [self.row()], partition_name="nope")),
+            (200, "nope", lambda: search(partition_names=["nope"])),
+            (65535, "255", lambda: client.create_partition("right", "p" * 256)),
+            (1100, "255", lambda: client.create_collection("c" * 256, dimension=4)),
+            (1100, "255", lambda: client.create_alias("right", "a" * 256)),
+            (1100, "first character", lambda: client.create_collection("1st", dimension=4)),
+            (1100, "numbers, letters and underscores", lambda: client.create_collection("a-b", dimension=4)),
+            (1100, "invalid dimension: 32769", lambda: client.create_collection("wide", dimension=32769)),
+            (1601, "bare", lambda: client.create_alias("right", "bare")),
+            (1600, "nope", lambda: client.alter_alias("right", "nope")),
+            (800, "nope", lambda: pymilvus.MilvusClient(uri=self.uri, db_name="nope").list_collections()),
+        ]:
+            self.refused(code, said, call)
+        self.refused(1100, "HNSW_X", lambda: self.index(index_type="HNSW_X", metric_type="L2"))
+        self.refused(1100, "M", lambda: self.index(index_type="HNSW", metric_type="L2", params={"M": 1_000_000}))
+
+    def index(self, **params):
+        made = self.client.prepare_index_params()
+        made.add_index("v", **params)
+        self.client.create_index("bare", made)
+
+    def too_much(self):
+        client = self.client
+        client.create_collection("parts", dimension=4)
+        request = milvus_pb2.CreatePartitionRequest(collection_name="parts")
+        for number in range(1023):
+            request.partition_name = f"p{number}"
+            told = self.status("CreatePartition", request, common_pb2.Status)
+            assert told.code == 0, told
+        self.refused(1100, "partition number (1025) exceeds max configuration (1024)", lambda: client.create_partition("parts", "more"))
+        client.drop_collection("parts")
+        self.refused(100, "parts", lambda: client.insert("parts", [{"id": 1, "vector": [1.0] * 4}]))
+        wide = self.client.create_schema()
+        wide.add_field("id", DataType.INT64, is_primary=True)
+        wide.add_field("v", DataType.FLOAT_VECTOR, dim=4)
+        for number in range(63):
+            wide.add_field(f"f{number}", DataType.INT64)
+        self.refused(1100, "64", lambda: client.create_collection("wide", schema=wide))
+
+    def broken_bytes(self):
+        """Bytes that are no message, and messages that are too long."""
+        def code(method, data):
+            try:
+                self.raw(method, data)
+            except grpc.RpcError as error:
+                return error.code(), error.details()
+            return None, ""
+
+        insert = milvus_pb2.InsertRequest(collection_name="right", fields_data=self.columns(), num_rows=1).SerializeToString()
+        for cut in (1, len(insert) // 3, len(insert) // 2, len(insert) - 1):
+            self.checks += 1
+            told, said = code("Insert", insert[:cut])
+            assert told == grpc.StatusCode.INTERNAL, (cut, told, said)
+        for data in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"\x2a" * 1000):
+            self.checks += 1
+            told, said = code("Search", data)
+            assert told == grpc.StatusCode.INTERNAL, (data[:8], told, said)
+        # A list within a list within a list, deeper than anybody's stack.
+        deep = b""
+        for _ in range(50_000):
+            deep = b"\x1a" + varint(len(deep)) + deep if len(deep) < 100_000 else deep
+        told, said = code("Insert", b"\x2a" + varint(len(deep)) + deep)
+        self.same(told is None or told == grpc.StatusCode.INTERNAL, True, f"deep: {said}")
+        told, said = code("Insert", bytes(65 * MIB))
+        self.same(told, grpc.StatusCode.RESOURCE_EXHAUSTED, f"too long: {said}")
+        assert str(65 * MIB) in said and str(64 * MIB) in said, said
+        told, said = code("NoSuchCall", b"")
+        self.same(told, grpc.StatusCode.UNIMPLEMENTED, "no such call")
+        for schema in (b"\xff\xff", b"\x22\x7f"):
+            request = milvus_pb2.CreateCollectionRequest(collection_name="x", schema=schema)
+            self.told(self.status("CreateCollection", request, common_pb2.Status), 1100, "schema cannot be read", "a schema")
+        request = milvus_pb2.SearchRequest(collection_name="right", placeholder_group=b"\x0a\x7f")
+        self.told(self.status("Search", request, milvus_pb2.SearchResults), 1100, "cannot be read", "vectors")
+
+    def garbage(self):
+        """What is neither HTTP nor gRPC."""
+        host, port = self.address.rsplit(":", 1)
+        for data in (b"\x00" * 1000, b"\xff\xfe" * 500, b"GET / HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 500,
+                     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 200):
+            with socket.create_connection((host, int(port)), timeout=30) as connection:
+                try:
+                    connection.sendall(data)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(1 << 16):
+                        pass
+                except OSError:
+                    pass
+            self.alive()
+
+    def rest(self):
+        def ask(path, body):
+            connection = http.client.HTTPConnection(self.address, timeout=60)
+            try:
+                connection.request("POST", f"/v2/vectordb/{path}", body, {"Content-Type": "application/json"})
+                reply = connection.getresponse()
+                return reply.status, json.loads(reply.read())
+            finally:
+                connection.close()
+
+        long = b'{"collectionName":"' + b"x" * (65 * MIB) + b'"}'
+        deep = b'{"collectionName":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+        for path, body, code, said in [
+            ("collections/describe", b'{"collectionName":', 1801, "EOF"),
+            ("collections/describe", deep, 1801, "recursion limit"),
+            ("collections/describe", long, 1102, str(64 * MIB)),
+            ("collections/describe", b'{"collectionName":7}', 1100, "collectionName"),
+            ("entities/query", b'{"collectionName":"right","filter":"id >"}', 1100, "line 1:4"),
+            ("entities/insert", b'{"collectionName":"right","data":[{"id":1}]}', 1100, "fieldSchema(v)"),
+            ("entities/insert", b'{"collectionName":"right","data":[{"id":"x"}]}', 1804, "row 0, field id"),
+        ]:
+            status, told = ask(path, body)
+            self.same((status, told["code"]), (200, code), f"{path}: {told}")
+            assert said in told["message"], (said, told)
+
+    def alive(self):
+        self.same(self.count("right"), 10, "all is as it was")
+
+
+def varint(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out) + bytes([number])
+
+
+def main(uri):
+    session = Mistakes(uri)
+    session.make()
+    for what in (session.wrong_columns, session.wrong_calls, session.too_much, session.broken_bytes, session.garbage, session.rest):
+        what()
+        session.alive()
+    for name in ("right", "bare"):
+        session.client.drop_collection(name)
+    session.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
