@@ -73,7 +73,7 @@ class OneIndex(Session):
         told = self.rest.ask("GET", "/own/_mapping")["own"]["mappings"]["properties"]
         kinds = {name: field["type"] for name, field in told.items()}
         wanted = {"pk": "keyword", "at": "long", "tag": "keyword", "txt": "keyword", "arr": "long", "tags": "keyword",
-                  "$meta": "flat_object", "$partition": "keyword", "s": "rank_features"}
+                  "$meta": "flat_object", "$partition": "keyword", "s": "sparse_vector"}
         wanted |= {name: kind for name, _, kind in SCALARS}
         wanted |= {name: "knn_vector" for name in ("v", "h", "i8v", "bits")}
         self.same(kinds, wanted, "the mapping")
@@ -120,9 +120,9 @@ class OneIndex(Session):
         hits = rest.ask("POST", "/own/_search", {"query": query, "size": 7})["hits"]["hits"]
         names = [hit["_id"] for hit in hits if hit["_id"] != "aside"]
         self.same(names, [row["pk"] for row in near][:len(names)], "the nearest")
-        query = {"rank_feature": {"field": "s.1", "linear": {}}}
+        query = {"neural_sparse": {"s": {"query_tokens": {"1": 1.0}}}}
         hits = rest.ask("POST", "/own/_search", {"query": query, "size": 1})["hits"]["hits"]
-        self.same(hits[0]["_id"] in ("k59", "k58", "k57"), True, "the greatest weight, of eight bits")
+        self.same((hits[0]["_id"], hits[0]["_score"]), ("k59", 60.0), "the greatest weight")
         body = {"size": 0, "aggs": {"tag": {"terms": {"field": "tag"}}, "sum": {"sum": {"field": "i16"}},
                                     "elements": {"terms": {"field": "arr"}}}}
         told = rest.ask("POST", "/own/_search", {**body, "query": {"prefix": {"pk": "k"}}})["aggregations"]

@@ -263,6 +263,99 @@ class Client(Session):
         self.same(hits[0]["id"], 7, "first in both rankings")
         client.drop_collection("mixed")
 
+    def sparse_rows(self):
+        """All that is asked of dense vectors is asked of sparse ones."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("g", DataType.INT32)
+        schema.add_field("s", DataType.SPARSE_FLOAT_VECTOR, nullable=True)
+        params = client.prepare_index_params()
+        params.add_index("s", index_type="SPARSE_WAND", metric_type="IP", params={"drop_ratio_build": 0.2})
+        client.create_collection("few", schema=schema, index_params=params, consistency_level="Strong")
+
+        def weights(count):
+            return {self.random.randrange(100): self.random.uniform(0.01, 2) for _ in range(count)}
+
+        rows = {i: {"id": i, "g": i % 7, "s": weights(8) if i % 10 else None} for i in range(500)}
+        client.insert("few", list(rows.values()))
+        probes = [weights(10) for _ in range(3)]
+
+        def score(probe, row):
+            return sum(weight * (row["s"] or {}).get(dimension, 0) for dimension, weight in probe.items())
+
+        def ranked(probe, passes=lambda row: True):
+            found = [row for row in rows.values() if passes(row) and score(probe, row) > 0]
+            return sorted(found, key=lambda row: -score(probe, row))
+
+        def search(probe, limit, want, what, **more):
+            (hits,) = client.search("few", [probe], anns_field="s", limit=limit, **more)
+            self.same([hit["id"] for hit in hits], [row["id"] for row in want], what)
+            return hits
+
+        found = client.search("few", probes, anns_field="s", limit=5, offset=3)
+        for probe, hits in zip(probes, found):
+            self.same([hit["id"] for hit in hits], [row["id"] for row in ranked(probe)[3:8]], "of several vectors")
+        probe = probes[0]
+        best = ranked(probe)
+        low, high = score(probe, best[40]), score(probe, best[10])
+        middle = {"metric_type": "IP", "params": {"radius": (low + score(probe, best[39])) / 2,
+                                                  "range_filter": (high + score(probe, best[9])) / 2}}
+        search(probe, 100, best[10:40], "in a range", search_params=middle)
+        search(probe, 7, best[10:17], "the first in a range", search_params=middle)
+        hits = search(probe, 3, [], "nothing", filter="id < 0")
+        (hits,) = client.search("few", [probe], anns_field="s", limit=20, search_params={"params": {"drop_ratio_search": 0.3}})
+        for hit in hits:
+            assert abs(hit["distance"] - score(probe, rows[hit["id"]])) < 1e-4, "all weights count"
+        wrong = {"params": {"drop_ratio_search": 1.5}}
+        self.refused(1100, "drop_ratio_search", lambda: client.search("few", [probe], anns_field="s", limit=1, search_params=wrong))
+        groups = {}
+        for row in best:
+            groups.setdefault(row["g"], []).append(row["id"])
+        (hits,) = client.search("few", [probe], anns_field="s", limit=4, group_by_field="g", group_size=2,
+                                strict_group_size=True, output_fields=["g"])
+        got = {}
+        for hit in hits:
+            got.setdefault(hit["entity"]["g"], []).append(hit["id"])
+        self.same(got, {g: groups[g][:2] for g in list(groups)[:4]}, "by groups")
+        pages = client.search_iterator("few", data=[probe], anns_field="s", batch_size=30, output_fields=["s"],
+                                       search_params={"metric_type": "IP"})
+        seen = []
+        while page := pages.next():
+            seen += [(hit["id"], hit["entity"]["s"]) for hit in page]
+        pages.close()
+        self.same([i for i, _ in seen], [row["id"] for row in best], "page by page")
+        pages = client.query_iterator("few", filter="id >= 0", batch_size=90, output_fields=["s"])
+        kept = {}
+        while page := pages.next():
+            kept.update({row["id"]: row["s"] for row in page})
+        pages.close()
+        rounded = lambda vector: vector and {dimension: round(weight, 4) for dimension, weight in vector.items()}
+        self.same({i: rounded(s) for i, s in kept.items()}, {i: rounded(row["s"]) for i, row in rows.items()}, "kept")
+
+        client.upsert("few", [{"id": 3, "g": 99}], partial_update=True)
+        rows[3]["g"] = 99
+        (row,) = client.get("few", ids=[3])
+        self.same((row["g"], rounded(row["s"])), (99, rounded(rows[3]["s"])), "a part of a row leaves its vector")
+        rows[3]["s"] = {5: 1.5}
+        client.upsert("few", [{"id": 3, "s": {5: 1.5}}], partial_update=True)
+        (row,) = client.get("few", ids=[3])
+        self.same((row["g"], row["s"]), (99, {5: 1.5}), "another vector takes the place of the one before")
+        client.delete("few", ids=[best[0]["id"]])
+        del rows[best[0]["id"]]
+        search(probe, 30, ranked(probe)[:30], "after changes")
+        client.flush("few")
+        client.compact("few")
+        search(probe, 30, ranked(probe)[:30], "after a merge")
+
+        row = lambda s: [{"id": 1000, "g": 1, "s": s}]
+        for vector, said in [({1: -0.5}, "-0.5"), ({1: float("inf")}, "inf"), ([(4, 0.5), (4, 0.7)], "4 comes after 4")]:
+            self.refused(1100, said, lambda: client.insert("few", row(vector)))
+            self.refused(1100, said, lambda: client.search("few", [vector], anns_field="s", limit=1))
+        client.insert("few", row({}))
+        self.same(client.get("few", ids=[1000])[0]["s"], {}, "a vector without weights")
+        client.drop_collection("few")
+
     def index_after_rows(self):
         """Rows first, the index later: what was written is searched as the index says."""
         client = self.client
@@ -297,6 +390,7 @@ def main(uri):
     session.upkeep(rows)
     session.full_text()
     session.sparse()
+    session.sparse_rows()
     session.index_after_rows()
     session.close()
 

@@ -91,6 +91,61 @@ class Rest(ClientsTest):
         self.assertEqual(self.ask("collections/get_load_state", {"collectionName": "full"})["data"]["loadState"], "LoadStateNotLoad")
         self.ask("collections/drop", {"collectionName": "full"})
 
+    def search(self, index, query, **more):
+        """Ids and scores of what a search of OpenSearch's API finds."""
+        self.call("POST", f"/{index}/_refresh")
+        status, _, text = self.call("POST", f"/{index}/_search", {"query": query, **more})
+        self.assertEqual(status, 200, text)
+        return [(hit["_id"], hit["_score"], hit["_source"]) for hit in json.loads(text)["hits"]["hits"]]
+
+    def test_sparse_vectors_are_the_same_through_both_apis(self):
+        field = lambda name, kind, **more: {"fieldName": name, "dataType": kind, **more}
+        self.ask("collections/create", {
+            "collectionName": "few",
+            "schema": {"fields": [field("id", "Int64", isPrimary=True), field("s", "SparseFloatVector")]},
+            "indexParams": [{"fieldName": "s", "metricType": "IP", "indexType": "SPARSE_INVERTED_INDEX"}],
+        })
+        rows = [{"id": 1, "s": {"7": 0.5, "9": 2.0}}, {"id": 2, "s": {"9": 1.0}},
+                {"id": 3, "s": {"indices": [100, 7], "values": [1.0, 4.0]}}]
+        self.ask("entities/insert", {"collectionName": "few", "data": rows})
+        found = self.ask("entities/search", {"collectionName": "few", "annsField": "s", "data": [{"7": 1.0, "9": 1.0}], "limit": 5})
+        self.assertEqual([(row["id"], row["distance"]) for row in found["data"]], [(3, 4.0), (1, 2.5), (2, 1.0)])
+        self.ask("entities/insert", {"collectionName": "few", "data": [{"id": 4, "s": {"7": -1.0}}]}, code=1100)
+
+        status, _, text = self.call("GET", "/few/_mapping")
+        self.assertEqual((status, json.loads(text)["few"]["mappings"]["properties"]["s"]), (200, {"type": "sparse_vector"}))
+        wanted = {"neural_sparse": {"s": {"query_tokens": {"7": 1.0, "9": 1.0}}}}
+        self.assertEqual(self.search("few", wanted), [
+            ("3", 4.0, {"id": 3, "s": {"7": 4.0, "100": 1.0}}), ("1", 2.5, {"id": 1, "s": {"7": 0.5, "9": 2.0}}),
+            ("2", 1.0, {"id": 2, "s": {"9": 1.0}})])
+        both = {"bool": {"must": [wanted], "filter": [{"range": {"id": {"lte": 2}}}]}}
+        self.assertEqual([hit[:2] for hit in self.search("few", both)], [("1", 2.5), ("2", 1.0)])
+        status, _, text = self.call("PUT", "/few/_doc/5?refresh=true", {"id": 5, "s": {"9": 3}})
+        self.assertEqual(status, 201, text)
+        found = self.ask("entities/search", {"collectionName": "few", "annsField": "s", "data": [{"9": 1.0}], "limit": 1,
+                                             "outputFields": ["s"]})
+        self.assertEqual([(row["id"], row["distance"]) for row in found["data"]], [(5, 3.0)])
+        for wrong in [{"9": -1}, {"word": 1}, [1]]:
+            status, _, text = self.call("PUT", "/few/_doc/6", {"s": wrong})
+            self.assertEqual((status, b"sparse_vector" in text), (400, True), text)
+        self.ask("collections/drop", {"collectionName": "few"})
+
+        made = {"mappings": {"properties": {"s": {"type": "sparse_vector", "method": {"name": "seismic"}}, "n": {"type": "long"}}}}
+        self.assertEqual(self.call("PUT", "/made", made)[0], 200)
+        wrong = {"mappings": {"properties": {"s": {"type": "sparse_vector", "method": {"name": "hnsw"}}}}}
+        self.assertEqual(self.call("PUT", "/wrong", wrong)[0], 400)
+        for n in range(3):
+            self.call("PUT", f"/made/_doc/d{n}", {"n": n, "s": {"4": n + 1}})
+        status, _, text = self.call("POST", "/made/_update/d0", {"doc": {"n": 7}})
+        self.assertEqual(status, 200, text)
+        self.call("POST", "/made/_refresh")
+        found = self.ask("entities/search", {"collectionName": "made", "annsField": "s", "data": [{"4": 1.0}], "limit": 3,
+                                             "outputFields": ["n"]})
+        self.assertEqual([(row["_id"], row["distance"], row["n"]) for row in found["data"]],
+                         [("d2", 3.0, 2), ("d1", 2.0, 1), ("d0", 1.0, 7)])
+        self.assertEqual(len(self.search("made", {"exists": {"field": "s"}})), 3)
+        self.call("DELETE", "/made")
+
     def test_databases_stand_apart(self):
         self.ask("databases/create", {"dbName": "apart"})
         self.ask("collections/create", {"dbName": "apart", "collectionName": "one", "dimension": 4})

@@ -52,7 +52,7 @@ pub(crate) fn write(count: usize, dimension: usize, together: usize) -> anyhow::
                 routing: None,
                 action: Action::Index {
                     source: format!("{{\"id\":{id}}}").into(),
-                    vectors: vec![(field, vector)],
+                    vectors: vec![(field, vector.into())],
                     op_type: OpType::Index,
                 },
                 condition: None,

@@ -95,6 +95,7 @@ pub(crate) fn kind_of(
             ef_search: None,
             probes: None,
         }),
+        "sparse_vector" => FieldKind::SparseVector,
         other => {
             return Err(no_handler(name, other));
         }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
-use crate::vector::read_vector;
+use crate::vector::{check_sparse_method, read_vector};
 
 /// Parameters that every field takes and that change nothing about what is indexed.
 const SHOWN: [&str; 2] = ["meta", "boost"];
@@ -65,6 +65,7 @@ pub(crate) fn read_field(
                 spec.shown.insert("method".to_string(), method.clone());
             }
         }
+        FieldKind::SparseVector => check_sparse_method(name, parameters)?,
         _ => {}
     }
     for (key, value) in parameters {
@@ -286,6 +287,7 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
         FieldKind::Text { .. } => &TEXT_SHOWN,
         FieldKind::Keyword { .. } => &KEYWORD_SHOWN,
         FieldKind::Vector(_) => &VECTOR_SHOWN,
+        FieldKind::SparseVector => &["method"],
         FieldKind::Float(FloatKind::RankFeature) | FieldKind::RankFeatures => {
             &["positive_score_impact"]
         }

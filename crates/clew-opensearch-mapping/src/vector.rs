@@ -40,6 +40,26 @@ pub(crate) fn read_vector(
     Ok(compression)
 }
 
+/// The one method that sparse vectors may be asked to be searched by.
+const SPARSE_METHOD: &str = "seismic";
+
+/// Refuses a method that is not one of sparse vectors. What it says of how little of the vectors is looked at changes
+/// nothing: they are searched exactly.
+pub(crate) fn check_sparse_method(
+    name: &str,
+    parameters: &Map<String, Value>,
+) -> Result<(), MappingError> {
+    let Some(method) = parameters.get("method") else {
+        return Ok(());
+    };
+    match method.get("name").and_then(Value::as_str) {
+        Some(SPARSE_METHOD) => Ok(()),
+        _ => refuse(format!(
+            "[method] of sparse_vector [{name}] must be an object whose [name] is [{SPARSE_METHOD}], not [{method}]"
+        )),
+    }
+}
+
 pub(crate) fn refuse<T>(reason: String) -> Result<T, MappingError> {
     Err(MappingError::unreadable(reason))
 }

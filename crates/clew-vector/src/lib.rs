@@ -85,7 +85,8 @@ pub use search::{
 };
 pub use space::Space;
 pub use sparse::{
-    NONZEROS_MAX, ROW_NONZEROS_MAX, SparseColumn, SparseColumnBuilder, SparseEntry, SparseHit,
-    SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX, validate_sparse,
+    NONZEROS_MAX, ROW_NONZEROS_MAX, ScoreRange, SparseColumn, SparseColumnBuilder, SparseEntry,
+    SparseHit, SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX,
+    is_sparse_image, sparse_memory_needed, validate_sparse,
 };
 pub use watch::{BuildPhase, BuildProgress, BuildStatus, BuildWatch, Savepoint, WriteSavepoint};

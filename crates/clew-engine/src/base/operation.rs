@@ -1,11 +1,11 @@
 //! What the engine writes into the log for a document. Layout: `docs/formats/operations.md`.
 //!
 //! Vectors are stored as numbers of the type that their column keeps, apart from the source, so that
-//! replay parses no digits and the log is as small as the column.
+//! replay parses no digits and the log is as small as the column; sparse ones as dimensions and weights.
 
 use clew_log::StreamId;
-use clew_schema::FieldId;
-use clew_vector::Element;
+use clew_schema::{FieldId, VectorValue};
+use clew_vector::{Element, SparseEntry};
 
 use crate::base::error::EngineError;
 
@@ -17,6 +17,9 @@ const KIND_INDEX: u8 = 1;
 const KIND_DELETE: u8 = 2;
 /// Each vector says of what type its numbers are.
 const KIND_INDEX_TYPED: u8 = 3;
+/// In the place of the type of a vector's numbers: it is a sparse one.
+const SPARSE: u8 = 0x80;
+const ENTRY_BYTES: usize = size_of::<SparseEntry>();
 const NO_ROUTING: u16 = u16::MAX;
 
 /// Longest document id, in bytes.
@@ -40,7 +43,7 @@ pub(crate) enum Body<'a> {
     /// It was written.
     Index {
         /// Its vectors.
-        vectors: Vec<(FieldId, Vec<f32>)>,
+        vectors: Vec<(FieldId, VectorValue)>,
         /// Its JSON without them.
         source: &'a [u8],
     },
@@ -52,9 +55,15 @@ pub(crate) enum Body<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoggedVector<'a> {
     pub(crate) field: FieldId,
-    /// What the field's column keeps.
-    pub(crate) element: Element,
-    pub(crate) numbers: &'a [f32],
+    pub(crate) numbers: LoggedNumbers<'a>,
+}
+
+/// Its numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LoggedNumbers<'a> {
+    /// And what the field's column keeps.
+    Dense(Element, &'a [f32]),
+    Sparse(&'a [SparseEntry]),
 }
 
 impl LoggedVector<'_> {
@@ -63,15 +72,39 @@ impl LoggedVector<'_> {
     /// What is in the log must be taken again by the mapping that took it before. A vector that
     /// rounding makes zero or infinite would not be, so that it stays `f32`.
     fn encode(&self, out: &mut Vec<u8>) {
-        let element = match self.element.keeps(self.numbers) {
-            true => self.element,
-            false => Element::F32,
+        let count = |len: usize| {
+            u32::try_from(len)
+                .expect("numbers are limited")
+                .to_le_bytes()
         };
-        let count = u32::try_from(self.numbers.len()).expect("dimensions are limited");
         out.extend_from_slice(&self.field.get().to_le_bytes());
-        out.push(element.code());
-        out.extend_from_slice(&count.to_le_bytes());
-        element.encode(self.numbers, out);
+        match self.numbers {
+            LoggedNumbers::Dense(element, numbers) => {
+                let element = match element.keeps(numbers) {
+                    true => element,
+                    false => Element::F32,
+                };
+                out.push(element.code());
+                out.extend_from_slice(&count(numbers.len()));
+                element.encode(numbers, out);
+            }
+            LoggedNumbers::Sparse(entries) => {
+                out.push(SPARSE);
+                out.extend_from_slice(&count(entries.len()));
+                for entry in entries {
+                    out.extend_from_slice(&entry.dimension.to_le_bytes());
+                    out.extend_from_slice(&entry.weight.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// About how many bytes that makes.
+    fn bytes(&self) -> usize {
+        9 + match self.numbers {
+            LoggedNumbers::Dense(_, numbers) => size_of_val(numbers),
+            LoggedNumbers::Sparse(entries) => size_of_val(entries),
+        }
     }
 }
 
@@ -82,7 +115,7 @@ pub(crate) fn encode_head(
     operation: &DocumentOperation<'_>,
     vectors: &[LoggedVector<'_>],
 ) -> Vec<u8> {
-    let vector_bytes: usize = vectors.iter().map(|v| 9 + v.numbers.len() * 4).sum();
+    let vector_bytes: usize = vectors.iter().map(LoggedVector::bytes).sum();
     let mut head = Vec::with_capacity(32 + operation.id.len() + vector_bytes);
     head.push(match operation.body {
         Body::Index { .. } if vectors.is_empty() => KIND_INDEX,
@@ -172,16 +205,31 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn vector(&mut self, is_typed: bool) -> Option<(FieldId, Vec<f32>)> {
+    fn vector(&mut self, is_typed: bool) -> Option<(FieldId, VectorValue)> {
         let field = FieldId::new(u32::from_le_bytes(self.array()?));
-        let element = match is_typed {
-            true => Element::from_code(self.array::<1>()?[0])?,
-            false => Element::F32,
+        let code = match is_typed {
+            true => self.array::<1>()?[0],
+            false => Element::F32.code(),
         };
         let count = usize::try_from(u32::from_le_bytes(self.array()?)).ok()?;
+        if code == SPARSE {
+            let bytes = self.take(count.checked_mul(ENTRY_BYTES)?)?;
+            return Some((field, entries_of(bytes).into()));
+        }
+        let element = Element::from_code(code)?;
         let bytes = self.take(count.checked_mul(element.number_bytes())?)?;
-        Some((field, element.decode(bytes)))
+        Some((field, element.decode(bytes).into()))
     }
+}
+
+/// Dimensions and weights, one after the other.
+fn entries_of(bytes: &[u8]) -> Vec<SparseEntry> {
+    let (pairs, _) = bytes.as_chunks::<ENTRY_BYTES>();
+    let entry = |&[a, b, c, d, e, f, g, h]: &[u8; ENTRY_BYTES]| SparseEntry {
+        dimension: u32::from_le_bytes([a, b, c, d]),
+        weight: f32::from_le_bytes([e, f, g, h]),
+    };
+    pairs.iter().map(entry).collect()
 }
 
 /// What an entry of the engine's log says, for people and tools that look at the log: `op`, `id`
@@ -232,6 +280,12 @@ mod tests {
         })
     }
 
+    fn sparse() -> impl Strategy<Value = Vec<SparseEntry>> {
+        let entry = |(dimension, weight)| SparseEntry { dimension, weight };
+        let entries = proptest::collection::btree_map(any::<u32>(), 0.0..1e15_f32, 0..20);
+        entries.prop_map(move |entries| entries.into_iter().map(entry).collect())
+    }
+
     /// Numbers of all sizes, also those that small types make zero or infinite.
     fn any_number() -> impl Strategy<Value = f32> {
         use proptest::num::f32::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
@@ -251,7 +305,7 @@ mod tests {
         }
     }
 
-    fn operation(vectors: Vec<(FieldId, Vec<f32>)>, source: &[u8]) -> DocumentOperation<'_> {
+    fn operation(vectors: Vec<(FieldId, VectorValue)>, source: &[u8]) -> DocumentOperation<'_> {
         let body = Body::Index { vectors, source };
         DocumentOperation {
             id: "a",
@@ -268,7 +322,7 @@ mod tests {
         payload.extend([3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
         payload.extend([1, 0, 0xff, 0xff, b'a', 1, 0, 7, 0, 0, 0, 2, 0, 0, 0]);
         payload.extend([0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, b'{', b'}']);
-        let vectors = vec![(FieldId::new(7), vec![1.0, -2.0])];
+        let vectors = vec![(FieldId::new(7), vec![1.0, -2.0].into())];
         assert_eq!(decode(&payload).unwrap(), operation(vectors, b"{}"));
     }
 
@@ -276,11 +330,8 @@ mod tests {
     fn a_vector_takes_as_many_bytes_as_its_column_gives_it() {
         let bytes = |element, numbers: &[f32]| {
             let field = FieldId::new(7);
-            let vector = LoggedVector {
-                field,
-                element,
-                numbers,
-            };
+            let numbers = LoggedNumbers::Dense(element, numbers);
+            let vector = LoggedVector { field, numbers };
             let of =
                 |vectors: &[LoggedVector<'_>]| encode_head(&operation(vec![], b""), vectors).len();
             of(&[vector]) - of(&[]) - 9
@@ -290,6 +341,22 @@ mod tests {
         assert_eq!(sizes, [64, 32, 32, 16, 16]);
         // Rounded, it would be refused when it comes back.
         assert_eq!(bytes(Element::F16, &[1e-9; 16]), 64);
+    }
+
+    #[test]
+    fn a_sparse_vector_takes_eight_bytes_a_weight() {
+        let entry = |dimension, weight| SparseEntry { dimension, weight };
+        let entries = [entry(3, 1.0), entry(u32::MAX, 0.5)];
+        let vector = LoggedVector {
+            field: FieldId::new(7),
+            numbers: LoggedNumbers::Sparse(&entries),
+        };
+        let head = encode_head(&operation(vec![], b""), &[vector]);
+        let mut expected = vec![7, 0, 0, 0, 0x80, 2, 0, 0, 0];
+        expected.extend([3, 0, 0, 0, 0, 0, 0x80, 0x3f]);
+        expected.extend([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0x3f]);
+        assert_eq!(head[head.len() - expected.len()..], expected);
+        assert_eq!(head[0], KIND_INDEX_TYPED);
     }
 
     #[test]
@@ -303,17 +370,22 @@ mod tests {
             id in "\\PC{1,40}",
             routing in proptest::option::of("\\PC{0,20}"),
             typed in proptest::collection::vec(typed(), 0..4),
+            sparse in proptest::collection::vec(sparse(), 0..3),
             source in proptest::collection::vec(any::<u8>(), 0..100),
             seq_no: u64,
             version: u64,
         ) {
+            let dense = typed.iter().map(|(element, numbers)| LoggedNumbers::Dense(*element, numbers));
+            let all = dense.chain(sparse.iter().map(|entries| LoggedNumbers::Sparse(entries)));
             let logged: Vec<LoggedVector<'_>> = (7..)
-                .zip(&typed)
-                .map(|(field, (element, numbers))| {
-                    LoggedVector { field: FieldId::new(field), element: *element, numbers }
-                })
+                .zip(all)
+                .map(|(field, numbers)| LoggedVector { field: FieldId::new(field), numbers })
                 .collect();
-            let vectors = logged.iter().map(|v| (v.field, expected(v.element, v.numbers))).collect();
+            let expected = |logged: &LoggedVector<'_>| match logged.numbers {
+                LoggedNumbers::Dense(element, numbers) => expected(element, numbers).into(),
+                LoggedNumbers::Sparse(entries) => entries.to_vec().into(),
+            };
+            let vectors = logged.iter().map(|v| (v.field, expected(v))).collect();
             let body = Body::Index { vectors, source: &source };
             let written = DocumentOperation { id: &id, routing: routing.as_deref(), seq_no, version, body };
             let mut payload = encode_head(&written, &logged);
@@ -322,6 +394,7 @@ mod tests {
             prop_assert_eq!(&read, &written);
             let Body::Index { vectors, .. } = read.body else { unreachable!() };
             for ((_, read), (_, numbers)) in vectors.iter().zip(&typed) {
+                let VectorValue::Dense(read) = read else { unreachable!() };
                 prop_assert!(read.iter().all(|value| value.is_finite()));
                 let is_zero = |vector: &[f32]| vector.iter().all(|&value| value == 0.0);
                 prop_assert_eq!(is_zero(read), is_zero(numbers));

@@ -1,7 +1,7 @@
 //! Writes and documents, as every protocol crate builds and reads them.
 
 use bytes::Bytes;
-use clew_schema::FieldId;
+use clew_schema::{FieldId, VectorValue};
 
 /// The primary term of every write: a shard has never had another primary than this node.
 pub const PRIMARY_TERM: u64 = 1;
@@ -20,6 +20,9 @@ pub enum OpType {
 pub struct UpdateSpec {
     /// Fields merged into the existing source (JSON object).
     pub doc: Option<Bytes>,
+    /// Vectors of `doc` that are not in its JSON, at most one of a field: each takes the place of the one that the
+    /// document has.
+    pub vectors: Vec<(FieldId, VectorValue)>,
     /// The document to write when none exists (JSON object).
     pub upsert: Option<Bytes>,
     /// `doc` is also the upsert.
@@ -36,7 +39,7 @@ pub enum Action {
         /// The document's JSON.
         source: Bytes,
         /// Vectors that are not in it, at most one of a field: they come as numbers, and are never digits.
-        vectors: Vec<(FieldId, Vec<f32>)>,
+        vectors: Vec<(FieldId, VectorValue)>,
         /// Whether it may replace another.
         op_type: OpType,
     },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_schema::{FieldId, Mapping, NewFields, Parsed};
+use clew_schema::{Mapping, NewFields, Parsed};
 use clew_search::FilterCacheFigures;
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use crate::base::routing::shard_of;
 use crate::base::settings::IndexSettings;
 use crate::base::write_request::WriteResult;
 use crate::catalog::alias::Aliases;
-use crate::shard::{Prepared, Shard, has_old_columns};
+use crate::shard::{Prepared, Shard, Text, has_old_columns};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
 /// documents may add between two rounds.
@@ -61,10 +61,12 @@ pub struct IndexStats {
     pub bytes: u64,
     /// Segments that searches see.
     pub segments: u64,
-    /// Vectors that searches see.
+    /// Dense vectors that searches see.
     pub vectors: u64,
     /// Vectors that a graph covers.
     pub graph_vectors: u64,
+    /// Sparse vectors that searches see.
+    pub sparse_vectors: u64,
     /// Shards.
     pub shards: u32,
     /// Shards that take no writes any more.
@@ -122,6 +124,7 @@ impl IndexStats {
         self.segments += other.segments;
         self.vectors += other.vectors;
         self.graph_vectors += other.graph_vectors;
+        self.sparse_vectors += other.sparse_vectors;
         self.shards += other.shards;
         self.failed_shards += other.failed_shards;
         self.indexed_total += other.indexed_total;
@@ -296,7 +299,7 @@ impl Index {
     pub(crate) fn prepare(
         &self,
         id: &str,
-        (source, vectors): (&[u8], Vec<(FieldId, Vec<f32>)>),
+        (source, vectors): Text<'_>,
         grow: &dyn Fn(NewFields) -> Result<(), EngineError>,
     ) -> Result<Prepared, EngineError> {
         for _ in 0..MAPPING_ROUNDS_MAX {
@@ -356,6 +359,9 @@ fn stats_of(shard: &Shard) -> IndexStats {
             let count = column.len() as u64;
             stats.vectors += count;
             stats.graph_vectors += if column.has_graph() { count } else { 0 };
+        }
+        for (_, column) in segment.vectors().sparse_columns() {
+            stats.sparse_vectors += column.len() as u64;
         }
     }
     if let Some(merge) = running_merge(shard) {

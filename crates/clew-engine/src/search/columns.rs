@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_schema::{FieldId, FieldKind, MappedField, each_member};
+use clew_vector::SparseEntry;
 use serde_json::value::RawValue;
 use tantivy::columnar::{Column, StrColumn};
 
@@ -29,6 +30,8 @@ pub enum FieldValues {
     Texts(Vec<Option<String>>),
     /// Dense vectors, as numbers of the field's element.
     Vectors(Vec<Option<Vec<f32>>>),
+    /// Sparse vectors, by ascending dimension.
+    Sparse(Vec<Option<Vec<SparseEntry>>>),
     /// What stands in the source, as JSON.
     Json(Vec<Option<Box<RawValue>>>),
 }
@@ -49,6 +52,7 @@ impl FieldValues {
             FieldValues::Floats(values) => values.len(),
             FieldValues::Texts(values) => values.len(),
             FieldValues::Vectors(values) => values.len(),
+            FieldValues::Sparse(values) => values.len(),
             FieldValues::Json(values) => values.len(),
         }
     }
@@ -58,7 +62,7 @@ impl FieldValues {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WantedField {
     /// From its column: one value of each document, which is the least of several. What is no number, boolean, date,
-    /// keyword or dense vector, and what is not mapped, comes as JSON.
+    /// keyword or vector, and what is not mapped, comes as JSON.
     Typed(String),
     /// As it stands in the source, under this name.
     Json(String),
@@ -102,6 +106,7 @@ enum Kind {
     Floats,
     Texts,
     Vectors,
+    Sparse,
     Json,
 }
 
@@ -112,6 +117,7 @@ impl Kind {
         let has_column = field.settings.doc_values && as_written;
         match &field.kind {
             FieldKind::Vector(_) => Kind::Vectors,
+            FieldKind::SparseVector => Kind::Sparse,
             FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } if has_column => {
                 Kind::Integers
             }
@@ -130,6 +136,7 @@ impl Kind {
             Kind::Floats => FieldValues::Floats(vec![None; count]),
             Kind::Texts => FieldValues::Texts(vec![None; count]),
             Kind::Vectors => FieldValues::Vectors(vec![None; count]),
+            Kind::Sparse => FieldValues::Sparse(vec![None; count]),
             Kind::Json => FieldValues::Json((0..count).map(|_| None).collect()),
         }
     }
@@ -232,6 +239,8 @@ fn bytes_of(pinned: &Pinned, path: &str, kind: Kind) -> usize {
         Kind::Integers | Kind::Floats => 16,
         Kind::Texts | Kind::Json => 64,
         Kind::Vectors => 24 + 4 * dimension(),
+        // Its weights are counted as they are read.
+        Kind::Sparse => 24,
     }
 }
 
@@ -273,6 +282,7 @@ impl Segment<'_> {
                 }
             }
             FieldValues::Vectors(values) => self.vectors(values, field.id)?,
+            FieldValues::Sparse(values) => self.sparse(values, field.id, memory)?,
             FieldValues::Json(_) => {}
         }
         Ok(())
@@ -326,6 +336,28 @@ impl Segment<'_> {
             let vector = column.vector(self.places[at].doc);
             let vector = vector.map_err(|error| search_error(file, error))?;
             values[at] = vector.map(Cow::into_owned);
+        }
+        Ok(())
+    }
+}
+
+impl Segment<'_> {
+    fn sparse(
+        &self,
+        values: &mut [Option<Vec<SparseEntry>>],
+        field: FieldId,
+        memory: &mut Reservation,
+    ) -> Result<(), EngineError> {
+        let file = self.target.view.segments[self.number].vectors();
+        let Some(column) = file.sparse_column(field) else {
+            return Ok(());
+        };
+        for &at in self.part {
+            unless_stopped()?;
+            let vector = column.vector(self.places[at].doc);
+            let vector = vector.map_err(|error| search_error(file, error))?;
+            memory.grow(vector.map_or(0, size_of_val))?;
+            values[at] = vector.map(<[SparseEntry]>::to_vec);
         }
         Ok(())
     }

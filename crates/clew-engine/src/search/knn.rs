@@ -8,8 +8,8 @@ use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
 use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
 use clew_vector::{
-    Column, ColumnOptions, Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy,
-    VectorError,
+    Column, ColumnOptions, Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest,
+    SparseEntry, SparseSearchRequest, Strategy, VectorError,
 };
 use serde::{Deserialize, Serialize};
 use tantivy::DocId;
@@ -126,6 +126,32 @@ impl KnnResolver for ViewKnn<'_> {
         Ok(hits)
     }
 
+    fn products(
+        &self,
+        field: FieldId,
+        query: &[SparseEntry],
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        let mut hits: Vec<SegmentHits> = vec![Vec::new(); self.view.segments.len()];
+        for (hits, segment) in hits.iter_mut().zip(&self.view.segments) {
+            let Some(column) = segment.vectors().sparse_column(field) else {
+                continue;
+            };
+            let request = SparseSearchRequest {
+                filter: filter_of(segment, None),
+                ..SparseSearchRequest::new(query, column.len())
+            };
+            let found = column.search(&request);
+            let found = found.map_err(|error| search_error(segment.vectors(), error))?;
+            hits.extend(found.hits.iter().map(|hit| (hit.doc, hit.score)));
+            hits.sort_unstable_by_key(|(doc, _)| *doc);
+        }
+        // A search that was left half done has not seen all.
+        if stopped() {
+            return Err(QueryError::Stopped);
+        }
+        Ok(hits)
+    }
+
     fn each_vector(
         &self,
         field: FieldId,
@@ -149,18 +175,20 @@ impl KnnResolver for ViewKnn<'_> {
     }
 
     fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
-        Ok(self
-            .view
-            .segments
-            .iter()
-            .map(|segment| {
-                let mut bits = SegmentBits::empty(segment.doc_count());
-                if let Some(column) = segment.vectors().column(field) {
-                    column.docs().for_each(|doc| bits.insert(doc));
-                }
-                bits
-            })
-            .collect())
+        let mut all = Vec::with_capacity(self.view.segments.len());
+        for segment in &self.view.segments {
+            let mut bits = SegmentBits::empty(segment.doc_count());
+            let file = segment.vectors();
+            if let Some(column) = file.column(field) {
+                column.docs().for_each(|doc| bits.insert(doc));
+            }
+            if let Some(column) = file.sparse_column(field) {
+                let docs = column.docs().map_err(|error| search_error(file, error))?;
+                docs.for_each(|doc| bits.insert(doc));
+            }
+            all.push(bits);
+        }
+        Ok(all)
     }
 }
 

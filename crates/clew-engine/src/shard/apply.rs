@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
-use clew_schema::{DocumentError, Mapping, NestedObject};
+use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, VectorValue};
 use tantivy::schema::OwnedValue;
 
 use super::document::{Row, SegmentDocument};
@@ -40,13 +40,14 @@ impl ShardWrite {
     pub(crate) fn bytes(&self) -> u64 {
         let body = match &self.action {
             ShardAction::Index { document, .. } => {
-                let vectors = document.vectors.iter().map(|(_, vector)| vector.len() * 4);
+                let vectors = document.vectors.iter().map(|(_, vector)| vector.bytes());
                 document.source.len() + vectors.sum::<usize>()
             }
             ShardAction::Update(spec) => {
                 let bodies = [&spec.doc, &spec.upsert];
                 let bytes = bodies.into_iter().flatten().map(bytes::Bytes::len);
-                bytes.sum()
+                let vectors = spec.vectors.iter().map(|(_, vector)| vector.bytes());
+                bytes.chain(vectors).sum()
             }
             ShardAction::Delete => 0,
         };
@@ -70,8 +71,11 @@ pub(crate) struct ShardWritten {
     pub(crate) result: WriteResult,
 }
 
+/// A document's text, and the vectors that came beside it.
+pub(crate) type Text<'a> = (&'a [u8], Vec<(FieldId, VectorValue)>);
+
 /// Parses a document that came out of an update; may let the mapping grow.
-pub(crate) type Prepare<'a> = dyn Fn(&str, &[u8]) -> Result<Prepared, EngineError> + 'a;
+pub(crate) type Prepare<'a> = dyn Fn(&str, Text<'_>) -> Result<Prepared, EngineError> + 'a;
 
 impl Writer {
     /// Does one write. It is acknowledged only when the log is durable at the position returned.
@@ -169,9 +173,10 @@ impl Writer {
         prepare: &Prepare<'_>,
     ) -> Result<ShardWritten, EngineError> {
         let existing = current.map(|current| self.source(current)).transpose()?;
-        match (merge_source(spec, existing.as_deref())?, current) {
-            (Merged::Source(source), _) => {
-                let document = prepare(&target.id, &source)?;
+        let merged = merge_source(spec, existing.as_deref(), &self.mapping)?;
+        match (merged, current) {
+            (Merged::Document(source, vectors), _) => {
+                let document = prepare(&target.id, (&source, vectors))?;
                 let last = self.last_version(&target.id, current);
                 self.index(target, document, current, last.unwrap_or(0) + 1)
             }

@@ -17,7 +17,7 @@ use tantivy::directory::{FileHandle, FileSlice, OwnedBytes};
 
 use super::health::{Remedy, ShardHealth};
 use super::sums::{Sums, narrow};
-use super::vector_plugin::has_own_sums;
+use super::vector_file::has_own_sums;
 
 /// Tells the shard of damage of a file, and makes the error of whoever found it.
 fn note(health: &ShardHealth, path: &Path, what: &str) -> io::Error {

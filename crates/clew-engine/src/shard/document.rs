@@ -1,6 +1,6 @@
 //! What a segment takes: tantivy's fields, and the parts that only our plugins see.
 
-use clew_schema::FieldId;
+use clew_schema::{FieldId, VectorValue};
 use tantivy::Document;
 use tantivy::schema::{Field, OwnedValue};
 
@@ -11,7 +11,7 @@ pub(super) struct SegmentDocument {
     /// What it was, as JSON without its vectors; empty when it is a nested object.
     pub(super) source: Vec<u8>,
     /// Vectors, by field.
-    pub(super) vectors: Vec<(FieldId, Vec<f32>)>,
+    pub(super) vectors: Vec<(FieldId, VectorValue)>,
     /// The document's row.
     pub(super) row: Row,
 }

@@ -13,7 +13,7 @@ use super::checked_file::check_whole;
 use super::file_names::is_shard_file;
 use super::manifest::{Manifest, ManifestSegment, SegmentFile, read_alive};
 use super::sums::Sums;
-use super::vector_plugin::has_own_sums;
+use super::vector_file::has_own_sums;
 use super::{SegmentView, Shard};
 use crate::base::error::EngineError;
 

@@ -14,7 +14,7 @@ use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 
 use super::directory::ShardDirectory;
-use super::merge_choice::{choose, rows_by_column};
+use super::merge_choice::{choose, rows_by_column, sparse_bytes};
 use super::merge_job::{MergeJob, SavePlace, forget};
 use super::norms::complete_norms;
 use super::reorder::{RowOrder, reorder};
@@ -186,7 +186,8 @@ impl Shard {
         let needs = needs
             .values()
             .map(|(options, rows)| memory_needed(options, *rows, GraphChoice::Never));
-        let (needed, allowed) = (needs.max().unwrap_or(0), self.memory_max());
+        let needed = needs.max().unwrap_or(0).max(sparse_bytes(parts.iter()));
+        let allowed = self.memory_max();
         if needed > allowed {
             return Err(EngineError::MergeMemory { needed, allowed });
         }

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use clew_schema::{FieldId, FieldKind, Mapping};
-use clew_vector::{ColumnOptions, GraphChoice, gets_graph, memory_needed};
+use clew_vector::{
+    ColumnOptions, GraphChoice, SparseColumn, gets_graph, memory_needed, sparse_memory_needed,
+};
 
 use super::SegmentView;
 use super::merge::MergeGoal;
@@ -33,12 +35,32 @@ pub(super) fn rows_by_column<'a>(
     columns
 }
 
+/// Memory that the largest column of sparse vectors takes in a merge of some segments.
+pub(super) fn sparse_bytes<'a>(views: impl Iterator<Item = &'a SegmentView>) -> usize {
+    let mut needs: HashMap<FieldId, usize> = HashMap::new();
+    for view in views {
+        for (field, column) in view.vectors().sparse_columns() {
+            *needs.entry(field).or_default() += sparse_column_bytes(column);
+        }
+    }
+    needs.into_values().max().unwrap_or(0)
+}
+
+fn sparse_column_bytes<B>(column: &SparseColumn<B>) -> usize
+where
+    B: std::ops::Deref<Target = [u8]>,
+{
+    sparse_memory_needed(column.len(), column.weight_count())
+}
+
 /// Memory that the vectors of a segment take in a merge.
 fn vector_bytes(view: &SegmentView) -> usize {
     let columns = view.vectors().columns();
     let needs = columns
         .map(|(_, column)| memory_needed(column.options(), column.len(), GraphChoice::Never));
-    needs.sum()
+    let sparse = view.vectors().sparse_columns();
+    let sparse = sparse.map(|(_, column)| sparse_column_bytes(column));
+    needs.chain(sparse).sum()
 }
 
 /// The positions of the segments to merge now; empty when all is well. Merges of the upkeep leave

@@ -16,7 +16,7 @@ use clew_platform::{Clock, Disk, DiskFile, MemoryAccount, MemoryPurpose, Reserva
 use clew_schema::FieldId;
 use clew_vector::{
     BuildProgress, BuildWatch, ColumnOptions, GraphChoice, Savepoint, VectorError, WriteSavepoint,
-    gets_graph, memory_needed,
+    gets_graph, memory_needed, sparse_memory_needed,
 };
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
@@ -115,6 +115,16 @@ impl MergeJob {
             }
             share => Ok((choice, share?)),
         }
+    }
+
+    /// Takes memory for a column of so many sparse vectors.
+    pub(super) fn admit_sparse(
+        &self,
+        rows: usize,
+        weights: usize,
+    ) -> Result<Reservation, VectorError> {
+        let needed = sparse_memory_needed(rows, weights);
+        self.limits.admit(needed, &self.state.progress)
     }
 
     /// Watches the build of a field's column.

@@ -31,6 +31,7 @@ mod segment;
 mod source_plugin;
 mod sums;
 pub(crate) mod update;
+mod vector_file;
 mod vector_plugin;
 mod writer;
 
@@ -54,7 +55,7 @@ use crate::base::error::EngineError;
 use crate::base::signal::Signal;
 
 pub(crate) use alive::AliveBits;
-pub(crate) use apply::{ShardAction, ShardWrite, Target};
+pub(crate) use apply::{ShardAction, ShardWrite, Target, Text};
 pub(crate) use file_names::{is_manifest, is_shard_file};
 pub(crate) use health::Remedy;
 pub use inspect::FileDamage;
@@ -65,7 +66,7 @@ pub(crate) use merge_job::{MergeLimits, MergeState};
 pub(crate) use prepared::Prepared;
 pub(crate) use repair::ShardRepair;
 pub(crate) use segment::SegmentView;
-pub(crate) use vector_plugin::VectorFile;
+pub(crate) use vector_file::VectorFile;
 pub(crate) use writer::Writer;
 
 use directory::ShardDirectory;

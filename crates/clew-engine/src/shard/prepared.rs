@@ -5,18 +5,19 @@ use std::sync::Arc;
 use clew_query::{NoQuery, QueryReader};
 use clew_schema::{
     DocumentError, FieldId, FieldKind, Mapping, NestedObject, ParsedDocument, UnfitKind,
+    VectorValue,
 };
 use clew_search::stored_query;
 use clew_vector::Element;
 use tantivy::schema::{Field, OwnedValue};
 
-use crate::base::operation::LoggedVector;
+use crate::base::operation::{LoggedNumbers, LoggedVector};
 
 /// A document that has been parsed under a mapping.
 pub(crate) struct Prepared {
     pub(crate) mapping: Arc<Mapping>,
     pub(crate) fields: Vec<(Field, OwnedValue)>,
-    pub(crate) vectors: Vec<(FieldId, Vec<f32>)>,
+    pub(crate) vectors: Vec<(FieldId, VectorValue)>,
     /// JSON without the vectors.
     pub(crate) source: Vec<u8>,
     /// Its nested objects, each behind those that are inside it.
@@ -52,10 +53,14 @@ impl Prepared {
         };
         let vectors = self.vectors.iter();
         vectors
-            .map(|(field, numbers)| LoggedVector {
+            .map(|(field, vector)| LoggedVector {
                 field: *field,
-                element: element_of(*field),
-                numbers,
+                numbers: match vector {
+                    VectorValue::Dense(numbers) => {
+                        LoggedNumbers::Dense(element_of(*field), numbers)
+                    }
+                    VectorValue::Sparse(entries) => LoggedNumbers::Sparse(entries),
+                },
             })
             .collect()
     }

@@ -245,7 +245,7 @@ fn remove_temporary(disk: &dyn Disk, dir: &Path) {
 fn prepare_logged(
     mapping: &Arc<Mapping>,
     source: &[u8],
-    vectors: Vec<(clew_schema::FieldId, Vec<f32>)>,
+    vectors: Vec<(clew_schema::FieldId, clew_schema::VectorValue)>,
     id: &str,
 ) -> Result<Prepared, EngineError> {
     let document_error = |source| EngineError::Document {

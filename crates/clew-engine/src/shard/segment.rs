@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_schema::{
-    FieldId, FieldKind, Mapping, SourceCursor, Sources, StoredVector, restore_vectors,
+    FieldId, Mapping, SourceCursor, Sources, StoredNumbers, StoredVector, restore_vectors,
 };
 use clew_search::Blocks;
 use tantivy::index::SegmentId;
@@ -13,7 +13,7 @@ use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
 
 use super::alive::AliveBits;
 use super::row_plugin::{RowRef, Rows};
-use super::vector_plugin::VectorFile;
+use super::vector_file::VectorFile;
 
 /// The files of a segment, open; shared by all views that show it.
 pub(crate) struct SegmentFiles {
@@ -185,11 +185,17 @@ impl SegmentView {
             };
             if let Some(numbers) = column.vector(doc).map_err(|e| self.files.vectors.told(e))? {
                 let element = column.options().element;
-                vectors.push(StoredVector {
-                    path,
-                    element,
-                    numbers,
-                });
+                let numbers = StoredNumbers::Dense(element, numbers);
+                vectors.push(StoredVector { path, numbers });
+            }
+        }
+        for (field, column) in self.files.vectors.sparse_columns() {
+            let Some(path) = path_of(mapping, field) else {
+                continue;
+            };
+            if let Some(entries) = column.vector(doc).map_err(|e| self.files.vectors.told(e))? {
+                let numbers = StoredNumbers::Sparse(entries);
+                vectors.push(StoredVector { path, numbers });
             }
         }
         Ok(if vectors.is_empty() {
@@ -203,7 +209,7 @@ impl SegmentView {
 /// The path of a vector field.
 pub(super) fn path_of(mapping: &Mapping, field: FieldId) -> Option<&str> {
     let field = mapping.by_id(field)?;
-    matches!(field.kind, FieldKind::Vector(_)).then_some(field.path.as_str())
+    field.kind.is_vector().then_some(field.path.as_str())
 }
 
 /// The living rows that are whole documents.

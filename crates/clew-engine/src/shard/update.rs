@@ -1,6 +1,8 @@
 //! Partial updates: merging JSON into a stored source, and putting vectors back into one.
 
-use clew_schema::{FieldKind, Mapping, StoredVector, restore_vectors};
+use clew_schema::{
+    FieldId, FieldKind, Mapping, StoredNumbers, StoredVector, VectorValue, restore_vectors,
+};
 use serde_json::Value;
 
 use crate::base::error::EngineError;
@@ -13,8 +15,8 @@ pub(crate) enum Merged {
     Missing,
     /// The document stays as it is.
     Noop,
-    /// The source to write.
-    Source(Vec<u8>),
+    /// The source to write, and its vectors that are not in it.
+    Document(Vec<u8>, Vec<(FieldId, VectorValue)>),
 }
 
 /// Merges an update into the existing source.
@@ -24,6 +26,7 @@ pub(crate) enum Merged {
 pub(crate) fn merge_source(
     spec: &UpdateSpec,
     existing: Option<&[u8]>,
+    mapping: &Mapping,
 ) -> Result<Merged, EngineError> {
     let parse = |bytes: &[u8]| -> Result<Value, EngineError> {
         let value: Value =
@@ -38,11 +41,13 @@ pub(crate) fn merge_source(
         }
     };
     let Some(existing) = existing else {
-        let new = spec
-            .upsert
-            .as_ref()
-            .or(spec.doc.as_ref().filter(|_| spec.doc_as_upsert));
-        return Ok(new.map_or(Merged::Missing, |source| Merged::Source(source.to_vec())));
+        if let Some(upsert) = &spec.upsert {
+            return Ok(Merged::Document(upsert.to_vec(), Vec::new()));
+        }
+        let new = spec.doc.as_ref().filter(|_| spec.doc_as_upsert);
+        return Ok(new.map_or(Merged::Missing, |source| {
+            Merged::Document(source.to_vec(), spec.vectors.clone())
+        }));
     };
     let Some(doc) = &spec.doc else {
         // With an upsert alone, an existing document is left as it is.
@@ -51,10 +56,32 @@ pub(crate) fn merge_source(
     let before = parse(existing)?;
     let mut after = before.clone();
     merge_into(&mut after, parse(doc)?);
-    if spec.detect_noop && after == before {
+    if spec.detect_noop && spec.vectors.is_empty() && after == before {
         return Ok(Merged::Noop);
     }
-    Ok(Merged::Source(after.to_string().into_bytes()))
+    for (field, _) in &spec.vectors {
+        if let Some(field) = mapping.by_id(*field) {
+            remove(&mut after, &field.path);
+        }
+    }
+    let source = after.to_string().into_bytes();
+    Ok(Merged::Document(source, spec.vectors.clone()))
+}
+
+/// Takes away what stands at a dotted path, whichever way it is written.
+fn remove(target: &mut Value, path: &str) {
+    match target {
+        Value::Array(values) => values.iter_mut().for_each(|value| remove(value, path)),
+        Value::Object(members) => {
+            members.shift_remove(path);
+            for (at, _) in path.match_indices('.') {
+                if let Some(inner) = members.get_mut(&path[..at]) {
+                    remove(inner, &path[at + 1..]);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Objects merge key by key; anything else is replaced.
@@ -76,13 +103,18 @@ pub(crate) fn with_vectors(mapping: &Mapping, body: Body<'_>) -> Vec<u8> {
     };
     let named = vectors.iter().filter_map(|(field, vector)| {
         let field = mapping.by_id(*field)?;
-        let FieldKind::Vector(kind) = &field.kind else {
-            return None;
+        let numbers = match (&field.kind, vector) {
+            (FieldKind::Vector(kind), VectorValue::Dense(numbers)) => {
+                StoredNumbers::Dense(kind.column.element, numbers.into())
+            }
+            (FieldKind::SparseVector, VectorValue::Sparse(entries)) => {
+                StoredNumbers::Sparse(entries)
+            }
+            _ => return None,
         };
         Some(StoredVector {
             path: &field.path,
-            element: kind.column.element,
-            numbers: vector.into(),
+            numbers,
         })
     });
     let named: Vec<StoredVector<'_>> = named.collect();
@@ -97,12 +129,21 @@ pub(crate) fn with_vectors(mapping: &Mapping, body: Body<'_>) -> Vec<u8> {
 mod tests {
     use super::*;
     use bytes::Bytes;
+    use clew_vector::SparseEntry;
+    use serde_json::json;
 
     fn check(existing: Option<&str>, spec: &UpdateSpec, want: Option<&str>) {
-        let got = match merge_source(spec, existing.map(str::as_bytes)).unwrap() {
+        let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
+            "s": {"type": "sparse_vector"}, "o": {"properties": {"s": {"type": "sparse_vector"}}},
+        }}));
+        let merged = merge_source(spec, existing.map(str::as_bytes), &mapping);
+        let got = match merged.unwrap() {
             Merged::Missing => "missing".to_string(),
             Merged::Noop => "noop".to_string(),
-            Merged::Source(source) => String::from_utf8(source).unwrap(),
+            Merged::Document(source, vectors) => {
+                assert_eq!(vectors, spec.vectors);
+                String::from_utf8(source).unwrap()
+            }
         };
         assert_eq!(got, want.unwrap_or("missing"));
     }
@@ -127,5 +168,33 @@ mod tests {
             ..doc(r#"{"d":2}"#)
         };
         check(None, &upsert, Some(r#"{"d":2}"#));
+    }
+
+    #[test]
+    fn vectors_of_an_update_take_the_places_of_those_before() {
+        let entries = vec![SparseEntry {
+            dimension: 3,
+            weight: 0.5,
+        }];
+        let of = |field| UpdateSpec {
+            doc: Some(Bytes::from_static(b"{}")),
+            vectors: vec![(FieldId::new(field), entries.clone().into())],
+            detect_noop: true,
+            doc_as_upsert: true,
+            ..UpdateSpec::default()
+        };
+        let before = r#"{"s":{"1":1},"a":2,"o":{"s":{"2":1},"b":3}}"#;
+        check(
+            Some(before),
+            &of(0),
+            Some(r#"{"a":2,"o":{"s":{"2":1},"b":3}}"#),
+        );
+        check(
+            Some(before),
+            &of(1),
+            Some(r#"{"s":{"1":1},"a":2,"o":{"b":3}}"#),
+        );
+        check(Some(r#"{"o.s":{"2":1},"a":2}"#), &of(1), Some(r#"{"a":2}"#));
+        check(None, &of(1), Some("{}"));
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_schema::FieldId;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::Block;
@@ -18,7 +17,7 @@ use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{WriteOutcome, Written};
 use crate::node::engine::{Engine, Inner};
-use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Writer};
+use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Text, Writer};
 use crate::write::write_memory::{CHUNK_BYTES, operation_bytes};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
@@ -193,12 +192,7 @@ impl Inner {
         ))
     }
 
-    fn parse(
-        &self,
-        index: &Index,
-        id: &str,
-        written: (&[u8], Vec<(FieldId, Vec<f32>)>),
-    ) -> Result<Prepared, EngineError> {
+    fn parse(&self, index: &Index, id: &str, written: Text<'_>) -> Result<Prepared, EngineError> {
         let grow = |fields| self.grow_mapping(index, fields);
         let mut document = index.prepare(id, written, &grow)?;
         let stored = document.store_queries(self.options.query_reader);
@@ -245,7 +239,7 @@ impl Inner {
     ) {
         let shard = &index.shards[number as usize];
         let now = self.clock.monotonic();
-        let prepare = |id: &str, source: &[u8]| self.parse(index, id, (source, Vec::new()));
+        let prepare = |id: &str, written: Text<'_>| self.parse(index, id, written);
         let mut writer = match shard.writer_with_room() {
             Ok(writer) => writer,
             Err(error) => {

@@ -2,6 +2,7 @@
 //! from how many values they can have at most, which is what a short text can make much of.
 
 use clew_platform::{MemoryPurpose, Reservation};
+use clew_schema::{FieldId, VectorValue};
 
 use crate::base::error::EngineError;
 use crate::base::write_request::{Action, WriteOperation};
@@ -16,11 +17,9 @@ const SHORT_BYTES: usize = 16 << 10;
 const SHORT_FACTOR: usize = 16;
 /// What a value takes in a parsed document and its buffers.
 const VALUE_BYTES: usize = 128;
-/// Copies of a source: as it is written to the log, to the buffer, and from which its words were cut.
+/// Copies of a source: as it is written to the log, to the buffer, and from which its words were cut. Of a vector that
+/// came as numbers: as it came, on its way to the log, and in the buffer.
 const COPIES: usize = 3;
-
-/// A number of a vector that came as one: as it came, on its way to the log, and in the buffer.
-const NUMBER_BYTES: usize = COPIES * size_of::<f32>();
 
 impl Engine {
     /// Reserves the memory that writes take beside their sources, for as long as they are not answered.
@@ -51,15 +50,18 @@ pub(crate) fn operation_bytes(operation: &WriteOperation) -> usize {
         Action::Delete => 0,
         Action::Index {
             source, vectors, ..
-        } => {
-            let numbers: usize = vectors.iter().map(|(_, vector)| vector.len()).sum();
-            document_bytes(source) + numbers * NUMBER_BYTES
-        }
+        } => document_bytes(source) + vectors_bytes(vectors),
         Action::Update(spec) => {
             let parts = spec.doc.iter().chain(&spec.upsert);
-            parts.map(|part| document_bytes(part)).sum()
+            let parts: usize = parts.map(|part| document_bytes(part)).sum();
+            parts + vectors_bytes(&spec.vectors)
         }
     }
+}
+
+fn vectors_bytes(vectors: &[(FieldId, VectorValue)]) -> usize {
+    let bytes: usize = vectors.iter().map(|(_, vector)| vector.bytes()).sum();
+    bytes * COPIES
 }
 
 fn document_bytes(source: &[u8]) -> usize {

@@ -9,6 +9,7 @@ use clew_platform::{Disk, SimDisk};
 use clew_query::aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_query::{
     Bool, JoinScore, MatchPhrase, NestedQuery, Order, Pattern, Query, Range, RegexpSyntax, SortKey,
+    SparseVector,
 };
 use clew_schema::Mapping;
 use serde_json::{Value, json};
@@ -23,6 +24,7 @@ fn mapping() -> Mapping {
         "tag": {"type": "keyword"},
         "text": {"type": "text"},
         "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
+        "s": {"type": "sparse_vector"},
         "parts": {"type": "nested", "properties": {"colour": {"type": "keyword"}}},
     }}))
 }
@@ -36,6 +38,7 @@ fn document(n: u64) -> Value {
         "tag": format!("t{}", n % 5),
         "text": format!("common word{word:04} stands before other{:02} and behind more{:03}", n % 30, n % 200),
         "v": vector(n),
+        "s": {(n % 5).to_string(): 0.5, (10 + n % 3).to_string(): (1 + n % 8) as f32 / 4.0},
         "parts": [{"colour": colour}],
     })
 }
@@ -172,6 +175,11 @@ fn queries_of_all_kinds() -> Vec<Query> {
             boost: 1.0,
         }),
         knn(vector(5), 7, None),
+        Query::SparseVector(SparseVector {
+            field: "s".into(),
+            tokens: vec![("3".into(), 1.0), ("11".into(), 0.5)],
+            boost: 1.0,
+        }),
         Query::match_all(),
     ]
 }

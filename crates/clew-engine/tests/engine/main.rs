@@ -28,6 +28,7 @@ mod nearest;
 mod recall;
 mod reordering;
 mod snapshots;
+mod sparse;
 mod time_out;
 mod typed_vectors;
 mod vectors;

@@ -99,11 +99,14 @@ fn documents_read_out_of_shards_fill_another_index() {
 /// a segment, some replaced, some deleted, some unseen by searches. The ids with their routing keys.
 fn composed(node: &Node) -> (IndexHandle, Vec<(String, Option<String>)>) {
     let vector = json!({"type": "knn_vector", "dimension": 2});
+    let sparse = json!({"type": "sparse_vector"});
     let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
         "v": vector,
+        "s": sparse,
         "family": {"type": "join", "relations": {"parent": "child"}},
         "outer": {"type": "nested", "properties": {
             "v": vector,
+            "s": sparse,
             "inner": {"type": "nested", "properties": {"word": {"type": "keyword"}}},
         }},
     }}));
@@ -126,8 +129,8 @@ fn composed(node: &Node) -> (IndexHandle, Vec<(String, Option<String>)>) {
         } else {
             json!("parent")
         };
-        json!({"v": [n, 1], "family": family,
-            "outer": [{"v": [1, n], "inner": inner}, {"inner": inner}]})
+        json!({"v": [n, 1], "s": {n.to_string(): 0.1}, "family": family,
+            "outer": [{"v": [1, n], "s": {"7": n}, "inner": inner}, {"inner": inner}]})
     };
     let write = |operation: WriteOperation| node.write_one(operation).unwrap();
     for n in 0..20 {

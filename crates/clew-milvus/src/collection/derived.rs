@@ -100,6 +100,7 @@ fn derived(mapped: &MappedField) -> Option<Field> {
             DataType::VarChar
         }
         FieldKind::Flat => DataType::Json,
+        FieldKind::SparseVector => DataType::SparseFloatVector,
         FieldKind::Vector(vector) => {
             let dimension = vector.column.dimension;
             params.insert("dim".to_string(), dimension.to_string());
@@ -121,15 +122,16 @@ fn derived(mapped: &MappedField) -> Option<Field> {
 }
 
 fn index_of(mapped: &MappedField) -> Option<KeptIndex> {
-    let FieldKind::Vector(vector) = &mapped.kind else {
-        return None;
-    };
-    let metric = match vector.column.space {
-        Space::L2 => "L2",
-        Space::Cosine => "COSINE",
-        Space::InnerProduct => "IP",
-        Space::Hamming => "HAMMING",
-        Space::Jaccard => "JACCARD",
+    let (index_type, metric) = match &mapped.kind {
+        FieldKind::SparseVector => ("SPARSE_INVERTED_INDEX", "IP"),
+        FieldKind::Vector(vector) => match vector.column.space {
+            Space::L2 => ("AUTOINDEX", "L2"),
+            Space::Cosine => ("AUTOINDEX", "COSINE"),
+            Space::InnerProduct => ("AUTOINDEX", "IP"),
+            Space::Hamming => ("AUTOINDEX", "HAMMING"),
+            Space::Jaccard => ("AUTOINDEX", "JACCARD"),
+        },
+        _ => return None,
     };
     let param = |key: &str, value: &str| (key.to_string(), value.to_string());
     Some(KeptIndex {
@@ -137,7 +139,7 @@ fn index_of(mapped: &MappedField) -> Option<KeptIndex> {
         name: mapped.path.clone(),
         field: mapped.path.clone(),
         params: BTreeMap::from([
-            param("index_type", "AUTOINDEX"),
+            param("index_type", index_type),
             param("metric_type", metric),
         ]),
     })

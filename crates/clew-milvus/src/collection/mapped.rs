@@ -108,8 +108,7 @@ fn kind_of(field: &Field) -> Result<Option<FieldKind>> {
         DataType::Double => FieldKind::Float(FloatKind::Double),
         DataType::VarChar => FieldKind::keyword(None),
         DataType::Json | DataType::Array => return Ok(None),
-        // Found by its weights, rounded as features are; told and ranked by what the document has.
-        DataType::SparseFloatVector => FieldKind::RankFeatures,
+        DataType::SparseFloatVector => FieldKind::SparseVector,
         DataType::BinaryVector
         | DataType::FloatVector
         | DataType::Float16Vector

@@ -166,6 +166,7 @@ impl VectorIndex {
         }
         let metric = metric_of(field, param("metric_type"))?;
         if is_sparse {
+            check_share(params, "drop_ratio_build")?;
             return Ok(VectorIndex {
                 metric,
                 is_flat: false,
@@ -282,6 +283,21 @@ fn column(
     Ok(column)
 }
 
+/// Refuses a parameter that is no share of less than all. Nothing is dropped from what is kept, so that it changes nothing
+/// else.
+fn check_share(params: &BTreeMap<String, String>, name: &str) -> Result<()> {
+    let Some(given) = params.get(name) else {
+        return Ok(());
+    };
+    let share: Option<f64> = given.parse().ok();
+    match share {
+        Some(share) if (0.0..1.0).contains(&share) => Ok(()),
+        _ => Err(MilvusError::invalid(format!(
+            "param '{name}' ({given}) should be in range [0.0, 1.0)"
+        ))),
+    }
+}
+
 /// A parameter that is a number within bounds, where it was given.
 pub(crate) fn number<N: TryFrom<u64>>(
     params: &BTreeMap<String, String>,
@@ -354,6 +370,26 @@ mod tests {
             assert_eq!(refused.code(), 1100, "{wrong:?}");
         }
         assert!(check_scalar(&field(DataType::Int64), &params(&[("index_type", "HNSW")])).is_err());
+    }
+
+    #[test]
+    fn sparse_vectors_have_one_metric_and_drop_a_share() {
+        let sparse = field(DataType::SparseFloatVector);
+        let read = |pairs: &[(&str, &str)]| VectorIndex::read(&sparse, &params(pairs));
+        let index = [
+            ("index_type", "SPARSE_WAND"),
+            ("metric_type", "IP"),
+            ("drop_ratio_build", "0.2"),
+        ];
+        assert_eq!(read(&index).unwrap().metric, Metric::InnerProduct);
+        for wrong in [
+            ("drop_ratio_build", "1"),
+            ("drop_ratio_build", "-0.1"),
+            ("drop_ratio_build", "much"),
+            ("metric_type", "L2"),
+        ] {
+            assert_eq!(read(&[wrong]).unwrap_err().code(), 1100, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use clew_engine::{FieldValues, GroupKey, WantedField};
-use clew_vector::SparseEntry;
 use half::{bf16, f16};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::sparse::sparse_column;
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::error::{MilvusError, Result};
 use crate::expr::inside;
@@ -98,9 +98,7 @@ impl Wanted {
     /// What has to be read of each row, in the order in which [`Wanted::columns`] takes it.
     pub(crate) fn fields(&self) -> Vec<WantedField> {
         let scalar = |field: &Field| match field.data_type {
-            DataType::Json | DataType::Array | DataType::SparseFloatVector => {
-                WantedField::Json(field.name.clone())
-            }
+            DataType::Json | DataType::Array => WantedField::Json(field.name.clone()),
             _ => WantedField::Typed(field.name.clone()),
         };
         let scalars = self
@@ -345,7 +343,7 @@ fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
             let present = borrowed.iter().map(Option::is_some).collect();
             (present, data_of(field, data_type, &borrowed)?)
         }
-        (FieldValues::Vectors(_), _) => {
+        (FieldValues::Vectors(_) | FieldValues::Sparse(_), _) => {
             return Err(MilvusError::Internal(format!("{} is a vector", field.name)));
         }
     };
@@ -353,7 +351,7 @@ fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
 }
 
 /// Which rows have a value, for fields of which some may have none.
-fn validity(field: &Field, present: impl Iterator<Item = bool>) -> Vec<bool> {
+pub(super) fn validity(field: &Field, present: impl Iterator<Item = bool>) -> Vec<bool> {
     match field.nullable {
         true => present.collect(),
         false => Vec::new(),
@@ -450,9 +448,7 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
     use vector_field::Data;
     let vectors = match read {
         FieldValues::Vectors(vectors) => vectors,
-        FieldValues::Json(values) if field.data_type == DataType::SparseFloatVector => {
-            return sparse_column(field, &values);
-        }
+        FieldValues::Sparse(rows) => return Ok(sparse_column(field, &rows)),
         _ => {
             return Err(MilvusError::Internal(format!(
                 "{} is no vector",
@@ -499,49 +495,4 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
         })),
         ..FieldData::default()
     })
-}
-
-fn sparse_column(field: &Field, values: &[Option<Box<RawValue>>]) -> Result<FieldData> {
-    let mut column = proto::SparseFloatArray::default();
-    for json in values.iter().flatten() {
-        let entries = sparse_entries(json)?;
-        let mut bytes = Vec::with_capacity(8 * entries.len());
-        for entry in &entries {
-            bytes.extend_from_slice(&entry.dimension.to_le_bytes());
-            bytes.extend_from_slice(&entry.weight.to_le_bytes());
-        }
-        let end = entries
-            .last()
-            .map_or(0, |last| i64::from(last.dimension) + 1);
-        column.dim = column.dim.max(end);
-        column.contents.push(bytes.into());
-    }
-    Ok(FieldData {
-        r#type: field.data_type.number(),
-        field_name: field.name.clone(),
-        field_id: field.id,
-        valid_data: validity(field, values.iter().map(Option::is_some)),
-        field: Some(field_data::Field::Vectors(proto::VectorField {
-            dim: column.dim,
-            data: Some(vector_field::Data::SparseFloatVector(column)),
-        })),
-        ..FieldData::default()
-    })
-}
-
-/// A sparse vector as its document has it, by ascending dimension.
-///
-/// # Errors
-/// When it is no object of weights.
-pub(crate) fn sparse_entries(json: &RawValue) -> Result<Vec<SparseEntry>> {
-    let wrong = || MilvusError::Internal("a sparse vector is no object of weights".into());
-    let weights: std::collections::BTreeMap<String, f32> =
-        serde_json::from_str(json.get()).map_err(|_| wrong())?;
-    let entry = |(dimension, weight): (String, f32)| {
-        let dimension = dimension.parse().map_err(|_| wrong())?;
-        Ok(SparseEntry { dimension, weight })
-    };
-    let mut entries: Vec<SparseEntry> = weights.into_iter().map(entry).collect::<Result<_>>()?;
-    entries.sort_unstable_by_key(|entry| entry.dimension);
-    Ok(entries)
 }

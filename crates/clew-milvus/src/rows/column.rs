@@ -1,9 +1,10 @@
 //! One column that a client sent, checked against its field; rows are read from it one after the other.
 
 use bytes::Bytes;
-use clew_vector::{ROW_NONZEROS_MAX, SparseEntry};
+use clew_schema::VectorValue;
 use half::{bf16, f16};
 
+use super::sparse::sparse_row;
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, FieldData, field_data, scalar_field, vector_field};
@@ -125,8 +126,7 @@ impl<'a> InColumn<'a> {
             }
             Values::Json(values) => write_raw(field, &values[at], row, out)?,
             Values::Array(values) => write_array(field, &values[at], row, out)?,
-            Values::Sparse(values) => write_sparse(&sparse_row(&values[at])?, out)?,
-            Values::Packed(..) => {
+            Values::Packed(..) | Values::Sparse(_) => {
                 return Err(MilvusError::Internal("a vector is no JSON".into()));
             }
         }
@@ -136,15 +136,21 @@ impl<'a> InColumn<'a> {
     /// The next row's vector, where it has one.
     ///
     /// # Errors
-    /// When it is a sparse one that is not in order.
-    pub(crate) fn vector(&mut self, row: usize) -> Result<Option<Vec<f32>>> {
+    /// When it is a sparse one that is none.
+    pub(crate) fn vector(&mut self, row: usize) -> Result<Option<VectorValue>> {
         let Some(at) = self.place(row) else {
             return Ok(None);
         };
         Ok(Some(match self.values {
             Values::Packed(values, len) => {
-                numbers(self.field.data_type, &values[at * len..][..len])
+                numbers(self.field.data_type, &values[at * len..][..len]).into()
             }
+            Values::Sparse(values) => sparse_row(&values[at])
+                .map_err(|reason| {
+                    let name = &self.field.name;
+                    MilvusError::invalid(format!("{reason}, field ({name}), row {row}"))
+                })?
+                .into(),
             _ => return Err(MilvusError::Internal("a scalar is no vector".into())),
         }))
     }
@@ -285,54 +291,8 @@ pub(crate) fn numbers(data_type: DataType, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
-/// A sparse vector: pairs of a dimension and a weight, ascending.
-///
-/// # Errors
-/// When it is not that, or too long.
-pub(crate) fn sparse_row(bytes: &[u8]) -> Result<Vec<SparseEntry>> {
-    let (pairs, rest) = bytes.as_chunks::<8>();
-    if !rest.is_empty() {
-        return Err(MilvusError::invalid(format!(
-            "invalid data length in sparse float vector: {}",
-            bytes.len()
-        )));
-    }
-    if pairs.len() > ROW_NONZEROS_MAX {
-        return Err(MilvusError::invalid(format!(
-            "a sparse float vector has {} values, more than {ROW_NONZEROS_MAX}",
-            pairs.len()
-        )));
-    }
-    let mut entries = Vec::with_capacity(pairs.len());
-    for pair in pairs {
-        let (dimension, weight) = pair.split_at(4);
-        entries.push(SparseEntry {
-            dimension: u32::from_le_bytes(dimension.try_into().unwrap_or_default()),
-            weight: f32::from_le_bytes(weight.try_into().unwrap_or_default()),
-        });
-    }
-    clew_vector::validate_sparse(&entries)
-        .map_err(|error| MilvusError::invalid(error.to_string()))?;
-    Ok(entries)
-}
-
 fn write(out: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<()> {
     serde_json::to_writer(out, value).map_err(|error| MilvusError::Internal(error.to_string()))
-}
-
-/// A sparse vector as an object of its weights; those of 0 say nothing.
-fn write_sparse(entries: &[SparseEntry], out: &mut Vec<u8>) -> Result<()> {
-    out.push(b'{');
-    let weights = entries.iter().filter(|entry| entry.weight > 0.0);
-    for (at, entry) in weights.enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(format!("\"{}\":", entry.dimension).as_bytes());
-        write(out, &entry.weight)?;
-    }
-    out.push(b'}');
-    Ok(())
 }
 
 fn check_integer(field: &Field, value: i64, row: usize) -> Result<()> {

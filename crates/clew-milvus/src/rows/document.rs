@@ -1,6 +1,6 @@
 //! Columns become documents: one JSON object for each row, its vectors beside it.
 
-use clew_schema::{FieldId, FieldKind, Mapping};
+use clew_schema::{FieldId, Mapping, VectorValue};
 
 use super::column::InColumn;
 use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, PARTITION};
@@ -12,7 +12,7 @@ pub(crate) struct NewRow {
     /// The primary key as text: the document's id.
     pub(crate) id: String,
     pub(crate) source: Vec<u8>,
-    pub(crate) vectors: Vec<(FieldId, Vec<f32>)>,
+    pub(crate) vectors: Vec<(FieldId, VectorValue)>,
 }
 
 /// Where the keys of rows come from.
@@ -115,7 +115,7 @@ impl<'a> Given<'a> {
                 }
                 Some(data) => {
                     let column = InColumn::new(field, data, rows)?;
-                    if field.data_type.is_dense_vector() {
+                    if field.data_type.is_vector() {
                         given.vectors.push((field_id(mapping, field)?, column));
                     } else {
                         given.scalars.push(Scalar {
@@ -179,7 +179,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn vectors(&mut self, row: usize) -> Result<Vec<(FieldId, Vec<f32>)>> {
+    fn vectors(&mut self, row: usize) -> Result<Vec<(FieldId, VectorValue)>> {
         let mut own = Vec::with_capacity(self.vectors.len());
         for (id, column) in &mut self.vectors {
             if let Some(vector) = column.vector(row)? {
@@ -214,7 +214,7 @@ fn default_json(field: &Field) -> Option<Vec<u8>> {
 
 fn field_id(mapping: &Mapping, field: &Field) -> Result<FieldId> {
     let mapped = mapping.field(&field.name);
-    let vector = mapped.filter(|mapped| matches!(mapped.kind, FieldKind::Vector(_)));
+    let vector = mapped.filter(|mapped| mapped.kind.is_vector());
     let missing = || MilvusError::FieldNotFound(field.name.clone());
     Ok(vector.ok_or_else(missing)?.id)
 }

@@ -3,7 +3,9 @@
 mod answer;
 mod column;
 mod document;
+mod sparse;
 
-pub(crate) use answer::{Wanted, group_column, group_texts, keys, sparse_entries};
-pub(crate) use column::{numbers, sparse_row};
+pub(crate) use answer::{Wanted, group_column, group_texts, keys};
+pub(crate) use column::numbers;
 pub(crate) use document::{Ids, documents};
+pub(crate) use sparse::sparse_row;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use clew_engine::{DistanceRange, Effort, GroupBy};
 use clew_query::{FieldStep, Query};
-use clew_vector::SparseEntry;
 use prost::Message;
 use serde_json::Value;
 
@@ -39,8 +38,7 @@ pub(super) struct Asked {
 
 /// What is looked for.
 pub(super) enum Probes {
-    Vectors(Vec<Vec<f32>>),
-    Sparse(Vec<Vec<SparseEntry>>),
+    Vectors(clew_engine::Probes),
     Texts(Vec<String>),
     /// The vectors of rows that are there.
     Rows(Vec<String>),
@@ -50,7 +48,6 @@ impl Probes {
     fn count(&self) -> usize {
         match self {
             Probes::Vectors(all) => all.len(),
-            Probes::Sparse(all) => all.len(),
             Probes::Texts(all) | Probes::Rows(all) => all.len(),
         }
     }
@@ -159,14 +156,19 @@ impl Asked {
             ef_search: ef.or(list),
             probes: self.inner_count("nprobe", (1, 65_536))?,
             exact: self.is_flat,
+            drop_ratio: self.drop_ratio()?,
         })
     }
 
     /// Share of the smallest weights that hits are not looked for by.
-    pub(super) fn drop_ratio(&self) -> Result<f64> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a share of some hundred weights has no more digits"
+    )]
+    fn drop_ratio(&self) -> Result<f32> {
         let given = self.inner_number("drop_ratio_search").unwrap_or_default();
         if (0.0..1.0).contains(&given) {
-            return Ok(given);
+            return Ok((given as f32).min(1.0_f32.next_down()));
         }
         Err(MilvusError::invalid(format!(
             "param 'drop_ratio_search' ({given}) should be in range [0.0, 1.0)"
@@ -373,10 +375,12 @@ fn probes(
     }
     if field.data_type == DataType::SparseFloatVector {
         let read = holder.values.iter().map(|bytes| sparse_row(bytes));
-        return Ok(Probes::Sparse(read.collect::<Result<_>>()?));
+        let read: Vec<_> = read.collect::<Result<_>>()?;
+        return Ok(Probes::Vectors(read.into()));
     }
     let read = holder.values.iter().map(|bytes| probe(field, bytes));
-    Ok(Probes::Vectors(read.collect::<Result<_>>()?))
+    let read: Vec<_> = read.collect::<Result<_>>()?;
+    Ok(Probes::Vectors(read.into()))
 }
 
 fn row_ids(ids: IDs) -> Vec<String> {

@@ -14,7 +14,6 @@ mod read;
 mod search;
 mod segments;
 mod server;
-mod sparse;
 mod users;
 mod write;
 

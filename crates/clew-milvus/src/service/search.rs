@@ -54,24 +54,17 @@ impl Service {
     ) -> Result<Vec<Vec<Found>>> {
         match &asked.probes {
             Probes::Texts(texts) => self.by_words(pinned, collection, (asked, texts)).await,
-            Probes::Sparse(probes) => {
-                let mut all = Vec::with_capacity(probes.len());
-                for probe in probes {
-                    all.push(self.by_weights(pinned, asked, probe).await?);
-                }
-                Ok(all)
-            }
             Probes::Vectors(probes) => self.by_vectors(pinned, asked, probes.clone()).await,
             Probes::Rows(ids) => {
-                let vectors = self.vectors_of(pinned, asked, ids).await?;
-                let probes = vectors.iter().flatten().cloned().collect();
+                let (have, probes) = self.vectors_of(pinned, asked, ids).await?;
+                if probes.is_empty() {
+                    return Ok(vec![Vec::new(); have.len()]);
+                }
                 let mut found = self.by_vectors(pinned, asked, probes).await?.into_iter();
                 // A row without a vector has nothing near it.
-                let mut of_row = |vector: Option<_>| vector.and_then(|_| found.next());
-                Ok(vectors
-                    .into_iter()
-                    .map(|vector| of_row(vector).unwrap_or_default())
-                    .collect())
+                let mut of_row =
+                    |has: bool| has.then(|| found.next()).flatten().unwrap_or_default();
+                Ok(have.into_iter().map(&mut of_row).collect())
             }
         }
     }
@@ -80,7 +73,7 @@ impl Service {
         &self,
         pinned: &Pinned,
         asked: &Asked,
-        probes: Vec<Vec<f32>>,
+        probes: clew_engine::Probes,
     ) -> Result<Vec<Vec<Found>>> {
         let request = NearestRequest {
             limit: asked.limit,
@@ -144,13 +137,13 @@ impl Service {
         Ok(all)
     }
 
-    /// The vectors of rows by their keys, of those that have one.
+    /// The vectors of rows by their keys, and which rows have one.
     async fn vectors_of(
         &self,
         pinned: &Pinned,
         asked: &Asked,
         ids: &[String],
-    ) -> Result<Vec<Option<Vec<f32>>>> {
+    ) -> Result<(Vec<bool>, clew_engine::Probes)> {
         let places = self.engine().places(pinned, ids).await?;
         let mut there = Vec::with_capacity(places.len());
         for (id, place) in ids.iter().zip(places) {
@@ -163,7 +156,8 @@ impl Service {
         let wanted = [WantedField::Typed(asked.field.name.clone())];
         let read = self.engine().columns(pinned, &there, &wanted).await?;
         match read.fields.into_iter().next() {
-            Some(FieldValues::Vectors(vectors)) => Ok(vectors),
+            Some(FieldValues::Vectors(rows)) => Ok(those_of(rows)),
+            Some(FieldValues::Sparse(rows)) => Ok(those_of(rows)),
             _ => Err(MilvusError::Unsupported(format!(
                 "searching by the rows of field {}",
                 asked.field.name
@@ -218,6 +212,16 @@ impl Service {
             ..SearchResults::default()
         })
     }
+}
+
+/// The vectors of those rows that have one, and which do.
+fn those_of<V>(rows: Vec<Option<V>>) -> (Vec<bool>, clew_engine::Probes)
+where
+    Vec<V>: Into<clew_engine::Probes>,
+{
+    let have = rows.iter().map(Option::is_some).collect();
+    let vectors: Vec<V> = rows.into_iter().flatten().collect();
+    (have, vectors.into())
 }
 
 fn round(score: f32, digits: u32) -> f32 {

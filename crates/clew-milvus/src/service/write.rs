@@ -2,7 +2,7 @@
 
 use clew_engine::{Action, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome};
 use clew_query::Query;
-use clew_schema::{FieldKind, Mapping, StoredVector, restore_vectors};
+use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
 
 use super::read::Page;
 use super::{Call, Service};
@@ -158,7 +158,8 @@ impl Service {
                         op_type: OpType::Index,
                     },
                     Mode::Partial => Action::Update(UpdateSpec {
-                        doc: Some(with_vectors(&mapping, row.source, row.vectors)),
+                        doc: Some(row.source.into()),
+                        vectors: row.vectors,
                         doc_as_upsert: true,
                         ..UpdateSpec::default()
                     }),
@@ -279,39 +280,18 @@ impl Service {
 }
 
 /// Refuses vectors that a column cannot hold before anything of a request is written.
-fn check_vectors(mapping: &Mapping, vectors: &[(clew_schema::FieldId, Vec<f32>)]) -> Result<()> {
+fn check_vectors(mapping: &Mapping, vectors: &[(FieldId, VectorValue)]) -> Result<()> {
     for (id, vector) in vectors {
         let Some(field) = mapping.by_id(*id) else {
             continue;
         };
-        if let FieldKind::Vector(kind) = &field.kind {
-            clew_vector::validate(vector, &kind.column).map_err(|error| {
+        if let (FieldKind::Vector(kind), VectorValue::Dense(numbers)) = (&field.kind, vector) {
+            clew_vector::validate(numbers, &kind.column).map_err(|error| {
                 MilvusError::invalid(format!("the vector of field ({}): {error}", field.path))
             })?;
         }
     }
     Ok(())
-}
-
-/// A part of a document with its vectors in it: what changes a document is merged as JSON.
-fn with_vectors(
-    mapping: &Mapping,
-    source: Vec<u8>,
-    vectors: Vec<(clew_schema::FieldId, Vec<f32>)>,
-) -> bytes::Bytes {
-    let named = vectors.into_iter().filter_map(|(id, numbers)| {
-        let field = mapping.by_id(id)?;
-        let FieldKind::Vector(kind) = &field.kind else {
-            return None;
-        };
-        Some(StoredVector {
-            path: &field.path,
-            element: kind.column.element,
-            numbers: numbers.into(),
-        })
-    });
-    let named: Vec<StoredVector<'_>> = named.collect();
-    restore_vectors(&source, &named).into()
 }
 
 impl Collection {

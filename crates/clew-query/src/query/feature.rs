@@ -72,7 +72,7 @@ impl FeatureCurve {
 /// Documents by how much of what is wanted they have: the sum of the products of weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseVector {
-    /// Path of a `rank_features` field.
+    /// Path of a field of features, or of sparse vectors, whose dimensions are features by number.
     pub field: String,
     /// Features and how much of each is wanted.
     pub tokens: Vec<(String, f32)>,

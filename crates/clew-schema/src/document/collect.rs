@@ -6,6 +6,7 @@ use clew_analysis::for_each_token;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
+use super::vector::VectorValue;
 use crate::mapping::{FieldId, FieldKind, MappedField, Mapping};
 
 /// The values of one document.
@@ -16,11 +17,11 @@ pub(super) struct Values<'m> {
     seen: Vec<u64>,
     /// Whether a field that treats several values together has several.
     has_several: bool,
-    pub(super) vectors: Vec<(FieldId, Vec<f32>)>,
+    pub(super) vectors: Vec<(FieldId, VectorValue)>,
 }
 
 impl<'m> Values<'m> {
-    pub(super) fn new(mapping: &'m Mapping, vectors: Vec<(FieldId, Vec<f32>)>) -> Self {
+    pub(super) fn new(mapping: &'m Mapping, vectors: Vec<(FieldId, VectorValue)>) -> Self {
         Values {
             mapping,
             // With room for the id.

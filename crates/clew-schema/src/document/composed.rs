@@ -9,8 +9,9 @@ use super::error::{DocumentError, UnfitKind, ValueProblem};
 use super::failure::{Result, misfit};
 use super::json::Kind;
 use super::ranges::range_of;
+use super::vector::VectorValue;
 use super::walk::Walk;
-use super::{features, flat, vector};
+use super::{features, flat, sparse, vector};
 use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldLeaf, MappedField};
@@ -145,13 +146,42 @@ impl<'m> Walk<'m, '_> {
                 return Err(misfit(field, rest, cause));
             }
         };
+        let checked = vector::check(&vector, column);
+        self.keep_vector(field, start, checked.map(|()| vector.into()))
+    }
+
+    /// An object of weights by dimension.
+    pub(super) fn sparse_value(&mut self, field: &'m MappedField) -> Result<()> {
+        if self.reader.kind()? == Kind::Null {
+            return Ok(self.reader.null()?);
+        }
+        let start = self.reader.at;
+        let vector = match sparse::read(&mut self.reader)? {
+            Ok(vector) => vector,
+            Err(cause) => {
+                let rest = self.reader.text(start, self.reader.bytes().len());
+                return Err(misfit(field, rest, cause));
+            }
+        };
+        let checked = sparse::check(&vector);
+        self.keep_vector(field, start, checked.map(|()| vector.into()))
+    }
+
+    /// Keeps a vector that was read from `start` on, if the field can have it.
+    fn keep_vector(
+        &mut self,
+        field: &'m MappedField,
+        start: usize,
+        checked: std::result::Result<VectorValue, String>,
+    ) -> Result<()> {
         let refuse = |walk: &Self, cause: ValueProblem| {
             let written = walk.reader.text(start, walk.reader.at);
             Err(misfit(field, written, cause))
         };
-        if let Err(cause) = vector::check(&vector, column) {
-            return refuse(self, cause.into());
-        }
+        let vector = match checked {
+            Ok(vector) => vector,
+            Err(cause) => return refuse(self, cause.into()),
+        };
         if self.values.vectors.iter().any(|(id, _)| *id == field.id) {
             let cause = format!(
                 "VectorValuesField \"{}\" appears more than once in this document (only one value is allowed per field)",

@@ -118,7 +118,9 @@ pub(super) fn convert(
         }
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
         FieldKind::GeoPoint => Some(OwnedValue::U64(written_point(scalar)?)),
-        FieldKind::Vector(_) => return misfit("a vector takes no single value"),
+        FieldKind::Vector(_) | FieldKind::SparseVector => {
+            return misfit("a vector takes no single value");
+        }
     };
     Ok(converted)
 }

@@ -59,6 +59,7 @@ impl MappedField {
         match &self.kind {
             FieldKind::Text { .. } => self.has_fielddata(),
             FieldKind::Vector(_)
+            | FieldKind::SparseVector
             | FieldKind::Float(FloatKind::RankFeature)
             | FieldKind::RankFeatures
             | FieldKind::Flat
@@ -138,6 +139,7 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
         | FieldKind::Float(FloatKind::RankFeature)
         | FieldKind::RankFeatures
         | FieldKind::Vector(_)
+        | FieldKind::SparseVector
         | FieldKind::Percolator
         | FieldKind::Keyword {
             style: KeywordStyle::Join,

@@ -22,6 +22,7 @@ mod names;
 mod nested;
 pub(crate) mod ranges;
 mod restore;
+mod sparse;
 mod vector;
 mod walk;
 mod whole;
@@ -35,7 +36,8 @@ pub use error::{DocumentError, UnfitKind, ValueProblem};
 pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;
 pub use ranges::{EndReader, GivenEnds, RangeRelation, Span, wanted_span};
-pub use restore::{StoredVector, restore_vectors};
+pub use restore::{StoredNumbers, StoredVector, restore_vectors};
+pub use vector::VectorValue;
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewFields};
 use collect::{Cuts, Values};
@@ -60,7 +62,7 @@ pub struct ParsedDocument<'a> {
     /// Values for tantivy, without `_id` and `_source`.
     pub fields: Vec<(Field, OwnedValue)>,
     /// Vectors, at most one of a field.
-    pub vectors: Vec<(FieldId, Vec<f32>)>,
+    pub vectors: Vec<(FieldId, VectorValue)>,
     /// The document's text without its vectors; those of nested objects stay in it.
     pub source: Cow<'a, [u8]>,
     /// Its nested objects, each behind those that are inside it.
@@ -89,7 +91,7 @@ impl Mapping {
     pub fn parse_stripped<'a>(
         &self,
         source: &'a [u8],
-        vectors: Vec<(FieldId, Vec<f32>)>,
+        vectors: Vec<(FieldId, VectorValue)>,
     ) -> Result<Parsed<'a>, DocumentError> {
         for (at, (id, vector)) in vectors.iter().enumerate() {
             let is_again = vectors[..at].iter().any(|(other, _)| other == id);
@@ -119,21 +121,24 @@ impl Mapping {
     fn check_vector(
         &self,
         id: FieldId,
-        vector: &[f32],
+        vector: &VectorValue,
         is_again: bool,
     ) -> Result<(), DocumentError> {
-        let Some((field, column)) = self.by_id(id).and_then(|field| match &field.kind {
-            FieldKind::Vector(vector) => Some((field, &vector.column)),
-            _ => None,
-        }) else {
-            return Err(DocumentError::Refused {
-                reason: format!("field number [{}] is not a knn_vector", id.get()),
-            });
+        let unfit = || DocumentError::Refused {
+            reason: format!("field number [{}] takes no such vector", id.get()),
+        };
+        let field = self.by_id(id).ok_or_else(unfit)?;
+        let fits = match (&field.kind, vector) {
+            (FieldKind::Vector(mapped), VectorValue::Dense(numbers)) => {
+                vector::check(numbers, &mapped.column)
+            }
+            (FieldKind::SparseVector, VectorValue::Sparse(entries)) => sparse::check(entries),
+            _ => return Err(unfit()),
         };
         let checked = if is_again {
             Err("appears more than once in this document".into())
         } else {
-            vector::check(vector, column).map_err(ValueProblem::from)
+            fits.map_err(ValueProblem::from)
         };
         checked.map_err(|cause| DocumentError::Field {
             field: field.path.clone(),

@@ -5,6 +5,7 @@ use tantivy::schema::{Field, OwnedValue};
 use super::collect::Values;
 use super::error::DocumentError;
 use super::failure::Result;
+use super::vector::VectorValue;
 use super::walk::Walk;
 use crate::mapping::{FieldId, NestedSettings, ObjectNode};
 
@@ -16,7 +17,7 @@ pub struct NestedObject {
     /// Values for tantivy.
     pub fields: Vec<(Field, OwnedValue)>,
     /// Vectors, at most one of a field.
-    pub vectors: Vec<(FieldId, Vec<f32>)>,
+    pub vectors: Vec<(FieldId, VectorValue)>,
 }
 
 /// The nested objects of a document while it is walked.

@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use clew_vector::Element;
+use clew_vector::{Element, SparseEntry};
 
 use super::json::{JsonError, JsonReader, Kind};
+use super::sparse;
 
 /// The source with its vectors, each at its dotted path, in the shortest digits that mean the same.
 /// A source that is no JSON object comes back as it is.
@@ -25,10 +26,17 @@ pub fn restore_vectors(source: &[u8], vectors: &[StoredVector<'_>]) -> Vec<u8> {
 pub struct StoredVector<'a> {
     /// Path of its field.
     pub path: &'a str,
-    /// What the field stores.
-    pub element: Element,
     /// The vector as it comes out of its column.
-    pub numbers: Cow<'a, [f32]>,
+    pub numbers: StoredNumbers<'a>,
+}
+
+/// What a column holds of one document.
+#[derive(Debug, Clone)]
+pub enum StoredNumbers<'a> {
+    /// Numbers, and of what type the column has them.
+    Dense(Element, Cow<'a, [f32]>),
+    /// Weights by ascending dimension.
+    Sparse(&'a [SparseEntry]),
 }
 
 /// Where a vector goes.
@@ -110,7 +118,7 @@ fn enter_object(reader: &mut JsonReader<'_>, kind: Kind) -> Result<bool, JsonErr
 }
 
 fn insert(source: &[u8], place: &Place<'_>, vector: &StoredVector<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(source.len() + vector.numbers.len() * 12 + 32);
+    let mut out = Vec::with_capacity(source.len() + vector.numbers.len() * DIGITS + 32);
     match place {
         Place::Over { start, end } => {
             out.extend_from_slice(&source[..*start]);
@@ -142,11 +150,28 @@ fn insert(source: &[u8], place: &Place<'_>, vector: &StoredVector<'_>) -> Vec<u8
     out
 }
 
+/// A number and what is around it.
+const DIGITS: usize = 12;
+
+impl StoredNumbers<'_> {
+    /// How many there are; dimensions count as numbers.
+    fn len(&self) -> usize {
+        match self {
+            StoredNumbers::Dense(_, numbers) => numbers.len(),
+            StoredNumbers::Sparse(entries) => 2 * entries.len(),
+        }
+    }
+}
+
 fn write_vector(out: &mut Vec<u8>, vector: &StoredVector<'_>) {
+    let (element, numbers) = match &vector.numbers {
+        StoredNumbers::Dense(element, numbers) => (element, numbers),
+        StoredNumbers::Sparse(entries) => return sparse::write(out, entries),
+    };
     // Bytes came as whole numbers and go as such.
-    let whole = matches!(vector.element, Element::I8 | Element::Bit);
+    let whole = matches!(element, Element::I8 | Element::Bit);
     out.push(b'[');
-    for (index, value) in vector.numbers.iter().enumerate() {
+    for (index, value) in numbers.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }

@@ -1,10 +1,41 @@
 //! Vectors in a document: read straight from their digits, and checked against their field.
 
-use clew_vector::{ColumnOptions, Element, Space};
+use clew_vector::{ColumnOptions, Element, Space, SparseEntry};
 
 use super::decimal::{DecimalError, read_f32};
 use super::error::ValueProblem;
 use super::json::{JsonError, JsonReader, Kind};
+
+/// The vector of a document in one field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VectorValue {
+    /// As numbers of the field's element.
+    Dense(Vec<f32>),
+    /// By strictly ascending dimension.
+    Sparse(Vec<SparseEntry>),
+}
+
+impl VectorValue {
+    /// Its numbers in memory.
+    pub fn bytes(&self) -> usize {
+        match self {
+            VectorValue::Dense(numbers) => size_of_val(&numbers[..]),
+            VectorValue::Sparse(entries) => size_of_val(&entries[..]),
+        }
+    }
+}
+
+impl From<Vec<f32>> for VectorValue {
+    fn from(numbers: Vec<f32>) -> Self {
+        VectorValue::Dense(numbers)
+    }
+}
+
+impl From<Vec<SparseEntry>> for VectorValue {
+    fn from(entries: Vec<SparseEntry>) -> Self {
+        VectorValue::Sparse(entries)
+    }
+}
 
 /// Reads the vector that the reader stands before. The inner error is a reason for refusing the
 /// value, the outer one says that the text is no JSON.

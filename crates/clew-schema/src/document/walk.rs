@@ -230,7 +230,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         let Place::Known(MappingNode::Leaf(leaf)) = place else {
             return Ok(false);
         };
-        let is_vector = matches!(self.field(leaf.id).kind, FieldKind::Vector(_));
+        let is_vector = self.field(leaf.id).kind.is_vector();
         // What is cut is put back by its path, which does not tell nested objects apart.
         Ok(is_vector && self.nested.is_empty() && self.reader.kind()? != Kind::Null)
     }
@@ -270,6 +270,9 @@ impl<'m, 'a> Walk<'m, 'a> {
         let kind = self.reader.kind()?;
         if let FieldKind::Vector(vector) = &field.kind {
             return self.vector_value(field, &vector.column);
+        }
+        if field.kind == FieldKind::SparseVector {
+            return self.sparse_value(field);
         }
         if let (Some(relations), true) = (&field.settings.join, kind != Kind::Array) {
             return self.join_value(field, relations);

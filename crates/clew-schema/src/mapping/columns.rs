@@ -125,7 +125,10 @@ fn add_to(
         FieldKind::Range { .. }
         | FieldKind::Binary { doc_values: true }
         | FieldKind::Percolator => builder.add_bytes_field(&name, FAST),
-        FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Binary { .. } => {
+        FieldKind::Vector(_)
+        | FieldKind::SparseVector
+        | FieldKind::Constant { .. }
+        | FieldKind::Binary { .. } => {
             return None;
         }
     })

@@ -261,6 +261,8 @@ pub enum FieldKind {
     Percolator,
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
+    /// A column of sparse vectors with an inverted index; not in tantivy's schema.
+    SparseVector,
 }
 
 impl FieldKind {
@@ -270,6 +272,11 @@ impl FieldKind {
             self,
             FieldKind::Binary { .. } | FieldKind::Integer(IntegerKind::Murmur3)
         )
+    }
+
+    /// Whether values are kept in a vector column, and cut out of the source.
+    pub fn is_vector(&self) -> bool {
+        matches!(self, FieldKind::Vector(_) | FieldKind::SparseVector)
     }
 
     /// Analyzed text with positions and norms.
@@ -334,6 +341,7 @@ impl FieldKind {
             FieldKind::RankFeatures => "rank_features",
             FieldKind::GeoPoint => "geo_point",
             FieldKind::Vector(_) => "knn_vector",
+            FieldKind::SparseVector => "sparse_vector",
         }
     }
 }

@@ -297,9 +297,7 @@ impl Mapping {
     }
     /// The vector fields.
     pub fn vectors(&self) -> impl Iterator<Item = &MappedField> {
-        self.fields
-            .iter()
-            .filter(|f| matches!(f.kind, FieldKind::Vector(_)))
+        self.fields.iter().filter(|f| f.kind.is_vector())
     }
     /// tantivy's schema: `_id`, `_source`, then one field per mapped field that is not a vector.
     pub fn schema(&self) -> &Schema {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::vectors::floats;
+use super::vectors::{floats, stored};
 use super::*;
 
 fn mappings() -> [Mapping; 3] {
@@ -33,12 +33,12 @@ fn drive(mut mapping: Mapping, source: &[u8]) {
     match document {
         Ok(Parsed::NeedsMapping(fields)) => panic!("fields are missing twice: {fields:?}"),
         Ok(Parsed::Document(document)) => {
-            let stored: Value = serde_json::from_slice(&document.source).expect("stored as JSON");
-            assert!(stored.is_object());
+            let kept: Value = serde_json::from_slice(&document.source).expect("stored as JSON");
+            assert!(kept.is_object());
             let vectors: Vec<StoredVector<'_>> = document
                 .vectors
                 .iter()
-                .map(|(id, vector)| floats(mapping.by_id(*id).unwrap().path.as_str(), vector))
+                .map(|(id, vector)| stored(mapping.by_id(*id).unwrap().path.as_str(), vector))
                 .collect();
             let restored = restore_vectors(&document.source, &vectors);
             let Ok(Parsed::Document(again)) = mapping.parse_document(&restored) else {

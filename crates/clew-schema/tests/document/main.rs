@@ -10,8 +10,8 @@ use clew_opensearch_mapping::{
     document_cause, document_error_type, document_reason, merge, shown, try_mapping,
 };
 use clew_schema::{
-    DocumentError, FieldId, Mapping, MappingError, NewFields, Parsed, ParsedDocument, StoredVector,
-    restore_vectors,
+    DocumentError, FieldId, Mapping, MappingError, NewFields, Parsed, ParsedDocument,
+    StoredNumbers, StoredVector, VectorValue, restore_vectors,
 };
 use serde_json::{Value, json};
 use tantivy::schema::OwnedValue;

@@ -13,6 +13,7 @@ fn vectors() -> Mapping {
             "type": "knn_vector", "dimension": 1,
             "method": { "name": "hnsw", "parameters": { "encoder": { "name": "sq" } } },
         },
+        "few": { "type": "sparse_vector" },
         "n": { "type": "long" },
     }))
 }
@@ -30,22 +31,36 @@ const ROUND_TRIPS: &[(&str, &str, &str)] = &[
     (r#"{"a":{"c":[0.1,"2"]},"n":2}"#, r#"{"a":{},"n":2}"#, r#"{"a":{"c":[0.1,2.0]},"n":2}"#),
     (r#"{"a.c":[1,2]}"#, "{}", r#"{"a":{"c":[1.0,2.0]}}"#),
     (r#"{"a":[{"c":[1,2]}]}"#, r#"{"a":[{}]}"#, r#"{"a":[{"c":[1.0,2.0]}]}"#),
+    (r#"{"few":{"7":0.5,"3":2},"n":1}"#, r#"{"n":1}"#, r#"{"n":1,"few":{"3":2.0,"7":0.5}}"#),
+    (r#"{"few":{},"n":1}"#, r#"{"n":1}"#, r#"{"n":1,"few":{}}"#),
+    (r#"{"few":null}"#, r#"{"few":null}"#, r#"{"few":null}"#),
     (r#"{"one":[1],"a":{"c":[1,2]},"v":[1,2,3]}"#, r#"{"a":{}}"#, r#"{"a":{"c":[1.0,2.0]},"one":[1.0],"v":[1.0,2.0,3.0]}"#),
 ];
 
 pub(crate) fn floats<'a>(path: &'a str, numbers: &'a [f32]) -> StoredVector<'a> {
     StoredVector {
         path,
-        element: Element::F32,
-        numbers: numbers.into(),
+        numbers: StoredNumbers::Dense(Element::F32, numbers.into()),
+    }
+}
+
+/// A vector of a document, as a column of 32-bit numbers or of weights has it.
+pub(crate) fn stored<'a>(path: &'a str, vector: &'a VectorValue) -> StoredVector<'a> {
+    match vector {
+        VectorValue::Dense(numbers) => floats(path, numbers),
+        VectorValue::Sparse(entries) => StoredVector {
+            path,
+            numbers: StoredNumbers::Sparse(entries),
+        },
     }
 }
 
 #[test]
 fn bytes_come_back_as_whole_numbers() {
+    let numbers = [-128.0, 0.0, 7.0];
     let vector = StoredVector {
-        element: Element::I8,
-        ..floats("v", &[-128.0, 0.0, 7.0])
+        path: "v",
+        numbers: StoredNumbers::Dense(Element::I8, (&numbers[..]).into()),
     };
     let found = restore_vectors(b"{}", &[vector]);
     assert_eq!(std::str::from_utf8(&found).unwrap(), r#"{"v":[-128,0,7]}"#);
@@ -62,7 +77,7 @@ fn vectors_leave_the_source_and_come_back() {
         let vectors: Vec<StoredVector<'_>> = document
             .vectors
             .iter()
-            .map(|(id, vector)| floats(mapping.by_id(*id).unwrap().path.as_str(), vector))
+            .map(|(id, vector)| stored(mapping.by_id(*id).unwrap().path.as_str(), vector))
             .collect();
         let back = restore_vectors(&document.source, &vectors);
         assert_eq!(
@@ -153,12 +168,15 @@ fn vectors_beside_the_text_are_checked_like_those_in_it() {
     let mapping = vectors();
     let id = mapping.field("v").unwrap().id;
     let n = mapping.field("n").unwrap().id;
-    let parse = |source: &'static str, vectors| mapping.parse_stripped(source.as_bytes(), vectors);
+    let parse = |source: &'static str, vectors: Vec<(FieldId, Vec<f32>)>| {
+        let vectors = vectors.into_iter().map(|(id, vector)| (id, vector.into()));
+        mapping.parse_stripped(source.as_bytes(), vectors.collect())
+    };
     let Ok(Parsed::Document(document)) = parse(r#"{"n":1}"#, vec![(id, vec![1.0, 2.0, 3.0])])
     else {
         panic!("the vector fits");
     };
-    assert_eq!(document.vectors, [(id, vec![1.0, 2.0, 3.0])]);
+    assert_eq!(document.vectors, [(id, vec![1.0, 2.0, 3.0].into())]);
     assert_eq!(document.fields.len(), 1);
     for wrong in [
         parse("{}", vec![(id, vec![1.0])]),

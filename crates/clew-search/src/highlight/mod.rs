@@ -249,7 +249,7 @@ fn beginning(text: &str, most: usize) -> &str {
 /// Whether a field is meant by a name or pattern. A pattern means fields of text only.
 fn is_named(pattern: &str, field: &MappedField) -> bool {
     if !pattern.contains('*') {
-        return pattern == field.path && !matches!(field.kind, FieldKind::Vector(_));
+        return pattern == field.path && !field.kind.is_vector();
     }
     let text = matches!(
         field.kind,

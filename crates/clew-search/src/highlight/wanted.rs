@@ -236,8 +236,7 @@ impl Reader<'_> {
                 continue;
             }
             let named = self.mapping.fields().iter().filter(|field| {
-                clew_schema::glob::matches(&one.field, &field.path)
-                    && !matches!(field.kind, FieldKind::Vector(_))
+                clew_schema::glob::matches(&one.field, &field.path) && !field.kind.is_vector()
             });
             fields.extend(named.map(|field| FieldBoost {
                 field: field.path.clone(),

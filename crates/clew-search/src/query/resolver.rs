@@ -2,6 +2,7 @@
 
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::FieldId;
+use clew_vector::SparseEntry;
 use tantivy::DocId;
 
 use crate::segments::SegmentBits;
@@ -19,6 +20,17 @@ pub trait KnnResolver {
         &self,
         query: &KnnQuery,
         filter: Option<&[SegmentBits]>,
+    ) -> Result<Vec<SegmentHits>, QueryError>;
+
+    /// The documents whose sparse vectors share a dimension with the query, one list per segment of the snapshot, each
+    /// with the product of the two.
+    ///
+    /// # Errors
+    /// When the query is no sparse vector, or reading fails.
+    fn products(
+        &self,
+        field: FieldId,
+        query: &[SparseEntry],
     ) -> Result<Vec<SegmentHits>, QueryError>;
 
     /// Hands out the vectors that documents, one set per segment, have in this field: segment,

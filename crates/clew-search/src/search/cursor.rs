@@ -462,9 +462,10 @@ fn source(
                  geo_distance",
             ));
         }
-        FieldKind::Vector(_) => {
+        FieldKind::Vector(_) | FieldKind::SparseVector => {
             return Err(QueryError::illegal(format!(
-                "cannot sort on the knn_vector field [{path}]"
+                "cannot sort on the {} field [{path}]",
+                mapped.kind.type_name()
             )));
         }
         FieldKind::Binary { .. }

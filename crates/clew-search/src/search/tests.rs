@@ -625,6 +625,13 @@ impl KnnResolver for Neighbours {
         }
         Ok(hits)
     }
+    fn products(
+        &self,
+        _field: clew_schema::FieldId,
+        _query: &[clew_vector::SparseEntry],
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        Ok(self.0.clone())
+    }
     fn each_vector(
         &self,
         _field: clew_schema::FieldId,

@@ -25,6 +25,15 @@ impl SparseColumnBuilder {
         SparseColumnBuilder::default()
     }
 
+    /// The same with room for what is known to come.
+    pub fn with_room(rows: usize, weights: usize) -> Self {
+        SparseColumnBuilder {
+            docs: Vec::with_capacity(rows),
+            ends: Vec::with_capacity(rows),
+            entries: Vec::with_capacity(weights),
+        }
+    }
+
     /// Adds the vector of a document: entries by strictly ascending dimension, as
     /// [`validate_sparse`] wants them. Documents come in strictly ascending order; those without a
     /// vector are left out. A refused vector leaves the builder as it was.

@@ -9,6 +9,11 @@ use crate::sparse::postings::Block;
 use crate::sparse::{NONZEROS_MAX, SparseEntry};
 use crate::{VECTORS_MAX, VectorError};
 
+/// Whether an image is one of sparse vectors, by how it begins.
+pub fn is_sparse_image(image: &[u8]) -> bool {
+    image.starts_with(&MAGIC.to_le_bytes())
+}
+
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
 pub(super) const HEADER_BYTES: usize = 384;

@@ -34,8 +34,10 @@ use crate::sparse::postings::Index;
 use crate::sparse::search::search;
 
 pub use builder::SparseColumnBuilder;
+pub use format::is_sparse_image;
 pub use request::{
-    SparseHit, SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, validate_sparse,
+    ScoreRange, SparseHit, SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy,
+    validate_sparse,
 };
 
 /// Greatest weight of a vector or a query: no sum of products then leaves single precision.
@@ -44,6 +46,19 @@ pub const WEIGHT_MAX: f32 = 1e15;
 pub const ROW_NONZEROS_MAX: usize = 1 << 20;
 /// Most weights of a column.
 pub const NONZEROS_MAX: usize = 1 << 29;
+
+/// What an image's vectors take while it is made, each weight: as it was pushed, its key while they are sorted by
+/// dimension, its row, and its posting.
+const WEIGHT_BYTES: usize = size_of::<SparseEntry>() + size_of::<u64>() + size_of::<u32>() + 5;
+/// The same of each vector: its document, where it ends (twice) and its length.
+const ROW_BYTES: usize = 16;
+
+/// About how many bytes of memory a column takes from its first vector until its image is written, if it is made by
+/// [`SparseColumnBuilder::with_room`].
+pub fn sparse_memory_needed(rows: usize, weights: usize) -> usize {
+    let of_weights = weights.saturating_mul(WEIGHT_BYTES);
+    of_weights.saturating_add(rows.saturating_mul(ROW_BYTES))
+}
 
 /// Longer vectors are read front to back well enough without asking for all of them.
 const PREFETCH_ENTRIES_MAX: u32 = 256;
@@ -126,7 +141,15 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
     /// Opens an image. Reads and checks the header only, whatever the number of vectors; the rest is
     /// checked when it is first used, or by [`SparseColumn::verify`].
     pub fn open(bytes: B) -> Result<Self, VectorError> {
+        Self::open_mapped(bytes, |_| {})
+    }
+
+    /// Opens an image that is mapped from a file. `scattered` is told of the part that is read here and
+    /// there only, the vectors, so that the system need not read ahead.
+    pub fn open_mapped(bytes: B, scattered: fn(&[u8])) -> Result<Self, VectorError> {
         let header = Header::decode(&bytes)?;
+        let entries = bytes.get(header.range(SectionKind::Entries));
+        scattered(entries.unwrap_or_default());
         let checked = Checked::new(&header);
         let column = SparseColumn {
             bytes,
@@ -210,7 +233,8 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
 
     /// Finds the vectors of the greatest score.
     ///
-    /// Fails when the query or the metric is out of bounds, or the image is damaged.
+    /// Leaves off, with what it has found so far, when the request that it is part of is stopped
+    /// (`clew-platform`). Fails when the query or the metric is out of bounds, or the image is damaged.
     pub fn search(&self, request: &SparseSearchRequest<'_>) -> Result<SparseOutcome, VectorError> {
         search(&self.view()?, request, None)
     }

@@ -35,8 +35,29 @@ pub struct SparseSearchRequest<'a> {
     /// Documents that may be hits; `None` for all.
     pub filter: Option<Filter<'a>>,
     /// Share of the query's weights, the smallest ones, that hits are not looked for by; from 0 to
-    /// below 1. Above 0 some hits may be missed. Scores count every weight all the same.
+    /// below 1. Above 0 some hits may be missed. Scores count every weight all the same. Beside a
+    /// [`ScoreRange`] with an upper end all weights are looked for, as the best of a part of the
+    /// query may all be beyond that end.
     pub drop_ratio: f32,
+    /// The scores that hits may have; `None` for all.
+    pub range: Option<ScoreRange>,
+}
+
+/// A part of all scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreRange {
+    /// Hits score more than this.
+    pub above: f32,
+    /// And no more than this; `None` for as much as there is.
+    pub up_to: Option<f32>,
+}
+
+impl ScoreRange {
+    /// Whether a hit may have this score.
+    #[inline]
+    pub(super) fn holds(&self, score: f32) -> bool {
+        score > self.above && self.up_to.is_none_or(|up_to| score <= up_to)
+    }
 }
 
 impl<'a> SparseSearchRequest<'a> {
@@ -48,6 +69,7 @@ impl<'a> SparseSearchRequest<'a> {
             metric: SparseMetric::InnerProduct,
             filter: None,
             drop_ratio: 0.0,
+            range: None,
         }
     }
 
@@ -65,6 +87,11 @@ impl<'a> SparseSearchRequest<'a> {
             })
         };
         number("drop_ratio", self.drop_ratio, (0.0, 1.0_f32.next_down()))?;
+        if let Some(range) = self.range {
+            let all = (f32::NEG_INFINITY, f32::INFINITY);
+            number("least score", range.above, all)?;
+            number("greatest score", range.up_to.unwrap_or_default(), all)?;
+        }
         if let SparseMetric::Bm25 {
             k1,
             b,
@@ -94,7 +121,7 @@ pub struct SparseHit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseOutcome {
     /// The hits, best first; equal scores by document id. Fewer than `k` only when fewer documents
-    /// that pass the filter share a dimension with the query.
+    /// that pass the filter share a dimension with the query and score within the range asked for.
     pub hits: Vec<SparseHit>,
     /// How they were found.
     pub strategy: SparseStrategy,

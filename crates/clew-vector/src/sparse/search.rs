@@ -2,6 +2,8 @@
 
 use std::collections::BinaryHeap;
 
+use clew_platform::Pace;
+
 use crate::VectorError;
 use crate::filter::RowFilter;
 use crate::rank::Ranked;
@@ -9,7 +11,7 @@ use crate::sparse::postings::List;
 use crate::sparse::score::{Scorer, slack_ratio};
 use crate::sparse::walk::Walk;
 use crate::sparse::{
-    SparseEntry, SparseHit, SparseOutcome, SparseSearchRequest, SparseStrategy, View,
+    ScoreRange, SparseEntry, SparseHit, SparseOutcome, SparseSearchRequest, SparseStrategy, View,
 };
 
 /// Scoring one vector costs about as much as adding up this many postings (measured: 30 weights of
@@ -27,13 +29,15 @@ const COMING_ROWS: usize = 4;
 pub(super) struct Top {
     k: usize,
     heap: BinaryHeap<Ranked>,
+    range: Option<ScoreRange>,
 }
 
 impl Top {
-    fn new(k: usize) -> Self {
+    fn new(k: usize, range: Option<ScoreRange>) -> Self {
         Top {
             k,
             heap: BinaryHeap::new(),
+            range,
         }
     }
 
@@ -49,7 +53,7 @@ impl Top {
     #[inline]
     pub(super) fn offer(&mut self, row: u32, score: f32) {
         let one = Ranked::new(-score, row);
-        if score <= 0.0 {
+        if score <= 0.0 || self.range.is_some_and(|range| !range.holds(score)) {
             return;
         }
         if self.heap.len() < self.k {
@@ -108,7 +112,7 @@ pub(super) fn search(
         }),
     };
     outcome.strategy = forced.unwrap_or_else(|| choose(&question, &terms));
-    let mut top = Top::new(k);
+    let mut top = Top::new(k, request.range);
     match outcome.strategy {
         SparseStrategy::Rows => by_rows(view, &question, (&mut top, &mut outcome))?,
         SparseStrategy::Postings => {
@@ -118,7 +122,10 @@ pub(super) fn search(
             } else {
                 k.saturating_mul(DROP_FINDS)
             };
-            let mut walk = Walk::new(view, &question, (terms, wanted.min(row_count)));
+            // A part of a score says nothing of the least that all of it has to be.
+            let range = request.range.filter(|_| dropped == 0);
+            let terms = (terms, wanted.min(row_count));
+            let mut walk = Walk::new(view, &question, terms, range);
             let mut found = walk.run()?;
             outcome.postings = walk.postings;
             outcome.blocks_skipped = walk.blocks_skipped();
@@ -150,6 +157,9 @@ fn positive<'a>(request: &SparseSearchRequest<'a>) -> impl Iterator<Item = &'a S
 /// ascending dimension.
 fn undropped(request: &SparseSearchRequest<'_>) -> Vec<SparseEntry> {
     let mut used: Vec<SparseEntry> = positive(request).copied().collect();
+    if request.range.is_some_and(|range| range.up_to.is_some()) {
+        return used;
+    }
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -192,7 +202,11 @@ fn rescore(
     (found, bounds): (&[Ranked], Bounds),
     (top, outcome): (&mut Top, &mut SparseOutcome),
 ) -> Result<(), VectorError> {
+    let mut pace = Pace::default();
     for (at, one) in found.iter().enumerate() {
+        if pace.is_over() {
+            break;
+        }
         if let Bounds::OfScores(slack) = bounds
             && -one.distance() < top.threshold() * (1.0 - slack)
         {
@@ -213,8 +227,9 @@ fn by_rows(
     (top, outcome): (&mut Top, &mut SparseOutcome),
 ) -> Result<(), VectorError> {
     let mut health = Ok(());
+    let mut pace = Pace::default();
     let mut visit = |row| {
-        if health.is_ok() {
+        if health.is_ok() && !pace.is_over() {
             health = score_row(view, question, row, (&mut *top, &mut *outcome));
         }
     };

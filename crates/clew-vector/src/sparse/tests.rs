@@ -122,7 +122,7 @@ fn naive(
         .iter()
         .filter(|(doc, _)| passes(*doc))
         .map(|(doc, vector)| (*doc, naive_score(request.query, vector, request.metric)))
-        .filter(|&(_, score)| score > 0.0)
+        .filter(|&(_, score)| score > 0.0 && request.range.is_none_or(|range| range.holds(score)))
         .collect();
     hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     hits.truncate(request.k);
@@ -238,6 +238,26 @@ proptest! {
             let request = SparseSearchRequest { metric, filter, ..SparseSearchRequest::new(&query, k) };
             check(&rows, &request);
         }
+    }
+
+    /// The ends of ranges are scores that rows have.
+    #[test]
+    fn ranges_leave_the_best_within_them(
+        shape in shapes(),
+        (count, k) in (prop_oneof![1..40_u32, 100..6_000_u32], prop_oneof![1..20_usize, Just(20_000)]),
+        (seed, ends) in (any::<u64>(), prop::array::uniform2(any::<prop::sample::Index>())),
+        (bounded, drop_ratio) in (any::<bool>(), prop_oneof![Just(0.0), Just(0.5_f32)]),
+    ) {
+        let rows = rows(shape, (count, 1), seed);
+        let query = vector(shape, &mut SplitMix::new(!seed));
+        let all = naive(&rows, &SparseSearchRequest::new(&query, usize::MAX), |_| true);
+        let mut ends = ends.map(|end| all.get(end.index(all.len().max(1))).map_or(0.0, |hit| hit.1));
+        ends.sort_by(f32::total_cmp);
+        let range = ScoreRange { above: ends[0], up_to: bounded.then_some(ends[1]) };
+        // With an upper end nothing is dropped.
+        let drop_ratio = if bounded { drop_ratio } else { 0.0 };
+        let request = SparseSearchRequest { range: Some(range), drop_ratio, ..SparseSearchRequest::new(&query, k) };
+        check(&rows, &request);
     }
 
     #[test]

@@ -12,13 +12,15 @@
 
 use std::ops::Range;
 
+use clew_platform::Pace;
+
 use crate::VectorError;
 use crate::rank::Ranked;
-use crate::sparse::View;
 use crate::sparse::found::BestRows;
 use crate::sparse::postings::{Decoded, List};
 use crate::sparse::score::slack_ratio;
 use crate::sparse::search::Question;
+use crate::sparse::{ScoreRange, View};
 
 /// Rows per window: their sums fit into the first cache, and bounds stay tight.
 const WINDOW_ROWS: u32 = 4096;
@@ -66,6 +68,7 @@ impl<'a, 'q> Walk<'a, 'q> {
         view: &'q View<'a>,
         question: &'q Question<'a>,
         (terms, k): (Vec<(f32, List<'a>)>, usize),
+        range: Option<ScoreRange>,
     ) -> Self {
         let term = |(query, list)| Term {
             query,
@@ -74,15 +77,16 @@ impl<'a, 'q> Walk<'a, 'q> {
             blocks: 0..0,
             bound: 0.0,
         };
+        let slack = 1.0 - slack_ratio(terms.len()).min(1.0);
         Walk {
             view,
             question,
-            slack: 1.0 - slack_ratio(terms.len()).min(1.0),
+            slack,
             order: (0..terms.len()).collect(),
             terms: terms.into_iter().map(term).collect(),
             sums: vec![0.0; WINDOW_ROWS as usize],
             candidates: Vec::new(),
-            found: BestRows::new(k),
+            found: BestRows::new(k, (range, slack)),
             postings: 0,
             blocks_decoded: 0,
         }
@@ -98,7 +102,11 @@ impl<'a, 'q> Walk<'a, 'q> {
     /// scores more than `k` others.
     pub(super) fn run(&mut self) -> Result<Vec<Ranked>, VectorError> {
         let mut next = 0;
+        let mut pace = Pace::of_lists(self.terms.len());
         while let Some(row) = self.seek(next) {
+            if pace.is_over() {
+                break;
+            }
             let base = row - row % WINDOW_ROWS;
             let Some(end) = base.checked_add(WINDOW_ROWS) else {
                 break;

@@ -30,9 +30,9 @@ impl Inner {
     ) -> Result<Vec<Vec<Neighbour>>, EngineError> {
         let mut values = GroupValues::new(&request.pinned, group);
         let mut all = Vec::with_capacity(request.probes.len());
-        for probe in &request.probes {
+        for at in 0..request.probes.len() {
             let one = NearestRequest {
-                probes: vec![probe.clone()],
+                probes: request.probes.only(at),
                 ..request.clone()
             };
             all.push(self.grouped_one(&one, group, (&mut values, memory))?);

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 
 use clew_platform::{MemoryPurpose, stopped};
 use clew_query::QueryError;
-use clew_schema::VectorMapping;
+use clew_schema::{FieldId, FieldKind, VectorMapping};
 use clew_search::SegmentBits;
-use clew_vector::{Column, HitPlace, Scratch, SearchOutcome, SearchRequest};
+use clew_vector::{Column, HitPlace, Scratch, SearchOutcome, SearchRequest, VectorError};
 
-use super::{Found, NearestRequest, vector_field};
+use super::{Found, NearestRequest, Probes};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::knn::{filter_of, search_error};
@@ -20,6 +20,22 @@ use crate::shard::SegmentView;
 thread_local! {
     /// Marks and pools of graph walks, kept by each search thread.
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// What is asked of a shard: the request, the documents of each segment that pass its filter, and how many are wanted.
+pub(super) type Bounds<'a> = (&'a NearestRequest, Option<Vec<SegmentBits>>, usize);
+
+/// Refuses probes that do not fit their field.
+fn check_all<P>(
+    probes: &[P],
+    check: impl Fn(&P) -> Result<(), VectorError>,
+) -> Result<(), EngineError> {
+    probes
+        .iter()
+        .try_for_each(check)
+        .map_err(|error| EngineError::InvalidRequest {
+            reason: error.to_string(),
+        })
 }
 
 /// Vectors that are searched for on one thread before others may take some.
@@ -54,22 +70,46 @@ impl Inner {
         request: &NearestRequest,
         wanted: usize,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
-        let mut all: Vec<Vec<Found>> = vec![Vec::new(); request.probes.len()];
-        let Some((field, vector)) = vector_field(target, &request.field)? else {
-            return Ok(all);
+        let path = &request.field;
+        // A field that is not mapped yet has no vectors.
+        let Some(field) = target.mapping().field(path) else {
+            return Ok(vec![Vec::new(); request.probes.len()]);
         };
-        for probe in &request.probes {
-            clew_vector::validate(probe, &vector.column).map_err(|error| {
-                EngineError::InvalidRequest {
-                    reason: error.to_string(),
-                }
-            })?;
+        let filter = || {
+            let filter = request.filter.as_ref();
+            filter
+                .map(|query| self.documents_of(target, query))
+                .transpose()
+        };
+        match (&field.kind, &request.probes) {
+            (FieldKind::Vector(vector), Probes::Dense(probes)) => {
+                check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
+                let asked = (request, filter()?, wanted);
+                self.dense(target, (field.id, vector), probes, &asked)
+            }
+            (FieldKind::SparseVector, Probes::Sparse(probes)) => {
+                check_all(probes, |probe| clew_vector::validate_sparse(probe))?;
+                let asked = (request, filter()?, wanted);
+                self.sparse(target, field.id, probes, &asked)
+            }
+            (other, _) => Err(EngineError::InvalidRequest {
+                reason: format!(
+                    "field [{path}] is of type [{}], which has no such vectors",
+                    other.type_name()
+                ),
+            }),
         }
-        let filter = match &request.filter {
-            None => None,
-            Some(query) => Some(self.documents_of(target, query)?),
-        };
-        let (ef_search, probes) = effort(target, vector, request);
+    }
+
+    fn dense(
+        &self,
+        target: &PinnedShard,
+        (field, vector): (FieldId, &VectorMapping),
+        probes: &[Vec<f32>],
+        (request, filter, wanted): &Bounds<'_>,
+    ) -> Result<Vec<Vec<Found>>, EngineError> {
+        let mut all: Vec<Vec<Found>> = vec![Vec::new(); probes.len()];
+        let (ef_search, lists) = effort(target, vector, request);
         for (at, segment) in target.view.segments.iter().enumerate() {
             let Some(column) = segment.vectors().column(field) else {
                 continue;
@@ -80,11 +120,12 @@ impl Inner {
             let bits = filter.as_ref().and_then(|bits| bits.get(at));
             let asked = Asked {
                 request,
+                vectors: probes,
                 segment,
                 bits,
-                wanted,
+                wanted: *wanted,
                 ef_search,
-                probes,
+                probes: lists,
             };
             let found = if column.options().space == vector.column.space {
                 self.search_column(column, &asked)?
@@ -120,12 +161,8 @@ impl Inner {
     {
         let file = asked.segment.vectors();
         let told = |error| EngineError::from(search_error(file, error));
-        let requests: Vec<SearchRequest<'_>> = asked
-            .request
-            .probes
-            .iter()
-            .map(|probe| asked.of(probe))
-            .collect();
+        let requests: Vec<SearchRequest<'_>> =
+            asked.vectors.iter().map(|probe| asked.of(probe)).collect();
         if let [only] = &requests[..] {
             let found = SCRATCH.with_borrow_mut(|scratch| column.search(only, scratch));
             return Ok(vec![found.map_err(told)?]);
@@ -165,7 +202,8 @@ fn effort(
 
 /// Candidates that a search of a shard keeps in all its segments, for each list that is read where there are lists.
 pub(super) fn candidates(target: &PinnedShard, request: &NearestRequest) -> usize {
-    let Ok(Some((_, vector))) = vector_field(target, &request.field) else {
+    let field = target.mapping().field(&request.field);
+    let Some(FieldKind::Vector(vector)) = field.map(|field| &field.kind) else {
         return 0;
     };
     let (ef_search, lists) = effort(target, vector, request);
@@ -177,6 +215,7 @@ pub(super) fn candidates(target: &PinnedShard, request: &NearestRequest) -> usiz
 /// What is asked of one segment.
 struct Asked<'a> {
     request: &'a NearestRequest,
+    vectors: &'a [Vec<f32>],
     segment: &'a SegmentView,
     bits: Option<&'a SegmentBits>,
     wanted: usize,

@@ -1,19 +1,21 @@
 //! The rows of an index whose vectors lie nearest to some others: by raw distance, for many vectors at once, within a
-//! part of all distances, by groups. The root asks the leaf of each shard and joins the answers.
+//! part of all distances, by groups. The root asks the leaf of each shard and joins the answers. Dense vectors and sparse
+//! ones go the same way; only the leaf tells them apart.
 
 mod groups;
 mod leaf;
+mod sparse;
 
 use std::time::Duration;
 
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{FieldStep, Query};
-use clew_schema::{FieldKind, VectorMapping};
+use clew_vector::SparseEntry;
 
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::node::engine::{Engine, Inner};
-use crate::search::pinned::{Pinned, PinnedShard};
+use crate::search::pinned::Pinned;
 use crate::search::place::DocPlace;
 use crate::search::times::unless_cancelled;
 use leaf::candidates;
@@ -34,6 +36,54 @@ pub struct Effort {
     pub probes: Option<usize>,
     /// Whether every vector that may be a hit is measured.
     pub exact: bool,
+    /// Share of a sparse vector's weights, the smallest ones, that hits are not looked for by; from 0 to below 1. Not
+    /// regarded where [`DistanceRange::from`] leaves out the nearest.
+    pub drop_ratio: f32,
+}
+
+/// The vectors that are searched for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Probes {
+    /// Numbers of the field's element.
+    Dense(Vec<Vec<f32>>),
+    /// Weights by strictly ascending dimension, for a field of sparse vectors. The distance is the product, negated; a
+    /// vector that shares no dimension with a probe is no hit.
+    Sparse(Vec<Vec<SparseEntry>>),
+}
+
+impl Probes {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Probes::Dense(probes) => probes.len(),
+            Probes::Sparse(probes) => probes.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of them alone.
+    fn only(&self, at: usize) -> Probes {
+        match self {
+            Probes::Dense(probes) => Probes::Dense(probes[at..=at].to_vec()),
+            Probes::Sparse(probes) => Probes::Sparse(probes[at..=at].to_vec()),
+        }
+    }
+}
+
+impl From<Vec<Vec<f32>>> for Probes {
+    fn from(probes: Vec<Vec<f32>>) -> Self {
+        Probes::Dense(probes)
+    }
+}
+
+impl From<Vec<Vec<SparseEntry>>> for Probes {
+    fn from(probes: Vec<Vec<SparseEntry>>) -> Self {
+        Probes::Sparse(probes)
+    }
 }
 
 /// A part of all distances.
@@ -77,8 +127,8 @@ pub struct NearestRequest {
     pub pinned: Pinned,
     /// Path of a vector field.
     pub field: String,
-    /// The vectors, as numbers of the field's element.
-    pub probes: Vec<Vec<f32>>,
+    /// The vectors.
+    pub probes: Probes,
     /// Only documents that match.
     pub filter: Option<Query>,
     /// Hits for each vector; of groups their number.
@@ -99,11 +149,11 @@ const HERE_MAX: Duration = Duration::from_micros(300);
 
 impl NearestRequest {
     /// The ten nearest to each vector.
-    pub fn new(pinned: Pinned, field: impl Into<String>, probes: Vec<Vec<f32>>) -> Self {
+    pub fn new(pinned: Pinned, field: impl Into<String>, probes: impl Into<Probes>) -> Self {
         NearestRequest {
             pinned,
             field: field.into(),
-            probes,
+            probes: probes.into(),
             filter: None,
             limit: 10,
             offset: 0,
@@ -117,7 +167,7 @@ impl NearestRequest {
     /// others of its kind have cost.
     fn is_plain(&self) -> bool {
         self.pinned.shards.len() == 1
-            && self.probes.len() == 1
+            && matches!(&self.probes, Probes::Dense(probes) if probes.len() == 1)
             && self.filter.is_none()
             && self.group.is_none()
             && self.range.is_none()
@@ -294,24 +344,5 @@ fn check(request: &NearestRequest) -> Result<(), EngineError> {
             ))
         }
         _ => Ok(()),
-    }
-}
-
-/// The vector field that is searched, in one shard; none where it is not mapped yet.
-fn vector_field<'s>(
-    shard: &'s PinnedShard,
-    path: &str,
-) -> Result<Option<(clew_schema::FieldId, &'s VectorMapping)>, EngineError> {
-    let Some(field) = shard.mapping().field(path) else {
-        return Ok(None);
-    };
-    match &field.kind {
-        FieldKind::Vector(vector) => Ok(Some((field.id, vector))),
-        other => Err(EngineError::InvalidRequest {
-            reason: format!(
-                "field [{path}] is of type [{}], not a vector",
-                other.type_name()
-            ),
-        }),
     }
 }

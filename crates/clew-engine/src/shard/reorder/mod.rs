@@ -15,7 +15,7 @@ use tantivy::index::Segment;
 
 use super::merge_job::{MergeLimits, MergeState};
 use super::row_plugin::{Rows, plugin_error};
-use super::vector_plugin::VectorFile;
+use super::vector_file::VectorFile;
 use bisection::Effort;
 use holdings::{Terms, Units};
 use rewrite::rewrite;
@@ -30,7 +30,7 @@ pub(super) fn reorder(
     (limits, state): (&MergeLimits, &MergeState),
 ) -> tantivy::Result<Option<RowOrder>> {
     let reader = SegmentReader::open(source)?;
-    if VectorFile::open(&reader)?.columns().next().is_some() {
+    if !VectorFile::open(&reader)?.is_empty() {
         return Ok(None);
     }
     let Some(order) = find(&reader, limits, state)? else {

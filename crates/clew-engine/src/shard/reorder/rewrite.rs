@@ -15,7 +15,7 @@ use tantivy::schema::{Field, IndexRecordOption, Type};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED};
 
 use crate::shard::row_plugin::{self, plugin_error};
-use crate::shard::vector_plugin;
+use crate::shard::vector_file;
 
 /// An order of rows, both ways.
 pub(in crate::shard) struct RowOrder {
@@ -58,7 +58,7 @@ pub(super) fn rewrite(
     write_columns(source, target, order)?;
     check()?;
     // Entries of the store are empty, and there is no vector: each is as good as any other.
-    for component in [SegmentComponent::Store, vector_plugin::component()] {
+    for component in [SegmentComponent::Store, vector_file::component()] {
         let mut out = target.open_write(component.clone())?;
         out.write_all(&source.open_read(component)?.read_bytes()?)?;
         out.terminate()?;

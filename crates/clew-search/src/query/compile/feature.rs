@@ -17,7 +17,7 @@ use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
 
 /// Features that one query may ask for.
-const TOKENS_MAX: usize = 65_536;
+pub(crate) const TOKENS_MAX: usize = 65_536;
 
 impl Compiler<'_> {
     pub(super) fn rank_feature(
@@ -141,6 +141,9 @@ impl Compiler<'_> {
         let Some(mapped) = self.context.snapshot.mapping.field(&query.field) else {
             return Ok(Node::nothing());
         };
+        if mapped.kind == FieldKind::SparseVector {
+            return self.products(query, factor);
+        }
         if mapped.kind != FieldKind::RankFeatures {
             return Err(QueryError::illegal(
                 "[neural_sparse] query only works on [rank_features] fields",

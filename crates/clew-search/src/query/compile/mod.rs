@@ -30,6 +30,7 @@ mod token_graph;
 mod vectors;
 
 pub(crate) use compound::is_none;
+pub(crate) use feature::TOKENS_MAX;
 pub(crate) use reads::matches_max;
 pub use reads::postings_max;
 pub(crate) use relatives::has_relatives;

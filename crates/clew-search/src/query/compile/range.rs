@@ -165,9 +165,10 @@ impl Compiler<'_> {
             FieldKind::Binary { .. } | FieldKind::RankFeatures | FieldKind::Percolator => {
                 Err(not_searchable(mapped))
             }
-            FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Completion(_) => {
-                Ok(Node::nothing())
-            }
+            FieldKind::Vector(_)
+            | FieldKind::SparseVector
+            | FieldKind::Constant { .. }
+            | FieldKind::Completion(_) => Ok(Node::nothing()),
             FieldKind::GeoPoint => Err(QueryError::create(format!(
                 "Geometry fields do not support exact searching, use dedicated geometry queries \
                  instead: [{}]",

@@ -153,7 +153,7 @@ impl Compiler<'_> {
 
     fn has_value(&self, mapped: &MappedField, score: f32) -> Result<Node, QueryError> {
         let snapshot = self.context.snapshot;
-        if matches!(mapped.kind, FieldKind::Vector(_)) {
+        if mapped.kind.is_vector() {
             let docs = self.context.vectors.present(mapped.id).to_vec();
             return Ok(Node::set(Given(docs), score));
         }

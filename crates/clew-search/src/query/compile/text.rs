@@ -293,6 +293,7 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
                 let has_words = !matches!(
                     have.kind,
                     FieldKind::Vector(_)
+                        | FieldKind::SparseVector
                         | FieldKind::Binary { .. }
                         | FieldKind::Completion(_)
                         | FieldKind::Float(FloatKind::RankFeature)

@@ -1,10 +1,11 @@
-//! Nearest-neighbour clauses, whose answers are there already.
+//! Clauses that vectors answer, whose answers are there already.
 
-use clew_query::{KnnQuery, QueryError};
+use clew_query::{KnnQuery, QueryError, SparseVector};
 use clew_schema::FieldKind;
 
 use super::{Compiler, Node};
 use crate::query::leaf::ScoredDocs;
+use crate::query::vectors::ClauseHits;
 
 impl Compiler<'_> {
     pub(super) fn knn(&self, knn: &KnnQuery, factor: f32) -> Result<Node, QueryError> {
@@ -19,11 +20,27 @@ impl Compiler<'_> {
         let Some(hits) = self.context.vectors.nearest(knn, scope) else {
             return Err(QueryError::illegal(not_a_vector()));
         };
-        let at_least = hits.iter().map(|(_, hits)| hits.len() as u64).sum();
-        Ok(Node {
-            at_least,
-            exact: true,
-            ..Node::scored(Box::new(ScoredDocs(hits.clone())), factor * knn.boost)
-        })
+        Ok(answered(hits, factor * knn.boost))
+    }
+
+    /// Documents by the products of their sparse vectors with another.
+    pub(super) fn products(&self, query: &SparseVector, factor: f32) -> Result<Node, QueryError> {
+        let scope = self.scope.as_deref();
+        let Some(hits) = self.context.vectors.products(query, scope) else {
+            return Err(QueryError::illegal(format!(
+                "[neural_sparse] query on field [{}] of sparse vectors needs an index",
+                query.field
+            )));
+        };
+        Ok(answered(hits, factor * query.boost))
+    }
+}
+
+fn answered(hits: &ClauseHits, boost: f32) -> Node {
+    let at_least = hits.iter().map(|(_, hits)| hits.len() as u64).sum();
+    Node {
+        at_least,
+        exact: true,
+        ..Node::scored(Box::new(ScoredDocs(hits.clone())), boost)
     }
 }

@@ -59,6 +59,11 @@ pub fn stored_query(
     Ok(values)
 }
 
+fn has_sparse_vectors(mapping: &Mapping, path: &str) -> bool {
+    let field = mapping.field(path);
+    field.is_some_and(|field| field.kind == FieldKind::SparseVector)
+}
+
 /// Refuses what makes no sense for a single document, and fields that are not mapped.
 fn check(query: &Query, mapping: &Mapping) -> Result<(), NoQuery> {
     for query in query.all() {
@@ -72,6 +77,12 @@ fn check(query: &Query, mapping: &Mapping) -> Result<(), NoQuery> {
             Query::Percolate(_) | Query::Knn(_) | Query::VectorScore(_) => {
                 return Err(unsupported(
                     "queries on vectors and on stored queries are unsupported inside a percolator query"
+                        .to_string(),
+                ));
+            }
+            Query::SparseVector(sparse) if has_sparse_vectors(mapping, &sparse.field) => {
+                return Err(unsupported(
+                    "queries on sparse vectors are unsupported inside a percolator query"
                         .to_string(),
                 ));
             }

@@ -10,7 +10,7 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_query::{KnnQuery, NestedSort, Query, QueryError, SortKey, VectorScore};
+use clew_query::{KnnQuery, NestedSort, Query, QueryError, SortKey, SparseVector, VectorScore};
 use clew_schema::FieldId;
 use tantivy::index::SegmentId;
 
@@ -31,6 +31,7 @@ pub(crate) type ClauseHits = Arc<Vec<(SegmentId, SegmentHits)>>;
 pub struct VectorAnswers {
     nearest: Vec<ClauseAnswer<KnnQuery>>,
     scored: Vec<ClauseAnswer<VectorScore>>,
+    products: Vec<ClauseAnswer<SparseVector>>,
     present: BTreeMap<FieldId, Vec<(SegmentId, SegmentBits)>>,
 }
 
@@ -59,6 +60,15 @@ impl VectorAnswers {
     /// The documents of a clause that have a vector, with the scores that it gives them.
     pub(crate) fn scored(&self, clause: &VectorScore, scope: Option<&str>) -> Option<&ClauseHits> {
         ClauseAnswer::find(&self.scored, clause, scope)
+    }
+
+    /// The documents that have anything of what a clause wants of a sparse vector.
+    pub(crate) fn products(
+        &self,
+        clause: &SparseVector,
+        scope: Option<&str>,
+    ) -> Option<&ClauseHits> {
+        ClauseAnswer::find(&self.products, clause, scope)
     }
 
     /// The documents that have a vector in a field.

@@ -29,6 +29,14 @@ impl KnnResolver for Noting {
         Ok(vec![vec![(0, 1.0)]; segments])
     }
 
+    fn products(
+        &self,
+        _field: FieldId,
+        _query: &[clew_vector::SparseEntry],
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        Ok(vec![SegmentHits::new(); SEGMENTS])
+    }
+
     fn each_vector(
         &self,
         _field: FieldId,

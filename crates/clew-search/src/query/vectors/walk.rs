@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use clew_query::{
-    FunctionScore, KnnQuery, Query, QueryError, QueryString, VectorScore, unless_stopped,
+    FunctionScore, KnnQuery, Query, QueryError, QueryString, SparseVector, VectorScore,
+    unless_stopped,
 };
 use clew_schema::FieldKind;
+use clew_vector::SparseEntry;
 
 use super::{ClauseAnswer, VectorAnswers, VectorStage};
 use crate::query::compile::{
-    CLAUSES_MAX, DEPTH_MAX, fields_with_values, has_relatives, is_none, measured_field,
+    CLAUSES_MAX, DEPTH_MAX, TOKENS_MAX, fields_with_values, has_relatives, is_none, measured_field,
     plan_nested, search_fields,
 };
 use crate::query::matching_within;
@@ -52,6 +54,7 @@ impl<'a> Walk<'a> {
         match query {
             Query::Knn(knn) => self.nearest(knn, scope),
             Query::VectorScore(scored) => self.scored(scored, scope),
+            Query::SparseVector(sparse) => self.products(sparse, scope),
             Query::Exists { field, .. } => self.present(field),
             Query::QueryString(string) => self.query_string(string, scope),
             Query::FunctionScore(function) => self.function_score(function, scope),
@@ -115,6 +118,26 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    fn products(&mut self, sparse: &SparseVector, scope: Option<&str>) -> Result<(), QueryError> {
+        self.leaf()?;
+        let field = self.stage.snapshot.mapping.field(&sparse.field);
+        // Other fields have postings, which the compiler reads.
+        let Some(field) = field.filter(|field| field.kind == FieldKind::SparseVector) else {
+            return Ok(());
+        };
+        if self.answers.products(sparse, scope).is_some() {
+            return Ok(());
+        }
+        let wanted = entries_of(sparse)?;
+        let found = self.stage.knn.products(field.id, &wanted)?;
+        self.answers.products.push(ClauseAnswer {
+            clause: sparse.clone(),
+            scope: scope.map(str::to_string),
+            hits: Arc::new(self.stage.by_segment(found)),
+        });
+        Ok(())
+    }
+
     fn scored(&mut self, scored: &VectorScore, scope: Option<&str>) -> Result<(), QueryError> {
         let snapshot = self.stage.snapshot;
         let field = measured_field(scored, &snapshot.mapping)?;
@@ -147,8 +170,7 @@ impl<'a> Walk<'a> {
     fn present(&mut self, path: &str) -> Result<(), QueryError> {
         self.leaf()?;
         for field in fields_with_values(path, &self.stage.snapshot.mapping)? {
-            let is_vector = matches!(field.kind, FieldKind::Vector(_));
-            if is_vector && !self.answers.present.contains_key(&field.id) {
+            if field.kind.is_vector() && !self.answers.present.contains_key(&field.id) {
                 let docs = self.stage.knn.vector_docs(field.id)?;
                 let docs = self.stage.by_segment(docs);
                 self.answers.present.insert(field.id, docs);
@@ -165,7 +187,7 @@ impl<'a> Walk<'a> {
     ) -> Result<(), QueryError> {
         let mapping = &self.stage.snapshot.mapping;
         let mut fields = mapping.fields().iter();
-        if !fields.any(|field| matches!(field.kind, FieldKind::Vector(_))) {
+        if !fields.any(|field| field.kind.is_vector()) {
             return Ok(());
         }
         let fields = search_fields(&string.fields, mapping);
@@ -182,7 +204,12 @@ impl<'a> Walk<'a> {
         let filters = function.functions.iter();
         let filters: Vec<&Query> = filters.filter_map(|one| one.filter.as_ref()).collect();
         let mut all = filters.iter().flat_map(|filter| filter.all());
-        let has_search = all.any(|query| matches!(query, Query::Knn(_) | Query::VectorScore(_)));
+        let has_search = all.any(|query| {
+            matches!(
+                query,
+                Query::Knn(_) | Query::VectorScore(_) | Query::SparseVector(_)
+            )
+        });
         // Functions are not asked where there is nothing that they could score.
         if has_search {
             let plan = plan_nested(&function.query, &self.stage.context(self.answers), scope)?;
@@ -202,4 +229,29 @@ impl<'a> Walk<'a> {
     ) -> Result<Vec<SegmentBits>, QueryError> {
         matching_within(&self.stage.context(self.answers), query, scope)
     }
+}
+
+/// What is wanted of a sparse vector, by dimension.
+fn entries_of(sparse: &SparseVector) -> Result<Vec<SparseEntry>, QueryError> {
+    if sparse.tokens.len() > TOKENS_MAX {
+        return Err(QueryError::TooManyClauses { max: TOKENS_MAX });
+    }
+    let entry = |(token, weight): &(String, f32)| match token.parse() {
+        Ok(dimension) => Ok(SparseEntry {
+            dimension,
+            weight: *weight,
+        }),
+        Err(_) => Err(QueryError::illegal(format!(
+            "[neural_sparse] query on field [{}] of sparse vectors takes tokens that are whole numbers from 0 to {}, not [{token}]",
+            sparse.field,
+            u32::MAX
+        ))),
+    };
+    let mut entries = sparse
+        .tokens
+        .iter()
+        .map(entry)
+        .collect::<Result<Vec<_>, _>>()?;
+    entries.sort_unstable_by_key(|entry| entry.dimension);
+    Ok(entries)
 }
