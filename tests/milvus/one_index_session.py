@@ -73,7 +73,7 @@ class OneIndex(Session):
         told = self.rest.ask("GET", "/own/_mapping")["own"]["mappings"]["properties"]
         kinds = {name: field["type"] for name, field in told.items()}
         wanted = {"pk": "keyword", "at": "long", "tag": "keyword", "txt": "keyword", "arr": "long", "tags": "keyword",
-                  "$meta": "flat_object", "$partition": "keyword", "s": "sparse_vector"}
+                  "$meta": "flat_object", "$partition": "keyword", "$written": "long", "$long": "boolean", "s": "sparse_vector"}
         wanted |= {name: kind for name, _, kind in SCALARS}
         wanted |= {name: "knn_vector" for name in ("v", "h", "i8v", "bits")}
         self.same(kinds, wanted, "the mapping")

@@ -156,6 +156,35 @@ class Rest(ClientsTest):
         self.ask("databases/drop", {"dbName": "apart"})
         self.assertEqual(self.ask("databases/list")["data"], ["default"])
 
+    def test_collections_move_and_partitions_are_let_in_one_by_one(self):
+        self.ask("databases/create", {"dbName": "there"})
+        self.ask("collections/create", {"collectionName": "one", "dimension": 4, "params": {"ttlSeconds": 3600}})
+        self.ask("partitions/create", {"collectionName": "one", "partitionName": "p"})
+        row = lambda i: {"id": i, "vector": [i, 0, 0, 1]}
+        self.ask("entities/insert", {"collectionName": "one", "data": [row(1)]})
+        self.ask("entities/insert", {"collectionName": "one", "partitionName": "p", "data": [row(2)]})
+        count = lambda name, code=0, **more: self.ask("entities/query", {"collectionName": name, "filter": "",
+                                                                        "outputFields": ["count(*)"], **more}, code)
+        self.assertEqual(count("one")["data"], [{"count(*)": 2}])
+        self.ask("partitions/release", {"collectionName": "one", "partitionNames": ["p"]})
+        self.assertEqual(count("one")["data"], [{"count(*)": 1}])
+        count("one", 201, partitionNames=["p"])
+        state = lambda name, **more: self.ask("collections/get_load_state", {"collectionName": name, **more})["data"]["loadState"]
+        self.assertEqual([state("one"), state("one", partitionNames=["p"])], ["LoadStateLoaded", "LoadStateNotLoad"])
+        self.ask("partitions/load", {"collectionName": "one", "partitionNames": ["p"]})
+        self.ask("collections/rename", {"collectionName": "nope", "newCollectionName": "two"}, code=100)
+        self.ask("collections/rename", {"collectionName": "one", "newCollectionName": "one"}, code=65535)
+        self.ask("collections/rename", {"collectionName": "one", "newCollectionName": "two"})
+        self.assertEqual(count("two")["data"], [{"count(*)": 2}])
+        self.ask("collections/alter_properties", {"collectionName": "two", "properties": {"collection.ttl.seconds": "x"}}, code=1100)
+        self.ask("collections/drop_properties", {"collectionName": "two", "propertyKeys": ["collection.ttl.seconds"]})
+        self.assertEqual(self.ask("collections/describe", {"collectionName": "two"})["data"]["properties"], [])
+        self.ask("collections/rename", {"collectionName": "two", "newCollectionName": "three", "newDbName": "there"})
+        self.assertEqual(self.ask("collections/list")["data"], [])
+        self.assertEqual(count("three", dbName="there")["data"], [{"count(*)": 2}])
+        self.ask("collections/drop", {"dbName": "there", "collectionName": "three"})
+        self.ask("databases/drop", {"dbName": "there"})
+
     def test_mistakes_are_told(self):
         self.ask("collections/create", {"collectionName": "m", "dimension": 4})
         self.ask("collections/create", b"{", code=1801)

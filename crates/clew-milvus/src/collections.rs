@@ -152,6 +152,17 @@ impl Collections {
         Ok(found.map(|index| self.named(database, index)).collect())
     }
 
+    /// The collections of all databases that somebody may see.
+    pub(crate) fn all(&self, access: &Access) -> Vec<Named> {
+        let mut databases = vec![DEFAULT_DATABASE.to_string()];
+        self.engine.with_definitions(|all| {
+            databases.extend(all.of(DATABASES).map(|(name, _)| name.to_string()));
+        });
+        // One that is dropped meanwhile has none.
+        let of_each = databases.iter().map(|name| self.list(name, access));
+        of_each.filter_map(Result::ok).flatten().collect()
+    }
+
     /// Makes a collection.
     ///
     /// # Errors

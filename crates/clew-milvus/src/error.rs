@@ -37,6 +37,8 @@ pub(crate) enum MilvusError {
     CollectionNotLoaded(String),
     #[error("partition name {0} not found: partition not found[partition={0}]")]
     PartitionNotFound(String),
+    #[error("partition not loaded[partition={0}]")]
+    PartitionNotLoaded(String),
     #[error("{0}")]
     IndexNotFound(String),
     #[error("{0}")]
@@ -100,6 +102,7 @@ impl MilvusError {
             }
             MilvusError::CollectionNotLoaded(_) => 101,
             MilvusError::PartitionNotFound(_) => 200,
+            MilvusError::PartitionNotLoaded(_) => 201,
             MilvusError::IndexNotFound(_) => 700,
             MilvusError::IndexDuplicate(_) => 702,
             MilvusError::DatabaseNotFound(_) => 800,

@@ -48,9 +48,14 @@ impl Default for MilvusOptions {
     }
 }
 
-/// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb`.
-pub fn routes(engine: Engine, options: &MilvusOptions) -> Routes {
+/// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb`; and what has
+/// to be done beside them, which never ends by itself.
+pub fn routes(
+    engine: Engine,
+    options: &MilvusOptions,
+) -> (Routes, impl Future<Output = ()> + Send + use<>) {
     let service = Service::new(engine, options.message_bytes_max);
     let calls = grpc::router(service.clone());
-    calls.merge(rest::router(service)).into()
+    let routes = calls.merge(rest::router(service.clone())).into();
+    (routes, service.expire())
 }

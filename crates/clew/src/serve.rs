@@ -198,8 +198,16 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let milvus = MilvusOptions {
         message_bytes_max: config.grpc.message_bytes_max,
     };
-    let others = Some(clew_milvus::routes(engine.clone(), &milvus));
-    let served = clew_log_grpc::serve(log.clone(), grpc, limits, others, stopped.clone());
+    let (others, upkeep) = clew_milvus::routes(engine.clone(), &milvus);
+    let until = stopped.clone();
+    servers.spawn(async move {
+        tokio::select! {
+            () = upkeep => {}
+            () = until_stopped(until) => {}
+        }
+        Ok(())
+    });
+    let served = clew_log_grpc::serve(log.clone(), grpc, limits, Some(others), stopped.clone());
     servers.spawn(async move { Ok(served.await?) });
     if config.log != LogConfig::default() {
         servers.spawn(async move {

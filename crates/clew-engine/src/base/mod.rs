@@ -6,6 +6,7 @@ pub(crate) mod blocks;
 pub(crate) mod date_names;
 pub(crate) mod disk;
 pub(crate) mod error;
+pub(crate) mod index_name;
 pub(crate) mod names;
 pub(crate) mod operation;
 pub(crate) mod routing;

@@ -22,8 +22,8 @@ const SPARSE: u8 = 0x80;
 const ENTRY_BYTES: usize = size_of::<SparseEntry>();
 const NO_ROUTING: u16 = u16::MAX;
 
-/// Longest document id, in bytes.
-pub(crate) const ID_BYTES_MAX: usize = 512;
+/// Longest document id that an index can allow, in bytes: ids are terms, which are no longer.
+pub(crate) const ID_BYTES_MAX: usize = 32_766;
 /// Longest routing key, in bytes.
 pub(crate) const ROUTING_BYTES_MAX: usize = 4096;
 

@@ -52,6 +52,9 @@ pub struct IndexSettings {
     pub ef_search: usize,
     /// Largest `from + size` of a search.
     pub max_result_window: usize,
+    /// Longest id of a document, in bytes; up to 32,766, as ids are terms.
+    #[serde(default = "usual_id_bytes", skip_serializing_if = "is_usual_id_bytes")]
+    pub id_bytes_max: usize,
     /// What is forbidden to be done with the index.
     #[serde(default)]
     pub blocks: Vec<Block>,
@@ -69,6 +72,18 @@ pub struct IndexSettings {
     pub data_stream: Option<String>,
     /// What a protocol keeps with the index in its own words, to show or to read it again. The engine never looks at it.
     pub given: BTreeMap<String, String>,
+}
+
+fn usual_id_bytes() -> usize {
+    512
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_usual_id_bytes(bytes: &usize) -> bool {
+    *bytes == usual_id_bytes()
 }
 
 /// Reads what a catalog of an older format keeps in a protocol's words alone, [`IndexSettings::given`], into the typed
@@ -105,6 +120,7 @@ impl Default for IndexSettings {
             flush_threshold_bytes: 512 << 20,
             ef_search: 100,
             max_result_window: 10_000,
+            id_bytes_max: usual_id_bytes(),
             blocks: Vec::new(),
             mapping_limits: MappingLimits::default(),
             merge_order: MergeOrder::Stacked,

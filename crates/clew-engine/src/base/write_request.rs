@@ -87,7 +87,7 @@ pub struct WriteOperation {
     pub index: String,
     /// Whether the name must be an alias, or nothing is written.
     pub require_alias: bool,
-    /// Document id; generated when missing (only for [`Action::Index`]). At most 512 bytes.
+    /// Document id; generated when missing (only for [`Action::Index`]). As long as the index's settings let it be.
     pub id: Option<String>,
     /// Routing key; the id when missing.
     pub routing: Option<String>,

@@ -130,6 +130,11 @@ pub(crate) enum CatalogOperation {
         uuids: Vec<String>,
         closed: bool,
     },
+    /// Everything else of the index stays as it is.
+    RenameIndex {
+        uuid: String,
+        name: String,
+    },
     Define {
         changes: Vec<DefinitionChange>,
     },
@@ -314,6 +319,11 @@ impl Catalog {
                     if let Some(record) = self.indices.get_mut(&uuid) {
                         record.closed = closed;
                     }
+                }
+            }
+            CatalogOperation::RenameIndex { uuid, name } => {
+                if let Some(record) = self.indices.get_mut(&uuid) {
+                    record.name = name;
                 }
             }
             CatalogOperation::Define { changes } => self.definitions.apply(changes),

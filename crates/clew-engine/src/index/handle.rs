@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::base::activity::{Activity, Counted, SearchActivity};
 use crate::base::disk::DiskGuard;
 use crate::base::error::EngineError;
+use crate::base::index_name::IndexName;
 use crate::base::routing::shard_of;
 use crate::base::settings::IndexSettings;
 use crate::base::write_request::WriteResult;
@@ -26,7 +27,7 @@ const MAPPING_ROUNDS_MAX: usize = 8;
 /// An index that is open. Handles stay usable after the index is deleted: reads go on over what
 /// they hold, writes fail.
 pub struct Index {
-    pub(crate) name: String,
+    pub(crate) name: Arc<IndexName>,
     pub(crate) uuid: String,
     pub(crate) created_ms: u64,
     pub(crate) settings: ArcSwap<IndexSettings>,
@@ -46,8 +47,13 @@ pub struct Index {
 
 impl std::fmt::Debug for Index {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Index({}/{})", self.name, self.uuid)
+        write!(f, "Index({}/{})", self.name(), self.uuid)
     }
+}
+
+/// Brings indexes, each of which comes once, into the order in which everybody locks several; names change.
+pub(crate) fn in_lock_order(indices: &mut [Arc<Index>]) {
+    indices.sort_unstable_by(|a, b| a.uuid.cmp(&b.uuid));
 }
 
 /// Counts of an index over all its shards.
@@ -162,9 +168,9 @@ pub struct RunningMerge {
 }
 
 impl Index {
-    /// The name.
+    /// The name now; it may change, see [`Engine::rename_index`](crate::Engine::rename_index).
     pub fn name(&self) -> &str {
-        &self.name
+        self.name.get()
     }
     /// An id that no other index ever has.
     pub fn uuid(&self) -> &str {
@@ -192,7 +198,7 @@ impl Index {
     pub(crate) fn check_routing(&self, id: &str, routing: Option<&str>) -> Result<(), EngineError> {
         if routing.is_none() && self.mapping.load().is_routing_required() {
             return Err(EngineError::RoutingMissing {
-                index: self.name.clone(),
+                index: self.name().to_string(),
                 id: id.to_string(),
             });
         }

@@ -35,7 +35,7 @@ impl Index {
             return Ok(());
         }
         Err(EngineError::IndexClosed {
-            index: self.name.clone(),
+            index: self.name().to_string(),
             uuid: self.uuid.clone(),
         })
     }
@@ -66,7 +66,7 @@ impl Index {
         if blocks.is_empty() {
             return Ok(());
         }
-        let index = self.name.clone();
+        let index = self.name().to_string();
         Err(EngineError::Blocked { index, blocks })
     }
 }

@@ -42,6 +42,6 @@ impl Inner {
 fn seal(shard: &Shard) {
     if let Err(error) = shard.seal_buffer() {
         let (index, number) = (&shard.place.index, shard.place.number);
-        tracing::error!(index, shard = number, %error, "a buffer cannot be made a segment");
+        tracing::error!(%index, shard = number, %error, "a buffer cannot be made a segment");
     }
 }

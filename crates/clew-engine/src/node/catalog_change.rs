@@ -13,7 +13,7 @@ use crate::base::error::EngineError;
 use crate::base::settings::IndexSettings;
 use crate::catalog::definitions::DefinitionChange;
 use crate::catalog::record::{Catalog, CatalogOperation, SETTINGS_FORMAT};
-use crate::index::handle::Index;
+use crate::index::handle::{Index, in_lock_order};
 use crate::node::engine::Engine;
 use crate::node::index_catalog::check_settings;
 
@@ -98,14 +98,20 @@ impl Engine {
             }
         }
         let mut indices = BTreeMap::new();
-        for name in changes.iter().filter_map(CatalogChange::index) {
-            indices.insert(name.to_string(), self.inner.index(name)?);
+        {
+            // At one moment: names change, and no index may be among them twice.
+            let known = self.inner.indices.read();
+            for name in changes.iter().filter_map(CatalogChange::index) {
+                let index = known.get(name).cloned();
+                let missing = || EngineError::IndexNotFound {
+                    index: name.to_string(),
+                };
+                indices.insert(name.to_string(), index.ok_or_else(missing)?);
+            }
         }
-        // In the order of their names, as everybody takes several of these.
-        let changing: Vec<_> = indices
-            .values()
-            .map(|index| index.changing.lock())
-            .collect();
+        let mut locked: Vec<Arc<Index>> = indices.values().cloned().collect();
+        in_lock_order(&mut locked);
+        let changing: Vec<_> = locked.iter().map(|index| index.changing.lock()).collect();
         let (mut checked, mut definitions) = (Vec::new(), Vec::new());
         let mut other_columns = Vec::new();
         for change in changes {
@@ -155,7 +161,7 @@ impl Engine {
         for shard in &index.shards {
             if let Err(error) = shard.catch_up(&mapping) {
                 // It goes over when it is opened again.
-                tracing::warn!(index = index.name, shard = shard.place.number, %error, "a shard cannot take other columns");
+                tracing::warn!(index = index.name(), shard = shard.place.number, %error, "a shard cannot take other columns");
             }
         }
         self.inner.wake_upkeep();

@@ -42,7 +42,7 @@ impl Engine {
             .ok()
             .and_then(|number| index.shards.get(number));
         let shard = shard.ok_or_else(|| EngineError::InvalidRequest {
-            reason: format!("index [{}] has no shard [{number}]", index.name),
+            reason: format!("index [{}] has no shard [{number}]", index.name()),
         })?;
         shard.check_readable()?;
         shard.refresh()?;
@@ -74,7 +74,7 @@ impl Engine {
             let document = document?;
             bytes += document.source.len();
             batch.push(WriteOperation {
-                index: index.name.clone(),
+                index: index.name().to_string(),
                 require_alias: false,
                 id: Some(document.id),
                 routing: document.routing,

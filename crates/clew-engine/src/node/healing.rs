@@ -13,7 +13,7 @@ use clew_log::{Order, Range, Selection, StreamId};
 use crate::base::error::{EngineError, ErrorKind};
 use crate::base::operation::CATALOG_STREAM;
 use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
-use crate::index::handle::Index;
+use crate::index::handle::{Index, in_lock_order};
 use crate::node::alias_change;
 use crate::node::data_folder::catalog_path;
 use crate::node::engine::Inner;
@@ -94,6 +94,7 @@ impl Index {
         self.settings.store(Arc::new(settings));
         self.aliases.store(Arc::new(record.aliases.clone()));
         self.closed.store(record.closed, Ordering::SeqCst);
+        self.name.change(&record.name);
         Ok(())
     }
 }
@@ -120,7 +121,8 @@ impl Inner {
     fn take_back_undurable(&self) -> Result<(), EngineError> {
         self.log_refused();
         let mut indices = self.indices.write();
-        let all: Vec<Arc<Index>> = indices.values().cloned().collect();
+        let mut all: Vec<Arc<Index>> = indices.values().cloned().collect();
+        in_lock_order(&mut all);
         // Nobody changes what an index is while it is compared with what the log says of it.
         let _changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
         let mut catalog = self.catalog.lock();
@@ -144,7 +146,7 @@ impl Inner {
                     index
                 }
             };
-            next.insert(index.name.clone(), index);
+            next.insert(index.name().to_string(), index);
         }
         for index in all
             .iter()

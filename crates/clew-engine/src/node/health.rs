@@ -41,7 +41,7 @@ impl Engine {
         for index in self.inner.indices.read().values() {
             for shard in &index.shards {
                 if let Some(reason) = shard.failure() {
-                    let (index, shard) = (index.name.clone(), shard.place.number);
+                    let (index, shard) = (index.name().to_string(), shard.place.number);
                     shards.push(FailedShard {
                         index,
                         shard,

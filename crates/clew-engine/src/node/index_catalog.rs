@@ -15,8 +15,9 @@ use crate::base::access::Access;
 use crate::base::activity::Activity;
 use crate::base::blocks::Block;
 use crate::base::error::EngineError;
+use crate::base::index_name::IndexName;
 use crate::base::names::{check_alias_name, check_form, check_name};
-use crate::base::operation::CATALOG_STREAM;
+use crate::base::operation::{CATALOG_STREAM, ID_BYTES_MAX};
 use crate::base::settings::IndexSettings;
 use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
 use crate::catalog::planner::IndexPlan;
@@ -217,11 +218,12 @@ impl Inner {
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
         let settings = record.typed_settings(self.options.settings_reader)?;
         let mapping = Arc::new(record.decode_mapping(&settings, self.options.mapping_reader)?);
+        let name = Arc::new(IndexName::new(&record.name));
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
             let place = ShardPlace {
-                index: record.name.clone(),
+                index: name.clone(),
                 number,
                 stream,
                 dir,
@@ -239,7 +241,7 @@ impl Inner {
             Shard::open(place, context, mapping.clone()).map(Arc::new)
         };
         Ok(Index {
-            name: record.name.clone(),
+            name: name.clone(),
             uuid: record.uuid.clone(),
             created_ms: record.created_ms,
             mapping: ArcSwap::new(mapping.clone()),
@@ -341,6 +343,9 @@ pub(crate) fn check_settings(settings: &IndexSettings) -> Result<(), EngineError
         format!(
             "Failed to parse value [{ef}] for setting [index.knn.algo_param.ef_search] must be >= 2"
         )
+    } else if !(1..=ID_BYTES_MAX).contains(&settings.id_bytes_max) {
+        let bytes = settings.id_bytes_max;
+        format!("ids have at most 1 to {ID_BYTES_MAX} bytes, not {bytes}")
     } else {
         return Ok(());
     };

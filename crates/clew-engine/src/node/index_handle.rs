@@ -68,7 +68,7 @@ impl IndexHandle {
             return Ok(());
         }
         Err(EngineError::AccessDenied {
-            index: self.index.name.clone(),
+            index: self.index.name().to_string(),
             purpose,
         })
     }

@@ -192,17 +192,17 @@ fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
                 && inner.look_at_disk().is_tight()
                 && let Err(error) = shard.flush()
             {
-                tracing::error!(index, shard = number, %error, "flush failed");
+                tracing::error!(%index, shard = number, %error, "flush failed");
             }
             merged
         }
         Err(EngineError::MergeCancelled) => false,
         Err(error @ EngineError::DiskFull { .. }) => {
-            tracing::debug!(index, shard = number, %error, "a merge has to wait");
+            tracing::debug!(%index, shard = number, %error, "a merge has to wait");
             false
         }
         Err(error) => {
-            tracing::error!(index, shard = number, %error, "merge failed");
+            tracing::error!(%index, shard = number, %error, "merge failed");
             false
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod open_close;
 pub(crate) mod options;
 pub(crate) mod plan_index;
 pub(crate) mod recovery;
+pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resolve;
 pub(crate) mod snapshot;

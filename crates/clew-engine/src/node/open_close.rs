@@ -40,11 +40,11 @@ impl Engine {
         for index in &changing {
             index.check_block(BlockLevel::MetadataWrite)?;
             if !known
-                .get(&index.name)
+                .get(index.name())
                 .is_some_and(|known| Arc::ptr_eq(known, index.index()))
             {
                 return Err(EngineError::IndexNotFound {
-                    index: index.name.clone(),
+                    index: index.name().to_string(),
                 });
             }
         }

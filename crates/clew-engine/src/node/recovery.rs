@@ -64,7 +64,7 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
     let indices = recovering
         .indices
         .into_values()
-        .map(|index| (index.name.clone(), index));
+        .map(|index| (index.name().to_string(), index));
     let indices: std::collections::BTreeMap<_, _> = indices.collect();
     inner
         .aliases
@@ -160,6 +160,11 @@ fn follow_catalog(
                 index.closed.store(closed, Ordering::SeqCst);
             }
         }
+        CatalogOperation::RenameIndex { uuid, name } => {
+            if let Some(index) = recovering.indices.get(&uuid) {
+                index.name.change(&name);
+            }
+        }
         // The catalog has taken them in.
         CatalogOperation::Define { .. } => {}
         CatalogOperation::Together(operations) => {
@@ -192,7 +197,7 @@ fn replay_document(
             Ok(())
         }
         Err(error) => {
-            tracing::error!(index = index.name, shard = shard.place.number, %error, "replay failed");
+            tracing::error!(index = index.name(), shard = shard.place.number, %error, "replay failed");
             shard.fail(&error);
             Ok(())
         }

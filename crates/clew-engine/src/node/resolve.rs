@@ -185,7 +185,7 @@ impl Engine {
                 several => return Err(several_indices(&name, several)),
             },
         };
-        check_access(&index.name, access, purpose)?;
+        check_access(index.name(), access, purpose)?;
         index.check_open()?;
         if let Some(level) = purpose.blocked_by() {
             index.check_block(level)?;
@@ -205,7 +205,7 @@ impl Engine {
         purpose: Purpose,
     ) -> Result<IndexHandle, EngineError> {
         let index = self.inner.index(name)?;
-        check_access(&index.name, access, purpose)?;
+        check_access(index.name(), access, purpose)?;
         Ok(IndexHandle::new(&index, purpose))
     }
 
@@ -219,7 +219,7 @@ impl Engine {
     /// The indexes about which figures may be shown, by name.
     pub fn indices(&self, access: &Access) -> Vec<Arc<Index>> {
         let indices = self.inner.indices.read();
-        let shown = |index: &&Arc<Index>| access.allows(&index.name, Purpose::Watch);
+        let shown = |index: &&Arc<Index>| access.allows(index.name(), Purpose::Watch);
         indices.values().filter(shown).cloned().collect()
     }
 }
@@ -269,10 +269,10 @@ impl Inner {
         access: &Access,
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
         let index = self.written_index(name)?;
-        check_access(&index.name, access, Purpose::Write)?;
+        check_access(index.name(), access, Purpose::Write)?;
         index.check_open()?;
         index.check_block(BlockLevel::Write)?;
-        let alias = (index.name != name).then_some(name);
+        let alias = (index.name() != name).then_some(name);
         let routing = alias_routing(&index, alias, routing)?;
         Ok((index, routing))
     }
@@ -440,7 +440,7 @@ impl Resolver<'_> {
     }
 
     fn wildcards_take(&self, index: &Index) -> bool {
-        if !self.access.allows(&index.name, self.purpose) {
+        if !self.access.allows(index.name(), self.purpose) {
             false
         } else if index.is_open() {
             self.options.wildcards.open
@@ -450,7 +450,7 @@ impl Resolver<'_> {
     }
 
     fn add_named(&mut self, index: &Arc<Index>, alias: Option<&str>) -> Result<(), EngineError> {
-        check_access(&index.name, self.access, self.purpose)?;
+        check_access(index.name(), self.access, self.purpose)?;
         if self.options.closed == ClosedNames::Forbid
             && let Err(error) = index.check_open()
         {
@@ -465,7 +465,7 @@ impl Resolver<'_> {
     }
 
     fn add(&mut self, index: &Arc<Index>, alias: Option<&str>) {
-        let resolved = self.found.entry(index.name.clone());
+        let resolved = self.found.entry(index.name().to_string());
         let resolved = resolved.or_insert_with(|| IndexHandle::new(index, self.purpose));
         resolved.found_by(alias);
     }

@@ -52,6 +52,7 @@ use tokio::sync::watch;
 use crate::base::activity::Timed;
 use crate::base::disk::DiskGuard;
 use crate::base::error::EngineError;
+use crate::base::index_name::IndexName;
 use crate::base::signal::Signal;
 
 pub(crate) use alive::AliveBits;
@@ -76,7 +77,7 @@ use price::CandidatePrice;
 /// Where a shard belongs.
 #[derive(Clone, Debug)]
 pub(crate) struct ShardPlace {
-    pub(crate) index: String,
+    pub(crate) index: Arc<IndexName>,
     pub(crate) number: u32,
     pub(crate) stream: StreamId,
     pub(crate) dir: PathBuf,
@@ -138,7 +139,7 @@ pub(crate) struct Shard {
     directory: ShardDirectory,
     writer: Mutex<Writer>,
     view: ArcSwap<View>,
-    /// Rises with every published view.
+    /// Rises whenever searches see everything that was written until then.
     published: watch::Sender<u64>,
     flushing: Mutex<flush::FlushState>,
     merging: Mutex<()>,
@@ -166,7 +167,7 @@ impl Shard {
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>, EngineError> {
         let writer = self.writer.lock();
         if self.health.is_retired() {
-            let index = self.place.index.clone();
+            let index = self.place.index.to_string();
             return Err(EngineError::IndexNotFound { index });
         }
         self.check_readable()?;
@@ -213,7 +214,7 @@ impl Shard {
     }
 
     pub(crate) fn failed(&self, reason: &str) -> EngineError {
-        let (index, reason) = (self.place.index.clone(), reason.to_string());
+        let (index, reason) = (self.place.index.to_string(), reason.to_string());
         EngineError::ShardFailed {
             index,
             shard: self.place.number,
@@ -264,8 +265,9 @@ impl Shard {
         if let Some(view) = view {
             self.view.store(Arc::new(view));
             self.counters.refreshes.add(self.since(started));
-            self.published.send_modify(|count| *count += 1);
         }
+        // Also where a write has changed nothing, as the deletion of what is not there: somebody may wait for it.
+        self.published.send_modify(|count| *count += 1);
         Ok(())
     }
 
@@ -304,7 +306,7 @@ impl Shard {
 
     /// Stops the shard for good: its files do not hold what was written.
     pub(crate) fn damaged(&self, reason: &str) {
-        let (index, shard) = (&self.place.index, self.place.number);
+        let (index, shard) = (self.place.index.get(), self.place.number);
         tracing::error!(index, shard, reason, "shard is damaged");
         self.health.fail(Remedy::Repair, reason);
     }

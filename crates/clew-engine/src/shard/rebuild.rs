@@ -43,7 +43,7 @@ impl Shard {
         self.health.recover();
         self.published.send_modify(|count| *count += 1);
         tracing::info!(
-            index = self.place.index,
+            index = self.place.index.get(),
             shard = self.place.number,
             applied = writer.applied.get(),
             "shard rebuilt"

@@ -63,7 +63,7 @@ impl Shard {
             })
         });
         let loaded = loaded.or_else(|error| {
-            tracing::error!(index = place.index, shard = place.number, %error, "shard is damaged");
+            tracing::error!(index = place.index.get(), shard = place.number, %error, "shard is damaged");
             // What was found damaged is known by its own words already.
             health.fail(remedy_of(&error), &error.to_string());
             opening.empty(mapping)

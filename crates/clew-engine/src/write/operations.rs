@@ -11,7 +11,7 @@ use crate::base::blocks::Block;
 use crate::base::date_names::resolve_date;
 use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
 use crate::base::error::EngineError;
-use crate::base::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
+use crate::base::operation::ROUTING_BYTES_MAX;
 use crate::base::settings::TranslogDurability;
 use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
@@ -166,7 +166,7 @@ impl Inner {
                 });
             }
         };
-        check_id(&id, routing.as_deref())?;
+        check_id(&id, index.settings().id_bytes_max, routing.as_deref())?;
         index.check_routing(&id, routing.as_deref())?;
         let action = match action {
             Action::Delete => ShardAction::Delete,
@@ -247,7 +247,7 @@ impl Inner {
                 for (position, _) in writes {
                     let refusal = match shard.is_retired() {
                         true => EngineError::IndexNotFound {
-                            index: index.name.clone(),
+                            index: index.name().to_string(),
                         },
                         false => shard.failed(&reason),
                     };
@@ -362,7 +362,7 @@ impl Inner {
             return Ok(());
         }
         Err(EngineError::Blocked {
-            index: index.name.clone(),
+            index: index.name().to_string(),
             blocks: vec![Block::ReadOnlyAllowDelete],
         })
     }
@@ -385,13 +385,13 @@ fn check_append_only(index: &Index, name: &str, action: &Action) -> Result<(), E
     })
 }
 
-fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
+fn check_id(id: &str, id_bytes_max: usize, routing: Option<&str>) -> Result<(), EngineError> {
     let routing_bytes = routing.map_or(0, str::len);
     let reason = if id.is_empty() {
         "if _id is specified it must not be empty".to_string()
-    } else if id.len() > ID_BYTES_MAX {
+    } else if id.len() > id_bytes_max {
         let len = id.len();
-        format!("id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {len}")
+        format!("id [{id}] is too long, must be no longer than {id_bytes_max} bytes but was: {len}")
     } else if routing_bytes > ROUTING_BYTES_MAX {
         format!(
             "routing is too long, must be no longer than {ROUTING_BYTES_MAX} bytes but was: {routing_bytes}"

@@ -83,6 +83,10 @@ fn a_change_that_the_log_has_lost_is_taken_back() {
     disk.fail_sync(1);
     assert!(node.engine.delete_index(&everything(), "next").is_err());
     eventually("something stays broken", whole);
+    disk.fail_sync(1);
+    let renamed = node.engine.rename_index(&everything(), "next", "renamed");
+    assert!(renamed.is_err());
+    eventually("something stays broken", whole);
     let mut grown = source(2);
     grown["grown"] = serde_json::json!("a field that the mapping lacks");
     disk.fail_sync(1);

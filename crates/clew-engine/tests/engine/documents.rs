@@ -1,6 +1,8 @@
 //! Writes, versions, gets and searches of single documents.
 
-use clew_engine::{Action, Condition, EngineError, ErrorKind, OpType, WriteResult};
+use clew_engine::{
+    Action, Condition, EngineError, ErrorKind, IndexSettings, OpType, WriteOperation, WriteResult,
+};
 use clew_platform::SimDisk;
 use clew_query::Query;
 use serde_json::json;
@@ -177,4 +179,64 @@ fn waiting_for_a_position_makes_it_visible() {
     )
     .unwrap();
     assert_eq!(node.ids(Query::match_all()), ["a"]);
+}
+
+#[test]
+fn a_write_that_changes_nothing_can_be_waited_for() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let index = [node.index().index().clone()];
+    for _ in 0..100 {
+        let written = node.write_one(delete("nothing")).unwrap();
+        let waited =
+            node.engine
+                .wait_visible(&index, written.glsn, std::time::Duration::from_secs(20));
+        node.block_on(waited).unwrap();
+    }
+}
+
+#[test]
+fn ids_are_as_long_as_the_index_lets_them_be() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk).unwrap();
+    let create = |name: &str, id_bytes_max: usize| {
+        let settings = IndexSettings {
+            id_bytes_max,
+            ..IndexSettings::default()
+        };
+        let made = node
+            .engine
+            .create_index(&everything(), name, settings, mapping());
+        made.map(|_| ())
+    };
+    create("docs", 32_766).unwrap();
+    create("usual", IndexSettings::default().id_bytes_max).unwrap();
+    for wrong in [0, 32_767] {
+        let refused = create("wrong", wrong).unwrap_err();
+        assert!(matches!(refused, EngineError::InvalidSetting { .. }));
+    }
+    let long = |n: usize| "k".repeat(32_765) + &n.to_string();
+    for n in 0..3 {
+        node.put(&long(n), &source(n as u64));
+        node.refresh();
+    }
+    let refused = |index_name: &str, id: &str| {
+        let operation = WriteOperation {
+            index: index_name.into(),
+            ..index(id, &source(1))
+        };
+        let error = node.write_one(operation).unwrap_err().to_string();
+        assert!(error.contains("is too long"), "{error}");
+    };
+    refused("docs", &"k".repeat(32_767));
+    refused("usual", &"k".repeat(513));
+    node.write_one(delete(&long(1))).unwrap();
+    node.refresh();
+    node.engine.force_merge(&node.index(), 1).unwrap();
+    for node in [node, Node::open(&disk.crashed(1)).unwrap()] {
+        assert!(node.get(&long(1)).is_none());
+        for n in [0, 2] {
+            assert_eq!(json_of(&node.get(&long(n)).unwrap()), source(n as u64));
+        }
+        assert_eq!(node.ids(Query::match_all()), [long(0), long(2)]);
+    }
 }

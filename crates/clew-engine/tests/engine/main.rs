@@ -26,6 +26,7 @@ mod merges;
 mod model;
 mod nearest;
 mod recall;
+mod rename;
 mod reordering;
 mod snapshots;
 mod sparse;

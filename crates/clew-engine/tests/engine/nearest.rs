@@ -322,3 +322,116 @@ fn columns_hold_what_documents_do() {
         EngineError::InvalidRequest { .. }
     ));
 }
+
+/// All pages, of so many hits each.
+fn paged(node: &Node, request: NearestRequest, size: usize) -> Vec<Neighbour> {
+    let engine = &node.engine;
+    let pages = node.block_on(engine.nearest_pages(request)).unwrap();
+    let mut all = Vec::new();
+    loop {
+        let hits = node.block_on(engine.next_page(&pages, size)).unwrap();
+        assert!(hits.is_sorted_by(|a, b| a.distance <= b.distance));
+        let is_last = hits.len() < size;
+        all.extend(hits);
+        if is_last {
+            let none = node.block_on(engine.next_page(&pages, size)).unwrap();
+            assert_eq!(none, []);
+            return all;
+        }
+    }
+}
+
+#[test]
+fn pages_have_every_document_once_in_the_order_of_one_search() {
+    let (node, living) = filled(&SimDisk::new());
+    let probe = vector(8000);
+    let want = ranked(&living, &probe);
+    for size in [1, 7, 50, 1_000] {
+        let found = paged(&node, request(&node, vec![probe.clone()]), size);
+        assert_eq!(ids(&found), told(&want), "pages of {size}");
+    }
+    let mut below = Range::new("n");
+    below.lt = Some(json!(60));
+    let filtered: Vec<u64> = living.iter().copied().filter(|n| *n < 60).collect();
+    let want = ranked(&filtered, &probe);
+    let asked = NearestRequest {
+        filter: Some(Query::Range(below)),
+        range: Some(DistanceRange {
+            below: want[40].0,
+            from: Some(want[3].0),
+        }),
+        ..request(&node, vec![probe])
+    };
+    assert_eq!(ids(&paged(&node, asked, 6)), told(&want[3..40]));
+}
+
+#[test]
+fn pages_see_what_was_pinned_whatever_happens_meanwhile_and_equal_distances_come_once() {
+    let node = Node::with_index(&SimDisk::new(), 2);
+    for n in 0..90 {
+        // Thirty documents at each of three distances.
+        let mut same = source(n);
+        same["v"] = json!(vector(n % 3));
+        node.put(&n.to_string(), &same);
+        if n % 20 == 0 {
+            node.refresh();
+        }
+    }
+    node.refresh();
+    let engine = &node.engine;
+    let asked = request(&node, vec![vector(1)]);
+    let pages = node.block_on(engine.nearest_pages(asked)).unwrap();
+    let mut seen = Vec::new();
+    for page in 0..13 {
+        let hits = node.block_on(engine.next_page(&pages, 7)).unwrap();
+        assert_eq!(hits.len(), if page < 12 { 7 } else { 6 });
+        seen.extend(hits.into_iter().map(|hit| hit.id));
+        node.write_one(delete(&(page * 5).to_string())).unwrap();
+        node.put(&format!("new{page}"), &source(1));
+        node.refresh();
+        node.engine.force_merge(&node.index(), 1).unwrap();
+    }
+    assert!(
+        seen[..30]
+            .iter()
+            .all(|id| id.parse::<u64>().unwrap() % 3 == 1)
+    );
+    let distinct: std::collections::BTreeSet<&String> = seen.iter().collect();
+    assert_eq!((seen.len(), distinct.len()), (90, 90));
+}
+
+#[test]
+fn pages_are_booked_and_refused_where_they_make_no_sense() {
+    let (node, _) = filled(&SimDisk::new());
+    let used = || {
+        let memory = node.engine.memory();
+        memory.figures(clew_platform::MemoryPurpose::Searches).used
+    };
+    let before = used();
+    let asked = request(&node, vec![vector(1)]);
+    let pages = node.block_on(node.engine.nearest_pages(asked)).unwrap();
+    let first = node.block_on(node.engine.next_page(&pages, 5)).unwrap();
+    assert!(used() > before);
+    for limit in [0, 16_385] {
+        let refused = node.block_on(node.engine.next_page(&pages, limit));
+        assert!(matches!(refused, Err(EngineError::InvalidRequest { .. })));
+    }
+    // What is refused is not lost.
+    let second = node.block_on(node.engine.next_page(&pages, 5)).unwrap();
+    let both = NearestRequest {
+        limit: 10,
+        ..request(&node, vec![vector(1)])
+    };
+    assert_eq!([first, second].concat(), nearest(&node, both).unwrap()[0]);
+    drop(pages);
+    assert_eq!(used(), before);
+    let several = request(&node, vec![vector(1), vector(2)]);
+    let skipping = NearestRequest {
+        offset: 3,
+        ..request(&node, vec![vector(1)])
+    };
+    for wrong in [several, skipping] {
+        let refused = node.block_on(node.engine.nearest_pages(wrong));
+        assert!(matches!(refused, Err(EngineError::InvalidRequest { .. })));
+    }
+}

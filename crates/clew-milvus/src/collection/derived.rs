@@ -1,6 +1,6 @@
 //! An index that another protocol made, as a collection: its ids are the primary key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clew_engine::Index;
 use clew_schema::{FieldKind, FloatKind, IntegerKind, MappedField};
@@ -9,17 +9,16 @@ use clew_vector::{Element, Space};
 use crate::collection::field::{ID, TEXT_ALONE};
 use crate::collection::{Collection, DEFAULT_PARTITION, DataType, Field, KeptIndex};
 
-/// The longest value of the primary field.
-const ID_BYTES: &str = "512";
 /// A text's longest value, as far as clients are told.
 const TEXT_BYTES: &str = "65535";
 
 /// What the mapping of an index says, in Milvus' words. It counts as loaded, and its vectors as indexed.
 pub(super) fn collection(index: &Index) -> Collection {
     let mapping = index.mapping();
+    let id_bytes = index.settings().id_bytes_max;
     let mut fields = vec![Field {
         is_primary: true,
-        params: BTreeMap::from([("max_length".to_string(), ID_BYTES.to_string())]),
+        params: BTreeMap::from([("max_length".to_string(), id_bytes.to_string())]),
         ..field(ID, DataType::VarChar)
     }];
     let mut indexes = Vec::new();
@@ -48,6 +47,7 @@ pub(super) fn collection(index: &Index) -> Collection {
         partitions: BTreeMap::from([(DEFAULT_PARTITION.to_string(), 1)]),
         indexes,
         loaded: true,
+        released: BTreeSet::new(),
         updated_ms: index.created_ms(),
     }
 }

@@ -8,7 +8,9 @@ use clew_schema::{
 use clew_vector::{ColumnOptions, Element, Space};
 use serde_json::Value;
 
-use crate::collection::{Collection, DEFAULT_PARTITION, DataType, Field, analyzer};
+use crate::collection::{
+    Collection, DEFAULT_PARTITION, DataType, Field, WRITTEN, analyzer, long_part,
+};
 use crate::error::Result;
 
 /// What rows have beyond the fields of a collection: an object of its own in the document.
@@ -37,7 +39,17 @@ pub(crate) fn mapping_spec(collection: &Collection) -> Result<MappingSpec> {
         parts.push(FieldSpec::new(DYNAMIC, FieldKind::Flat));
     }
     parts.push(FieldSpec::new(PARTITION, FieldKind::keyword(None)));
+    parts.push(written_part());
+    parts.push(long_part());
     Ok(parts.into_iter().fold(spec, MappingSpec::with))
+}
+
+/// The field that says when rows were written.
+pub(crate) fn written_part() -> FieldSpec {
+    FieldSpec {
+        coerce: false,
+        ..FieldSpec::new(WRITTEN, FieldKind::Integer(IntegerKind::Long))
+    }
 }
 
 /// The fields of a mapping that a field of a collection is.
@@ -49,7 +61,7 @@ pub(crate) fn field_parts(field: &Field) -> Result<Vec<FieldSpec>> {
         return Ok(Vec::new());
     };
     let mut parts = vec![FieldSpec {
-        coerce: false,
+        coerce: field.data_type.is_vector(),
         ..FieldSpec::new(&field.name, kind)
     }];
     if field.flag("enable_analyzer") {
@@ -106,7 +118,7 @@ fn kind_of(field: &Field) -> Result<Option<FieldKind>> {
         DataType::Int64 | DataType::Timestamptz => FieldKind::Integer(IntegerKind::Long),
         DataType::Float => FieldKind::Float(FloatKind::Float),
         DataType::Double => FieldKind::Float(FloatKind::Double),
-        DataType::VarChar => FieldKind::keyword(None),
+        DataType::VarChar => field.term_kind(),
         DataType::Json | DataType::Array => return Ok(None),
         DataType::SparseFloatVector => FieldKind::SparseVector,
         DataType::BinaryVector

@@ -7,12 +7,15 @@
 mod analyzer;
 mod data_type;
 mod derived;
+mod expiry;
 mod field;
+mod loaded;
+mod long;
 mod mapped;
 mod name;
 mod vector_index;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_engine::Index;
@@ -21,8 +24,12 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use analyzer::{analysis, analyzer_settings};
 pub(crate) use data_type::DataType;
+pub(crate) use expiry::{WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
-pub(crate) use mapped::{DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query};
+pub(crate) use long::{LONG, TERM_BYTES_MAX, by_length, long_part, long_rows};
+pub(crate) use mapped::{
+    DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
+};
 pub(crate) use name::NameOf;
 pub(crate) use vector_index::{Metric, VectorIndex, check_scalar, flattened};
 
@@ -66,6 +73,9 @@ pub(crate) struct Collection {
     pub(crate) indexes: Vec<KeptIndex>,
     /// Whether it may be searched.
     pub(crate) loaded: bool,
+    /// Partitions that may not be searched, of a collection that may.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) released: BTreeSet<String>,
     /// The moment of its last change, in milliseconds since the epoch.
     pub(crate) updated_ms: u64,
 }
@@ -128,9 +138,11 @@ impl Collection {
             partitions: partitions(partition_key, request.num_partitions)?,
             indexes: Vec::new(),
             loaded: false,
+            released: BTreeSet::new(),
             updated_ms: 0,
         };
         collection.properties.extend(pairs(schema.properties));
+        check_properties(&collection.properties)?;
         collection.check_fields()?;
         for (at, function) in (0..).zip(schema.functions) {
             let function = collection.read_function(function, FIRST_FIELD_ID + at)?;
@@ -272,14 +284,13 @@ impl Collection {
         self.fields.iter().any(|field| field.is_partition_key)
     }
 
-    /// Refuses partitions that are not there; says what rows of these alone have in common, nothing where all are meant.
-    pub(crate) fn check_partitions<'n>(&self, names: &'n [String]) -> Result<&'n [String]> {
-        for name in names {
-            if !self.partitions.contains_key(name) {
-                return Err(MilvusError::PartitionNotFound(name.clone()));
-            }
+    /// Refuses partitions that are not there.
+    pub(crate) fn check_partitions(&self, names: &[String]) -> Result<()> {
+        let missing = |name: &&String| !self.partitions.contains_key(*name);
+        match names.iter().find(missing) {
+            None => Ok(()),
+            Some(name) => Err(MilvusError::PartitionNotFound(name.clone())),
         }
-        Ok(names)
     }
 
     /// Adds a field to those that are there.
@@ -310,6 +321,10 @@ impl Collection {
             )));
         }
         self.partitions.insert(name.to_string(), id);
+        if !self.released.is_empty() {
+            // Where partitions are let in one by one, so is this.
+            self.released.insert(name.to_string());
+        }
         Ok(())
     }
 
@@ -356,6 +371,7 @@ impl Collection {
             partitions: BTreeMap::new(),
             indexes: Vec::new(),
             loaded: false,
+            released: BTreeSet::new(),
             updated_ms: 0,
             ..one.clone()
         };

@@ -68,6 +68,7 @@ async fn change(service: &Service, (action, call): (&str, Call), body: &Body) ->
             let request = RenameCollectionRequest {
                 old_name: collection_name,
                 new_name: body.text("newCollectionName")?,
+                new_db_name: body.text_or("newDbName", "")?,
                 ..RenameCollectionRequest::default()
             };
             service.rename_collection(call, request).await?;
@@ -185,7 +186,7 @@ async fn create(service: &Service, call: Call, body: &Body) -> Result<()> {
         "consistencyLevel",
         &params.text_or("consistencyLevel", "Bounded")?,
     )?;
-    let mut properties = Vec::new();
+    let mut properties = body.pairs("properties")?;
     if let Some(seconds) = params.number("ttlSeconds")? {
         properties.push(pair("collection.ttl.seconds", seconds));
     }

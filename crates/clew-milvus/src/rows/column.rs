@@ -34,6 +34,8 @@ pub(crate) struct InColumn<'a> {
     read: usize,
     /// Whether rows without a value have a place all the same.
     is_full: bool,
+    /// Whether the text that was written last may be too long for a term.
+    pub(crate) is_long: bool,
 }
 
 impl<'a> InColumn<'a> {
@@ -82,6 +84,7 @@ impl<'a> InColumn<'a> {
             valid,
             read: 0,
             is_full,
+            is_long: false,
         })
     }
 
@@ -101,6 +104,7 @@ impl<'a> InColumn<'a> {
     /// # Errors
     /// When it breaks a rule of the field.
     pub(crate) fn write_json(&mut self, row: usize, out: &mut Vec<u8>) -> Result<bool> {
+        self.is_long = false;
         let Some(at) = self.place(row) else {
             return Ok(false);
         };
@@ -122,6 +126,7 @@ impl<'a> InColumn<'a> {
             }
             Values::Text(values) => {
                 check_length(field, &values[at], row)?;
+                self.is_long = field.is_long(&values[at]);
                 write(out, &values[at])?;
             }
             Values::Json(values) => write_raw(field, &values[at], row, out)?,

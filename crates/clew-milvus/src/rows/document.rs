@@ -3,7 +3,9 @@
 use clew_schema::{FieldId, Mapping, VectorValue};
 
 use super::column::InColumn;
-use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, PARTITION};
+use crate::collection::{
+    Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, LONG, PARTITION, WRITTEN,
+};
 use crate::error::{MilvusError, Result};
 use crate::proto::FieldData;
 
@@ -31,9 +33,11 @@ pub(crate) fn documents(
     (collection, mapping): (&Collection, &Mapping),
     columns: &[FieldData],
     rows: usize,
-    (partition, mut ids): (&str, Ids<'_>),
+    (partition, written_ms, mut ids): (&str, u64, Ids<'_>),
 ) -> Result<Vec<NewRow>> {
     check_known(collection, columns)?;
+    // An index of another protocol has no place for the time.
+    let says_when = mapping.field(WRITTEN).is_some();
     let makes_ids = matches!(ids, Ids::Made(_));
     let mut given = Given::read((collection, mapping), columns, (rows, makes_ids))?;
     let mut made = Vec::with_capacity(rows);
@@ -50,6 +54,10 @@ pub(crate) fn documents(
             source.push(b'"');
             source.extend_from_slice(partition.as_bytes());
             source.extend_from_slice(b"\",");
+        }
+        if says_when {
+            source.extend_from_slice(&member(WRITTEN));
+            source.extend_from_slice(written_ms.to_string().as_bytes());
         }
         if source.last() == Some(&b',') {
             source.pop();
@@ -70,6 +78,8 @@ struct Given<'a> {
     vectors: Vec<(FieldId, InColumn<'a>)>,
     /// What fields begin with that were not given: ready to be written.
     defaults: Vec<u8>,
+    /// Whether a text among these may be too long for a term.
+    has_long_defaults: bool,
     dynamic: Option<&'a [bytes::Bytes]>,
 }
 
@@ -91,6 +101,7 @@ impl<'a> Given<'a> {
             scalars: Vec::new(),
             vectors: Vec::new(),
             defaults: Vec::new(),
+            has_long_defaults: false,
             dynamic: dynamic_column(collection, columns, rows)?,
         };
         for field in &collection.fields {
@@ -137,6 +148,7 @@ impl<'a> Given<'a> {
                 self.defaults.extend(member(&field.name));
                 self.defaults.extend(default);
                 self.defaults.push(b',');
+                self.has_long_defaults |= field.has_long_default();
                 Ok(())
             }
             None if field.nullable => Ok(()),
@@ -155,6 +167,7 @@ impl<'a> Given<'a> {
     }
 
     fn write(&mut self, row: usize, source: &mut Vec<u8>) -> Result<()> {
+        let mut is_long = self.has_long_defaults;
         for scalar in &mut self.scalars {
             if scalar.column.field.is_document_id() {
                 continue;
@@ -163,7 +176,10 @@ impl<'a> Given<'a> {
             source.extend_from_slice(&scalar.name);
             if !scalar.column.write_json(row, source)? {
                 match &scalar.default {
-                    Some(default) => source.extend_from_slice(default),
+                    Some(default) => {
+                        is_long |= scalar.column.field.has_long_default();
+                        source.extend_from_slice(default);
+                    }
                     None => {
                         source.truncate(start);
                         continue;
@@ -171,8 +187,13 @@ impl<'a> Given<'a> {
                 }
             }
             source.push(b',');
+            is_long |= scalar.column.is_long;
         }
         source.extend_from_slice(&self.defaults);
+        if is_long {
+            source.extend_from_slice(&member(LONG));
+            source.extend_from_slice(b"true,");
+        }
         match self.dynamic {
             Some(dynamic) => write_dynamic(&dynamic[row], row, source),
             None => Ok(()),
@@ -205,6 +226,13 @@ fn write_key(primary: &Field, key: i64, source: &mut Vec<u8>) -> String {
 fn member(name: &str) -> Vec<u8> {
     // Names are letters, digits and underscores, and our own begin with a dollar: nothing to escape.
     format!("\"{name}\":").into_bytes()
+}
+
+impl Field {
+    fn has_long_default(&self) -> bool {
+        let default = self.default.as_ref().and_then(|value| value.as_str());
+        default.is_some_and(|text| self.is_long(text))
+    }
 }
 
 fn default_json(field: &Field) -> Option<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! What a search asks for: read from its parameters, and checked against the collection.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use clew_engine::{DistanceRange, Effort, GroupBy};
 use clew_query::{FieldStep, Query};
@@ -45,7 +46,7 @@ pub(super) enum Probes {
 }
 
 impl Probes {
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         match self {
             Probes::Vectors(all) => all.len(),
             Probes::Texts(all) | Probes::Rows(all) => all.len(),
@@ -54,11 +55,15 @@ impl Probes {
 }
 
 impl Asked {
-    /// Reads what a search asks for.
+    /// Reads what a search asks for now, a time since the epoch.
     ///
     /// # Errors
     /// When it names no vector field, or does not fit the one it names.
-    pub(super) fn read(collection: &Collection, request: SearchRequest) -> Result<Asked> {
+    pub(super) fn read(
+        collection: &Collection,
+        request: SearchRequest,
+        now: Duration,
+    ) -> Result<Asked> {
         let params = pairs(request.search_params);
         let field = vector_field(collection, params.get("anns_field"))?;
         let index = collection.index_of(&field.name).ok_or_else(|| {
@@ -77,6 +82,7 @@ impl Asked {
             collection,
             (&request.dsl, &templates),
             &request.partition_names,
+            now,
         )?;
         let probes = probes(field, index.metric, request.search_input)?;
         let count = probes.count();
@@ -113,6 +119,11 @@ impl Asked {
     /// Hits of several searches are of no group.
     pub(super) fn ungroup(&mut self) {
         self.group = None;
+    }
+
+    /// A parameter as it was given.
+    pub(super) fn param(&self, name: &str) -> Option<&str> {
+        self.params.get(name).map(String::as_str)
     }
 
     fn inner_number(&self, name: &str) -> Option<f64> {

@@ -1,14 +1,16 @@
-//! Collections: made, described, changed, dropped, and let in to searches or not.
+//! Collections: made, described, changed and dropped.
 
-use clew_engine::{EngineError, IndexSettings, Purpose};
+use clew_engine::{EngineError, Index, IndexSettings, Purpose};
 use clew_schema::{FieldSpec, Mapping, MappingSpec};
 use prost::Message;
 
+use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, Field, NameOf, Named, analysis, field_parts, key_values, mapping_spec, pairs,
+    Collection, Field, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties,
+    field_parts, key_values, long_part, mapping_spec, pairs, written_part,
 };
-use crate::collections::{Changes, Opened, WINDOW_MAX, millis};
+use crate::collections::{Changes, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
 use crate::timestamp;
@@ -23,11 +25,6 @@ const CHANGEABLE: [&str; 5] = [
     "mmap_enabled",
     "description",
 ];
-
-/// What clients are told of whether a collection can be searched.
-const NOT_THERE: i32 = 0;
-const NOT_LOADED: i32 = 1;
-const LOADED: i32 = 3;
 
 impl Service {
     pub(crate) async fn create_collection(
@@ -69,6 +66,7 @@ impl Service {
         let settings = IndexSettings {
             shards: u32::try_from(collection.shards).unwrap_or(1),
             max_result_window: WINDOW_MAX,
+            id_bytes_max: TERM_BYTES_MAX,
             ..IndexSettings::default()
         };
         let made = self
@@ -223,20 +221,15 @@ impl Service {
             collection_ids: all.iter().map(|named| named.collection.id).collect(),
             created_timestamps: all.iter().map(created).collect(),
             created_utc_timestamps: all.iter().map(|named| named.index.created_ms()).collect(),
-            in_memory_percentages: all.iter().map(|named| percent(&named.collection)).collect(),
+            in_memory_percentages: all
+                .iter()
+                .map(|named| percent(named.collection.loaded))
+                .collect(),
             query_service_available: all.iter().map(|named| named.collection.loaded).collect(),
             shards_num: all.iter().map(|named| named.collection.shards).collect(),
             collection_names: all.into_iter().map(|named| named.name).collect(),
             ..ShowCollectionsResponse::default()
         })
-    }
-
-    pub(crate) async fn rename_collection(
-        &self,
-        _: Call,
-        _: RenameCollectionRequest,
-    ) -> Result<proto::Status> {
-        Err(MilvusError::Unsupported("RenameCollection".into()))
     }
 
     /// Changes what is kept of a collection.
@@ -262,13 +255,25 @@ impl Service {
         call: Call,
         request: AlterCollectionRequest,
     ) -> Result<proto::Status> {
-        let place = (request.db_name, request.collection_name);
-        self.change_collection(call, place, move |_, collection| {
-            collection.properties.extend(pairs(request.properties));
-            for key in &request.delete_keys {
-                collection.properties.remove(key);
-            }
-            Ok(((), Changes::default()))
+        self.beside(move |service| {
+            let place = (
+                call.database(&request.db_name),
+                request.collection_name.as_str(),
+            );
+            let given = pairs(request.properties);
+            check_properties(&given)?;
+            let change = |collection: &mut Collection, index: &Index| {
+                collection.properties.extend(given);
+                for key in &request.delete_keys {
+                    collection.properties.remove(key);
+                }
+                let mut changes = Changes::default();
+                if collection.ttl().is_some() && index.mapping().field(WRITTEN).is_none() {
+                    changes.spec = changes.spec.with(written_part());
+                }
+                Ok(((), changes))
+            };
+            service.collections().change(place, &call.access, change)
         })
         .await?;
         Ok(proto::Status::default())
@@ -327,7 +332,10 @@ impl Service {
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |_, collection| {
             collection.add_field(field.clone())?;
-            let parts: Vec<FieldSpec> = field_parts(&field)?;
+            let mut parts: Vec<FieldSpec> = field_parts(&field)?;
+            if field.may_be_long() {
+                parts.push(long_part());
+            }
             let spec = parts
                 .into_iter()
                 .fold(MappingSpec::default(), MappingSpec::with);
@@ -356,119 +364,6 @@ impl Service {
         let count = self.row_count(&opened).await?;
         Ok(row_count(count))
     }
-
-    pub(crate) async fn load_collection(
-        &self,
-        call: Call,
-        request: LoadCollectionRequest,
-    ) -> Result<proto::Status> {
-        self.set_loaded(call, (request.db_name, request.collection_name), true)
-            .await
-    }
-
-    pub(crate) async fn release_collection(
-        &self,
-        call: Call,
-        request: CollectionRequest,
-    ) -> Result<proto::Status> {
-        self.set_loaded(call, (request.db_name, request.collection_name), false)
-            .await
-    }
-
-    pub(crate) async fn set_loaded(
-        &self,
-        call: Call,
-        place: (String, String),
-        loaded: bool,
-    ) -> Result<proto::Status> {
-        let name = place.1.clone();
-        self.change_collection(call, place, move |_, collection| {
-            if loaded {
-                check_indexed(collection, &name)?;
-            }
-            collection.loaded = loaded;
-            Ok(((), Changes::default()))
-        })
-        .await?;
-        Ok(proto::Status::default())
-    }
-
-    pub(crate) async fn get_loading_progress(
-        &self,
-        call: Call,
-        request: GetLoadingProgressRequest,
-    ) -> Result<GetLoadingProgressResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
-        let collection = &opened.named.collection;
-        collection.check_partitions(&request.partition_names)?;
-        if !collection.loaded {
-            return Err(MilvusError::CollectionNotLoaded(opened.named.name));
-        }
-        let progress = percent(collection);
-        Ok(GetLoadingProgressResponse {
-            progress,
-            refresh_progress: progress,
-            ..GetLoadingProgressResponse::default()
-        })
-    }
-
-    pub(crate) async fn get_load_state(
-        &self,
-        call: Call,
-        request: GetLoadStateRequest,
-    ) -> Result<GetLoadStateResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        );
-        let state = match opened {
-            Err(MilvusError::CollectionNotFound { .. }) => NOT_THERE,
-            Err(other) => return Err(other),
-            Ok(opened) => {
-                let collection = &opened.named.collection;
-                collection.check_partitions(&request.partition_names)?;
-                if collection.loaded {
-                    LOADED
-                } else {
-                    NOT_LOADED
-                }
-            }
-        };
-        Ok(GetLoadStateResponse {
-            state,
-            ..GetLoadStateResponse::default()
-        })
-    }
-}
-
-/// Refuses collections that are not let in to searches.
-pub(super) fn check_loaded(opened: &Opened) -> Result<()> {
-    match opened.named.collection.loaded {
-        true => Ok(()),
-        false => Err(MilvusError::CollectionNotLoaded(opened.named.name.clone())),
-    }
-}
-
-/// Refuses collections with vectors that nobody asked an index for.
-fn check_indexed(collection: &Collection, name: &str) -> Result<()> {
-    let mut vectors = collection.vectors();
-    match vectors.find(|field| collection.index_of(&field.name).is_none()) {
-        None => Ok(()),
-        Some(field) => Err(MilvusError::IndexNotFound(format!(
-            "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
-            field.name
-        ))),
-    }
-}
-
-/// How much of a collection can be searched.
-fn percent(collection: &Collection) -> i64 {
-    if collection.loaded { 100 } else { 0 }
 }
 
 pub(super) fn row_count(count: u64) -> StatisticsResponse {

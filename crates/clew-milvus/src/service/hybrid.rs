@@ -6,7 +6,7 @@ use clew_engine::Purpose;
 use serde_json::Value;
 
 use super::asked::Asked;
-use super::collections::check_loaded;
+use super::loading::check_loaded;
 use super::query::window;
 use super::read::Guarantee;
 use super::search::Found;
@@ -63,7 +63,7 @@ impl Service {
             if one.partition_names.is_empty() {
                 one.partition_names.clone_from(&request.partition_names);
             }
-            all.push(Asked::read(collection, one)?);
+            all.push(Asked::read(collection, one, self.engine().now())?);
         }
         self.see(&opened, guarantee).await?;
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;

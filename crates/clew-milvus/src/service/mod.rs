@@ -6,16 +6,23 @@ mod asked;
 mod calls;
 mod collections;
 mod databases;
+mod expiry;
 mod hybrid;
 mod indexes;
+mod iterators;
+mod loading;
 mod partitions;
 mod query;
 mod read;
+mod rename;
 mod search;
 mod segments;
 mod server;
 mod users;
 mod write;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use calls::{Answer, answer, answered};
 
@@ -29,6 +36,7 @@ use crate::collections::{Collections, DEFAULT_DATABASE, Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::incoming::Limits;
 use crate::timestamp::HybridClock;
+use iterators::Iterators;
 
 /// What all calls share.
 #[derive(Clone)]
@@ -40,6 +48,7 @@ struct Shared {
     collections: Collections,
     limits: Limits,
     clock: HybridClock,
+    iterators: Iterators,
     /// The last number that was given to something.
     last_id: AtomicI64,
 }
@@ -85,6 +94,7 @@ impl Service {
                 },
                 collections: Collections::new(engine),
                 clock: HybridClock::default(),
+                iterators: Iterators::default(),
                 last_id: AtomicI64::new(first),
             }),
         }
@@ -96,6 +106,10 @@ impl Service {
 
     pub(crate) fn collections(&self) -> &Collections {
         &self.shared.collections
+    }
+
+    fn iterators(&self) -> &Iterators {
+        &self.shared.iterators
     }
 
     /// A time for what happens now.

@@ -3,10 +3,12 @@
 use clew_engine::Purpose;
 
 use super::collections::row_count;
+use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{DEFAULT_PARTITION, NameOf, partition_query};
 use crate::collections::Changes;
 use crate::error::{MilvusError, Result};
+use crate::expr;
 use crate::proto::{self, *};
 use crate::timestamp;
 
@@ -61,7 +63,7 @@ impl Service {
         self.delete_matching(&call, &opened, rows.clone()).await?;
         let place = (request.db_name, request.collection_name);
         self.change_collection(call.clone(), place, move |_, collection| {
-            collection.partitions.remove(&name);
+            collection.drop_partition(&name);
             Ok(((), Changes::default()))
         })
         .await?;
@@ -101,59 +103,26 @@ impl Service {
             Purpose::Show,
         )?;
         let collection = &opened.named.collection;
-        let wanted = collection.check_partitions(&request.partition_names)?;
-        let shown = |(name, _): &(&String, &i64)| wanted.is_empty() || wanted.contains(name);
+        const IN_MEMORY: i32 = 1;
+        let wanted = &request.partition_names;
+        collection.check_partitions(wanted)?;
+        let shown = |(name, _): &(&String, &i64)| {
+            let is_wanted = wanted.is_empty() || wanted.contains(name);
+            is_wanted && (request.r#type != IN_MEMORY || collection.has_loaded(name))
+        };
         let partitions: Vec<_> = collection.partitions.iter().filter(shown).collect();
         let created = opened.handle.created_ms();
-        let loaded = if collection.loaded { 100 } else { 0 };
         Ok(ShowPartitionsResponse {
             partition_names: partitions.iter().map(|(name, _)| (*name).clone()).collect(),
             partition_i_ds: partitions.iter().map(|(_, id)| **id).collect(),
             created_timestamps: vec![timestamp::of_millis(created); partitions.len()],
             created_utc_timestamps: vec![created; partitions.len()],
-            in_memory_percentages: vec![loaded; partitions.len()],
+            in_memory_percentages: partitions
+                .iter()
+                .map(|(name, _)| percent(collection.has_loaded(name)))
+                .collect(),
             ..ShowPartitionsResponse::default()
         })
-    }
-
-    /// Partitions are let in to searches together with their collection.
-    pub(crate) async fn load_partitions(
-        &self,
-        call: Call,
-        request: LoadPartitionsRequest,
-    ) -> Result<proto::Status> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
-        opened
-            .named
-            .collection
-            .check_partitions(&request.partition_names)?;
-        self.set_loaded(call, (request.db_name, request.collection_name), true)
-            .await
-    }
-
-    pub(crate) async fn release_partitions(
-        &self,
-        call: Call,
-        request: ReleasePartitionsRequest,
-    ) -> Result<proto::Status> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
-        let collection = &opened.named.collection;
-        let named = collection.check_partitions(&request.partition_names)?;
-        if named.len() < collection.partitions.len() {
-            return Err(MilvusError::Unsupported(
-                "releasing some partitions of a collection".into(),
-            ));
-        }
-        self.set_loaded(call, (request.db_name, request.collection_name), false)
-            .await
     }
 
     pub(crate) async fn get_partition_statistics(
@@ -169,9 +138,11 @@ impl Service {
         let names = [request.partition_name];
         opened.named.collection.check_partitions(&names)?;
         self.see_all_writes(&opened).await?;
-        let count = self
-            .count_matching(&opened, partition_query(&names))
-            .await?;
+        let mut query = partition_query(&names);
+        if let Some(unexpired) = opened.named.collection.unexpired(self.engine().now()) {
+            query = expr::both(query, unexpired);
+        }
+        let count = self.count_matching(&opened, query).await?;
         Ok(row_count(count))
     }
 }

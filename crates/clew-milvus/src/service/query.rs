@@ -1,12 +1,13 @@
 //! Queries: rows by an expression, without a vector.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use clew_engine::{Purpose, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 
-use super::collections::check_loaded;
+use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
 use crate::collection::{Collection, DataType, pairs, partition_query};
@@ -44,6 +45,7 @@ impl Service {
             collection,
             (&request.expr, &templates),
             &request.partition_names,
+            self.engine().now(),
         )?;
         let (limit, offset) = window(&params)?;
         check_growing(&params)?;
@@ -80,6 +82,13 @@ impl Service {
             output_fields = vec![COUNT.to_string()];
         } else {
             let wanted = Wanted::read(collection, &request.output_fields)?.with_primary(collection);
+            for key in &asked.order {
+                if let SortKey::Field { path, .. } = key
+                    && collection.field(path).is_ok()
+                {
+                    self.check_all_terms(&opened, path).await?;
+                }
+            }
             fields_data = self.queried(&opened, asked, &wanted).await?;
             output_fields = wanted.names;
         }
@@ -139,21 +148,26 @@ impl Service {
     }
 }
 
-/// What rows have to match: an expression, and to be in some partitions.
+/// What rows have to match: an expression, to be in some partitions, and that their time is not over now.
 pub(super) fn filter(
     collection: &Collection,
     (expression, templates): (&str, &Templates),
     partitions: &[String],
+    now: Duration,
 ) -> Result<Query> {
-    let partitions = collection.check_partitions(partitions)?;
+    let partitions = collection.searched_partitions(partitions)?;
     let wanted = match expression.trim().is_empty() {
         true => Query::match_all(),
         false => expr::lower(&expr::parse(expression)?, collection, templates)?,
     };
-    if partitions.is_empty() || collection.has_partition_key() {
-        return Ok(wanted);
+    let wanted = match collection.unexpired(now) {
+        None => wanted,
+        Some(unexpired) => expr::both(wanted, unexpired),
+    };
+    match partitions.is_empty() {
+        true => Ok(wanted),
+        false => Ok(expr::both(wanted, partition_query(&partitions))),
     }
-    Ok(expr::both(wanted, partition_query(partitions)))
 }
 
 /// The most rows that are wanted, where that is said, and how many are skipped before them.

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use clew_engine::{DocPlace, Pinned, SearchRequest};
+use clew_engine::{DocPlace, Hit, Pinned, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 
 use super::Service;
+use crate::collection::{TERM_BYTES_MAX, long_rows};
 use crate::collections::Opened;
-use crate::error::Result;
+use crate::error::{MilvusError, Result};
 use crate::proto::FieldData;
 use crate::rows::Wanted;
 
@@ -79,7 +80,10 @@ impl Service {
     /// The number of rows.
     pub(super) async fn row_count(&self, opened: &Opened) -> Result<u64> {
         self.see_all_writes(opened).await?;
-        Ok(opened.handle.stats().docs)
+        match opened.named.collection.unexpired(self.engine().now()) {
+            None => Ok(opened.handle.stats().docs),
+            Some(unexpired) => self.count_matching(opened, unexpired).await,
+        }
     }
 
     /// The number of rows that match, of those that can be seen by now.
@@ -92,6 +96,17 @@ impl Service {
         };
         let found = self.found(request).await?;
         Ok(found.total.map_or(0, |total| total.value))
+    }
+
+    /// Refuses to bring rows into an order, or into groups, by a field whose texts the index does not have all of.
+    pub(super) async fn check_all_terms(&self, opened: &Opened, field: &str) -> Result<()> {
+        let may_be_long = opened.named.collection.field(field)?.may_be_long();
+        if !may_be_long || self.count_matching(opened, long_rows()).await? == 0 {
+            return Ok(());
+        }
+        Err(MilvusError::Unsupported(format!(
+            "an order or groups by field {field} while rows have texts of more than {TERM_BYTES_MAX} bytes"
+        )))
     }
 
     /// Searches; a shard that could not answer makes an error of it all, for nobody would see that rows are missing.
@@ -109,8 +124,8 @@ impl Service {
         }
     }
 
-    /// The ids of the next page; none behind the last.
-    pub(super) async fn next_ids(&self, pinned: &Pinned, page: &mut Page) -> Result<Vec<String>> {
+    /// The hits of the next page; none behind the last.
+    pub(super) async fn next_hits(&self, pinned: &Pinned, page: &mut Page) -> Result<Vec<Hit>> {
         if page.ended {
             return Ok(Vec::new());
         }
@@ -124,7 +139,7 @@ impl Service {
         let found = self.found(request).await?;
         page.ended = found.hits.len() < page.size;
         page.after = found.hits.last().map(|hit| hit.sort.clone());
-        Ok(found.hits.into_iter().map(|hit| hit.id).collect())
+        Ok(found.hits)
     }
 
     /// What is wanted of rows at some places, as columns.

@@ -8,7 +8,7 @@ use clew_query::Query;
 use clew_search::TrackTotal;
 
 use super::asked::{Asked, Probes};
-use super::collections::check_loaded;
+use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
 use crate::collection::{Collection, TEXT};
@@ -38,9 +38,21 @@ impl Service {
             by_default: request.use_default_consistency,
         };
         let wanted = Wanted::read(collection, &request.output_fields)?;
-        let asked = Asked::read(collection, request)?;
+        let asked = Asked::read(collection, request, self.engine().now())?;
         self.see(&opened, guarantee).await?;
+        if let Some(group) = &asked.group {
+            self.check_all_terms(&opened, &group.field).await?;
+        }
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
+        if let Some(step) = asked.step()? {
+            let (page, pinned, told) = self.iterate(&opened, pinned, (&asked, step)).await?;
+            let answer = self.answer(&opened, &pinned, (vec![page], &asked), wanted);
+            let mut answer = answer.await?;
+            if let Some(results) = &mut answer.results {
+                results.search_iterator_v2_results = Some(told);
+            }
+            return Ok(answer);
+        }
         let found = self.nearest(&pinned, collection, &asked).await?;
         self.answer(&opened, &pinned, (found, &asked), wanted).await
     }
@@ -138,7 +150,7 @@ impl Service {
     }
 
     /// The vectors of rows by their keys, and which rows have one.
-    async fn vectors_of(
+    pub(super) async fn vectors_of(
         &self,
         pinned: &Pinned,
         asked: &Asked,

@@ -211,30 +211,6 @@ impl Service {
             .map(|named| (database.clone(), named.name))
             .collect())
     }
-
-    pub(crate) async fn get_replicas(
-        &self,
-        call: Call,
-        request: GetReplicasRequest,
-    ) -> Result<GetReplicasResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
-        let collection = &opened.named.collection;
-        Ok(GetReplicasResponse {
-            replicas: vec![ReplicaInfo {
-                replica_id: 1,
-                collection_id: collection.id,
-                partition_ids: collection.partitions.values().copied().collect(),
-                node_ids: vec![1],
-                resource_group_name: "__default_resource_group".to_string(),
-                ..ReplicaInfo::default()
-            }],
-            ..GetReplicasResponse::default()
-        })
-    }
 }
 
 /// The number, rows and bytes of each segment.

@@ -1,20 +1,20 @@
 //! Inserts, upserts and deletions.
 
-use clew_engine::{Action, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome};
+use clew_engine::{Action, Condition, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome};
 use clew_query::Query;
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
 
 use super::read::Page;
 use super::{Call, Service};
 use crate::collection::{Collection, DEFAULT_PARTITION, NameOf, partition_query};
-use crate::collections::Opened;
+use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
 use crate::proto::*;
 use crate::rows::{Ids, documents, keys};
 
 /// Documents whose ids are read before they are deleted.
-const DELETED_AT_ONCE: usize = 10_000;
+pub(super) const DELETED_AT_ONCE: usize = 10_000;
 
 /// What becomes of rows whose keys are there already, and where keys come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl Service {
             (read_as, &mapping),
             &request.fields_data,
             rows,
-            (partition, ids),
+            (partition, millis(self.engine().now()), ids),
         )?;
         for row in &made {
             check_vectors(&mapping, &row.vectors)?;
@@ -229,29 +229,46 @@ impl Service {
         let mut page = Page::first(&query, DELETED_AT_ONCE);
         let mut count = 0;
         loop {
-            let ids = self.next_ids(&pinned, &mut page).await?;
-            if ids.is_empty() {
+            let hits = self.next_hits(&pinned, &mut page).await?;
+            if hits.is_empty() {
                 return Ok(count);
             }
+            let ids = hits.into_iter().map(|hit| hit.id).collect();
             count += self.delete_ids(call, opened, ids).await?;
         }
     }
 
     /// Deletes documents; says how many were there.
     async fn delete_ids(&self, call: &Call, opened: &Opened, ids: Vec<String>) -> Result<u64> {
+        let deletions = ids.into_iter().map(|id| (id, None)).collect();
+        let outcome = self.delete_if(call, opened, deletions).await?;
+        let mut count = 0;
+        for result in outcome.results {
+            count += u64::from(result?.result == clew_engine::WriteResult::Deleted);
+        }
+        Ok(count)
+    }
+
+    /// Deletes documents that meet conditions; durable when it returns.
+    pub(super) async fn delete_if(
+        &self,
+        call: &Call,
+        opened: &Opened,
+        deletions: Vec<(String, Option<Condition>)>,
+    ) -> Result<WriteOutcome> {
         let index = opened.handle.name().to_string();
         let access = call.access.clone();
         let outcome = self
             .beside(move |service| {
-                let operations: Vec<WriteOperation> = ids
+                let operations: Vec<WriteOperation> = deletions
                     .into_iter()
-                    .map(|id| WriteOperation {
+                    .map(|(id, condition)| WriteOperation {
                         index: index.clone(),
                         require_alias: false,
                         id: Some(id),
                         routing: None,
                         action: Action::Delete,
-                        condition: None,
+                        condition,
                     })
                     .collect();
                 let _room = service.engine().admit(&operations)?;
@@ -259,11 +276,7 @@ impl Service {
             })
             .await?;
         self.engine().durable(&outcome).await?;
-        let mut count = 0;
-        for result in outcome.results {
-            count += u64::from(result?.result == clew_engine::WriteResult::Deleted);
-        }
-        Ok(count)
+        Ok(outcome)
     }
 
     pub(crate) async fn truncate_collection(

@@ -26,7 +26,7 @@ thread_local! {
 pub(super) type Bounds<'a> = (&'a NearestRequest, Option<Vec<SegmentBits>>, usize);
 
 /// Refuses probes that do not fit their field.
-fn check_all<P>(
+pub(super) fn check_all<P>(
     probes: &[P],
     check: impl Fn(&P) -> Result<(), VectorError>,
 ) -> Result<(), EngineError> {
@@ -186,7 +186,7 @@ impl Inner {
 }
 
 /// Candidates that a walk keeps, and inverted lists that are read: as the request says, or the mapping, or the index.
-fn effort(
+pub(super) fn effort(
     target: &PinnedShard,
     vector: &VectorMapping,
     request: &NearestRequest,
@@ -213,18 +213,18 @@ pub(super) fn candidates(target: &PinnedShard, request: &NearestRequest) -> usiz
 }
 
 /// What is asked of one segment.
-struct Asked<'a> {
-    request: &'a NearestRequest,
-    vectors: &'a [Vec<f32>],
-    segment: &'a SegmentView,
-    bits: Option<&'a SegmentBits>,
-    wanted: usize,
-    ef_search: usize,
-    probes: Option<usize>,
+pub(super) struct Asked<'a> {
+    pub(super) request: &'a NearestRequest,
+    pub(super) vectors: &'a [Vec<f32>],
+    pub(super) segment: &'a SegmentView,
+    pub(super) bits: Option<&'a SegmentBits>,
+    pub(super) wanted: usize,
+    pub(super) ef_search: usize,
+    pub(super) probes: Option<usize>,
 }
 
 impl<'a> Asked<'a> {
-    fn of(&self, probe: &'a [f32]) -> SearchRequest<'a> {
+    pub(super) fn of(&self, probe: &'a [f32]) -> SearchRequest<'a> {
         let range = self.request.range;
         // Behind every place that is nearer than the first allowed.
         let after = range.and_then(|range| range.from).map(|from| HitPlace {

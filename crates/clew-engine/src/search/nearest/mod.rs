@@ -1,10 +1,13 @@
 //! The rows of an index whose vectors lie nearest to some others: by raw distance, for many vectors at once, within a
-//! part of all distances, by groups. The root asks the leaf of each shard and joins the answers. Dense vectors and sparse
-//! ones go the same way; only the leaf tells them apart.
+//! part of all distances, by groups, or page by page. The root asks the leaf of each shard and joins the answers. Dense
+//! vectors and sparse ones go the same way; only the leaf tells them apart.
 
 mod groups;
 mod leaf;
+mod pages;
 mod sparse;
+
+pub use pages::NearestPages;
 
 use std::time::Duration;
 

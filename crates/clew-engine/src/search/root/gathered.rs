@@ -39,7 +39,7 @@ impl<'t> Gathered<'t> {
                 Err(error) => {
                     let place = &target.shard.place;
                     all.failures.push(ShardFailure {
-                        index: place.index.clone(),
+                        index: place.index.to_string(),
                         shard: place.number,
                         error,
                     });

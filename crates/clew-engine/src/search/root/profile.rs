@@ -10,7 +10,7 @@ use crate::search::request::{KnnProfile, ShardProfile};
 pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> ShardProfile {
     let place = &target.shard.place;
     ShardProfile {
-        index: place.index.clone(),
+        index: place.index.to_string(),
         shard: place.number,
         took: answer.found.took,
         aggs: answer
@@ -24,7 +24,7 @@ pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> Shard
 pub(super) fn knn_profile(target: &PinnedShard, one: SegmentProfile) -> KnnProfile {
     let place = &target.shard.place;
     KnnProfile {
-        index: place.index.clone(),
+        index: place.index.to_string(),
         shard: place.number,
         segment: one.segment,
         field: one.field,

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::templates::Templates;
 use super::tree::{Expr, Kind, Operator, Path};
 use super::{ExprError, NOT_BOOLEAN};
-use crate::collection::{Collection, DataType, Field};
+use crate::collection::{Collection, DataType, Field, by_length};
 use clauses::{all_of, any_of, constant, exists, not, tested};
 use literal::literal_of;
 use membership::Which;
@@ -41,11 +41,25 @@ pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates)
     {
         return Err(ExprError::at(expr.at, NOT_BOOLEAN));
     }
-    let query = lowering.truth(expr, false)?;
+    let mut query = lowering.truth(expr, false)?;
+    if collection.may_have_long() {
+        // The index does not know the long texts of rows.
+        let tested = lowering_of(collection, templates).truth(expr, false)?;
+        query = by_length(query, tested);
+    }
     if limits::check(&query, expr.at).is_ok() {
         return Ok(query);
     }
     by_document(expr, collection, templates)
+}
+
+/// How documents are tested.
+fn lowering_of<'a>(collection: &'a Collection, templates: &'a Templates) -> Lowering<'a> {
+    Lowering {
+        collection,
+        templates,
+        by_document: true,
+    }
 }
 
 /// The same as a test of documents, with clauses only for what no test can answer.
@@ -54,12 +68,7 @@ pub(super) fn by_document(
     collection: &Collection,
     templates: &Templates,
 ) -> Lowered<Query> {
-    let lowering = Lowering {
-        collection,
-        templates,
-        by_document: true,
-    };
-    let query = lowering.truth(expr, false)?;
+    let query = lowering_of(collection, templates).truth(expr, false)?;
     limits::check(&query, expr.at)?;
     Ok(query)
 }

@@ -1,0 +1,73 @@
+//! Rows whose time is over are deleted, now and then; until then searches pass them over.
+
+use std::time::Duration;
+
+use clew_engine::{Condition, EngineError, PRIMARY_TERM, Purpose};
+
+use super::read::Page;
+use super::write::DELETED_AT_ONCE;
+use super::{Call, Service};
+use crate::collection::Named;
+use crate::error::Result;
+
+/// How often collections are looked through.
+const EVERY: Duration = Duration::from_secs(10);
+
+impl Service {
+    /// Looks after rows for as long as it is polled.
+    pub(crate) async fn expire(self) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            self.expire_once().await;
+            self.iterators().sweep(self.engine().now());
+        }
+    }
+
+    /// Deletes the rows of all collections whose time is over now; says how many.
+    pub(crate) async fn expire_once(&self) -> u64 {
+        let call = Call::in_database("");
+        let mut deleted = 0;
+        for named in self.collections().all(&call.access) {
+            match self.expire_rows(&call, &named).await {
+                Ok(count) => deleted += count,
+                // The next look is a new try.
+                Err(error) => {
+                    tracing::warn!(collection = named.name, %error, "expired rows cannot be deleted");
+                }
+            }
+        }
+        deleted
+    }
+
+    async fn expire_rows(&self, call: &Call, named: &Named) -> Result<u64> {
+        let Some(expired) = named.collection.expired(self.engine().now()) else {
+            return Ok(0);
+        };
+        let opened = self.open(call, (&named.database, &named.name), Purpose::Read)?;
+        let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
+        let mut page = Page::first(&expired, DELETED_AT_ONCE);
+        let mut count = 0;
+        loop {
+            let hits = self.next_hits(&pinned, &mut page).await?;
+            if hits.is_empty() {
+                return Ok(count);
+            }
+            // A row that was written again meanwhile has a new time.
+            let unchanged = |seq_no| Condition::At {
+                seq_no,
+                primary_term: PRIMARY_TERM,
+            };
+            let deletions = hits
+                .into_iter()
+                .map(|hit| (hit.id, Some(unchanged(hit.seq_no))));
+            let outcome = self.delete_if(call, &opened, deletions.collect()).await?;
+            for result in outcome.results {
+                match result {
+                    Ok(_) => count += 1,
+                    Err(EngineError::VersionConflict { .. }) => {}
+                    Err(other) => return Err(other.into()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What is let in to searches: collections as wholes, or some of their partitions.
+
+use clew_engine::Purpose;
+
+use super::{Call, Service};
+use crate::collection::Collection;
+use crate::collections::{Changes, Opened};
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+
+/// What clients are told of whether a collection can be searched.
+const NOT_THERE: i32 = 0;
+const NOT_LOADED: i32 = 1;
+const LOADED: i32 = 3;
+
+impl Service {
+    pub(crate) async fn load_collection(
+        &self,
+        call: Call,
+        request: LoadCollectionRequest,
+    ) -> Result<proto::Status> {
+        let name = request.collection_name.clone();
+        let place = (request.db_name, request.collection_name);
+        self.set_loaded(call, place, move |collection| {
+            check_indexed(collection, &name)?;
+            collection.load();
+            Ok(())
+        })
+        .await
+    }
+
+    pub(crate) async fn release_collection(
+        &self,
+        call: Call,
+        request: CollectionRequest,
+    ) -> Result<proto::Status> {
+        let place = (request.db_name, request.collection_name);
+        self.set_loaded(call, place, |collection| {
+            collection.release();
+            Ok(())
+        })
+        .await
+    }
+
+    pub(crate) async fn load_partitions(
+        &self,
+        call: Call,
+        request: LoadPartitionsRequest,
+    ) -> Result<proto::Status> {
+        let name = request.collection_name.clone();
+        let place = (request.db_name, request.collection_name);
+        self.set_loaded(call, place, move |collection| {
+            check_named(collection, ("load", &request.partition_names))?;
+            check_indexed(collection, &name)?;
+            collection.load_partitions(&request.partition_names);
+            Ok(())
+        })
+        .await
+    }
+
+    pub(crate) async fn release_partitions(
+        &self,
+        call: Call,
+        request: ReleasePartitionsRequest,
+    ) -> Result<proto::Status> {
+        let place = (request.db_name, request.collection_name);
+        self.set_loaded(call, place, move |collection| {
+            check_named(collection, ("release", &request.partition_names))?;
+            collection.release_partitions(&request.partition_names);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn set_loaded(
+        &self,
+        call: Call,
+        place: (String, String),
+        change: impl FnOnce(&mut Collection) -> Result<()> + Send + 'static,
+    ) -> Result<proto::Status> {
+        self.change_collection(call, place, move |_, collection| {
+            Ok((change(collection)?, Changes::default()))
+        })
+        .await?;
+        Ok(proto::Status::default())
+    }
+
+    pub(crate) async fn get_loading_progress(
+        &self,
+        call: Call,
+        request: GetLoadingProgressRequest,
+    ) -> Result<GetLoadingProgressResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        check_loaded(&opened)?;
+        let collection = &opened.named.collection;
+        collection.check_loaded_partitions(&request.partition_names)?;
+        // Nothing is read before it is searched, so that what is let in is all there.
+        let progress = percent(true);
+        Ok(GetLoadingProgressResponse {
+            progress,
+            refresh_progress: progress,
+            ..GetLoadingProgressResponse::default()
+        })
+    }
+
+    pub(crate) async fn get_load_state(
+        &self,
+        call: Call,
+        request: GetLoadStateRequest,
+    ) -> Result<GetLoadStateResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        );
+        let state = match opened {
+            Err(MilvusError::CollectionNotFound { .. }) => NOT_THERE,
+            Err(other) => return Err(other),
+            Ok(opened) => {
+                let collection = &opened.named.collection;
+                let named = &request.partition_names;
+                collection.check_partitions(named)?;
+                let is_loaded =
+                    collection.loaded && named.iter().all(|name| collection.has_loaded(name));
+                if is_loaded { LOADED } else { NOT_LOADED }
+            }
+        };
+        Ok(GetLoadStateResponse {
+            state,
+            ..GetLoadStateResponse::default()
+        })
+    }
+
+    pub(crate) async fn get_replicas(
+        &self,
+        call: Call,
+        request: GetReplicasRequest,
+    ) -> Result<GetReplicasResponse> {
+        let opened = self.open(
+            &call,
+            (&request.db_name, &request.collection_name),
+            Purpose::Show,
+        )?;
+        let collection = &opened.named.collection;
+        let only = collection.loaded.then(|| ReplicaInfo {
+            replica_id: 1,
+            collection_id: collection.id,
+            partition_ids: collection.loaded_partitions().map(|(_, id)| id).collect(),
+            node_ids: vec![1],
+            resource_group_name: "__default_resource_group".to_string(),
+            ..ReplicaInfo::default()
+        });
+        Ok(GetReplicasResponse {
+            replicas: only.into_iter().collect(),
+            ..GetReplicasResponse::default()
+        })
+    }
+}
+
+/// Refuses collections that are not let in to searches.
+pub(super) fn check_loaded(opened: &Opened) -> Result<()> {
+    match opened.named.collection.loaded {
+        true => Ok(()),
+        false => Err(MilvusError::CollectionNotLoaded(opened.named.name.clone())),
+    }
+}
+
+/// Refuses partitions that are not there, and those that keys are spread over: they are let in together.
+fn check_named(collection: &Collection, (what, names): (&str, &[String])) -> Result<()> {
+    if collection.has_partition_key() {
+        return Err(MilvusError::invalid(format!(
+            "disable {what} partitions if partition key mode is used"
+        )));
+    }
+    if names.is_empty() {
+        return Err(MilvusError::invalid(format!(
+            "failed to {what} partitions, due to no partition specified"
+        )));
+    }
+    collection.check_partitions(names)
+}
+
+/// Refuses collections with vectors that nobody asked an index for.
+fn check_indexed(collection: &Collection, name: &str) -> Result<()> {
+    let mut vectors = collection.vectors();
+    match vectors.find(|field| collection.index_of(&field.name).is_none()) {
+        None => Ok(()),
+        Some(field) => Err(MilvusError::IndexNotFound(format!(
+            "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
+            field.name
+        ))),
+    }
+}
+
+/// How much of something can be searched.
+pub(super) fn percent(loaded: bool) -> i64 {
+    if loaded { 100 } else { 0 }
+}

@@ -1,0 +1,61 @@
+//! Another name for a collection, in its database or in another one.
+
+use clew_engine::{EngineError, Purpose};
+
+use super::{Call, Service};
+use crate::collection::NameOf;
+use crate::collections::index_name;
+use crate::error::{MilvusError, Result};
+use crate::proto::{self, *};
+
+impl Service {
+    pub(crate) async fn rename_collection(
+        &self,
+        call: Call,
+        request: RenameCollectionRequest,
+    ) -> Result<proto::Status> {
+        NameOf::Collection.check(&request.new_name)?;
+        self.beside(move |service| service.rename(&call, &request))
+            .await?;
+        Ok(proto::Status::default())
+    }
+
+    fn rename(&self, call: &Call, request: &RenameCollectionRequest) -> Result<()> {
+        let (old, new) = (request.old_name.as_str(), request.new_name.as_str());
+        let database = call.database(&request.db_name);
+        let to = match request.new_db_name.as_str() {
+            "" => database,
+            other => other,
+        };
+        self.collections().check_database(to)?;
+        let opened = self.open(call, (database, old), Purpose::Change)?;
+        if opened.named.name != old {
+            return Err(MilvusError::Unexpected(format!(
+                "unsupported use an alias to rename collection, alias:{old}"
+            )));
+        }
+        let index = index_name(to, new);
+        if self.engine().is_alias(&index) {
+            return Err(MilvusError::Unexpected(format!(
+                "cannot rename collection to an existing alias: {new}"
+            )));
+        }
+        // Aliases are names of the database that they were made in.
+        if to != database && !opened.handle.aliases().is_empty() {
+            return Err(MilvusError::Unexpected(
+                "fail to rename db name, must drop all aliases of this collection before rename"
+                    .into(),
+            ));
+        }
+        let renamed = self
+            .engine()
+            .rename_index(&call.access, opened.handle.name(), &index);
+        match renamed {
+            Ok(_) => Ok(()),
+            Err(EngineError::IndexExists { .. }) => Err(MilvusError::Unexpected(format!(
+                "duplicated new collection name {to}:{new} with other collection name or alias"
+            ))),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
