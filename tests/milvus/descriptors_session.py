@@ -22,4 +22,16 @@ for module in (common_pb2, schema_pb2, milvus_pb2):
         messages[name] = {field.name: [field.number, kind(field), is_repeated(field)] for field in message.fields}
 service = milvus_pb2.DESCRIPTOR.services_by_name["MilvusService"]
 calls = {method.name: [method.input_type.name, method.output_type.name] for method in service.methods}
-print(json.dumps({"messages": messages, "calls": calls}))
+
+
+def privilege(method):
+    """The name of the privilege that a call takes; none where everybody may make it."""
+    options = method.input_type.GetOptions()
+    if not options.HasExtension(common_pb2.privilege_ext_obj):
+        return ""
+    number = options.Extensions[common_pb2.privilege_ext_obj].object_privilege
+    return common_pb2.ObjectPrivilege.Name(number).removeprefix("Privilege")
+
+
+privileges = {method.name: privilege(method) for method in service.methods}
+print(json.dumps({"messages": messages, "calls": calls, "privileges": privileges}))

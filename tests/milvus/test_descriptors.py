@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -14,6 +15,7 @@ from tests.clients.base import ClientsTest, tool
 
 PROTO = pathlib.Path(__file__).parents[2] / "crates" / "clew-milvus" / "proto" / "milvus.proto"
 SESSION = pathlib.Path(__file__).with_name("descriptors_session.py")
+CALLS = PROTO.parents[1] / "src" / "service" / "calls.rs"
 VERSIONS = ["2.6.17", "3.0.2"]
 TYPES = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 8: "bool", 9: "string", 11: "message", 12: "bytes",
          13: "uint32"}
@@ -41,7 +43,22 @@ def ours():
     return messages, calls
 
 
+def rules():
+    """The privilege that each call takes here, by the call's name."""
+    rows = re.findall(r'(?m)^    (\w+)\(\w+\) -> [\w:]+, (?:ANYBODY|"(\w+)"), \w+;$', CALLS.read_text())
+    return {name.replace("_", ""): privilege for name, privilege in rows}
+
+
 class Descriptors(ClientsTest):
+    def test_calls_take_the_privileges_that_milvus_own_take(self):
+        _, calls = ours()
+        here = rules()
+        self.assertEqual(sorted(here), sorted(name.lower() for name in calls))
+        packages = tool(f"pymilvus-{VERSIONS[-1]}", "test-clients")
+        environment = {**os.environ, "PYTHONPATH": str(packages)}
+        theirs = json.loads(self.run_tool([sys.executable, "-S", SESSION], 120, env=environment))["privileges"]
+        self.assertEqual(here, {name.lower(): theirs[name] for name in calls})
+
     def test_names_numbers_and_types_are_milvus_own(self):
         messages, calls = ours()
         for version in VERSIONS:

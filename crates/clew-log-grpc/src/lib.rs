@@ -27,7 +27,7 @@
 //! Calls of the log that may block run on tokio's blocking threads. A server without traffic has
 //! no task that wakes up.
 //!
-//! Deliberately absent: authentication, and any stream's meaning. Streams of the embedding
+//! Deliberately absent: authentication (a [`Guard`] may stand before all), and any stream's meaning. Streams of the embedding
 //! program's own can be read, but not written, sealed, trimmed or deleted from here.
 //!
 //! `docs/log.md` is the guide for users of the service; `proto/clew/log/v1/log.proto` its contract.
@@ -70,7 +70,7 @@ pub mod proto {
 pub use append::reply as append_reply;
 pub use proto::log_client::LogClient;
 pub use read::to_message as entry;
-pub use server::{Admission, ServeError, ServerOptions, serve};
+pub use server::{Admission, Guard, ServeError, ServerOptions, serve};
 pub use status::{ERROR_KEY, detail_of};
 pub use streams::stream_info;
 /// The client's transport and errors, so that its users need no dependency of their own.

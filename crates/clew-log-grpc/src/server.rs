@@ -42,6 +42,8 @@ pub struct ServerOptions {
     pub connections_max: usize,
     /// Who says whether there is room for an append.
     pub admission: Admission,
+    /// What stands before all calls of the port.
+    pub guard: Guard,
     /// What messages are booked on, both ways; what does not fit is answered RESOURCE_EXHAUSTED.
     pub memory: Arc<MemoryAccount>,
 }
@@ -71,6 +73,33 @@ impl fmt::Debug for Admission {
             "given"
         };
         write!(f, "Admission({rule})")
+    }
+}
+
+/// Stands before all calls of the port, the log's and others': who may make them is for whoever serves them to say.
+#[derive(Clone, Default)]
+pub struct Guard(Option<Arc<Around>>);
+
+type Around = dyn Fn(Routes) -> Routes + Send + Sync;
+
+impl Guard {
+    /// Puts something around the routes.
+    pub fn by(around: impl Fn(Routes) -> Routes + Send + Sync + 'static) -> Self {
+        Guard(Some(Arc::new(around)))
+    }
+
+    fn before(&self, routes: Routes) -> Routes {
+        match &self.0 {
+            Some(around) => around(routes),
+            None => routes,
+        }
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stands = if self.0.is_some() { "stands" } else { "none" };
+        write!(f, "Guard({stands})")
     }
 }
 
@@ -130,7 +159,7 @@ pub async fn serve(
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(PING_EVERY))
         .http2_keepalive_timeout(Some(PONG_AFTER))
-        .add_routes(own)
+        .add_routes(options.guard.before(own))
         .serve_with_incoming_shutdown(incoming, async move {
             stopped.requested().await;
             health.set_not_serving::<LogServer<LogService>>().await;

@@ -32,6 +32,7 @@ async fn connect_with(memory: Arc<MemoryAccount>) -> (LogClient<Channel>, watch:
     let (stop, stopped) = watch::channel(false);
     let options = ServerOptions {
         admission: clew_log_grpc::Admission::default(),
+        guard: clew_log_grpc::Guard::default(),
         message_bytes_max: 64 << 20,
         connections_max: 10,
         memory,

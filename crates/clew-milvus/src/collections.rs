@@ -108,6 +108,23 @@ impl Collections {
         })
     }
 
+    /// A collection's own name, given an alias of it; what means no collection is left as it is.
+    pub(crate) fn real_name(&self, database: &str, name: &str) -> String {
+        let index = index_name(database, name);
+        let is_name = NameOf::Collection.is_allowed(name);
+        let opened = is_name.then(|| {
+            let everything = Access::everything();
+            self.engine
+                .open_one((&index, None), &everything, Purpose::Watch)
+        });
+        let Some(Ok((handle, _))) = opened else {
+            return name.to_string();
+        };
+        let prefix = index_name(database, "");
+        let own = handle.name().strip_prefix(&prefix);
+        own.unwrap_or(name).to_string()
+    }
+
     fn named(&self, database: &str, index: &Arc<Index>) -> Named {
         let name = match database {
             DEFAULT_DATABASE => index.name(),

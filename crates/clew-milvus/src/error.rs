@@ -1,5 +1,6 @@
 //! What is refused, by the numbers and words that Milvus' clients know.
 
+use clew_access::{AccessError, Refused};
 use clew_engine::{EngineError, ErrorKind};
 
 use crate::collections::DEFAULT_DATABASE;
@@ -51,8 +52,16 @@ pub(crate) enum MilvusError {
     Invalid(String),
     #[error("{0}")]
     TooLarge(String),
+    #[error("{0}: not authenticated")]
+    NotAuthenticated(String),
     #[error("{0}")]
     NotPermitted(String),
+    /// Who calls lacks the privilege.
+    #[error("{0}")]
+    Denied(String),
+    /// Who calls is not known.
+    #[error("{0}")]
+    NotLetIn(Refused),
     #[error("alias not found[database={database}][alias={alias}]")]
     AliasNotFound { database: String, alias: String },
     #[error("{0}")]
@@ -109,6 +118,7 @@ impl MilvusError {
             MilvusError::InvalidDatabaseName(..) => 802,
             MilvusError::Invalid(_) => 1100,
             MilvusError::TooLarge(_) => 1102,
+            MilvusError::NotAuthenticated(_) => 1400,
             MilvusError::NotPermitted(_) => 1401,
             MilvusError::AliasNotFound { .. } => 1600,
             MilvusError::AliasCollectionConflict(_) => 1601,
@@ -116,7 +126,8 @@ impl MilvusError {
             MilvusError::FieldNotFound(_) => 1700,
             MilvusError::InvalidFieldName(..) => 1701,
             MilvusError::Unsupported(_) => 3000,
-            MilvusError::Unexpected(_) => 65535,
+            MilvusError::NotLetIn(_) => 1800,
+            MilvusError::Denied(_) | MilvusError::Unexpected(_) => 65535,
         }
     }
 
@@ -173,6 +184,52 @@ impl From<EngineError> for MilvusError {
             },
             ErrorKind::Unavailable => MilvusError::Unavailable(reason),
             ErrorKind::Corrupt | ErrorKind::Internal => MilvusError::Internal(reason),
+        }
+    }
+}
+
+/// Milvus' words for what is wrong with users, roles and groups.
+impl From<AccessError> for MilvusError {
+    fn from(error: AccessError) -> Self {
+        match &error {
+            AccessError::Invalid { what, .. } => match *what {
+                "a password" => MilvusError::Invalid(format!("invalid password: {error}")),
+                _ => MilvusError::Invalid(format!("invalid parameter: {error}")),
+            },
+            AccessError::Exists { what, name } => MilvusError::Unexpected(match *what {
+                "user" => format!("user already exists: {name}"),
+                "role" => format!("role [name:\"{name}\"] already exists"),
+                other => format!("{other} [{name}] already exists"),
+            }),
+            AccessError::NotFound {
+                what: "privilege group",
+                name,
+            } => MilvusError::Invalid(format!(
+                "there is no privilege group name [{name}] defined in system to operate"
+            )),
+            AccessError::NotFound { what, .. } => MilvusError::Unexpected(format!(
+                "not found the {what}, maybe the {what} isn't existed or internal system error"
+            )),
+            AccessError::BuiltIn { what: "user", name } => {
+                MilvusError::NotPermitted(format!("{name} user cannot be deleted"))
+            }
+            AccessError::BuiltIn { name, .. } => MilvusError::NotPermitted(format!(
+                "the role[{name}] is a default role, which can't be dropped"
+            )),
+            AccessError::RoleHasGrants { .. } => MilvusError::Unexpected(
+                "fail to drop the role that it has privileges. Use REVOKE API to revoke privileges"
+                    .to_string(),
+            ),
+            AccessError::GroupGranted { group, role } => MilvusError::Unexpected(format!(
+                "privilege group [{group}] is used by role [{role}], Use REVOKE API to revoke it first"
+            )),
+            AccessError::TooMany { what, max } => MilvusError::Unexpected(format!(
+                "the number of {what} has reached the limit, which is {max}"
+            )),
+            AccessError::Refused(refused) => MilvusError::RateLimit(refused.to_string()),
+            AccessError::Corrupt { .. } | AccessError::Io { .. } | AccessError::NoRandomness(_) => {
+                MilvusError::Internal(error.to_string())
+            }
         }
     }
 }

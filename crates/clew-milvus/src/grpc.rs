@@ -4,7 +4,7 @@
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{Extensions, HeaderMap, HeaderValue};
 use axum::response::Response;
 use axum::routing::post;
 use bytes::{BufMut, Bytes};
@@ -13,9 +13,10 @@ use http_body_util::{BodyExt, Full};
 use prost::Message;
 use tonic::Status;
 
+use crate::error::MilvusError;
 use crate::error::Result;
 use crate::incoming::{self, Incoming, Refused};
-use crate::service::{Answer, Call, Service, answer, answered};
+use crate::service::{Answer, Caller, Door, Service, answer, answered};
 
 /// Messages above this are read where work may take long.
 const INLINE_BYTES_MAX: usize = 64 << 10;
@@ -42,20 +43,21 @@ impl AsRef<[u8]> for Held {
 pub(crate) type Reply = std::result::Result<Response, Status>;
 
 /// The paths of the calls.
-pub(crate) fn router(service: Service) -> axum::Router {
+pub(crate) fn router(door: Door) -> axum::Router {
     axum::Router::new()
         .route("/milvus.proto.milvus.MilvusService/{call}", post(run))
-        .with_state(service)
+        .with_state(door)
 }
 
 async fn run(
-    State(service): State<Service>,
+    State(door): State<Door>,
     Path(name): Path<String>,
+    extensions: Extensions,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let call = (Call::of(&headers), body);
-    let reply = answer(&service, &function_name(&name), call).await;
+    let call = (Caller::of(&headers, &extensions), body);
+    let reply = answer(&door, &function_name(&name), call).await;
     let unknown = || Err(Status::unimplemented(format!("there is no call {name}")));
     reply
         .unwrap_or_else(unknown)
@@ -109,7 +111,27 @@ where
         Err(error) => Err(error),
     };
     drop(room);
-    reply(service, answered(outcome))
+    match outcome {
+        // As Milvus does it: an error of the transport, of those that clients do not try again.
+        Err(MilvusError::Denied(told)) => Err(Status::permission_denied(told)),
+        Err(MilvusError::NotLetIn(refused)) => Err(not_let_in(&refused)),
+        told => reply(service, answered(told)),
+    }
+}
+
+/// Who is not let in, in Milvus' words where it has some.
+pub(crate) fn not_let_in(refused: &clew_access::Refused) -> Status {
+    use clew_access::Refused;
+    match refused {
+        Refused::Missing => Status::unauthenticated("missing authorization in header"),
+        Refused::Malformed => Status::unauthenticated("invalid token format"),
+        Refused::Wrong => Status::unauthenticated(
+            "auth check failure, please check username and password are correct",
+        ),
+        Refused::TooManyAttempts { .. } | Refused::Busy => {
+            Status::resource_exhausted(refused.to_string())
+        }
+    }
 }
 
 fn status_of(refused: &Refused) -> Status {

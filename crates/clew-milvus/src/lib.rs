@@ -16,6 +16,8 @@ mod grpc;
 
 mod timestamp;
 
+mod privilege;
+
 mod collection;
 
 mod collections;
@@ -28,34 +30,64 @@ mod service;
 
 mod rest;
 
+use std::sync::Arc;
+
+use axum::response::Response;
+use clew_access::{AccessControl, Refused};
 use clew_engine::Engine;
 use tonic::service::Routes;
 
-use service::Service;
+use service::{Door, Service};
+
+pub use privilege::public_rights;
+pub use service::Login;
 
 /// How the API is served.
 #[derive(Clone, Debug)]
 pub struct MilvusOptions {
     /// Longest request message or body, in bytes; longer ones are refused.
     pub message_bytes_max: usize,
+    /// Whether callers must be known: whoever serves the routes puts a [`Principal`](clew_access::Principal) into the
+    /// extensions of every request then.
+    pub login: Login,
 }
 
 impl Default for MilvusOptions {
     fn default() -> Self {
         MilvusOptions {
             message_bytes_max: 64 << 20,
+            login: Login::NotNeeded,
         }
     }
 }
 
+/// Where the two halves of the API begin: gRPC, and the RESTful one.
+const GRPC: &str = "/milvus.proto.milvus.MilvusService/";
+const REST: &str = "/v2/vectordb/";
+
+/// Whether a request to this path is answered here.
+pub fn answers(path: &str) -> bool {
+    path.starts_with(GRPC) || path.starts_with(REST)
+}
+
+/// The answer to a request to such a path whose sender is not let in, before anything of it is read.
+pub fn not_let_in(path: &str, refused: &Refused) -> Response {
+    match path.starts_with(REST) {
+        true => rest::not_let_in(refused),
+        false => grpc::not_let_in(refused).into_http(),
+    }
+}
+
 /// The routes of the API, to be served beside others on one port: gRPC, and HTTP paths below `/v2/vectordb`; and what has
-/// to be done beside them, which never ends by itself.
+/// to be done beside them, which never ends by itself. Users and roles are managed through it whether callers must be known
+/// or not.
 pub fn routes(
     engine: Engine,
+    access: Arc<AccessControl>,
     options: &MilvusOptions,
 ) -> (Routes, impl Future<Output = ()> + Send + use<>) {
-    let service = Service::new(engine, options.message_bytes_max);
-    let calls = grpc::router(service.clone());
-    let routes = calls.merge(rest::router(service.clone())).into();
-    (routes, service.expire())
+    let service = Service::new(engine, access, options);
+    let door = Door::new(service.clone());
+    let routes = grpc::router(door.clone()).merge(rest::router(door));
+    (routes.into(), service.expire())
 }

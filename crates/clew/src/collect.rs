@@ -14,6 +14,7 @@ use clew_platform::{RealClock, RealDisk};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
 use crate::config::LoggingConfig;
+use crate::login;
 use crate::{logging, signals};
 
 const EXAMPLES: &str = "\
@@ -68,11 +69,13 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     options.validate()?;
     let stop = StopToken::new();
     stop_on_signals(&stop)?;
-    let mut sink = BulkSink::new(
-        BulkOptions::new(&arguments.to, &options.index),
-        stop.clone(),
-    )
-    .with_context(|| format!("cannot send to {}", arguments.to))?;
+    let login = login::from_environment()?;
+    let target = BulkOptions {
+        authorization: login.map(|login| format!("Basic {}", login.base64())),
+        ..BulkOptions::new(&arguments.to, &options.index)
+    };
+    let mut sink = BulkSink::new(target, stop.clone())
+        .with_context(|| format!("cannot send to {}", arguments.to))?;
     let bar = Bar::new(arguments.quiet, arguments.once);
     let world = World {
         disk: Arc::new(RealDisk),

@@ -28,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) http: HttpConfig,
     /// The gRPC server.
     pub(crate) grpc: GrpcConfig,
+    /// Who is let in.
+    pub(crate) access: AccessConfig,
     /// Indexing and searching.
     pub(crate) engine: EngineConfig,
     /// What memory may be taken.
@@ -65,6 +67,33 @@ pub(crate) struct GrpcConfig {
     /// Connections that may be open at once; 0 means 1,000, or an eighth of the files that the process
     /// may open where that is less.
     pub(crate) connections_max: usize,
+}
+
+/// Who is let in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AccessConfig {
+    /// Whether everybody must say who they are, on both ports.
+    pub(crate) authentication: bool,
+    /// The first password of the user `root`; empty means the one that Milvus has.
+    pub(crate) root_password: Secret,
+}
+
+/// A text that is not shown.
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if self.0.is_empty() { "" } else { "***" })
+    }
 }
 
 /// How full the disk of the data folder may get. The cluster's settings of the same meaning win.
@@ -176,6 +205,7 @@ impl Default for Config {
             data: PathBuf::from("clew-data"),
             http: HttpConfig::default(),
             grpc: GrpcConfig::default(),
+            access: AccessConfig::default(),
             engine: EngineConfig::default(),
             memory: MemoryConfig::default(),
             vectors: VectorsConfig::default(),
@@ -277,6 +307,9 @@ impl Config {
     }
 }
 
+/// The one variable whose value is a text whatever it looks like.
+const TEXT: &str = "access__root_password";
+
 /// Sets a key given as `section__key` to a YAML scalar.
 fn set(tree: &mut Value, path: &str, value: &str) -> anyhow::Result<()> {
     let mut at = tree;
@@ -286,7 +319,11 @@ fn set(tree: &mut Value, path: &str, value: &str) -> anyhow::Result<()> {
         };
         at = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
     }
-    *at = serde_yaml_ng::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
+    let text = || Value::String(value.to_string());
+    *at = match path {
+        TEXT => text(),
+        _ => serde_yaml_ng::from_str(value).unwrap_or_else(|_| text()),
+    };
     Ok(())
 }
 
@@ -357,6 +394,16 @@ mod tests {
         let pattern = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "/http:..a{1,2}/")];
         let http = load("", &pattern).unwrap().http;
         assert_eq!(http.cors.allow_origin, ["/http:..a{1,2}/"]);
+    }
+
+    #[test]
+    fn a_password_is_a_text_and_is_not_shown() {
+        let yaml = "access:\n  authentication: true\n";
+        let config = load(yaml, &[("CLEW_ACCESS__ROOT_PASSWORD", "012345")]).unwrap();
+        assert!(config.access.authentication);
+        assert_eq!(config.access.root_password.0, "012345");
+        let shown = serde_json::to_string(&config).unwrap() + &format!("{config:?}");
+        assert!(!shown.contains("012345") && shown.contains("***"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod http;
 mod log;
 mod log_metrics;
 mod logging;
+mod login;
 mod metrics;
 mod open_files;
 mod retention;

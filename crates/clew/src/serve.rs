@@ -12,10 +12,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use clap::Args;
+use clew_access::AccessControl;
 use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
-use clew_log_grpc::{Admission, ServerOptions};
-use clew_milvus::MilvusOptions;
+use clew_log_grpc::{Admission, Guard, ServerOptions};
+use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
 use clew_opensearch::{HttpFigures, RestOptions};
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
@@ -26,7 +27,7 @@ use tokio::task::JoinSet;
 
 use crate::config::{Config, DiskConfig, LogConfig};
 use crate::http::{HttpRules, HttpServer};
-use crate::{health, logging, metrics, open_files, retention, signals};
+use crate::{health, logging, login, metrics, open_files, retention, signals};
 
 /// Steps of connections and requests between two looks for what has come in meanwhile: while several clients send long
 /// bodies, each step copies some hundred KB, and a short request should not wait for the 61 that tokio takes by itself.
@@ -82,22 +83,21 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     runtime.block_on(serve(config))
 }
 
-/// There is no authentication yet, so only this machine may connect unless told otherwise.
+/// Without authentication only this machine may connect unless told otherwise.
 fn check_addresses(config: &Config) -> anyhow::Result<()> {
-    for (section, address, allow_remote) in [
-        ("http", config.http.address, config.http.allow_remote),
-        ("grpc", config.grpc.address, config.grpc.allow_remote),
-    ] {
-        if !address.ip().is_loopback() && !allow_remote {
-            let variable = section.to_uppercase();
-            bail!(
-                "refusing to listen on {address}: anyone who reaches it may read and write \
-                 everything; set {section}.allow_remote (CLEW_{variable}__ALLOW_REMOTE=true) if \
-                 that is meant"
-            );
-        }
-    }
-    Ok(())
+    let Some(section) = login::remote(config).filter(|_| !config.access.authentication) else {
+        return Ok(());
+    };
+    let address = match section {
+        "http" => config.http.address,
+        _ => config.grpc.address,
+    };
+    let variable = section.to_uppercase();
+    bail!(
+        "refusing to listen on {address}: anyone who reaches it may read and write everything; set \
+         access.authentication (CLEW_ACCESS__AUTHENTICATION=true), or set {section}.allow_remote \
+         (CLEW_{variable}__ALLOW_REMOTE=true) if that is meant"
+    );
 }
 
 /// The shares of some memory, as far as the configuration does not say otherwise. What the process may really have is
@@ -170,15 +170,14 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     // The ports first: a second server on one machine should not wait for recovery to fail.
     let http = listen(config.http.address).await?;
     let grpc = listen(config.grpc.address).await?;
-    let options = engine_options(&config)?;
-    let open = move || Engine::start(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
-    let engine = tokio::task::spawn_blocking(open)
-        .await?
-        .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
+    let opened = config.clone();
+    let (engine, access) = tokio::task::spawn_blocking(move || open(&opened)).await??;
     let addresses = (http.local_addr()?, grpc.local_addr()?);
     let (stopping, stopped) = watch::channel(false);
     let mut servers = JoinSet::new();
-    let (served, background) = serve_http(&config, rules, http, &engine, stopped.clone())?;
+    let door = config.access.authentication.then_some(&access);
+    let served = serve_http((&config, rules), http, (&engine, door), stopped.clone());
+    let (served, background) = served?;
     servers.spawn(served);
     servers.spawn(async move {
         background.await;
@@ -187,6 +186,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let asked = engine.clone();
     let limits = ServerOptions {
         admission: Admission::by(move |bytes| asked.check_disk(bytes)),
+        guard: door.map_or_else(Guard::default, login::guard),
         memory: engine.memory().clone(),
         message_bytes_max: config.grpc.message_bytes_max,
         connections_max: match config.grpc.connections_max {
@@ -197,8 +197,9 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let log = engine.log().clone();
     let milvus = MilvusOptions {
         message_bytes_max: config.grpc.message_bytes_max,
+        login: door.map_or(Login::NotNeeded, |_| Login::Needed),
     };
-    let (others, upkeep) = clew_milvus::routes(engine.clone(), &milvus);
+    let (others, upkeep) = clew_milvus::routes(engine.clone(), access.clone(), &milvus);
     let until = stopped.clone();
     servers.spawn(async move {
         tokio::select! {
@@ -231,6 +232,15 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     ended
 }
 
+/// Opens the data folder, and who is let in to it.
+fn open(config: &Config) -> anyhow::Result<(Engine, Arc<AccessControl>)> {
+    let (disk, clock) = (Arc::new(RealDisk), Arc::new(RealClock::new()));
+    let engine = Engine::start(engine_options(config)?, disk, clock)
+        .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
+    // The engine has seen to it that nobody else has the folder.
+    Ok((engine, login::open(config)?))
+}
+
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(address).await;
     listener.with_context(|| format!("cannot listen on {address}"))
@@ -239,10 +249,9 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 /// The OpenSearch REST API and the small endpoints, and the API's work beside them, until the server
 /// stops.
 fn serve_http(
-    config: &Config,
-    rules: HttpRules,
+    (config, rules): (&Config, HttpRules),
     listener: TcpListener,
-    engine: &Engine,
+    (engine, door): (&Engine, Option<&Arc<AccessControl>>),
     stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<(
     impl Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -261,6 +270,10 @@ fn serve_http(
         ..RestOptions::default()
     };
     let (app, background) = router(engine, &registry, rest);
+    let app = match door {
+        Some(access) => login::before(app, access),
+        None => app,
+    };
     let server = HttpServer::new(rules, app, &registry, figures)?;
     let served = async move {
         server.serve(listener, until_stopped(stopped)).await;

@@ -57,6 +57,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<()> {
         SummaryFormat::Json => writeln!(out, "{}", object(&report))?,
         SummaryFormat::Text => write!(out, "{}", text(&report))?,
     }
+    crate::login::verify(dir)?;
     if report.is_sound() {
         return Ok(());
     }

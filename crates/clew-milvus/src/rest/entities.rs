@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use clew_engine::Purpose;
 use prost::Message;
 use serde_json::{Map, Value, json};
 
@@ -12,21 +11,20 @@ use super::{Answer, answers, rows, unknown};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
 use crate::proto::*;
-use crate::service::{Call, Service};
+use crate::service::{Caller, Door, Service};
 
 /// Rows of a query that says no number.
 const LIMIT: i64 = 100;
 
 pub(super) async fn run(
-    service: &Service,
-    (action, call): (&str, Call),
+    door: &Door,
+    (action, caller): (&str, Caller),
     body: Body,
 ) -> Result<Answer> {
     let name = body.text("collectionName")?;
-    let opened = service.open(&call, ("", &name), Purpose::Show)?;
-    let collection = opened.named.collection;
+    let collection = door.collection(caller.clone(), &name)?;
     match action {
-        "insert" | "upsert" => write(service, (call, action), (&name, collection), body).await,
+        "insert" | "upsert" => write(door, (caller, action), (&name, collection), body).await,
         "delete" => {
             let request = DeleteRequest {
                 collection_name: name,
@@ -35,7 +33,7 @@ pub(super) async fn run(
                 expr_template_values: templates(&body)?,
                 ..DeleteRequest::default()
             };
-            let done = service.delete(call, request).await?;
+            let done = door.delete(caller, request).await?;
             let mut whole = Map::new();
             whole.insert("cost".to_string(), 0.into());
             whole.insert("data".to_string(), json!({"deleteCount": done.delete_cnt}));
@@ -44,28 +42,28 @@ pub(super) async fn run(
         "get" => {
             let ids: Vec<String> = body.list("id").into_iter().map(Value::to_string).collect();
             let expr = format!("{} in [{}]", collection.primary().name, ids.join(","));
-            query(service, call, (name, expr), &body).await
+            query(door, caller, (name, expr), &body).await
         }
         "query" => {
             let filter = body.text_or("filter", "")?;
-            query(service, call, (name, filter), &body).await
+            query(door, caller, (name, filter), &body).await
         }
         "search" => {
             let request = search_request(&collection, &name, &body)?;
             let several = request.nq > 1;
-            let found = service.search(call, request).await?;
+            let found = door.search(caller, request).await?;
             Ok(answers::hits(found.results.unwrap_or_default(), several))
         }
         "hybrid_search" | "advanced_search" => {
-            hybrid(service, call, (&name, &collection), &body).await
+            hybrid(door, caller, (&name, &collection), &body).await
         }
         other => Err(unknown(&format!("entities/{other}"))),
     }
 }
 
 async fn write(
-    service: &Service,
-    (call, action): (Call, &str),
+    door: &Door,
+    (caller, action): (Caller, &str),
     (name, collection): (&str, Arc<Collection>),
     mut body: Body,
 ) -> Result<Answer> {
@@ -78,7 +76,7 @@ async fn write(
     let is_partial = body.flag("partialUpdate")?.unwrap_or_default();
     let count = data.len();
     let read = move |_: &Service| Ok(rows::columns(&collection, &data, is_upsert));
-    let fields_data = service.beside(read).await??;
+    let fields_data = door.service().beside(read).await??;
     let num_rows = u32::try_from(count).unwrap_or(u32::MAX);
     let partition_name = body.text_or("partitionName", "")?;
     let done = if is_upsert {
@@ -90,7 +88,7 @@ async fn write(
             partial_update: is_partial,
             ..UpsertRequest::default()
         };
-        service.upsert(call, request).await?
+        door.upsert(caller, request).await?
     } else {
         let request = InsertRequest {
             collection_name: name.to_string(),
@@ -99,7 +97,7 @@ async fn write(
             num_rows,
             ..InsertRequest::default()
         };
-        service.insert(call, request).await?
+        door.insert(caller, request).await?
     };
     let ids = answers::ids(done.i_ds.as_ref());
     let data = match is_upsert {
@@ -113,8 +111,8 @@ async fn write(
 }
 
 async fn query(
-    service: &Service,
-    call: Call,
+    door: &Door,
+    caller: Caller,
     (collection_name, expr): (String, String),
     body: &Body,
 ) -> Result<Answer> {
@@ -138,13 +136,13 @@ async fn query(
         expr_template_values: templates(body)?,
         ..QueryRequest::default()
     };
-    let found = service.query(call, request).await?;
+    let found = door.query(caller, request).await?;
     Ok(Answer::Data(json!(rows::objects(&found.fields_data))))
 }
 
 async fn hybrid(
-    service: &Service,
-    call: Call,
+    door: &Door,
+    caller: Caller,
     (name, collection): (&str, &Collection),
     body: &Body,
 ) -> Result<Answer> {
@@ -175,7 +173,7 @@ async fn hybrid(
         consistency_level: 0,
         ..HybridSearchRequest::default()
     };
-    let found = service.hybrid_search(call, request).await?;
+    let found = door.hybrid_search(caller, request).await?;
     Ok(answers::hits(found.results.unwrap_or_default(), several))
 }
 

@@ -1,6 +1,7 @@
 //! The RESTful API v2: JSON becomes the message of a call, and the call's answer becomes JSON. Nothing is done here that
 //! the calls do not do.
 
+mod access;
 mod answers;
 mod body;
 mod collections;
@@ -10,37 +11,40 @@ mod rows;
 
 use axum::body::Body as RawBody;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
-use axum::response::Json;
+use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Json, Response};
 use axum::routing::post;
+use clew_access::Refused;
 use serde_json::{Value, json};
 
 use crate::error::MilvusError;
 use crate::incoming::{self, Incoming};
-use crate::service::{Call, Service};
+use crate::service::{Caller, Door};
 use body::{Body, Refusal};
 
 /// The paths of the API.
-pub(crate) fn router(service: Service) -> axum::Router {
+pub(crate) fn router(door: Door) -> axum::Router {
     axum::Router::new()
         .route("/v2/vectordb/{*path}", post(answer))
         // Their length is checked, and told, as they are read.
         .layer(DefaultBodyLimit::disable())
-        .with_state(service)
+        .with_state(door)
 }
 
-/// Every answer has status 200, and says by its code how it went.
+/// Every answer has status 200, and says by its code how it went, but for those who are not let through.
 async fn answer(
-    State(service): State<Service>,
+    State(door): State<Door>,
     Path(path): Path<String>,
+    extensions: Extensions,
     headers: HeaderMap,
     body: RawBody,
-) -> Json<Value> {
+) -> Response {
     let read = async {
         if headers.contains_key(ORIGIN) {
             return Err(Refusal::WebPage);
         }
+        let service = door.service();
         let Incoming { bytes, room } = incoming::json(body, service.limits())
             .await
             .map_err(MilvusError::from)?;
@@ -53,22 +57,46 @@ async fn answer(
             let named = body.text_or("dbName", database.unwrap_or_default());
             match named {
                 Ok(named) => {
-                    let call = Call::in_database(&named);
-                    run(&service, (path.trim_end_matches('/'), call), body).await
+                    let caller = Caller::new(&named, extensions.get().cloned());
+                    run(&door, (path.trim_end_matches('/'), caller), body).await
                 }
                 Err(refusal) => Err(refusal),
             }
         }
         Err(refusal) => Err(refusal),
     };
-    Json(match done {
-        Ok(Answer::Data(data)) => json!({"code": 0, "data": data}),
+    match done {
+        Ok(Answer::Data(data)) => Json(json!({"code": 0, "data": data})).into_response(),
         Ok(Answer::Whole(mut answer)) => {
             answer.insert("code".to_string(), 0.into());
-            Value::Object(answer)
+            Json(Value::Object(answer)).into_response()
         }
-        Err(refusal) => json!({"code": refusal.code(), "message": refusal.to_string()}),
-    })
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response {
+    let status = match refusal {
+        Refusal::Call(MilvusError::Denied(_)) => StatusCode::FORBIDDEN,
+        Refusal::Call(MilvusError::NotLetIn(_)) => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::OK,
+    };
+    let told = json!({"code": refusal.code(), "message": refusal.to_string()});
+    (status, Json(told)).into_response()
+}
+
+/// The answer to who is not let in.
+pub(crate) fn not_let_in(refused: &Refused) -> Response {
+    match refused {
+        Refused::Missing | Refused::Malformed | Refused::Wrong => {
+            let told = json!({"code": 1800, "message": "user hasn't authenticated"});
+            (StatusCode::UNAUTHORIZED, Json(told)).into_response()
+        }
+        Refused::TooManyAttempts { .. } | Refused::Busy => {
+            let told = json!({"code": 8, "message": refused.to_string()});
+            (StatusCode::TOO_MANY_REQUESTS, Json(told)).into_response()
+        }
+    }
 }
 
 /// What a call comes to.
@@ -84,15 +112,18 @@ fn done() -> Answer {
     Answer::Data(json!({}))
 }
 
-async fn run(service: &Service, (path, call): (&str, Call), body: Body) -> Result<Answer, Refusal> {
+async fn run(door: &Door, (path, caller): (&str, Caller), body: Body) -> Result<Answer, Refusal> {
     let (group, action) = path.split_once('/').unwrap_or((path, ""));
     match group {
-        "collections" => collections::run(service, (action, call), body).await,
-        "entities" => entities::run(service, (action, call), body).await,
-        "partitions" => others::partitions(service, (action, call), body).await,
-        "indexes" => others::indexes(service, (action, call), body).await,
-        "aliases" => others::aliases(service, (action, call), body).await,
-        "databases" => others::databases(service, (action, call), body).await,
+        "collections" => collections::run(door, (action, caller), body).await,
+        "entities" => entities::run(door, (action, caller), body).await,
+        "partitions" => others::partitions(door, (action, caller), body).await,
+        "indexes" => others::indexes(door, (action, caller), body).await,
+        "aliases" => others::aliases(door, (action, caller), body).await,
+        "users" => access::users(door, (action, caller), body).await,
+        "roles" => access::roles(door, (action, caller), body).await,
+        "privilege_groups" => access::privilege_groups(door, (action, caller), body).await,
+        "databases" => others::databases(door, (action, caller), body).await,
         _ => Err(unknown(path)),
     }
 }

@@ -6,11 +6,11 @@ use super::body::{Body, Refusal, Result, pair, pairs_of, wrong};
 use super::{Answer, answers, done, unknown};
 use crate::error::MilvusError;
 use crate::proto::*;
-use crate::service::{Call, Service};
+use crate::service::{Caller, Door};
 
 pub(super) async fn partitions(
-    service: &Service,
-    (action, call): (&str, Call),
+    door: &Door,
+    (action, caller): (&str, Caller),
     body: Body,
 ) -> Result<Answer> {
     let collection_name = body.text("collectionName")?;
@@ -27,22 +27,18 @@ pub(super) async fn partitions(
                 collection_name,
                 ..ShowPartitionsRequest::default()
             };
-            let all = service.show_partitions(call, request).await?;
+            let all = door.show_partitions(caller, request).await?;
             return Ok(Answer::Data(json!(all.partition_names)));
         }
         "has" => {
-            let has = service.has_partition(call, one(collection_name)?).await?;
+            let has = door.has_partition(caller, one(collection_name)?).await?;
             return Ok(Answer::Data(json!({"has": has.value})));
         }
-        "create" => {
-            service
-                .create_partition(call, one(collection_name)?)
-                .await?
-        }
-        "drop" => service.drop_partition(call, one(collection_name)?).await?,
+        "create" => door.create_partition(caller, one(collection_name)?).await?,
+        "drop" => door.drop_partition(caller, one(collection_name)?).await?,
         "get_stats" => {
-            let stats = service
-                .get_partition_statistics(call, one(collection_name)?)
+            let stats = door
+                .get_partition_statistics(caller, one(collection_name)?)
                 .await?;
             return Ok(Answer::Data(answers::statistics(&stats)));
         }
@@ -52,7 +48,7 @@ pub(super) async fn partitions(
                 partition_names: body.texts("partitionNames")?,
                 ..LoadPartitionsRequest::default()
             };
-            service.load_partitions(call, request).await?
+            door.load_partitions(caller, request).await?
         }
         "release" => {
             let request = ReleasePartitionsRequest {
@@ -60,7 +56,7 @@ pub(super) async fn partitions(
                 partition_names: body.texts("partitionNames")?,
                 ..ReleasePartitionsRequest::default()
             };
-            service.release_partitions(call, request).await?
+            door.release_partitions(caller, request).await?
         }
         other => return Err(unknown(&format!("partitions/{other}"))),
     };
@@ -68,8 +64,8 @@ pub(super) async fn partitions(
 }
 
 pub(super) async fn indexes(
-    service: &Service,
-    (action, call): (&str, Call),
+    door: &Door,
+    (action, caller): (&str, Caller),
     body: Body,
 ) -> Result<Answer> {
     let collection_name = body.text("collectionName")?;
@@ -80,7 +76,7 @@ pub(super) async fn indexes(
     };
     match action {
         "list" => {
-            let found = service.describe_index(call, described(String::new())).await;
+            let found = door.describe_index(caller, described(String::new())).await;
             let names: Vec<String> = match found {
                 Ok(found) => found
                     .index_descriptions
@@ -93,8 +89,8 @@ pub(super) async fn indexes(
             return Ok(Answer::Data(json!(names)));
         }
         "describe" => {
-            let found = service
-                .describe_index(call, described(body.text("indexName")?))
+            let found = door
+                .describe_index(caller, described(body.text("indexName")?))
                 .await?;
             let told: Vec<Value> = found
                 .index_descriptions
@@ -110,7 +106,7 @@ pub(super) async fn indexes(
                 ));
             }
             for index in body.list("indexParams") {
-                create_index(service, call.clone(), (&collection_name, index)).await?;
+                create_index(door, caller.clone(), (&collection_name, index)).await?;
             }
         }
         "drop" => {
@@ -119,7 +115,7 @@ pub(super) async fn indexes(
                 index_name: body.text("indexName")?,
                 ..IndexRequest::default()
             };
-            service.drop_index(call, request).await?;
+            door.drop_index(caller, request).await?;
         }
         "alter_properties" | "drop_properties" => {
             let request = AlterIndexRequest {
@@ -129,7 +125,7 @@ pub(super) async fn indexes(
                 delete_keys: body.texts("propertyKeys")?,
                 ..AlterIndexRequest::default()
             };
-            service.alter_index(call, request).await?;
+            door.alter_index(caller, request).await?;
         }
         other => return Err(unknown(&format!("indexes/{other}"))),
     }
@@ -138,8 +134,8 @@ pub(super) async fn indexes(
 
 /// Makes one index, as it is described in `indexParams`.
 pub(super) async fn create_index(
-    service: &Service,
-    call: Call,
+    door: &Door,
+    caller: Caller,
     (collection, index): (&str, &Value),
 ) -> Result<()> {
     let members = index
@@ -161,13 +157,13 @@ pub(super) async fn create_index(
         extra_params,
         ..CreateIndexRequest::default()
     };
-    service.create_index(call, request).await?;
+    door.create_index(caller, request).await?;
     Ok(())
 }
 
 pub(super) async fn aliases(
-    service: &Service,
-    (action, call): (&str, Call),
+    door: &Door,
+    (action, caller): (&str, Caller),
     body: Body,
 ) -> Result<Answer> {
     let put = || {
@@ -183,7 +179,7 @@ pub(super) async fn aliases(
                 collection_name: body.text_or("collectionName", "")?,
                 ..ListAliasesRequest::default()
             };
-            let all = service.list_aliases(call, request).await?;
+            let all = door.list_aliases(caller, request).await?;
             return Ok(Answer::Data(json!(all.aliases)));
         }
         "describe" => {
@@ -192,21 +188,21 @@ pub(super) async fn aliases(
                 alias,
                 ..DescribeAliasRequest::default()
             };
-            let found = service.describe_alias(call, request).await?;
+            let found = door.describe_alias(caller, request).await?;
             return Ok(Answer::Data(json!({
                 "dbName": found.db_name,
                 "aliasName": found.alias,
                 "collectionName": found.collection,
             })));
         }
-        "create" => service.create_alias(call, put()?).await?,
-        "alter" => service.alter_alias(call, put()?).await?,
+        "create" => door.create_alias(caller, put()?).await?,
+        "alter" => door.alter_alias(caller, put()?).await?,
         "drop" => {
             let request = DropAliasRequest {
                 alias: body.text("aliasName")?,
                 ..DropAliasRequest::default()
             };
-            service.drop_alias(call, request).await?
+            door.drop_alias(caller, request).await?
         }
         other => return Err(unknown(&format!("aliases/{other}"))),
     };
@@ -214,14 +210,14 @@ pub(super) async fn aliases(
 }
 
 pub(super) async fn databases(
-    service: &Service,
-    (action, call): (&str, Call),
+    door: &Door,
+    (action, caller): (&str, Caller),
     body: Body,
 ) -> Result<Answer> {
     match action {
         "list" => {
-            let all = service
-                .list_databases(call, ListDatabasesRequest::default())
+            let all = door
+                .list_databases(caller, ListDatabasesRequest::default())
                 .await?;
             return Ok(Answer::Data(json!(all.db_names)));
         }
@@ -229,7 +225,7 @@ pub(super) async fn databases(
             let request = DescribeDatabaseRequest {
                 db_name: body.text("dbName")?,
             };
-            let found = service.describe_database(call, request).await?;
+            let found = door.describe_database(caller, request).await?;
             return Ok(Answer::Data(json!({
                 "dbName": found.db_name,
                 "dbID": found.db_id,
@@ -241,13 +237,13 @@ pub(super) async fn databases(
                 db_name: body.text("dbName")?,
                 properties: body.pairs("properties")?,
             };
-            service.create_database(call, request).await?
+            door.create_database(caller, request).await?
         }
         "drop" => {
             let request = DropDatabaseRequest {
                 db_name: body.text("dbName")?,
             };
-            service.drop_database(call, request).await?
+            door.drop_database(caller, request).await?
         }
         "alter" | "drop_properties" => {
             let request = AlterDatabaseRequest {
@@ -255,7 +251,7 @@ pub(super) async fn databases(
                 properties: body.pairs("properties")?,
                 delete_keys: body.texts("propertyKeys")?,
             };
-            service.alter_database(call, request).await?
+            door.alter_database(caller, request).await?
         }
         other => return Err(unknown(&format!("databases/{other}"))),
     };

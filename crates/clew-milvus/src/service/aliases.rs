@@ -149,9 +149,12 @@ impl Service {
         for (alias, indices) in &all {
             let own = alias.strip_prefix(&prefix);
             let own = own.filter(|alias| NameOf::Alias.is_allowed(alias));
-            let named = |index: &_| only.as_ref().is_none_or(|only| only == index);
+            let is_meant = |index: &str| match &only {
+                Some(only) => only == index,
+                None => call.access.allows(index, Purpose::Show),
+            };
             if let Some(alias) = own
-                && indices.iter().any(|index| named(&index.name().to_string()))
+                && indices.iter().any(|index| is_meant(index.name()))
             {
                 aliases.push(alias.to_string());
             }

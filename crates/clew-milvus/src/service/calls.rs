@@ -1,6 +1,14 @@
-//! The table of calls: each by the function that answers it.
+//! The table of calls: each by the function that answers it, and what it takes to be let through. No call is answered but
+//! by this table, and the functions below take nothing but a [`Call`](super::Call) that was let through.
 
-use super::{Call, Service};
+use std::sync::Arc;
+
+use axum::body::Body;
+use clew_engine::Purpose;
+
+use super::Service;
+use super::admit::{ANYBODY, Caller, Reach, Rule};
+use crate::collection::Collection;
 use crate::error::Result;
 use crate::grpc::{Reply, unary};
 use crate::proto::{self, *};
@@ -36,7 +44,7 @@ answers! {
     MutationResult SearchResults QueryResults
     FlushResponse FlushAllResponse GetFlushStateResponse GetPersistentSegmentInfoResponse GetQuerySegmentInfoResponse
     ManualCompactionResponse GetCompactionStateResponse GetCompactionPlansResponse GetReplicasResponse RunAnalyzerResponse
-    ListCredUsersResponse SelectUserResponse
+    ListCredUsersResponse SelectUserResponse SelectRoleResponse SelectGrantResponse ListPrivilegeGroupsResponse
 }
 
 /// What a client gets: errors of calls are answers, too, since clients try those of the transport again.
@@ -52,18 +60,57 @@ pub(crate) fn answered<A: Answer>(outcome: Result<A>) -> A {
     answer
 }
 
+/// The calls for those who are not let through yet.
+#[derive(Clone)]
+pub(crate) struct Door {
+    service: Service,
+}
+
+impl Door {
+    pub(crate) fn new(service: Service) -> Self {
+        Door { service }
+    }
+
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// What a collection is, for those who may have it described.
+    pub(crate) fn collection(&self, caller: Caller, name: &str) -> Result<Arc<Collection>> {
+        const RULE: Rule = Rule {
+            privilege: "DescribeCollection",
+            reach: Reach::Show,
+        };
+        let request = DescribeCollectionRequest {
+            collection_name: name.to_string(),
+            ..DescribeCollectionRequest::default()
+        };
+        let call = self.service.admit(caller, RULE, &request)?;
+        let opened = self.service.open(&call, ("", name), Purpose::Show)?;
+        Ok(opened.named.collection)
+    }
+}
+
 macro_rules! calls {
-    ($($name:ident($request:ident) -> $answer:ty;)*) => {
+    ($($name:ident($request:ident) -> $answer:ty, $privilege:expr, $reach:ident;)*) => {
+        impl Door {
+            $(pub(crate) async fn $name(&self, caller: Caller, request: $request) -> Result<$answer> {
+                const RULE: Rule = Rule { privilege: $privilege, reach: Reach::$reach };
+                let call = self.service.admit(caller, RULE, &request)?;
+                self.service.$name(call, request).await
+            })*
+        }
+
         /// Answers the call of a name, as functions are named; nothing where there is no such call.
         pub(crate) async fn answer(
-            service: &Service,
+            door: &Door,
             name: &str,
-            (call, body): (Call, axum::body::Body),
+            (caller, body): (Caller, Body),
         ) -> Option<Reply> {
             match name {
                 $(stringify!($name) => {
-                    let run = |request: $request| Service::$name(service, call, request);
-                    Some(Box::pin(unary(service, (stringify!($request), body), run)).await)
+                    let run = |request: $request| Door::$name(door, caller, request);
+                    Some(Box::pin(unary(door.service(), (stringify!($request), body), run)).await)
                 })*
                 _ => None,
             }
@@ -74,85 +121,104 @@ macro_rules! calls {
         const CALLS: &[[&str; 3]] = &[
             $([stringify!($name), stringify!($request), stringify!($answer)],)*
         ];
+
+        /// The rules, by the calls' names.
+        #[cfg(test)]
+        pub(super) const RULES: &[(&str, Rule)] =
+            &[$((stringify!($name), Rule { privilege: $privilege, reach: Reach::$reach }),)*];
     };
 }
 
 calls! {
-    connect(ConnectRequest) -> ConnectResponse;
-    get_version(GetVersionRequest) -> GetVersionResponse;
-    check_health(CheckHealthRequest) -> CheckHealthResponse;
-    get_component_states(GetComponentStatesRequest) -> ComponentStates;
-    alloc_timestamp(AllocTimestampRequest) -> AllocTimestampResponse;
+    connect(ConnectRequest) -> ConnectResponse, ANYBODY, Nothing;
+    get_version(GetVersionRequest) -> GetVersionResponse, ANYBODY, Nothing;
+    check_health(CheckHealthRequest) -> CheckHealthResponse, ANYBODY, Nothing;
+    get_component_states(GetComponentStatesRequest) -> ComponentStates, ANYBODY, Nothing;
+    alloc_timestamp(AllocTimestampRequest) -> AllocTimestampResponse, ANYBODY, Nothing;
 
-    create_database(CreateDatabaseRequest) -> Status;
-    drop_database(DropDatabaseRequest) -> Status;
-    list_databases(ListDatabasesRequest) -> ListDatabasesResponse;
-    describe_database(DescribeDatabaseRequest) -> DescribeDatabaseResponse;
-    alter_database(AlterDatabaseRequest) -> Status;
+    create_database(CreateDatabaseRequest) -> Status, "CreateDatabase", Node;
+    drop_database(DropDatabaseRequest) -> Status, "DropDatabase", Node;
+    list_databases(ListDatabasesRequest) -> ListDatabasesResponse, ANYBODY, Nothing;
+    describe_database(DescribeDatabaseRequest) -> DescribeDatabaseResponse, "DescribeDatabase", Nothing;
+    alter_database(AlterDatabaseRequest) -> Status, "AlterDatabase", Node;
 
-    create_collection(CreateCollectionRequest) -> Status;
-    drop_collection(CollectionRequest) -> Status;
-    has_collection(CollectionRequest) -> BoolResponse;
-    describe_collection(DescribeCollectionRequest) -> DescribeCollectionResponse;
-    batch_describe_collection(BatchDescribeCollectionRequest) -> BatchDescribeCollectionResponse;
-    show_collections(ShowCollectionsRequest) -> ShowCollectionsResponse;
-    rename_collection(RenameCollectionRequest) -> Status;
-    alter_collection(AlterCollectionRequest) -> Status;
-    alter_collection_field(AlterCollectionFieldRequest) -> Status;
-    add_collection_field(AddCollectionFieldRequest) -> Status;
-    truncate_collection(CollectionRequest) -> TruncateCollectionResponse;
-    get_collection_statistics(CollectionRequest) -> StatisticsResponse;
-    load_collection(LoadCollectionRequest) -> Status;
-    release_collection(CollectionRequest) -> Status;
-    get_loading_progress(GetLoadingProgressRequest) -> GetLoadingProgressResponse;
-    get_load_state(GetLoadStateRequest) -> GetLoadStateResponse;
+    create_collection(CreateCollectionRequest) -> Status, "CreateCollection", Change;
+    drop_collection(CollectionRequest) -> Status, "DropCollection", Change;
+    has_collection(CollectionRequest) -> BoolResponse, ANYBODY, Show;
+    describe_collection(DescribeCollectionRequest) -> DescribeCollectionResponse, "DescribeCollection", Show;
+    batch_describe_collection(BatchDescribeCollectionRequest) -> BatchDescribeCollectionResponse, "DescribeCollection", Show;
+    show_collections(ShowCollectionsRequest) -> ShowCollectionsResponse, ANYBODY, Show;
+    rename_collection(RenameCollectionRequest) -> Status, "RenameCollection", Change;
+    alter_collection(AlterCollectionRequest) -> Status, "CreateCollection", Change;
+    alter_collection_field(AlterCollectionFieldRequest) -> Status, "CreateCollection", Change;
+    add_collection_field(AddCollectionFieldRequest) -> Status, "AddCollectionField", Change;
+    truncate_collection(CollectionRequest) -> TruncateCollectionResponse, "DropCollection", Change;
+    get_collection_statistics(CollectionRequest) -> StatisticsResponse, "GetStatistics", Read;
+    load_collection(LoadCollectionRequest) -> Status, "Load", Change;
+    release_collection(CollectionRequest) -> Status, "Release", Change;
+    get_loading_progress(GetLoadingProgressRequest) -> GetLoadingProgressResponse, "GetLoadState", Show;
+    get_load_state(GetLoadStateRequest) -> GetLoadStateResponse, "GetLoadState", Show;
 
-    create_partition(PartitionRequest) -> Status;
-    drop_partition(PartitionRequest) -> Status;
-    has_partition(PartitionRequest) -> BoolResponse;
-    show_partitions(ShowPartitionsRequest) -> ShowPartitionsResponse;
-    load_partitions(LoadPartitionsRequest) -> Status;
-    release_partitions(ReleasePartitionsRequest) -> Status;
-    get_partition_statistics(PartitionRequest) -> StatisticsResponse;
+    create_partition(PartitionRequest) -> Status, "CreatePartition", Change;
+    drop_partition(PartitionRequest) -> Status, "DropPartition", Change;
+    has_partition(PartitionRequest) -> BoolResponse, "HasPartition", Show;
+    show_partitions(ShowPartitionsRequest) -> ShowPartitionsResponse, "ShowPartitions", Show;
+    load_partitions(LoadPartitionsRequest) -> Status, "Load", Change;
+    release_partitions(ReleasePartitionsRequest) -> Status, "Release", Change;
+    get_partition_statistics(PartitionRequest) -> StatisticsResponse, "GetStatistics", Read;
 
-    create_alias(CreateAliasRequest) -> Status;
-    alter_alias(CreateAliasRequest) -> Status;
-    drop_alias(DropAliasRequest) -> Status;
-    describe_alias(DescribeAliasRequest) -> DescribeAliasResponse;
-    list_aliases(ListAliasesRequest) -> ListAliasesResponse;
+    create_alias(CreateAliasRequest) -> Status, "CreateAlias", Change;
+    alter_alias(CreateAliasRequest) -> Status, "CreateAlias", Change;
+    drop_alias(DropAliasRequest) -> Status, "DropAlias", Change;
+    describe_alias(DescribeAliasRequest) -> DescribeAliasResponse, "DescribeAlias", Show;
+    list_aliases(ListAliasesRequest) -> ListAliasesResponse, "ListAliases", Show;
 
-    create_index(CreateIndexRequest) -> Status;
-    alter_index(AlterIndexRequest) -> Status;
-    describe_index(DescribeIndexRequest) -> DescribeIndexResponse;
-    get_index_statistics(GetIndexStatisticsRequest) -> DescribeIndexResponse;
-    get_index_state(IndexRequest) -> GetIndexStateResponse;
-    get_index_build_progress(IndexRequest) -> GetIndexBuildProgressResponse;
-    drop_index(IndexRequest) -> Status;
+    create_index(CreateIndexRequest) -> Status, "CreateIndex", Change;
+    alter_index(AlterIndexRequest) -> Status, "CreateIndex", Change;
+    describe_index(DescribeIndexRequest) -> DescribeIndexResponse, "IndexDetail", Show;
+    get_index_statistics(GetIndexStatisticsRequest) -> DescribeIndexResponse, "IndexDetail", Show;
+    get_index_state(IndexRequest) -> GetIndexStateResponse, "IndexDetail", Show;
+    get_index_build_progress(IndexRequest) -> GetIndexBuildProgressResponse, "IndexDetail", Show;
+    drop_index(IndexRequest) -> Status, "DropIndex", Change;
 
-    insert(InsertRequest) -> MutationResult;
-    upsert(UpsertRequest) -> MutationResult;
-    delete(DeleteRequest) -> MutationResult;
-    search(SearchRequest) -> SearchResults;
-    hybrid_search(HybridSearchRequest) -> SearchResults;
-    query(QueryRequest) -> QueryResults;
+    insert(InsertRequest) -> MutationResult, "Insert", Write;
+    upsert(UpsertRequest) -> MutationResult, "Upsert", Write;
+    delete(DeleteRequest) -> MutationResult, "Delete", Write;
+    search(SearchRequest) -> SearchResults, "Search", Read;
+    hybrid_search(HybridSearchRequest) -> SearchResults, "Search", Read;
+    query(QueryRequest) -> QueryResults, "Query", Read;
 
-    flush(FlushRequest) -> FlushResponse;
-    flush_all(FlushAllRequest) -> FlushAllResponse;
-    get_flush_state(GetFlushStateRequest) -> GetFlushStateResponse;
-    get_flush_all_state(GetFlushAllStateRequest) -> GetFlushStateResponse;
-    get_persistent_segment_info(SegmentInfoRequest) -> GetPersistentSegmentInfoResponse;
-    get_query_segment_info(SegmentInfoRequest) -> GetQuerySegmentInfoResponse;
-    manual_compaction(ManualCompactionRequest) -> ManualCompactionResponse;
-    get_compaction_state(GetCompactionStateRequest) -> GetCompactionStateResponse;
-    get_compaction_state_with_plans(GetCompactionPlansRequest) -> GetCompactionPlansResponse;
-    get_replicas(GetReplicasRequest) -> GetReplicasResponse;
-    run_analyzer(RunAnalyzerRequest) -> RunAnalyzerResponse;
+    flush(FlushRequest) -> FlushResponse, "Flush", Write;
+    flush_all(FlushAllRequest) -> FlushAllResponse, "FlushAll", Whole;
+    get_flush_state(GetFlushStateRequest) -> GetFlushStateResponse, "GetFlushState", Nothing;
+    get_flush_all_state(GetFlushAllStateRequest) -> GetFlushStateResponse, ANYBODY, Nothing;
+    get_persistent_segment_info(SegmentInfoRequest) -> GetPersistentSegmentInfoResponse, ANYBODY, Show;
+    get_query_segment_info(SegmentInfoRequest) -> GetQuerySegmentInfoResponse, ANYBODY, Show;
+    manual_compaction(ManualCompactionRequest) -> ManualCompactionResponse, "Compaction", Write;
+    get_compaction_state(GetCompactionStateRequest) -> GetCompactionStateResponse, ANYBODY, Nothing;
+    get_compaction_state_with_plans(GetCompactionPlansRequest) -> GetCompactionPlansResponse, ANYBODY, Show;
+    get_replicas(GetReplicasRequest) -> GetReplicasResponse, ANYBODY, Show;
+    run_analyzer(RunAnalyzerRequest) -> RunAnalyzerResponse, ANYBODY, Show;
 
-    create_credential(CreateCredentialRequest) -> Status;
-    update_credential(UpdateCredentialRequest) -> Status;
-    delete_credential(DeleteCredentialRequest) -> Status;
-    list_cred_users(ListCredUsersRequest) -> ListCredUsersResponse;
-    select_user(SelectUserRequest) -> SelectUserResponse;
+    create_credential(CreateCredentialRequest) -> Status, "CreateOwnership", Nothing;
+    update_credential(UpdateCredentialRequest) -> Status, "UpdateUser", Nothing;
+    delete_credential(DeleteCredentialRequest) -> Status, "DropOwnership", Nothing;
+    list_cred_users(ListCredUsersRequest) -> ListCredUsersResponse, "SelectOwnership", Nothing;
+    select_user(SelectUserRequest) -> SelectUserResponse, "SelectUser", Nothing;
+
+    create_role(CreateRoleRequest) -> Status, "CreateOwnership", Nothing;
+    alter_role(AlterRoleRequest) -> Status, "CreateOwnership", Nothing;
+    drop_role(DropRoleRequest) -> Status, "DropOwnership", Nothing;
+    operate_user_role(OperateUserRoleRequest) -> Status, "ManageOwnership", Nothing;
+    select_role(SelectRoleRequest) -> SelectRoleResponse, "SelectOwnership", Nothing;
+
+    operate_privilege(OperatePrivilegeRequest) -> Status, "ManageOwnership", Nothing;
+    operate_privilege_v2(OperatePrivilegeV2Request) -> Status, "ManageOwnership", Nothing;
+    select_grant(SelectGrantRequest) -> SelectGrantResponse, "SelectOwnership", Nothing;
+    create_privilege_group(CreatePrivilegeGroupRequest) -> Status, "CreatePrivilegeGroup", Nothing;
+    drop_privilege_group(DropPrivilegeGroupRequest) -> Status, "DropPrivilegeGroup", Nothing;
+    list_privilege_groups(ListPrivilegeGroupsRequest) -> ListPrivilegeGroupsResponse, "ListPrivilegeGroups", Nothing;
+    operate_privilege_group(OperatePrivilegeGroupRequest) -> Status, "OperatePrivilegeGroup", Nothing;
 }
 
 #[cfg(test)]

@@ -144,14 +144,9 @@ impl Service {
         call: Call,
         request: DescribeCollectionRequest,
     ) -> Result<DescribeCollectionResponse> {
-        if request.collection_name.is_empty() && request.collection_id != 0 {
-            return self.describe_numbered(&call, &request.db_name, request.collection_id);
-        }
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        );
+        let either = (request.collection_name.as_str(), request.collection_id);
+        let name = self.name_of(&call, &request.db_name, either)?;
+        let opened = self.open(&call, (&request.db_name, &name), Purpose::Show);
         match opened {
             Ok(opened) => Ok(described(&opened.named)),
             Err(MilvusError::CollectionNotFound {
@@ -170,13 +165,18 @@ impl Service {
         call: Call,
         request: BatchDescribeCollectionRequest,
     ) -> Result<BatchDescribeCollectionResponse> {
-        let by_name = request.collection_name.iter().map(|name| {
-            let opened = self.open(&call, (&request.db_name, name), Purpose::Show)?;
+        let database = &request.db_name;
+        let by_name = request
+            .collection_name
+            .iter()
+            .map(|name| (name.as_str(), 0));
+        let by_number = request.collection_id.iter().map(|id| ("", *id));
+        let told = by_name.chain(by_number).map(|either| {
+            let name = self.name_of(&call, database, either)?;
+            let opened = self.open(&call, (database, &name), Purpose::Show)?;
             Ok(described(&opened.named))
         });
-        let by_number = request.collection_id.iter();
-        let by_number = by_number.map(|id| self.describe_numbered(&call, &request.db_name, *id));
-        let mut responses = by_name.chain(by_number).collect::<Result<Vec<_>>>()?;
+        let mut responses = told.collect::<Result<Vec<_>>>()?;
         for one in &mut responses {
             one.status = Some(proto::Status::default());
         }
@@ -186,20 +186,24 @@ impl Service {
         })
     }
 
-    fn describe_numbered(
+    /// The name of a collection that is meant by its name or its number.
+    pub(super) fn name_of(
         &self,
         call: &Call,
         database: &str,
-        id: i64,
-    ) -> Result<DescribeCollectionResponse> {
+        (name, id): (&str, i64),
+    ) -> Result<String> {
+        if !name.is_empty() || id == 0 {
+            return Ok(name.to_string());
+        }
         let database = call.database(database);
         let all = self.collections().list(database, &call.access)?;
-        let found = all.iter().find(|named| named.collection.id == id);
+        let found = all.into_iter().find(|named| named.collection.id == id);
         let found = found.ok_or_else(|| MilvusError::CollectionNotFound {
             database: database.to_string(),
             collection: id.to_string(),
         })?;
-        Ok(described(found))
+        Ok(found.name)
     }
 
     pub(crate) async fn show_collections(

@@ -97,7 +97,7 @@ impl Service {
 
     pub(crate) async fn list_databases(
         &self,
-        _: Call,
+        call: Call,
         _: ListDatabasesRequest,
     ) -> Result<ListDatabasesResponse> {
         let mut all = vec![(
@@ -113,6 +113,7 @@ impl Service {
             });
             read.collect::<Vec<_>>()
         }));
+        all.retain(|(name, _)| call.sees_database(name));
         let created =
             |(_, database): &(String, Database)| timestamp::of_millis(database.created_ms);
         Ok(ListDatabasesResponse {

@@ -140,11 +140,9 @@ impl Service {
         call: Call,
         request: GetReplicasRequest,
     ) -> Result<GetReplicasResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let either = (request.collection_name.as_str(), request.collection_id);
+        let name = self.name_of(&call, &request.db_name, either)?;
+        let opened = self.open(&call, (&request.db_name, &name), Purpose::Show)?;
         let collection = &opened.named.collection;
         let only = collection.loaded.then(|| ReplicaInfo {
             replica_id: 1,

@@ -1,5 +1,6 @@
 //! The calls of the service: each takes a message and gives one, or says why not.
 
+mod admit;
 mod aliases;
 mod analyzer;
 mod asked;
@@ -7,6 +8,8 @@ mod calls;
 mod collections;
 mod databases;
 mod expiry;
+mod grants;
+mod groups;
 mod hybrid;
 mod indexes;
 mod iterators;
@@ -15,28 +18,35 @@ mod partitions;
 mod query;
 mod read;
 mod rename;
+mod roles;
 mod search;
 mod segments;
 mod server;
+mod subject;
 mod users;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use calls::{Answer, answer, answered};
+pub(crate) use calls::{Answer, Door, answer, answered};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use axum::http::HeaderMap;
+use clew_access::{AccessControl, Principal, ROOT, Records};
 use clew_engine::{Access, Engine, Purpose};
 
+use crate::MilvusOptions;
 use crate::collections::{Collections, DEFAULT_DATABASE, Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::incoming::Limits;
+use crate::privilege;
 use crate::timestamp::HybridClock;
 use iterators::Iterators;
+
+pub(crate) use admit::Caller;
+pub use admit::Login;
 
 /// What all calls share.
 #[derive(Clone)]
@@ -47,30 +57,29 @@ pub(crate) struct Service {
 struct Shared {
     collections: Collections,
     limits: Limits,
+    access: Arc<AccessControl>,
+    login: Login,
     clock: HybridClock,
     iterators: Iterators,
     /// The last number that was given to something.
     last_id: AtomicI64,
 }
 
-/// Who calls, and in which database.
+/// A call that was let through: what it may open, and who makes it where that was asked. Made by [`Service::admit`] alone, for all who call.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     database: String,
     pub(crate) access: Access,
+    who: Option<Principal>,
 }
 
 impl Call {
-    /// What the headers of a request say.
-    pub(crate) fn of(headers: &HeaderMap) -> Call {
-        let name = headers.get("dbname").and_then(|name| name.to_str().ok());
-        Call::in_database(name.unwrap_or_default())
-    }
-
-    pub(crate) fn in_database(name: &str) -> Call {
+    /// What is done by itself, for nobody.
+    fn own() -> Call {
         Call {
-            database: name.to_string(),
+            database: String::new(),
             access: Access::everything().to_what_is_there(),
+            who: None,
         }
     }
 
@@ -81,18 +90,31 @@ impl Call {
             .find(|name| !name.is_empty())
             .unwrap_or(DEFAULT_DATABASE)
     }
+
+    /// Who grants what this call grants.
+    fn grantor(&self) -> &str {
+        self.who.as_ref().map_or(ROOT, Principal::name)
+    }
+
+    /// Whether the caller sees a database in lists.
+    fn sees_database(&self, name: &str) -> bool {
+        let sees = |who: &Principal| who.may_everything() || privilege::sees_database(who, name);
+        self.who.as_ref().is_none_or(sees)
+    }
 }
 
 impl Service {
-    pub(crate) fn new(engine: Engine, message_bytes_max: usize) -> Self {
+    pub(crate) fn new(engine: Engine, access: Arc<AccessControl>, options: &MilvusOptions) -> Self {
         let first = i64::try_from(millis(engine.now()) << 18).unwrap_or(i64::MAX >> 1);
         Service {
             shared: Arc::new(Shared {
                 limits: Limits {
-                    bytes_max: message_bytes_max,
+                    bytes_max: options.message_bytes_max,
                     memory: engine.memory().clone(),
                 },
                 collections: Collections::new(engine),
+                access,
+                login: options.login,
                 clock: HybridClock::default(),
                 iterators: Iterators::default(),
                 last_id: AtomicI64::new(first),
@@ -110,6 +132,24 @@ impl Service {
 
     fn iterators(&self) -> &Iterators {
         &self.shared.iterators
+    }
+
+    fn login(&self) -> Login {
+        self.shared.login
+    }
+
+    /// Users and roles as they are now.
+    fn records(&self) -> Arc<Records> {
+        self.shared.access.records()
+    }
+
+    /// Changes users and roles, or looks at passwords, on a thread where that may take its time.
+    async fn change_access<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&AccessControl) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.beside(move |service| change(&service.shared.access))
+            .await
     }
 
     /// A time for what happens now.

@@ -142,18 +142,8 @@ impl Service {
         call: Call,
         request: ManualCompactionRequest,
     ) -> Result<ManualCompactionResponse> {
-        let name = match request.collection_name.as_str() {
-            "" => {
-                let all = self
-                    .collections()
-                    .list(call.database(&request.db_name), &call.access)?;
-                let named = all
-                    .into_iter()
-                    .find(|named| named.collection.id == request.collection_id);
-                named.map(|named| named.name).unwrap_or_default()
-            }
-            name => name.to_string(),
-        };
+        let either = (request.collection_name.as_str(), request.collection_id);
+        let name = self.name_of(&call, &request.db_name, either)?;
         let opened = self.open(&call, (&request.db_name, &name), Purpose::Write)?;
         self.beside(move |service| {
             service.engine().refresh(&opened.handle)?;

@@ -1,13 +1,16 @@
 //! Calls against a node on a simulated disk, with a clock that stands still until it is moved.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clew_access::{AccessControl, Initial};
 use clew_engine::{Engine, EngineOptions};
 use clew_platform::{FixedClock, SimDisk};
 use prost::Message;
 
 use super::{Call, Service};
+use crate::MilvusOptions;
 use crate::collection::{DataType, pairs};
 use crate::error::MilvusError;
 use crate::proto::*;
@@ -26,7 +29,7 @@ fn pair(key: &str, value: &str) -> KeyValuePair {
 }
 
 fn call() -> Call {
-    Call::in_database("")
+    Call::own()
 }
 
 impl Node {
@@ -37,12 +40,18 @@ impl Node {
             ..EngineOptions::new("/data")
         };
         let engine = Engine::start(options, Arc::new(disk.clone()), clock.clone()).unwrap();
+        let initial = Initial {
+            root_password: "root-1".into(),
+            public: Vec::new(),
+        };
+        let (users, path) = (Arc::new(disk.clone()), Path::new("/data/access.json"));
+        let access = AccessControl::open(users, clock.clone(), path, &initial).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
         Node {
-            service: Service::new(engine, 64 << 20),
+            service: Service::new(engine, Arc::new(access), &MilvusOptions::default()),
             clock,
             runtime,
         }

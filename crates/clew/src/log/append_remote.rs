@@ -5,13 +5,12 @@ use bytes::Bytes;
 use clew_log::{Compression, Durability};
 use clew_log_grpc::proto::append_stream_reply::Outcome;
 use clew_log_grpc::tonic::codegen::tokio_stream::wrappers::ReceiverStream;
-use clew_log_grpc::tonic::transport::Channel;
-use clew_log_grpc::{ERROR_KEY, LogClient, proto};
+use clew_log_grpc::{ERROR_KEY, proto};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::append::{Batch, BatchWriter, How};
-use super::remote::{Remote, refused};
+use super::remote::{Client, Remote, refused};
 use super::summary::{Summary, SummaryFormat, print_ack};
 
 /// Batches that wait to be sent.
@@ -29,11 +28,10 @@ pub(crate) struct RemoteWriter {
 
 impl RemoteWriter {
     pub(crate) fn open(mut remote: Remote, how: &How) -> anyhow::Result<Self> {
-        let position = remote.call(async |client: &mut LogClient<Channel>| {
-            client.position(proto::PositionRequest {}).await
-        })?;
+        let position = remote
+            .call(async |client: &mut Client| client.position(proto::PositionRequest {}).await)?;
         let stream = how.stream.clone();
-        let made = remote.call(async |client: &mut LogClient<Channel>| {
+        let made = remote.call(async |client: &mut Client| {
             use clew_log_grpc::tonic::Code;
             match client
                 .create_stream(proto::CreateStreamRequest {
@@ -126,7 +124,7 @@ impl Answers {
     /// Makes the call and adds up the answers; ends at the first error.
     async fn take_in(
         mut self,
-        mut client: LogClient<Channel>,
+        mut client: Client,
         batches: ReceiverStream<proto::AppendRequest>,
     ) -> anyhow::Result<Summary> {
         let replies = client.append_stream(batches).await.map_err(refused)?;

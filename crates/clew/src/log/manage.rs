@@ -4,18 +4,15 @@ use std::io::Write;
 
 use clap::Args;
 use clew_log::Log;
-use clew_log_grpc::tonic::transport::Channel;
 use clew_log_grpc::tonic::{Response, Status};
-use clew_log_grpc::{LogClient, proto, streams};
+use clew_log_grpc::{proto, streams};
 use serde_json::json;
 
 use super::names;
 use super::place::{LogPlace, Writing};
-use super::remote::refused;
+use super::remote::{Client, refused};
 use super::summary::SummaryFormat;
 use super::time;
-
-type Client = LogClient<Channel>;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use clew_log_grpc::tonic::transport::Channel;
-use clew_log_grpc::{LogClient, proto};
+use clew_log_grpc::proto;
 
 use super::place::Reading;
+use super::remote::Client;
 
 /// Streams as they are listed, wherever they come from.
 pub(crate) fn list(place: &mut Reading) -> anyhow::Result<Vec<proto::StreamInfo>> {
@@ -15,9 +15,8 @@ pub(crate) fn list(place: &mut Reading) -> anyhow::Result<Vec<proto::StreamInfo>
             Ok(streams.iter().map(clew_log_grpc::stream_info).collect())
         }
         Reading::Remote(remote) => {
-            let ask = async |client: &mut LogClient<Channel>| {
-                client.list_streams(proto::ListStreamsRequest {}).await
-            };
+            let ask =
+                async |client: &mut Client| client.list_streams(proto::ListStreamsRequest {}).await;
             Ok(remote.call(ask)?.streams)
         }
     }

@@ -2,9 +2,14 @@
 
 use anyhow::{Context, anyhow};
 use clew_log_grpc::LogClient;
+use clew_log_grpc::tonic::metadata::{Ascii, MetadataValue};
+use clew_log_grpc::tonic::service::Interceptor;
+use clew_log_grpc::tonic::service::interceptor::InterceptedService;
 use clew_log_grpc::tonic::transport::{Channel, Endpoint};
-use clew_log_grpc::tonic::{Response, Status};
+use clew_log_grpc::tonic::{Request, Response, Status};
 use tokio::runtime::Runtime;
+
+use crate::login;
 
 /// A single entry may be as large as the log allows, and a reply holds it whole.
 const REPLY_BYTES_MAX: usize = 1 << 30;
@@ -15,9 +20,35 @@ const CALL_WINDOW_BYTES: u32 = 1 << 20;
 /// frames, such as single entries of a tail, while a pager is waiting for its reader.
 const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
 
+/// A client that says who it is.
+pub(crate) type Client = LogClient<InterceptedService<Channel, Login>>;
+
+/// What is said with every call, if anything.
+#[derive(Clone, Debug)]
+pub(crate) struct Login(Option<MetadataValue<Ascii>>);
+
+impl Login {
+    fn from_environment() -> anyhow::Result<Self> {
+        let said = login::from_environment()?;
+        let value = said.map(|said| said.base64().parse()).transpose()?;
+        Ok(Login(value))
+    }
+}
+
+impl Interceptor for Login {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(value) = &self.0 {
+            request
+                .metadata_mut()
+                .insert("authorization", value.clone());
+        }
+        Ok(request)
+    }
+}
+
 /// A connection to a server, and the runtime that drives it.
 pub(crate) struct Remote {
-    pub(crate) client: LogClient<Channel>,
+    pub(crate) client: Client,
     pub(crate) runtime: Runtime,
 }
 
@@ -38,8 +69,9 @@ impl Remote {
         let channel = runtime
             .block_on(endpoint.connect())
             .with_context(|| format!("cannot connect to {url}"))?;
+        let client = LogClient::with_interceptor(channel, Login::from_environment()?);
         Ok(Remote {
-            client: LogClient::new(channel).max_decoding_message_size(REPLY_BYTES_MAX),
+            client: client.max_decoding_message_size(REPLY_BYTES_MAX),
             runtime,
         })
     }
@@ -47,7 +79,7 @@ impl Remote {
     /// Makes one call and waits for its answer.
     pub(crate) fn call<T>(
         &mut self,
-        make: impl AsyncFnOnce(&mut LogClient<Channel>) -> Result<Response<T>, Status>,
+        make: impl AsyncFnOnce(&mut Client) -> Result<Response<T>, Status>,
     ) -> anyhow::Result<T> {
         let answer = self.runtime.block_on(make(&mut self.client));
         answer.map(Response::into_inner).map_err(refused)

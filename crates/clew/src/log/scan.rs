@@ -3,15 +3,14 @@
 use anyhow::bail;
 use clap::Args;
 use clew_log::{Glsn, Llsn, LogReader, Order, Range, Scan, Selection, StreamId};
-use clew_log_grpc::tonic::transport::Channel;
-use clew_log_grpc::{LogClient, proto};
+use clew_log_grpc::proto;
 use jiff::Timestamp;
 
 use super::names::{self, Names};
 use super::place::{LogPlace, Reading};
 use super::print::{Format, FormatArguments, Printer};
 use super::record::Record;
-use super::remote::{Remote, refused};
+use super::remote::{Client, Remote, refused};
 use super::time;
 
 const SCAN_EXAMPLES: &str = "\
@@ -138,7 +137,7 @@ fn print_remote(
     request: proto::ScanRequest,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let ask = async |client: &mut LogClient<Channel>| client.scan(request).await;
+    let ask = async |client: &mut Client| client.scan(request).await;
     let mut replies = remote.call(ask)?;
     while let Some(reply) = remote
         .runtime
@@ -253,7 +252,7 @@ pub(crate) fn read(arguments: &ReadArguments) -> anyhow::Result<()> {
             let request = proto::ReadRequest {
                 position: Some(position),
             };
-            let ask = async |client: &mut LogClient<Channel>| client.read(request).await;
+            let ask = async |client: &mut Client| client.read(request).await;
             printer.print(&Record::from(&remote.call(ask)?))?;
         }
     }
