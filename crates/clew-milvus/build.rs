@@ -97,22 +97,25 @@ fn part(
     }
 }
 
-/// Memory of a message without what it owns elsewhere: at least what the generated type has.
+/// Memory of a message without what it owns elsewhere: at least what the generated type has. Fields that exclude each
+/// other share their place.
 fn bytes_of(message: &MessageDescriptor, depth: usize) -> usize {
-    let inline = |field: FieldDescriptor| {
-        if field.cardinality() == Cardinality::Repeated {
-            return OWNED_BYTES;
-        }
-        match field.kind() {
-            Kind::Message(inner) if depth < INLINE_DEPTH => 8 + bytes_of(&inner, depth + 1),
-            Kind::Message(_) | Kind::String | Kind::Bytes => OWNED_BYTES,
-            _ => 16,
-        }
-    };
-    let fields = message.fields();
-    let alone = fields.filter(|field| field.containing_oneof().is_none());
-    // Of a choice there is one part at a time, in the room of the greatest.
-    let choices = message.oneofs();
-    let choices = choices.map(|choice| choice.fields().map(inline).max().unwrap_or_default());
-    8 + alone.map(inline).sum::<usize>() + choices.sum::<usize>()
+    let all = message.fields();
+    let own = all.filter(|field| field.containing_oneof().is_none());
+    let shared = message.oneofs().map(|one| {
+        let bytes = one.fields().map(|field| field_bytes(&field, depth));
+        8 + bytes.max().unwrap_or_default()
+    });
+    8 + own.map(|field| field_bytes(&field, depth)).sum::<usize>() + shared.sum::<usize>()
+}
+
+fn field_bytes(field: &FieldDescriptor, depth: usize) -> usize {
+    if field.cardinality() == Cardinality::Repeated {
+        return OWNED_BYTES;
+    }
+    match field.kind() {
+        Kind::Message(inner) if depth < INLINE_DEPTH => 8 + bytes_of(&inner, depth + 1),
+        Kind::Message(_) | Kind::String | Kind::Bytes => OWNED_BYTES,
+        _ => 16,
+    }
 }

@@ -98,7 +98,7 @@ pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normaliz
 pub use search::inspect::Explanation;
 pub use search::nearest::{
     DistanceRange, Effort, GROUP_SIZE_MAX, GroupBy, GroupKey, NEIGHBOURS_MAX, NearestPages,
-    NearestRequest, NearestResponse, Neighbour, PROBES_MAX, Probes,
+    NearestRequest, NearestResponse, Neighbour, ObjectHits, PROBES_MAX, Probes,
 };
 pub use search::pinned::{Pinned, PinnedShard, Slice};
 pub use search::place::DocPlace;

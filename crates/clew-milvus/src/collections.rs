@@ -215,14 +215,16 @@ impl Collections {
         if collection == before && changes.spec.parts.is_empty() && changes.column.is_none() {
             return Ok(outcome);
         }
-        collection.updated_ms = millis(self.engine.now());
+        if !collection.has_schema_of(&before) {
+            let now = millis(self.engine.now());
+            collection.updated_ms = now.max(before.updated_ms + 1);
+        }
         let mapping = index.mapping();
         let meta: Option<&Value> = mapping.shown().get("_meta");
         let column = changes.column.map(|(path, column)| {
             let vector = VectorMapping {
-                column,
-                ef_search: None,
-                probes: None,
+                directionless: true,
+                ..VectorMapping::new(column)
             };
             (path, vector)
         });

@@ -11,6 +11,7 @@ const OLD_UNEXPECTED: i32 = 1;
 const OLD_COLLECTION_NOT_FOUND: i32 = 4;
 const OLD_INDEX_NOT_FOUND: i32 = 25;
 const OLD_RATE_LIMIT: i32 = 49;
+const OLD_SCHEMA_MISMATCH: i32 = 62;
 
 /// Why a call is refused; every kind has one number of Milvus' (`pkg/util/merr` there).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -34,6 +35,9 @@ pub(crate) enum MilvusError {
         database: String,
         collection: String,
     },
+    /// Rows were packed for a schema that is no longer the collection's; clients ask for it and pack them again.
+    #[error("collection schema mismatch[collection={0}]")]
+    SchemaMismatch(String),
     #[error("collection not loaded[collection={0}]")]
     CollectionNotLoaded(String),
     #[error("partition name {0} not found: partition not found[partition={0}]")]
@@ -110,6 +114,7 @@ impl MilvusError {
                 100
             }
             MilvusError::CollectionNotLoaded(_) => 101,
+            MilvusError::SchemaMismatch(_) => 109,
             MilvusError::PartitionNotFound(_) => 200,
             MilvusError::PartitionNotLoaded(_) => 201,
             MilvusError::IndexNotFound(_) => 700,
@@ -149,6 +154,7 @@ impl From<MilvusError> for Status {
                 | MilvusError::CannotFindCollection { .. } => OLD_COLLECTION_NOT_FOUND,
                 MilvusError::IndexNotFound(_) => OLD_INDEX_NOT_FOUND,
                 MilvusError::RateLimit(_) => OLD_RATE_LIMIT,
+                MilvusError::SchemaMismatch(_) => OLD_SCHEMA_MISMATCH,
                 _ => OLD_UNEXPECTED,
             },
             code: error.code(),

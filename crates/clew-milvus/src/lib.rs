@@ -23,6 +23,7 @@ mod collection;
 mod collections;
 
 mod expr;
+mod instant;
 
 mod rows;
 

@@ -90,11 +90,7 @@ pub(crate) fn kind_of(
         "double_range" => range(RangeKind::Double),
         "date_range" => range(RangeKind::Date),
         "ip_range" => range(RangeKind::Ip),
-        "knn_vector" => FieldKind::Vector(VectorMapping {
-            column: ColumnOptions::new(0, Space::L2),
-            ef_search: None,
-            probes: None,
-        }),
+        "knn_vector" => FieldKind::Vector(VectorMapping::new(ColumnOptions::new(0, Space::L2))),
         "sparse_vector" => FieldKind::SparseVector,
         other => {
             return Err(no_handler(name, other));

@@ -45,8 +45,9 @@ pub use completion::{
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding, UnknownZone, parse_zone};
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,
-    StoredNumbers, StoredVector, UnfitKind, ValueProblem, VectorValue, Whole, feature_code,
-    feature_weight, restore_vectors, values_at, wanted_span,
+    StoredNumbers, StoredObjectVectors, StoredVector, UnfitKind, ValueProblem, VectorValue, Whole,
+    feature_code, feature_weight, lacks_object_vectors, restore_vectors, restored, values_at,
+    wanted_span,
 };
 pub use mapping::{
     AliasProblem, CompressionLevel, DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf,

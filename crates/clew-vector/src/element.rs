@@ -133,12 +133,19 @@ impl Element {
         }
     }
 
+    /// What becomes of a number that is stored; `None` when it stays what it is.
+    pub(crate) fn rounding(self) -> Option<fn(f32) -> f32> {
+        match self {
+            Element::F16 => Some(|value| f16::from_f32(value).to_f32()),
+            Element::Bf16 => Some(|value| bf16::from_f32(value).to_f32()),
+            Element::F32 | Element::I8 | Element::Bit => None,
+        }
+    }
+
     /// The vector as it will come back, made in `buffer` if it is another.
     pub(crate) fn round<'a>(self, vector: &'a [f32], buffer: &'a mut Vec<f32>) -> &'a [f32] {
-        let round: fn(f32) -> f32 = match self {
-            Element::F16 => |value| f16::from_f32(value).to_f32(),
-            Element::Bf16 => |value| bf16::from_f32(value).to_f32(),
-            Element::F32 | Element::I8 | Element::Bit => return vector,
+        let Some(round) = self.rounding() else {
+            return vector;
         };
         buffer.clear();
         buffer.extend(vector.iter().map(|&value| round(value)));

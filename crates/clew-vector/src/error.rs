@@ -61,7 +61,7 @@ pub enum VectorError {
         /// The target given.
         target: f32,
     },
-    /// A vector without a direction in a space that compares directions.
+    /// A vector without a direction in a space that compares directions, where none is wanted.
     #[error("zero vector has no direction, which space {space} needs")]
     ZeroVector {
         /// OpenSearch name of the space.

@@ -74,7 +74,8 @@ pub use max_sim::{
 };
 pub use memory::{gets_graph, memory_needed};
 pub use options::{
-    ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
+    ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX,
+    check_direction, validate,
 };
 pub use plan::Prices;
 pub use recall::{RecallEstimate, RecallOptions};

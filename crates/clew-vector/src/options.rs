@@ -149,9 +149,21 @@ pub(crate) fn within(
     })
 }
 
-/// Checks that `vector` may be stored in, or searched for in, a column with these options.
+/// Checks that `vector` may be stored in, or searched for in, a column with these options: it has the
+/// dimension, and neither a number nor its length is out of bounds, before and after rounding. Which
+/// space the column has makes no difference, so that one may be given another. O(dimension).
 pub fn validate(vector: &[f32], options: &ColumnOptions) -> Result<(), VectorError> {
     norm_squared(vector, options).map(|_| ())
+}
+
+/// Refuses a vector without a direction in a space that compares directions, for those who want none
+/// there. A column takes it: its cosine with any other is 0. O(dimension).
+pub fn check_direction(vector: &[f32], space: Space) -> Result<(), VectorError> {
+    if space == Space::Cosine && squared(vector.iter().copied()) < DIRECTION_SQUARED_MIN {
+        let space = space.name();
+        return Err(VectorError::ZeroVector { space });
+    }
+    Ok(())
 }
 
 /// Checks a vector as [`validate`] does; the proof is its squared length.
@@ -161,8 +173,8 @@ pub(crate) fn norm_squared(vector: &[f32], options: &ColumnOptions) -> Result<f6
         let actual = vector.len();
         return Err(VectorError::DimensionMismatch { expected, actual });
     }
-    let squared: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-    if !squared.is_finite() {
+    let given = squared(vector.iter().copied());
+    if !given.is_finite() {
         let position = vector
             .iter()
             .position(|x| !x.is_finite())
@@ -170,24 +182,78 @@ pub(crate) fn norm_squared(vector: &[f32], options: &ColumnOptions) -> Result<f6
         return Err(VectorError::NotFinite { position });
     }
     options.element.check(vector)?;
-    if squared > NORM_SQUARED_MAX {
+    let rounded = match options.element.rounding() {
+        Some(round) => squared(vector.iter().map(|&value| round(value))),
+        None => given,
+    };
+    let longer = given.max(rounded);
+    if longer > NORM_SQUARED_MAX {
         return Err(VectorError::TooLong {
-            norm: squared.sqrt(),
+            norm: longer.sqrt(),
         });
     }
-    if options.space == Space::Cosine && squared < DIRECTION_SQUARED_MIN {
-        return Err(VectorError::ZeroVector {
-            space: options.space.name(),
-        });
-    }
-    Ok(squared)
+    Ok(given)
 }
 
-/// One over the length of a vector whose squared length passed [`norm_squared`].
+/// The squared length of a vector.
+pub(crate) fn squared(vector: impl Iterator<Item = f32>) -> f64 {
+    vector.map(|x| f64::from(x) * f64::from(x)).sum()
+}
+
+/// One over the length of a vector whose squared length passed [`norm_squared`]; 0 for one without a
+/// direction, so that its product with any other is 0.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounds; the checked range fits into f32"
 )]
 pub(crate) fn inverse_norm(squared: f64) -> f32 {
+    if squared < DIRECTION_SQUARED_MIN {
+        return 0.0;
+    }
     (1.0 / squared.sqrt()) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_that_fits_fits_again_when_it_was_rounded_and_in_every_space() {
+        // The longest, and one that rounding to eight bits makes longer.
+        let longest = NORM_SQUARED_MAX.sqrt();
+        #[allow(clippy::cast_possible_truncation, reason = "rounds")]
+        let near = [0.999, 1.0, 1.001].map(|share| (longest * share) as f32);
+        let small = [0.0, 1e-40, 1e-20, 1e-9, 65_504.0, 65_519.0, 3.39e38];
+        for value in near.into_iter().chain(small) {
+            for element in [Element::F32, Element::F16, Element::Bf16] {
+                let fits = |vector: &[f32]| {
+                    let spaces = [Space::L2, Space::Cosine, Space::InnerProduct];
+                    let fits = spaces.map(|space| {
+                        let options = ColumnOptions {
+                            element,
+                            ..ColumnOptions::new(2, space)
+                        };
+                        validate(vector, &options).is_ok()
+                    });
+                    assert_eq!(fits, [fits[0]; 3], "{element:?} {vector:?}");
+                    fits[0]
+                };
+                let vector = [value, -0.0];
+                if fits(&vector) {
+                    let mut buffer = Vec::new();
+                    let rounded = element.round(&vector, &mut buffer);
+                    assert!(fits(rounded), "{element:?} {vector:?} as {rounded:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_directions_are_asked_for_a_direction() {
+        let check = |vector: &[f32], space| check_direction(vector, space).is_ok();
+        assert!(check(&[0.0, 0.0], Space::L2) && check(&[0.0, 1e-9], Space::Cosine));
+        assert!(!check(&[0.0, -0.0], Space::Cosine) && !check(&[1e-30, 0.0], Space::Cosine));
+        assert_eq!(inverse_norm(0.0).to_bits(), 0.0_f32.to_bits());
+        assert_eq!(inverse_norm(4.0).to_bits(), 0.5_f32.to_bits());
+    }
 }

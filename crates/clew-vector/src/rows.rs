@@ -141,6 +141,14 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// What estimates of a row's distances lack that take it for one of length 1; see [`lacking`].
+    pub(crate) fn lacking(&self, row: u32) -> f32 {
+        match self.geometry {
+            Geometry::Angle { .. } => lacking(Space::Cosine, self.scale(row)),
+            _ => 0.0,
+        }
+    }
+
     /// Asks for the memory of one row.
     #[inline]
     pub(crate) fn prefetch(&self, row: u32) {
@@ -149,6 +157,15 @@ impl<'a> Rows<'a> {
         if let Geometry::Angle { inverse_norms } = self.geometry {
             prefetch(inverse_norms, row as usize);
         }
+    }
+}
+
+/// Codes estimate `1 - cos` as half the squared distance of vectors of length 1. That of one without a
+/// direction, which is scaled by 0, comes out half too small.
+pub(crate) fn lacking(space: Space, scale: f32) -> f32 {
+    match space {
+        Space::Cosine if scale <= 0.0 => 0.5,
+        _ => 0.0,
     }
 }
 

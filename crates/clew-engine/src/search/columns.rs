@@ -28,7 +28,8 @@ pub enum FieldValues {
     Floats(Vec<Option<f64>>),
     /// Keywords.
     Texts(Vec<Option<String>>),
-    /// Dense vectors, as numbers of the field's element.
+    /// Dense vectors, as numbers of the field's element; of a field in nested objects those of all objects, one after
+    /// the other.
     Vectors(Vec<Option<Vec<f32>>>),
     /// Sparse vectors, by ascending dimension.
     Sparse(Vec<Option<Vec<SparseEntry>>>),
@@ -281,7 +282,10 @@ impl Segment<'_> {
                     self.texts(values, &column, memory)?;
                 }
             }
-            FieldValues::Vectors(values) => self.vectors(values, field.id)?,
+            FieldValues::Vectors(values) => match self.target.mapping().nested_scope(path) {
+                None => self.vectors(values, field.id)?,
+                Some(around) => self.object_vectors(values, (field.id, around), memory)?,
+            },
             FieldValues::Sparse(values) => self.sparse(values, field.id, memory)?,
             FieldValues::Json(_) => {}
         }
@@ -336,6 +340,32 @@ impl Segment<'_> {
             let vector = column.vector(self.places[at].doc);
             let vector = vector.map_err(|error| search_error(file, error))?;
             values[at] = vector.map(Cow::into_owned);
+        }
+        Ok(())
+    }
+
+    /// The vectors of each document's nested objects, one after the other.
+    fn object_vectors(
+        &self,
+        values: &mut [Option<Vec<f32>>],
+        (field, around): (FieldId, &str),
+        memory: &mut Reservation,
+    ) -> Result<(), EngineError> {
+        let segment = &self.target.view.segments[self.number];
+        let file = segment.vectors();
+        let Some(column) = file.column(field) else {
+            return Ok(());
+        };
+        for &at in self.part {
+            unless_stopped()?;
+            let mut all = Vec::new();
+            for row in segment.objects_of(self.places[at].doc, around) {
+                let vector = column.vector(row);
+                let vector = vector.map_err(|error| search_error(file, error))?;
+                all.extend_from_slice(vector.as_deref().unwrap_or_default());
+            }
+            memory.grow(4 * all.len())?;
+            values[at] = (!all.is_empty()).then_some(all);
         }
         Ok(())
     }

@@ -46,6 +46,18 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
 }
 
+/// Refuses a vector that the field cannot be searched for.
+fn check_vector(vector: &[f32], options: &ColumnOptions) -> Result<(), QueryError> {
+    let fits = clew_vector::validate(vector, options);
+    let fits = fits.and_then(|()| clew_vector::check_direction(vector, options.space));
+    fits.map_err(|error| match error {
+        VectorError::DimensionMismatch { expected, actual } => QueryError::illegal(format!(
+            "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
+        )),
+        other => QueryError::illegal(other.to_string()),
+    })
+}
+
 impl KnnResolver for ViewKnn<'_> {
     fn resolve(
         &self,
@@ -64,12 +76,7 @@ impl KnnResolver for ViewKnn<'_> {
             )));
         };
         let options = &vector.column;
-        clew_vector::validate(&query.vector, options).map_err(|error| match error {
-            VectorError::DimensionMismatch { expected, actual } => QueryError::illegal(format!(
-                "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
-            )),
-            other => QueryError::illegal(other.to_string()),
-        })?;
+        check_vector(&query.vector, options)?;
         let k = query.k.unwrap_or(K_MAX);
         if k == 0 || k > K_MAX {
             return Err(QueryError::illegal(format!(

@@ -40,7 +40,8 @@ impl ShardWrite {
     pub(crate) fn bytes(&self) -> u64 {
         let body = match &self.action {
             ShardAction::Index { document, .. } => {
-                let vectors = document.vectors.iter().map(|(_, vector)| vector.bytes());
+                let vectors = document.vectors.iter().chain(&document.object_vectors);
+                let vectors = vectors.map(|(_, vector)| vector.bytes());
                 document.source.len() + vectors.sum::<usize>()
             }
             ShardAction::Update(spec) => {

@@ -22,6 +22,8 @@ pub(crate) struct Prepared {
     pub(crate) source: Vec<u8>,
     /// Its nested objects, each behind those that are inside it.
     pub(crate) nested: Vec<NestedObject>,
+    /// Vectors of nested objects that are not in the JSON: those of a field one after the other.
+    pub(crate) object_vectors: Vec<(FieldId, VectorValue)>,
     /// Fields that take the document's id.
     pub(crate) id_fields: Vec<Field>,
     /// The field because of which it cannot do without a routing key.
@@ -39,6 +41,7 @@ impl Prepared {
             vectors: document.vectors,
             source: document.source.into_owned(),
             nested: document.nested,
+            object_vectors: document.object_vectors,
             id_fields: document.id_fields,
             needs_routing: document.needs_routing,
             queries: document.queries,
@@ -51,7 +54,7 @@ impl Prepared {
             Some(FieldKind::Vector(vector)) => vector.column.element,
             _ => Element::F32,
         };
-        let vectors = self.vectors.iter();
+        let vectors = self.vectors.iter().chain(&self.object_vectors);
         vectors
             .map(|(field, vector)| LoggedVector {
                 field: *field,

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use clew_schema::{
-    FieldId, Mapping, SourceCursor, Sources, StoredNumbers, StoredVector, restore_vectors,
+    FieldId, Mapping, SourceCursor, Sources, StoredNumbers, StoredObjectVectors, StoredVector,
+    lacks_object_vectors, restored,
 };
-use clew_search::Blocks;
+use clew_search::{Blocks, Scope};
+use clew_vector::Column;
+use tantivy::directory::OwnedBytes;
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
 use tantivy::schema::IndexRecordOption;
@@ -179,10 +182,15 @@ impl SegmentView {
             return Ok(source.to_vec());
         }
         let mut vectors = Vec::new();
+        let mut of_objects = Vec::new();
         for (field, column) in self.files.vectors.columns() {
             let Some(path) = path_of(mapping, field) else {
                 continue;
             };
+            if let Some(around) = mapping.nested_scope(path) {
+                of_objects.extend(self.object_vectors((source, doc), (path, around), column)?);
+                continue;
+            }
             if let Some(numbers) = column.vector(doc).map_err(|e| self.files.vectors.told(e))? {
                 let element = column.options().element;
                 let numbers = StoredNumbers::Dense(element, numbers);
@@ -198,11 +206,41 @@ impl SegmentView {
                 vectors.push(StoredVector { path, numbers });
             }
         }
-        Ok(if vectors.is_empty() {
-            source.to_vec()
-        } else {
-            restore_vectors(source, &vectors)
-        })
+        Ok(restored(source, &vectors, &of_objects))
+    }
+
+    /// The vectors of a document's nested objects that its source lacks.
+    fn object_vectors<'a>(
+        &'a self,
+        (source, doc): (&[u8], DocId),
+        (path, around): (&'a str, &'a str),
+        column: &'a Column<OwnedBytes>,
+    ) -> tantivy::Result<Option<StoredObjectVectors<'a>>> {
+        let name = path.get(around.len() + 1..).unwrap_or_default();
+        if !lacks_object_vectors(source, around, name) {
+            return Ok(None);
+        }
+        let mut vectors = Vec::new();
+        for row in self.objects_of(doc, around) {
+            vectors.push(column.vector(row).map_err(|e| self.files.vectors.told(e))?);
+        }
+        let element = column.options().element;
+        Ok(Some(StoredObjectVectors {
+            around,
+            name,
+            element,
+            vectors,
+        }))
+    }
+
+    /// The rows of a document's nested objects of a path, in order.
+    pub(crate) fn objects_of(&self, doc: DocId, path: &str) -> impl Iterator<Item = DocId> {
+        let own = self.blocks().and_then(|blocks| {
+            let own = blocks.of(Scope::Nested(path))?;
+            Some((own, blocks.first_row(doc)..doc))
+        });
+        let own = own.into_iter();
+        own.flat_map(|(own, rows)| rows.filter(|row| own.contains(*row)))
     }
 }
 

@@ -1,8 +1,6 @@
 //! Partial updates: merging JSON into a stored source, and putting vectors back into one.
 
-use clew_schema::{
-    FieldId, FieldKind, Mapping, StoredNumbers, StoredVector, VectorValue, restore_vectors,
-};
+use clew_schema::{FieldId, Mapping, VectorValue};
 use serde_json::Value;
 
 use crate::base::error::EngineError;
@@ -101,28 +99,7 @@ pub(crate) fn with_vectors(mapping: &Mapping, body: Body<'_>) -> Vec<u8> {
     let Body::Index { vectors, source } = body else {
         return Vec::new();
     };
-    let named = vectors.iter().filter_map(|(field, vector)| {
-        let field = mapping.by_id(*field)?;
-        let numbers = match (&field.kind, vector) {
-            (FieldKind::Vector(kind), VectorValue::Dense(numbers)) => {
-                StoredNumbers::Dense(kind.column.element, numbers.into())
-            }
-            (FieldKind::SparseVector, VectorValue::Sparse(entries)) => {
-                StoredNumbers::Sparse(entries)
-            }
-            _ => return None,
-        };
-        Some(StoredVector {
-            path: &field.path,
-            numbers,
-        })
-    });
-    let named: Vec<StoredVector<'_>> = named.collect();
-    if named.is_empty() {
-        source.to_vec()
-    } else {
-        restore_vectors(source, &named)
-    }
+    mapping.with_vectors(source, &vectors)
 }
 
 #[cfg(test)]

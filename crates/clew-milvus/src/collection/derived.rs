@@ -22,7 +22,10 @@ pub(super) fn collection(index: &Index) -> Collection {
         ..field(ID, DataType::VarChar)
     }];
     let mut indexes = Vec::new();
-    let own = |field: &&MappedField| !field.multi_field && !field.settings.hidden;
+    let own = |field: &&MappedField| {
+        let is_nested = mapping.nested_scope(&field.path).is_some();
+        !field.multi_field && !field.settings.hidden && !is_nested
+    };
     for mapped in mapping.fields().iter().filter(own) {
         if let Some(field) = derived(mapped) {
             indexes.extend(index_of(mapped));
@@ -39,6 +42,7 @@ pub(super) fn collection(index: &Index) -> Collection {
         id: number_of(index),
         description: String::new(),
         fields,
+        structs: Vec::new(),
         dynamic: true,
         functions: Vec::new(),
         properties: BTreeMap::new(),
@@ -78,7 +82,9 @@ fn field(name: &str, data_type: DataType) -> Field {
         nullable: false,
         is_function_output: false,
         default: None,
+        is_added: false,
         params: BTreeMap::new(),
+        path: None,
     }
 }
 

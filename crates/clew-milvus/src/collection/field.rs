@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::collection::data_type::DataType;
 use crate::collection::name::NameOf;
 use crate::error::{MilvusError, Result};
+use crate::instant::{instant_text, parse_instant};
 use crate::proto::{self, KeyValuePair, value_field};
 
 /// The primary field of an index that another protocol made.
 pub(super) const ID: &str = "_id";
 /// The parameter of a text of which only the words are looked for.
 pub(super) const TEXT_ALONE: &str = "clew.text_alone";
-/// Longest name of a field or collection, in characters.
 /// Longest text that a field can ask for, in bytes.
 const LENGTH_MAX: usize = 65_535;
 /// Most elements that an array can ask for.
@@ -49,12 +50,28 @@ pub(crate) struct Field {
     /// What stands for a value that is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) default: Option<Value>,
+    /// Whether there were rows before it: those have its default in place of a value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_added: bool,
     /// The parameters as they were given: `dim`, `max_length`, …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) params: BTreeMap<String, String>,
+    /// Path in the index, where that is not its name: of what a struct consists of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
 }
 
 impl Field {
+    /// Its path in the index.
+    pub(crate) fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Whether it is what a struct consists of.
+    pub(crate) fn is_part(&self) -> bool {
+        self.path.is_some()
+    }
+
     /// Reads a field and checks it by itself.
     ///
     /// # Errors
@@ -86,7 +103,9 @@ impl Field {
             nullable: field.nullable,
             is_function_output: field.is_function_output,
             default: field.default_value.and_then(default_of),
+            is_added: false,
             params,
+            path: None,
         };
         read.check()?;
         Ok(read)
@@ -217,6 +236,11 @@ impl Field {
         given.is_some_and(|given| given.eq_ignore_ascii_case("true"))
     }
 
+    /// What stands for a value in rows from before the field.
+    pub(crate) fn added_default(&self) -> Option<&Value> {
+        self.default.as_ref().filter(|_| self.is_added)
+    }
+
     /// Whether it is the id of the document itself, and no member of it.
     pub(crate) fn is_document_id(&self) -> bool {
         self.is_primary && self.name == ID
@@ -228,7 +252,7 @@ impl Field {
     }
 
     /// The field as clients are told of it.
-    pub(crate) fn described(&self) -> proto::FieldSchema {
+    pub(crate) fn described(&self, zone: &TimeZone) -> proto::FieldSchema {
         proto::FieldSchema {
             field_id: self.id,
             name: self.name.clone(),
@@ -241,13 +265,29 @@ impl Field {
             is_clustering_key: self.is_clustering_key,
             nullable: self.nullable,
             is_function_output: self.is_function_output,
-            default_value: self.default.as_ref().map(|value| self.said_default(value)),
+            default_value: self
+                .default
+                .as_ref()
+                .map(|value| self.said_default(value, zone)),
             type_params: key_values(&self.params),
             ..proto::FieldSchema::default()
         }
     }
 
-    fn said_default(&self, value: &Value) -> proto::ValueField {
+    /// Reads a default value that is an instant, of which the collection says the zone.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(crate) fn settle_default(&mut self, zone: &TimeZone) -> Result<()> {
+        if self.data_type == DataType::Timestamptz
+            && let Some(Value::String(text)) = &self.default
+        {
+            self.default = Some(parse_instant(text, zone)?.into());
+        }
+        Ok(())
+    }
+
+    fn said_default(&self, value: &Value, zone: &TimeZone) -> proto::ValueField {
         use value_field::Data;
         #[allow(
             clippy::cast_possible_truncation,
@@ -259,7 +299,9 @@ impl Field {
                 value.as_i64().map(|number| Data::IntData(number as i32))
             }
             DataType::Int64 => value.as_i64().map(Data::LongData),
-            DataType::Timestamptz => value.as_i64().map(Data::TimestamptzData),
+            DataType::Timestamptz => value
+                .as_i64()
+                .map(|micros| Data::StringData(instant_text(micros, zone))),
             DataType::Float => value.as_f64().map(|number| Data::FloatData(number as f32)),
             DataType::Double => value.as_f64().map(Data::DoubleData),
             _ => value

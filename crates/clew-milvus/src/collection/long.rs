@@ -14,10 +14,11 @@ const _: () = assert!(TERM_UNITS as usize * 3 <= TERM_BYTES_MAX);
 pub(crate) const LONG: &str = "$long";
 
 impl Field {
-    /// Whether rows may have texts in it that are no terms. Keys always are.
+    /// Whether rows may have texts in it that are no terms. Keys always are, and texts in structs.
     pub(crate) fn may_be_long(&self) -> bool {
         self.data_type == DataType::VarChar
             && !self.is_primary
+            && !self.is_part()
             && self.max_length().is_ok_and(|max| max > TERM_BYTES_MAX)
     }
 

@@ -41,7 +41,11 @@ pub(crate) fn mapping_spec(collection: &Collection) -> Result<MappingSpec> {
     parts.push(FieldSpec::new(PARTITION, FieldKind::keyword(None)));
     parts.push(written_part());
     parts.push(long_part());
-    Ok(parts.into_iter().fold(spec, MappingSpec::with))
+    let mut spec = parts.into_iter().fold(spec, MappingSpec::with);
+    for one in &collection.structs {
+        spec.parts.extend(one.mapping_parts()?);
+    }
+    Ok(spec)
 }
 
 /// The field that says when rows were written.
@@ -60,9 +64,11 @@ pub(crate) fn field_parts(field: &Field) -> Result<Vec<FieldSpec>> {
     let Some(kind) = kind_of(field)? else {
         return Ok(Vec::new());
     };
+    // Of other types there is nothing to be strict about.
+    let is_number = matches!(kind, FieldKind::Integer(_) | FieldKind::Float(_));
     let mut parts = vec![FieldSpec {
-        coerce: field.data_type.is_vector(),
-        ..FieldSpec::new(&field.name, kind)
+        coerce: !is_number,
+        ..FieldSpec::new(field.path(), kind)
     }];
     if field.flag("enable_analyzer") {
         let words = FieldKind::text(analyzer::name_of(field));
@@ -126,9 +132,8 @@ fn kind_of(field: &Field) -> Result<Option<FieldKind>> {
         | DataType::Float16Vector
         | DataType::BFloat16Vector
         | DataType::Int8Vector => FieldKind::Vector(VectorMapping {
-            column: plain_column(field)?,
-            ef_search: None,
-            probes: None,
+            directionless: true,
+            ..VectorMapping::new(plain_column(field)?)
         }),
     }))
 }

@@ -13,12 +13,15 @@ mod loaded;
 mod long;
 mod mapped;
 mod name;
+mod structs;
 mod vector_index;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_engine::Index;
+use clew_schema::MappingSpec;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -31,11 +34,13 @@ pub(crate) use mapped::{
     DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
 };
 pub(crate) use name::NameOf;
+pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
 pub(crate) use vector_index::{Metric, VectorIndex, check_scalar, flattened};
 
 use mapped::plain_column;
 
 use crate::error::{MilvusError, Result};
+use crate::instant::zone_of;
 use crate::proto;
 
 /// The partition that rows without another one are in.
@@ -59,6 +64,9 @@ pub(crate) struct Collection {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
     pub(crate) fields: Vec<Field>,
+    /// Fields of structs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) structs: Vec<StructField>,
     /// Whether rows may have fields beyond these.
     pub(crate) dynamic: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,7 +84,8 @@ pub(crate) struct Collection {
     /// Partitions that may not be searched, of a collection that may.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) released: BTreeSet<String>,
-    /// The moment of its last change, in milliseconds since the epoch.
+    /// The moment of its schema's last change, in milliseconds since the epoch: rows say by which schema they were
+    /// packed.
     pub(crate) updated_ms: u64,
 }
 
@@ -115,9 +124,6 @@ impl Collection {
         schema: proto::CollectionSchema,
         request: &proto::CreateCollectionRequest,
     ) -> Result<Collection> {
-        if !schema.struct_array_fields.is_empty() {
-            return Err(MilvusError::Unsupported("a field of structs".into()));
-        }
         let mut fields = Vec::new();
         for (at, field) in (0..).zip(schema.fields) {
             let mut field = Field::read(field)?;
@@ -125,11 +131,19 @@ impl Collection {
             field.auto_id |= field.is_primary && schema.auto_id;
             fields.push(field);
         }
+        let mut structs = Vec::new();
+        let mut next = FIRST_FIELD_ID + i64::try_from(fields.len()).unwrap_or_default();
+        for field in schema.struct_array_fields {
+            let field = StructField::read(field, next)?;
+            next += 1 + i64::try_from(field.parts.len()).unwrap_or_default();
+            structs.push(field);
+        }
         let partition_key = fields.iter().any(|field| field.is_partition_key);
         let mut collection = Collection {
             id: 0,
             description: schema.description,
             fields,
+            structs,
             dynamic: schema.enable_dynamic_field,
             functions: Vec::new(),
             properties: pairs(request.properties.clone()),
@@ -143,6 +157,10 @@ impl Collection {
         };
         collection.properties.extend(pairs(schema.properties));
         check_properties(&collection.properties)?;
+        let zone = zone_of(&collection.properties)?;
+        for field in &mut collection.fields {
+            field.settle_default(&zone)?;
+        }
         collection.check_fields()?;
         for (at, function) in (0..).zip(schema.functions) {
             let function = collection.read_function(function, FIRST_FIELD_ID + at)?;
@@ -158,7 +176,8 @@ impl Collection {
     }
 
     fn check_fields(&self) -> Result<()> {
-        let count = self.fields.len();
+        let parts = self.structs.iter().map(|one| one.parts.len());
+        let count = self.fields.len() + parts.sum::<usize>();
         if count > FIELDS_MAX {
             return Err(MilvusError::invalid(format!(
                 "maximum field's number should be limited to {FIELDS_MAX}"
@@ -175,9 +194,12 @@ impl Collection {
                 "maximum vector field's number should be limited to {VECTORS_MAX}"
             )));
         }
-        for (at, field) in self.fields.iter().enumerate() {
-            let name = &field.name;
-            if self.fields[..at].iter().any(|other| other.name == *name) {
+        let names = self.fields.iter().map(|field| &field.name);
+        let names: Vec<&String> = names
+            .chain(self.structs.iter().map(|one| &one.name))
+            .collect();
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
                 return Err(MilvusError::invalid(format!(
                     "duplicated field name: {name}"
                 )));
@@ -256,17 +278,29 @@ impl Collection {
     }
 
     pub(crate) fn vectors(&self) -> impl Iterator<Item = &Field> {
-        self.fields
-            .iter()
-            .filter(|field| field.data_type.is_vector())
+        let parts = self.structs.iter().flat_map(|one| &one.parts);
+        let fields = self.fields.iter().chain(parts);
+        fields.filter(|field| field.data_type.is_vector())
     }
 
-    /// A field by its name.
+    /// A field by its name; what a struct consists of is `struct[part]`.
     pub(crate) fn field(&self, name: &str) -> Result<&Field> {
-        let mut fields = self.fields.iter();
+        let parts = self.structs.iter().flat_map(|one| &one.parts);
+        let mut fields = self.fields.iter().chain(parts);
         fields
             .find(|field| field.name == name)
             .ok_or_else(|| MilvusError::FieldNotFound(name.to_string()))
+    }
+
+    /// A field of structs by its name.
+    pub(crate) fn struct_field(&self, name: &str) -> Option<&StructField> {
+        self.structs.iter().find(|one| one.name == name)
+    }
+
+    /// The field of structs that consist of a field among others.
+    pub(crate) fn struct_of(&self, part: &Field) -> Option<&StructField> {
+        let mut structs = self.structs.iter();
+        structs.find(|one| one.parts.contains(part))
     }
 
     /// The function that fills a field.
@@ -278,6 +312,12 @@ impl Collection {
     /// The index of a field.
     pub(crate) fn index_of(&self, field: &str) -> Option<&KeptIndex> {
         self.indexes.iter().find(|index| index.field == field)
+    }
+
+    /// The time zone of instants that say none.
+    pub(crate) fn zone(&self) -> TimeZone {
+        // What is no zone was refused when it came.
+        zone_of(&self.properties).unwrap_or(TimeZone::UTC)
     }
 
     pub(crate) fn has_partition_key(&self) -> bool {
@@ -307,10 +347,40 @@ impl Collection {
                 field.name
             )));
         }
-        let last = self.fields.iter().map(|field| field.id).max();
-        field.id = last.unwrap_or(FIRST_FIELD_ID) + 1;
+        field.settle_default(&self.zone())?;
+        field.id = self.last_id() + 1;
+        field.is_added = true;
         self.fields.push(field);
         self.check_fields()
+    }
+
+    /// Adds a field of structs to those that are there.
+    pub(crate) fn add_struct(
+        &mut self,
+        field: proto::StructArrayFieldSchema,
+    ) -> Result<MappingSpec> {
+        let field = StructField::read(field, self.last_id() + 1)?;
+        if !field.nullable {
+            return Err(MilvusError::invalid(format!(
+                "added struct field must be nullable, please check it, field name = {}",
+                field.name
+            )));
+        }
+        let parts = field.mapping_parts()?;
+        self.structs.push(field);
+        self.check_fields()?;
+        Ok(MappingSpec {
+            parts,
+            ..MappingSpec::default()
+        })
+    }
+
+    /// The greatest number that a field has.
+    fn last_id(&self) -> i64 {
+        let parts = self.structs.iter().flat_map(|one| &one.parts);
+        let ids = self.fields.iter().chain(parts).map(|field| field.id);
+        let last = ids.chain(self.structs.iter().map(|one| one.id)).max();
+        last.unwrap_or(FIRST_FIELD_ID)
     }
 
     pub(crate) fn add_partition(&mut self, name: &str, id: i64) -> Result<()> {
@@ -330,11 +400,17 @@ impl Collection {
 
     /// The schema as clients are told of it.
     pub(crate) fn described(&self, name: &str) -> proto::CollectionSchema {
+        let zone = self.zone();
         proto::CollectionSchema {
             name: name.to_string(),
             description: self.description.clone(),
             auto_id: self.primary().auto_id,
-            fields: self.fields.iter().map(Field::described).collect(),
+            fields: self
+                .fields
+                .iter()
+                .map(|field| field.described(&zone))
+                .collect(),
+            struct_array_fields: self.structs.iter().map(StructField::described).collect(),
             enable_dynamic_field: self.dynamic,
             properties: key_values(&self.properties),
             functions: self
@@ -362,6 +438,12 @@ impl Collection {
             output_field_names: function.outputs.clone(),
             params: key_values(&function.params),
         }
+    }
+
+    /// Whether rows are packed for it as for another.
+    pub(crate) fn has_schema_of(&self, other: &Collection) -> bool {
+        let same_fields = self.fields == other.fields && self.structs == other.structs;
+        same_fields && self.dynamic == other.dynamic && self.functions == other.functions
     }
 
     /// Whether another description asks for the same collection.

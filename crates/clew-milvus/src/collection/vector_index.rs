@@ -17,15 +17,24 @@ pub(crate) enum Metric {
     Jaccard,
     /// By the words of the text that a function reads.
     Bm25,
+    /// Of lists of vectors: the sum over those searched for of the best among a row's.
+    MaxSimL2,
+    MaxSimInnerProduct,
+    MaxSimCosine,
 }
 
-const METRICS: [(Metric, &str); 6] = [
+/// Every metric by its names, its own first.
+const METRICS: [(Metric, &str); 10] = [
     (Metric::L2, "L2"),
     (Metric::InnerProduct, "IP"),
     (Metric::Cosine, "COSINE"),
     (Metric::Hamming, "HAMMING"),
     (Metric::Jaccard, "JACCARD"),
     (Metric::Bm25, "BM25"),
+    (Metric::MaxSimL2, "MAX_SIM_L2"),
+    (Metric::MaxSimInnerProduct, "MAX_SIM_IP"),
+    (Metric::MaxSimCosine, "MAX_SIM_COSINE"),
+    (Metric::MaxSimCosine, "MAX_SIM"),
 ];
 
 impl Metric {
@@ -44,15 +53,30 @@ impl Metric {
 
     /// Whether a greater number is a better one.
     pub(crate) fn is_similarity(self) -> bool {
-        matches!(self, Metric::InnerProduct | Metric::Cosine | Metric::Bm25)
+        !matches!(
+            self,
+            Metric::L2 | Metric::Hamming | Metric::Jaccard | Metric::MaxSimL2
+        )
+    }
+
+    /// Whether it compares lists of vectors.
+    pub(crate) fn is_max_sim(self) -> bool {
+        matches!(
+            self,
+            Metric::MaxSimL2 | Metric::MaxSimInnerProduct | Metric::MaxSimCosine
+        )
     }
 
     /// What Milvus says of a distance in a column's space.
     pub(crate) fn score(self, distance: f32) -> f32 {
         match self {
-            Metric::L2 | Metric::Hamming | Metric::Jaccard | Metric::Bm25 => distance,
+            Metric::L2 | Metric::Hamming | Metric::Jaccard | Metric::Bm25 | Metric::MaxSimL2 => {
+                distance
+            }
             // Not -0, which clients would show.
-            Metric::InnerProduct => 0.0 - distance,
+            Metric::InnerProduct | Metric::MaxSimInnerProduct | Metric::MaxSimCosine => {
+                0.0 - distance
+            }
             Metric::Cosine => 1.0 - distance,
         }
     }
@@ -64,9 +88,9 @@ impl Metric {
 
     fn space(self) -> Option<Space> {
         Some(match self {
-            Metric::L2 => Space::L2,
-            Metric::InnerProduct => Space::InnerProduct,
-            Metric::Cosine => Space::Cosine,
+            Metric::L2 | Metric::MaxSimL2 => Space::L2,
+            Metric::InnerProduct | Metric::MaxSimInnerProduct => Space::InnerProduct,
+            Metric::Cosine | Metric::MaxSimCosine => Space::Cosine,
             Metric::Hamming => Space::Hamming,
             Metric::Jaccard => Space::Jaccard,
             Metric::Bm25 => return None,
@@ -227,16 +251,28 @@ fn metric_of(field: &Field, given: Option<&str>) -> Result<Metric> {
         DataType::BinaryVector => Metric::Hamming,
         DataType::SparseFloatVector if field.is_function_output => Metric::Bm25,
         DataType::SparseFloatVector => Metric::InnerProduct,
+        _ if field.is_part() => Metric::MaxSimCosine,
         _ => Metric::Cosine,
     };
     let metric = match given {
         None | Some("") => usual,
+        Some(name @ ("MAX_SIM_HAMMING" | "MAX_SIM_JACCARD")) if field.is_part() => {
+            return Err(MilvusError::Unsupported(format!("metric {name}")));
+        }
         Some(name) => Metric::named(name).ok_or_else(|| unfit_metric(data_type, name))?,
     };
     let allowed: &[Metric] = match data_type {
         DataType::BinaryVector => &[Metric::Hamming, Metric::Jaccard],
         DataType::SparseFloatVector if field.is_function_output => &[Metric::Bm25],
         DataType::SparseFloatVector => &[Metric::InnerProduct],
+        _ if field.is_part() => &[
+            Metric::L2,
+            Metric::InnerProduct,
+            Metric::Cosine,
+            Metric::MaxSimL2,
+            Metric::MaxSimInnerProduct,
+            Metric::MaxSimCosine,
+        ],
         _ => &[Metric::L2, Metric::InnerProduct, Metric::Cosine],
     };
     if allowed.contains(&metric) {

@@ -5,6 +5,7 @@
 //! test of the documents that those let through. A value that is null, or not there, makes a comparison unknown, and
 //! what is unknown does not match, negated or not.
 
+mod instants;
 mod lower;
 mod parse;
 mod templates;
@@ -16,7 +17,7 @@ mod tests;
 
 use clew_query::{Bool, FieldStep, Query};
 
-use crate::collection::{Collection, Field};
+use crate::collection::{Collection, Field, StructField};
 use crate::error::{MilvusError, Result};
 pub(crate) use templates::Templates;
 pub(crate) use tree::Expr;
@@ -30,16 +31,32 @@ struct ExprError {
     /// The byte where it is.
     at: usize,
     reason: String,
+    /// Whether it is right, and there is nothing like it here.
+    is_unsupported: bool,
 }
 
 impl ExprError {
     fn at(at: usize, reason: impl Into<String>) -> Self {
         let reason = reason.into();
-        ExprError { at, reason }
+        ExprError {
+            at,
+            reason,
+            is_unsupported: false,
+        }
+    }
+
+    fn unsupported(at: usize, what: impl Into<String>) -> Self {
+        ExprError {
+            is_unsupported: true,
+            ..ExprError::at(at, what)
+        }
     }
 
     /// The error with its line and column.
     fn told(&self, text: &str) -> MilvusError {
+        if self.is_unsupported {
+            return MilvusError::Unsupported(self.reason.clone());
+        }
         const SHOWN: usize = 512;
         let before = text.get(..self.at).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -91,8 +108,24 @@ pub(crate) fn lower(
     collection: &Collection,
     templates: &Templates,
 ) -> Result<Query> {
-    let lowered = lower::lower(&parsed.expr, collection, templates);
+    let lowered = instants::resolved(&parsed.expr, collection).and_then(|resolved| {
+        let expr = resolved.as_ref().unwrap_or(&parsed.expr);
+        lower::lower(expr, collection, templates)
+    });
     lowered.map_err(|error| error.told(&parsed.text))
+}
+
+/// The condition that an expression has for the structs of a field by themselves, as `element_filter` says it.
+///
+/// # Errors
+/// As [`lower`].
+pub(crate) fn element_filter(
+    parsed: &Parsed,
+    (collection, field): (&Collection, &StructField),
+    templates: &Templates,
+) -> Result<Option<Query>> {
+    let found = lower::element_filter(&parsed.expr, (collection, field), templates);
+    found.map_err(|error| error.told(&parsed.text))
 }
 
 /// The keys that an expression names, when that is all it does: `id in [1, 2]` or `id == 1`.

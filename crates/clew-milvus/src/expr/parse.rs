@@ -267,12 +267,19 @@ impl Parser {
                 self.expect(")")?;
                 return Ok(inner);
             }
+            Token::Symbol("$") => Kind::Path(self.part()?),
             Token::Symbol("[") => Kind::List(self.list("]")?),
             Token::Name(name) if matches!(name.as_str(), "true" | "True" | "TRUE") => {
                 Kind::Bool(true)
             }
             Token::Name(name) if matches!(name.as_str(), "false" | "False" | "FALSE") => {
                 Kind::Bool(false)
+            }
+            Token::Name(name) if is_word(&name, "iso") && self.is_text() => {
+                Kind::Instant(self.text())
+            }
+            Token::Name(name) if is_word(&name, "interval") && self.is_text() => {
+                Kind::Interval(self.text())
             }
             Token::Name(name) if self.eat("(") => self.call(name)?,
             Token::Name(name) => {
@@ -288,6 +295,17 @@ impl Parser {
             }
         };
         Ok(Expr { at, kind })
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self.peek(), Token::Text(_))
+    }
+
+    fn text(&mut self) -> String {
+        match self.take() {
+            Token::Text(text) => text,
+            _ => String::new(),
+        }
     }
 
     fn list(&mut self, end: &str) -> Result<Vec<Expr>, ExprError> {
@@ -324,6 +342,26 @@ impl Parser {
             name,
             arguments,
             named,
+        })
+    }
+
+    /// The field of a struct: `[name]` behind what stands for the struct.
+    fn part(&mut self) -> Result<Path, ExprError> {
+        self.expect("[")?;
+        let name = match self.take() {
+            Token::Name(name) | Token::Text(name) => name,
+            other => {
+                self.next -= 1;
+                return Err(self.unexpected(&format!(
+                    "mismatched input {} expecting the name of a field of structs",
+                    shown(&other)
+                )));
+            }
+        };
+        self.expect("]")?;
+        Ok(Path {
+            name: "$".to_string(),
+            steps: vec![Step::Member(name)],
         })
     }
 

@@ -15,6 +15,10 @@ pub(super) enum Kind {
     Float(f64),
     Text(String),
     List(Vec<Expr>),
+    /// `ISO '…'`: a moment, as it was written.
+    Instant(String),
+    /// `INTERVAL '…'`: a length of time.
+    Interval(String),
     /// A value that comes beside the expression.
     Template(String),
     /// A field, and the way into it.
@@ -63,6 +67,38 @@ impl Expr {
         false
     }
 
+    /// Whether it, or a part of it, is such a one.
+    pub(super) fn any(&self, is_it: &dyn Fn(&Expr) -> bool) -> bool {
+        let mut left = vec![self];
+        while let Some(one) = left.pop() {
+            if is_it(one) {
+                return true;
+            }
+            left.extend(one.children());
+        }
+        false
+    }
+
+    pub(super) fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            Kind::List(items) => items.iter_mut().collect(),
+            Kind::Not(inner)
+            | Kind::Negative(inner)
+            | Kind::Inverted(inner)
+            | Kind::IsNull { value: inner, .. }
+            | Kind::Exists(inner) => vec![&mut **inner],
+            Kind::Binary(_, left, right) => vec![&mut **left, &mut **right],
+            Kind::In { value, list, .. } => vec![&mut **value, &mut **list],
+            Kind::Call {
+                arguments, named, ..
+            } => {
+                let named = named.iter_mut().map(|(_, value)| value);
+                arguments.iter_mut().chain(named).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn children(&self) -> Vec<&Expr> {
         match &self.kind {
             Kind::List(items) => items.iter().collect(),
@@ -83,6 +119,8 @@ impl Expr {
             | Kind::Integer(_)
             | Kind::Float(_)
             | Kind::Text(_)
+            | Kind::Instant(_)
+            | Kind::Interval(_)
             | Kind::Template(_)
             | Kind::Path(_) => Vec::new(),
         }

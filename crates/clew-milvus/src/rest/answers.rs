@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Answer, rows};
-use crate::collection::DataType;
+use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::proto::*;
 
 /// The state of a collection that can be searched.
@@ -32,6 +32,9 @@ pub(super) fn pairs(pairs: &[KeyValuePair]) -> Value {
 }
 
 fn type_name(number: i32) -> &'static str {
+    if number == ARRAY_OF_VECTOR {
+        return "ArrayOfVector";
+    }
     DataType::of(number).map_or("None", DataType::name)
 }
 
@@ -61,6 +64,16 @@ pub(super) fn collection(
         }
         told
     };
+    let of_structs = |one: &StructArrayFieldSchema| {
+        json!({
+            "id": one.field_id,
+            "name": one.name,
+            "description": one.description,
+            "nullable": one.nullable,
+            "params": pairs(&one.type_params),
+            "fields": one.fields.iter().map(field).collect::<Vec<_>>(),
+        })
+    };
     let shown = |index: &IndexDescription| {
         json!({
             "fieldName": index.field_name,
@@ -81,6 +94,7 @@ pub(super) fn collection(
         "consistencyLevel": level.copied().unwrap_or("Bounded"),
         "enableDynamicField": schema.enable_dynamic_field,
         "fields": schema.fields.iter().map(field).collect::<Vec<_>>(),
+        "structFields": schema.struct_array_fields.iter().map(of_structs).collect::<Vec<_>>(),
         "functions": schema.functions.iter().map(function).collect::<Vec<_>>(),
         "indexes": indexes.iter().map(shown).collect::<Vec<_>>(),
         "load": load_state(state),
@@ -140,11 +154,18 @@ pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
     let mut objects = rows::objects(&found.fields_data);
     objects.resize_with(keys.len(), Map::new);
     let scores = found.scores.iter().map(|score| Value::from(*score));
+    // Which struct of its row each hit is.
+    let elements = found.element_indices.map(|list| list.data);
+    let elements = elements.unwrap_or_default().into_iter().map(Some);
+    let elements = elements.chain(std::iter::repeat(None));
     let told: Vec<Value> = objects
         .into_iter()
-        .zip(keys.into_iter().zip(scores))
-        .map(|(fields, (id, distance))| {
+        .zip(keys.into_iter().zip(scores).zip(elements))
+        .map(|(fields, ((id, distance), element))| {
             let mut row = Map::new();
+            if let Some(element) = element {
+                row.insert("offset".to_string(), element.into());
+            }
             row.insert("distance".to_string(), distance);
             row.insert(found.primary_field_name.clone(), id);
             row.extend(fields);

@@ -4,9 +4,10 @@ use prost::Message;
 use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
-use super::{Answer, answers, done, unknown};
-use crate::collection::DataType;
+use super::{Answer, answers, done, structs, unknown};
+use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::error::MilvusError;
+use crate::instant::ZONE;
 use crate::proto::*;
 use crate::service::{Caller, Door};
 
@@ -112,6 +113,15 @@ async fn change(door: &Door, (action, caller): (&str, Caller), body: &Body) -> R
             };
             door.add_collection_field(caller, request).await?;
         }
+        "struct_fields/add" => {
+            let schema = structs::schema(&Body(body.object("schema")?))?;
+            let request = AddCollectionStructFieldRequest {
+                collection_name,
+                struct_array_field_schema: Some(schema),
+                ..AddCollectionStructFieldRequest::default()
+            };
+            door.add_collection_struct_field(caller, request).await?;
+        }
         other => return Err(unknown(&format!("collections/{other}"))),
     }
     Ok(())
@@ -181,6 +191,9 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
         &params.text_or("consistencyLevel", "Bounded")?,
     )?;
     let mut properties = body.pairs("properties")?;
+    if let Some(zone) = params.get(ZONE) {
+        properties.push(pair(ZONE, text_of(zone)));
+    }
     if let Some(seconds) = params.number("ttlSeconds")? {
         properties.push(pair("collection.ttl.seconds", seconds));
     }
@@ -269,16 +282,20 @@ fn quick_schema(body: &Body) -> Result<CollectionSchema> {
     })
 }
 
+/// The members of one of the objects of a schema.
+pub(super) fn members(value: &Value) -> Result<Map<String, Value>> {
+    let members = value.as_object().cloned();
+    members.ok_or_else(|| wrong("schema.fields", "a list of objects"))
+}
+
 fn full_schema(schema: &Body) -> Result<CollectionSchema> {
-    let members = |value: &Value| {
-        value
-            .as_object()
-            .cloned()
-            .ok_or_else(|| wrong("schema.fields", "a list of objects"))
-    };
     let mut fields = Vec::new();
     for one in schema.list("fields") {
         fields.push(field(&members(one)?)?);
+    }
+    let mut struct_array_fields = Vec::new();
+    for one in schema.list("structFields") {
+        struct_array_fields.push(structs::schema(&Body(members(one)?))?);
     }
     let mut functions = Vec::new();
     for one in schema.list("functions") {
@@ -294,6 +311,7 @@ fn full_schema(schema: &Body) -> Result<CollectionSchema> {
     Ok(CollectionSchema {
         description: schema.text_or("description", "")?,
         fields,
+        struct_array_fields,
         functions,
         enable_dynamic_field: schema.flag("enableDynamicField")?.unwrap_or_default(),
         ..CollectionSchema::default()
@@ -301,11 +319,18 @@ fn full_schema(schema: &Body) -> Result<CollectionSchema> {
 }
 
 fn type_named(name: &str) -> Result<i32> {
-    let found = DataType::named(name).map(DataType::number);
-    Ok(found.ok_or_else(|| MilvusError::Unsupported(format!("the data type {name}")))?)
+    let found = match name {
+        "ArrayOfVector" => Some(ARRAY_OF_VECTOR),
+        _ => DataType::named(name).map(DataType::number),
+    };
+    Ok(found.ok_or_else(|| {
+        MilvusError::Unsupported(format!(
+            "the data type {name} of a field (structs are in structFields, or come by struct_fields/add)"
+        ))
+    })?)
 }
 
-fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
+pub(super) fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
     let body = Body(members.clone());
     let element = match body.get("elementDataType") {
         None => 0,

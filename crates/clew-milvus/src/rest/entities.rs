@@ -10,8 +10,9 @@ use super::body::{Body, Refusal, Result, pair, wrong};
 use super::{Answer, answers, rows, unknown};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
+use crate::instant::ZONE;
 use crate::proto::*;
-use crate::service::{Caller, Door, Service};
+use crate::service::{Caller, Door, EMBEDDING_LIST, Service};
 
 /// Rows of a query that says no number.
 const LIMIT: i64 = 100;
@@ -126,6 +127,9 @@ async fn query(
         query_params.push(pair("limit", body.number("limit")?.unwrap_or(LIMIT)));
         query_params.push(pair("offset", body.number("offset")?.unwrap_or_default()));
     }
+    if let Some(zone) = body.get(ZONE) {
+        query_params.push(pair(ZONE, super::body::text_of(zone)));
+    }
     let request = QueryRequest {
         collection_name,
         expr,
@@ -212,6 +216,7 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         ("groupingField", "group_by_field"),
         ("groupSize", "group_size"),
         ("strictGroupSize", "strict_group_size"),
+        (ZONE, ZONE),
     ] {
         if let Some(value) = body.get(name) {
             search_params.push(pair(key, super::body::text_of(value)));
@@ -241,16 +246,27 @@ fn placeholders(field: &Field, data: &[&Value]) -> Result<bytes::Bytes> {
     } else {
         field.data_type
     };
+    let is_list = |one: &&Value| {
+        let items = one.as_array();
+        items.is_some_and(|items| items.first().is_some_and(Value::is_array))
+    };
+    // Of structs a list of vectors may be looked for.
+    let are_lists = field.is_part() && data.iter().all(is_list);
     let values = data
         .iter()
         .map(|one| match one.as_str().filter(|_| are_texts) {
             Some(text) => Ok(bytes::Bytes::from(text.to_string())),
+            None if are_lists => {
+                let vectors = one.as_array().into_iter().flatten();
+                let vectors = vectors.map(|vector| rows::vector_bytes(field, vector));
+                Ok(vectors.collect::<Result<Vec<_>>>()?.concat().into())
+            }
             None => rows::vector_bytes(field, one),
         });
     let group = PlaceholderGroup {
         placeholders: vec![PlaceholderValue {
             tag: "$0".to_string(),
-            r#type: data_type.number(),
+            r#type: data_type.number() + if are_lists { EMBEDDING_LIST } else { 0 },
             values: values.collect::<Result<_>>()?,
         }],
     };

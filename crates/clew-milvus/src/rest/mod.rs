@@ -8,6 +8,7 @@ mod collections;
 mod entities;
 mod others;
 mod rows;
+mod structs;
 
 use axum::body::Body as RawBody;
 use axum::extract::{DefaultBodyLimit, Path, State};

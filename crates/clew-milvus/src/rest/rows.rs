@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use serde_json::{Map, Value, json};
 
 use super::body::{Refusal, Result};
+use super::structs;
 use crate::collection::{Collection, DYNAMIC, DataType, Field};
 use crate::proto::*;
 use crate::rows::numbers;
@@ -46,12 +47,18 @@ pub(super) fn columns(
         }
         columns.push(column(field, &objects)?);
     }
+    for field in &collection.structs {
+        if objects.iter().any(|row| row.contains_key(&field.name)) {
+            columns.push(structs::column(field, &objects)?);
+        }
+    }
+    let is_known =
+        |name: &String| collection.field(name).is_ok() || collection.struct_field(name).is_some();
     if collection.dynamic {
         let rest = objects.iter().map(|row| {
-            let own = |name: &String| collection.field(name).is_err();
             let rest: Object = row
                 .iter()
-                .filter(|(name, _)| own(name))
+                .filter(|(name, _)| !is_known(name))
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect();
             Bytes::from(Value::Object(rest).to_string())
@@ -68,7 +75,7 @@ pub(super) fn columns(
     } else if let Some(name) = objects
         .iter()
         .flat_map(|row| row.keys())
-        .find(|name| collection.field(name).is_err())
+        .find(|name| !is_known(name))
     {
         return Err(Refusal::Rows(format!(
             "has pass more field without dynamic schema, please check it: {name}"
@@ -115,7 +122,7 @@ fn column(field: &Field, rows: &[&Object]) -> Result<FieldData> {
     clippy::cast_possible_truncation,
     reason = "single precision is what the field has"
 )]
-fn scalar_data(
+pub(super) fn scalar_data(
     field: &Field,
     data_type: DataType,
     given: &[(usize, &Value)],
@@ -139,8 +146,8 @@ fn scalar_data(
         DataType::Int64 => Data::LongData(LongArray {
             data: all(given, whole, each("a whole number"))?,
         }),
-        DataType::Timestamptz => Data::TimestamptzData(TimestamptzArray {
-            data: all(given, whole, each("a whole number"))?,
+        DataType::Timestamptz => Data::StringData(StringArray {
+            data: all(given, text, each("a time of ISO 8601"))?,
         }),
         DataType::Float => Data::FloatData(FloatArray {
             data: all(
@@ -215,7 +222,7 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(text).or_else(float)
 }
 
-fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<VectorField> {
+pub(super) fn vectors(field: &Field, given: &[(usize, &Value)]) -> Result<VectorField> {
     use vector_field::Data;
     let read = |(row, value): &(usize, &Value)| {
         vector_bytes(field, value).map_err(|error| match error {
@@ -367,6 +374,7 @@ fn values_of(column: &FieldData) -> Vec<Value> {
         |row: usize| column.valid_data.is_empty() || column.valid_data.get(row) == Some(&true);
     match &column.field {
         None => Vec::new(),
+        Some(field_data::Field::StructArrays(column)) => structs::lists(column),
         Some(field_data::Field::Scalars(scalars)) => {
             let values = scalar_values(scalars).into_iter().enumerate();
             values
@@ -390,7 +398,7 @@ fn values_of(column: &FieldData) -> Vec<Value> {
     }
 }
 
-fn scalar_values(scalars: &ScalarField) -> Vec<Value> {
+pub(super) fn scalar_values(scalars: &ScalarField) -> Vec<Value> {
     use scalar_field::Data;
     fn all<T: Clone + Into<Value>>(values: &[T]) -> Vec<Value> {
         values.iter().cloned().map(Into::into).collect()
@@ -422,7 +430,7 @@ fn scalar_values(scalars: &ScalarField) -> Vec<Value> {
     }
 }
 
-fn vector_values(vectors: &VectorField) -> Vec<Value> {
+pub(super) fn vector_values(vectors: &VectorField) -> Vec<Value> {
     use vector_field::Data;
     let dim = usize::try_from(vectors.dim).unwrap_or_default().max(1);
     let bytes = |bytes: &Bytes, width: usize| {
@@ -462,5 +470,10 @@ fn vector_values(vectors: &VectorField) -> Vec<Value> {
             };
             rows.contents.iter().map(row).collect()
         }
+        Some(Data::VectorArray(cells)) => cells
+            .data
+            .iter()
+            .map(|cell| vector_values(cell).into())
+            .collect(),
     }
 }

@@ -1,173 +1,17 @@
-//! Documents become columns again: one for each field that was asked for.
+//! Values of documents become columns again.
 
 use bytes::Bytes;
-use clew_engine::{FieldValues, GroupKey, WantedField};
+use clew_engine::{FieldValues, GroupKey};
 use half::{bf16, f16};
+use jiff::tz::TimeZone;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::sparse::sparse_column;
-use crate::collection::{Collection, DYNAMIC, DataType, Field};
+use crate::collection::{Collection, DataType, Field};
 use crate::error::{MilvusError, Result};
-use crate::expr::inside;
+use crate::instant::instant_text;
 use crate::proto::{self, FieldData, field_data, i_ds, scalar_field, vector_field};
-
-/// What of each row is wanted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
-    pub(crate) scalars: Vec<Field>,
-    pub(crate) vectors: Vec<Field>,
-    /// Keys of what rows have beyond the fields; all of them where `whole_dynamic` is set.
-    pub(crate) dynamic: Vec<String>,
-    pub(crate) whole_dynamic: bool,
-    /// The names as they were asked for.
-    pub(crate) names: Vec<String>,
-}
-
-impl Wanted {
-    /// Reads the names of fields that a client wants to see.
-    ///
-    /// # Errors
-    /// For a name that is no field, in a collection without dynamic fields.
-    pub(crate) fn read(collection: &Collection, names: &[String]) -> Result<Wanted> {
-        let mut wanted = Wanted::default();
-        for name in names {
-            match name.as_str() {
-                "*" => {
-                    for field in &collection.fields {
-                        wanted.add(field);
-                    }
-                    wanted.whole_dynamic |= collection.dynamic;
-                }
-                DYNAMIC if collection.dynamic => wanted.whole_dynamic = true,
-                name => match collection.field(name) {
-                    Ok(field) if field.is_function_output => {
-                        return Err(MilvusError::invalid(format!(
-                            "not allowed to retrieve raw data of field {name}"
-                        )));
-                    }
-                    Ok(field) => wanted.add(field),
-                    Err(_) if collection.dynamic => {
-                        if !matches!(inside(name, collection), Ok(Some(_))) {
-                            return Err(MilvusError::invalid(format!(
-                                "parse output field name failed: {name} is no name, and no path of one"
-                            )));
-                        }
-                        wanted.add_dynamic(name);
-                    }
-                    Err(_) => {
-                        return Err(MilvusError::invalid(format!("field {name} not exist")));
-                    }
-                },
-            }
-        }
-        Ok(wanted)
-    }
-
-    fn add(&mut self, field: &Field) {
-        if field.is_function_output || self.names.contains(&field.name) {
-            return;
-        }
-        self.names.push(field.name.clone());
-        if field.data_type.is_vector() {
-            self.vectors.push(field.clone());
-        } else {
-            self.scalars.push(field.clone());
-        }
-    }
-
-    fn add_dynamic(&mut self, path: &str) {
-        // Of a path into the dynamic field its first key is handed out.
-        let key = path
-            .strip_prefix("$meta[\"")
-            .and_then(|rest| rest.split_once("\"]"))
-            .map_or(path, |(key, _)| key);
-        let key = key.split_once('[').map_or(key, |(key, _)| key);
-        if !self.names.iter().any(|name| name == key) {
-            self.names.push(key.to_string());
-        }
-        self.dynamic.push(key.to_string());
-    }
-
-    /// The key is always handed out.
-    pub(crate) fn with_primary(mut self, collection: &Collection) -> Self {
-        self.add(collection.primary());
-        self
-    }
-
-    /// What has to be read of each row, in the order in which [`Wanted::columns`] takes it.
-    pub(crate) fn fields(&self) -> Vec<WantedField> {
-        let scalar = |field: &Field| match field.data_type {
-            DataType::Json | DataType::Array => WantedField::Json(field.name.clone()),
-            _ => WantedField::Typed(field.name.clone()),
-        };
-        let scalars = self
-            .scalars
-            .iter()
-            .filter(|field| !field.is_primary)
-            .map(scalar);
-        let vectors = self.vectors.iter().map(scalar);
-        let dynamic = self
-            .has_dynamic()
-            .then(|| WantedField::Json(DYNAMIC.to_string()));
-        scalars.chain(vectors).chain(dynamic).collect()
-    }
-
-    fn has_dynamic(&self) -> bool {
-        self.whole_dynamic || !self.dynamic.is_empty()
-    }
-
-    /// The columns of rows with these ids, of what was read of them.
-    ///
-    /// # Errors
-    /// When a document does not hold what its field says.
-    pub(crate) fn columns(&self, ids: &[&str], read: Vec<FieldValues>) -> Result<Vec<FieldData>> {
-        let missing = || MilvusError::Internal("a column was not read".into());
-        let mut read = read.into_iter();
-        let mut columns = Vec::new();
-        for field in &self.scalars {
-            columns.push(match field.is_primary {
-                true => key_column(field, ids)?,
-                false => scalar_column(field, read.next().ok_or_else(missing)?)?,
-            });
-        }
-        for field in &self.vectors {
-            columns.push(vector_column(field, read.next().ok_or_else(missing)?)?);
-        }
-        if self.has_dynamic() {
-            columns.push(self.dynamic_column(read.next().ok_or_else(missing)?)?);
-        }
-        Ok(columns)
-    }
-
-    fn dynamic_column(&self, read: FieldValues) -> Result<FieldData> {
-        let FieldValues::Json(values) = read else {
-            return Err(MilvusError::Internal("the dynamic field is no JSON".into()));
-        };
-        let shown = |json: Option<Box<RawValue>>| -> Result<Bytes> {
-            let Some(json) = json else {
-                return Ok(Bytes::from_static(b"{}"));
-            };
-            if self.whole_dynamic {
-                return Ok(Bytes::from(json.get().to_string()));
-            }
-            let mut own: Map<String, Value> =
-                serde_json::from_str(json.get()).map_err(|error| {
-                    MilvusError::Internal(format!("the dynamic field of a row: {error}"))
-                })?;
-            own.retain(|key, _| self.dynamic.contains(key));
-            Ok(Bytes::from(Value::Object(own).to_string()))
-        };
-        let data = values.into_iter().map(shown).collect::<Result<_>>()?;
-        Ok(FieldData {
-            r#type: DataType::Json.number(),
-            field_name: DYNAMIC.to_string(),
-            is_dynamic: true,
-            field: scalars(scalar_field::Data::JsonData(proto::JsonArray { data })),
-            ..FieldData::default()
-        })
-    }
-}
 
 /// The keys of rows, as their type has them.
 ///
@@ -195,13 +39,13 @@ pub(crate) fn keys<'r>(
     })
 }
 
-fn scalars(data: scalar_field::Data) -> Option<field_data::Field> {
+pub(super) fn scalars(data: scalar_field::Data) -> Option<field_data::Field> {
     Some(field_data::Field::Scalars(proto::ScalarField {
         data: Some(data),
     }))
 }
 
-fn key_column(field: &Field, ids: &[&str]) -> Result<FieldData> {
+pub(super) fn key_column(field: &Field, ids: &[&str]) -> Result<FieldData> {
     let data = match field.data_type {
         DataType::Int64 => {
             let numbers = ids.iter().map(|id| number_of(id));
@@ -233,9 +77,9 @@ fn number_of(id: &str) -> Result<i64> {
         .map_err(|_| MilvusError::Internal(format!("the id {id} is no number")))
 }
 
-/// The values that hits were grouped by.
+/// The values that hits were grouped by; instants are told in a zone.
 pub(crate) fn group_column<'k>(
-    field: &Field,
+    (field, zone): (&Field, &TimeZone),
     keys: impl Iterator<Item = Option<&'k GroupKey>>,
 ) -> Result<FieldData> {
     let values = keys.map(|key| match key {
@@ -243,17 +87,20 @@ pub(crate) fn group_column<'k>(
         Some(GroupKey::Integer(number)) if field.data_type == DataType::Bool => {
             Some(Value::from(*number != 0))
         }
+        Some(GroupKey::Integer(at)) if field.data_type == DataType::Timestamptz => {
+            Some(Value::from(instant_text(*at, zone)))
+        }
         Some(GroupKey::Integer(number)) => Some(Value::from(*number)),
         Some(GroupKey::Text(text)) => Some(Value::from(text.as_str())),
     });
     let values: Vec<Option<Value>> = values.collect();
     let borrowed: Vec<Option<&Value>> = values.iter().map(Option::as_ref).collect();
     let valid = validity(field, borrowed.iter().map(Option::is_some));
-    Ok(column_of(
-        field,
-        valid,
-        data_of(field, field.data_type, &borrowed)?,
-    ))
+    let told_as = match field.data_type {
+        DataType::Timestamptz => DataType::VarChar,
+        own => own,
+    };
+    Ok(column_of(field, valid, data_of(field, told_as, &borrowed)?))
 }
 
 /// The values inside JSON that hits were grouped by.
@@ -284,7 +131,7 @@ pub(crate) fn group_texts<'k>(
     clippy::cast_possible_truncation,
     reason = "fields of 32 bits hold nothing else"
 )]
-fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
+pub(super) fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
     use scalar_field::Data;
     let (present, data): (Vec<bool>, Data) = match (read, field.data_type) {
         (FieldValues::Integers(values), data_type) => {
@@ -295,9 +142,6 @@ fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
                     data: numbers.map(|number| number != 0).collect(),
                 }),
                 DataType::Int64 => Data::LongData(proto::LongArray {
-                    data: numbers.collect(),
-                }),
-                DataType::Timestamptz => Data::TimestamptzData(proto::TimestamptzArray {
                     data: numbers.collect(),
                 }),
                 _ => Data::IntData(proto::IntArray {
@@ -348,6 +192,58 @@ fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
         }
     };
     Ok(column_of(field, validity(field, present.into_iter()), data))
+}
+
+/// The values of rows with a default where there is none.
+pub(super) fn filled(read: FieldValues, default: &Value) -> FieldValues {
+    fn all<T: Clone>(values: Vec<Option<T>>, default: Option<T>) -> Vec<Option<T>> {
+        let value = |value: Option<T>| value.or_else(|| default.clone());
+        values.into_iter().map(value).collect()
+    }
+    match read {
+        FieldValues::Integers(values) => {
+            let truth = default.as_bool().map(i64::from);
+            FieldValues::Integers(all(values, truth.or(default.as_i64())))
+        }
+        FieldValues::Floats(values) => FieldValues::Floats(all(values, default.as_f64())),
+        FieldValues::Texts(values) => {
+            let text = default.as_str().map(String::from);
+            FieldValues::Texts(all(values, text))
+        }
+        FieldValues::Json(values) => {
+            let json = RawValue::from_string(default.to_string()).ok();
+            FieldValues::Json(all(values, json))
+        }
+        vectors => vectors,
+    }
+}
+
+/// Instants as texts.
+pub(super) fn instant_column(
+    field: &Field,
+    read: FieldValues,
+    zone: &TimeZone,
+) -> Result<FieldData> {
+    let values = match read {
+        FieldValues::Integers(values) => values,
+        // No column has them yet.
+        FieldValues::Json(values) => {
+            let number = |json: Option<Box<RawValue>>| serde_json::from_str(json?.get()).ok();
+            values.into_iter().map(number).collect()
+        }
+        _ => {
+            return Err(MilvusError::Internal(format!(
+                "{} has no column of instants",
+                field.name
+            )));
+        }
+    };
+    let text = |micros: &Option<i64>| micros.map_or_else(String::new, |at| instant_text(at, zone));
+    let data = scalar_field::Data::StringData(proto::StringArray {
+        data: values.iter().map(text).collect(),
+    });
+    let valid = validity(field, values.iter().map(Option::is_some));
+    Ok(column_of(field, valid, data))
 }
 
 /// Which rows have a value, for fields of which some may have none.
@@ -405,7 +301,7 @@ fn data_of(
         }),
         DataType::Array => {
             let element = field.element_type.unwrap_or(DataType::Int64);
-            let arrays = values.map(|value| array_of(field, element, *value));
+            let arrays = values.map(|value| array_of(field, element, &items_of(*value)));
             Data::ArrayData(proto::ArrayArray {
                 data: arrays.collect::<Result<_>>()?,
                 element_type: element.number(),
@@ -415,14 +311,23 @@ fn data_of(
     })
 }
 
-fn array_of(field: &Field, element: DataType, value: Option<&Value>) -> Result<proto::ScalarField> {
-    let items: Vec<Option<&Value>> = match value {
+/// The elements of an array, which may be a value alone.
+fn items_of(value: Option<&Value>) -> Vec<Option<&Value>> {
+    match value {
         None => Vec::new(),
         Some(Value::Array(items)) => items.iter().map(Some).collect(),
         Some(one) => vec![Some(one)],
-    };
+    }
+}
+
+/// Elements of a type as one array.
+pub(super) fn array_of(
+    field: &Field,
+    element: DataType,
+    items: &[Option<&Value>],
+) -> Result<proto::ScalarField> {
     Ok(proto::ScalarField {
-        data: Some(data_of(field, element, &items)?),
+        data: Some(data_of(field, element, items)?),
     })
 }
 
@@ -440,12 +345,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the numbers of such vectors are whole and fit"
-)]
-fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
-    use vector_field::Data;
+pub(super) fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
     let vectors = match read {
         FieldValues::Vectors(vectors) => vectors,
         FieldValues::Sparse(rows) => return Ok(sparse_column(field, &rows)),
@@ -456,17 +356,39 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
             )));
         }
     };
-    let dense = || vectors.iter().flatten();
-    let count: usize = dense().map(Vec::len).sum();
+    let dense: Vec<&[f32]> = vectors.iter().flatten().map(Vec::as_slice).collect();
+    Ok(FieldData {
+        r#type: field.data_type.number(),
+        field_name: field.name.clone(),
+        field_id: field.id,
+        valid_data: validity(field, vectors.iter().map(Option::is_some)),
+        field: Some(field_data::Field::Vectors(proto::VectorField {
+            dim: i64::try_from(field.dimension()?).unwrap_or_default(),
+            data: Some(packed_vectors(field.data_type, &dense)),
+        })),
+        ..FieldData::default()
+    })
+}
+
+/// Vectors one after the other, as messages have them.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the numbers of such vectors are whole and fit"
+)]
+pub(super) fn packed_vectors(
+    data_type: DataType,
+    vectors: &[impl AsRef<[f32]>],
+) -> vector_field::Data {
+    use vector_field::Data;
+    let numbers = || vectors.iter().flat_map(|one| one.as_ref());
+    let count: usize = vectors.iter().map(|one| one.as_ref().len()).sum();
     let packed = |pack: fn(f32, &mut Vec<u8>), width: usize| {
         let mut bytes = Vec::with_capacity(count * width);
-        dense()
-            .flatten()
-            .for_each(|number| pack(*number, &mut bytes));
+        numbers().for_each(|number| pack(*number, &mut bytes));
         Bytes::from(bytes)
     };
     let whole = |number: f32, out: &mut Vec<u8>| out.push((number as i8).cast_unsigned());
-    let data = match field.data_type {
+    match data_type {
         DataType::Float16Vector => Data::Float16Vector(packed(
             |number, out| out.extend_from_slice(&f16::from_f32(number).to_le_bytes()),
             2,
@@ -483,16 +405,5 @@ fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {
                 4,
             ),
         }),
-    };
-    Ok(FieldData {
-        r#type: field.data_type.number(),
-        field_name: field.name.clone(),
-        field_id: field.id,
-        valid_data: validity(field, vectors.iter().map(Option::is_some)),
-        field: Some(field_data::Field::Vectors(proto::VectorField {
-            dim: i64::try_from(field.dimension()?).unwrap_or_default(),
-            data: Some(data),
-        })),
-        ..FieldData::default()
-    })
+    }
 }

@@ -3,10 +3,12 @@
 use bytes::Bytes;
 use clew_schema::VectorValue;
 use half::{bf16, f16};
+use jiff::tz::TimeZone;
 
 use super::sparse::sparse_row;
-use crate::collection::{DataType, Field};
+use crate::collection::{DataType, Field, TERM_BYTES_MAX};
 use crate::error::{MilvusError, Result};
+use crate::instant::{kept, parse_instant};
 use crate::proto::{self, FieldData, field_data, scalar_field, vector_field};
 
 /// The values of a column, without those of rows that have none.
@@ -36,6 +38,8 @@ pub(crate) struct InColumn<'a> {
     is_full: bool,
     /// Whether the text that was written last may be too long for a term.
     pub(crate) is_long: bool,
+    /// The zone of instants that say none.
+    zone: TimeZone,
 }
 
 impl<'a> InColumn<'a> {
@@ -85,7 +89,54 @@ impl<'a> InColumn<'a> {
             read: 0,
             is_full,
             is_long: false,
+            zone: TimeZone::UTC,
         })
+    }
+
+    /// The same with a zone for instants that say none.
+    pub(super) fn in_zone(self, zone: TimeZone) -> Self {
+        InColumn { zone, ..self }
+    }
+
+    /// The values of one list as rows, and how many there are.
+    ///
+    /// # Errors
+    /// When they are not of the field's type.
+    pub(super) fn of_values(
+        field: &'a Field,
+        list: &'a proto::ScalarField,
+    ) -> Result<(Self, usize)> {
+        let values = match list.data {
+            None => Values::Bool(&[]),
+            Some(_) => scalars_of(field, list).ok_or_else(|| of_another_type(field))?,
+        };
+        InColumn::whole(field, values)
+    }
+
+    /// The same of vectors.
+    ///
+    /// # Errors
+    /// When they are not of the field's type or dimension.
+    pub(super) fn of_vectors(
+        field: &'a Field,
+        list: &'a proto::VectorField,
+    ) -> Result<(Self, usize)> {
+        let values = vectors_of(field, list)?.ok_or_else(|| of_another_type(field))?;
+        InColumn::whole(field, values)
+    }
+
+    fn whole(field: &'a Field, values: Values<'a>) -> Result<(Self, usize)> {
+        let count = values.count(field)?;
+        let column = InColumn {
+            field,
+            values,
+            valid: None,
+            read: 0,
+            is_full: true,
+            is_long: false,
+            zone: TimeZone::UTC,
+        };
+        Ok((column, count))
     }
 
     /// The place of a row's value; rows are asked for in their order, each once.
@@ -115,7 +166,17 @@ impl<'a> InColumn<'a> {
                 check_integer(field, values[at].into(), row)?;
                 write(out, &values[at])?;
             }
-            Values::Long(values) => write(out, &values[at])?,
+            Values::Long(values) => {
+                let is_kept =
+                    field.data_type != DataType::Timestamptz || kept(values[at]).is_some();
+                if !is_kept {
+                    return Err(MilvusError::invalid(format!(
+                        "the instant {} of field ({}) in row {row} is outside the years 0 to 9999",
+                        values[at], field.name
+                    )));
+                }
+                write(out, &values[at])?;
+            }
             Values::Float(values) => {
                 check_finite(field, values[at].into(), row)?;
                 write(out, &values[at])?;
@@ -123,6 +184,10 @@ impl<'a> InColumn<'a> {
             Values::Double(values) => {
                 check_finite(field, values[at], row)?;
                 write(out, &values[at])?;
+            }
+            Values::Text(values) if field.data_type == DataType::Timestamptz => {
+                let instant = parse_instant(&values[at], &self.zone);
+                write(out, &instant.map_err(|error| of_row(field, row, &error))?)?;
             }
             Values::Text(values) => {
                 check_length(field, &values[at], row)?;
@@ -200,41 +265,53 @@ impl Values<'_> {
     }
 }
 
+fn of_row(field: &Field, row: usize, error: &MilvusError) -> MilvusError {
+    MilvusError::invalid(format!("field ({}) in row {row}: {error}", field.name))
+}
+
+fn of_another_type(field: &Field) -> MilvusError {
+    MilvusError::invalid(format!(
+        "the type of the data of field ({}) does not match its data type {}",
+        field.name,
+        field.data_type.name()
+    ))
+}
+
 fn values_of<'a>(field: &'a Field, data: &'a FieldData) -> Result<Values<'a>> {
-    use scalar_field::Data as Scalar;
-    let wrong = || {
-        MilvusError::invalid(format!(
-            "the type of the data of field ({}) does not match its data type {}",
-            field.name,
-            field.data_type.name()
-        ))
-    };
-    let values = match data.field.as_ref() {
-        Some(field_data::Field::Scalars(scalars)) => match (field.data_type, &scalars.data) {
-            (DataType::Bool, Some(Scalar::BoolData(values))) => Values::Bool(&values.data),
-            (DataType::Int8 | DataType::Int16 | DataType::Int32, Some(Scalar::IntData(values))) => {
-                Values::Int(&values.data)
-            }
-            (DataType::Int64, Some(Scalar::LongData(values))) => Values::Long(&values.data),
-            (DataType::Timestamptz, Some(Scalar::TimestamptzData(values))) => {
-                Values::Long(&values.data)
-            }
-            (DataType::Float, Some(Scalar::FloatData(values))) => Values::Float(&values.data),
-            (DataType::Double, Some(Scalar::DoubleData(values))) => Values::Double(&values.data),
-            (DataType::VarChar, Some(Scalar::StringData(values))) => Values::Text(&values.data),
-            (DataType::Json, Some(Scalar::JsonData(values))) => Values::Json(&values.data),
-            (DataType::Array, Some(Scalar::ArrayData(values))) => Values::Array(&values.data),
-            // A column of nulls alone may come without any values.
-            (_, None) if !data.valid_data.is_empty() => Values::Bool(&[]),
-            _ => return Err(wrong()),
-        },
-        Some(field_data::Field::Vectors(vectors)) => {
-            vectors_of(field, vectors)?.ok_or_else(wrong)?
+    let wrong = || of_another_type(field);
+    match data.field.as_ref() {
+        // A column of nulls alone may come without any values.
+        Some(field_data::Field::Scalars(scalars))
+            if scalars.data.is_none() && !data.valid_data.is_empty() =>
+        {
+            Ok(Values::Bool(&[]))
         }
-        None if !data.valid_data.is_empty() => Values::Bool(&[]),
-        None => return Err(wrong()),
-    };
-    Ok(values)
+        Some(field_data::Field::Scalars(scalars)) => scalars_of(field, scalars).ok_or_else(wrong),
+        Some(field_data::Field::Vectors(vectors)) => vectors_of(field, vectors)?.ok_or_else(wrong),
+        None if !data.valid_data.is_empty() => Ok(Values::Bool(&[])),
+        Some(field_data::Field::StructArrays(_)) | None => Err(wrong()),
+    }
+}
+
+fn scalars_of<'a>(field: &Field, scalars: &'a proto::ScalarField) -> Option<Values<'a>> {
+    use scalar_field::Data as Scalar;
+    Some(match (field.data_type, &scalars.data) {
+        (DataType::Bool, Some(Scalar::BoolData(values))) => Values::Bool(&values.data),
+        (DataType::Int8 | DataType::Int16 | DataType::Int32, Some(Scalar::IntData(values))) => {
+            Values::Int(&values.data)
+        }
+        (DataType::Int64, Some(Scalar::LongData(values))) => Values::Long(&values.data),
+        (DataType::Timestamptz, Some(Scalar::TimestamptzData(values))) => {
+            Values::Long(&values.data)
+        }
+        (DataType::Timestamptz, Some(Scalar::StringData(values))) => Values::Text(&values.data),
+        (DataType::Float, Some(Scalar::FloatData(values))) => Values::Float(&values.data),
+        (DataType::Double, Some(Scalar::DoubleData(values))) => Values::Double(&values.data),
+        (DataType::VarChar, Some(Scalar::StringData(values))) => Values::Text(&values.data),
+        (DataType::Json, Some(Scalar::JsonData(values))) => Values::Json(&values.data),
+        (DataType::Array, Some(Scalar::ArrayData(values))) => Values::Array(&values.data),
+        _ => return None,
+    })
 }
 
 fn vectors_of<'a>(field: &Field, vectors: &'a proto::VectorField) -> Result<Option<Values<'a>>> {
@@ -326,6 +403,13 @@ fn check_finite(field: &Field, value: f64, row: usize) -> Result<()> {
 
 fn check_length(field: &Field, text: &str, row: usize) -> Result<()> {
     let max = field.max_length()?;
+    if text.len() > TERM_BYTES_MAX && field.is_part() {
+        return Err(MilvusError::Unsupported(format!(
+            "a text of {} bytes in structs (field {}, row number: {row}), at most {TERM_BYTES_MAX}",
+            text.len(),
+            field.name
+        )));
+    }
     if text.len() <= max {
         return Ok(());
     }

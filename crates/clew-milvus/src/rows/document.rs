@@ -3,6 +3,7 @@
 use clew_schema::{FieldId, Mapping, VectorValue};
 
 use super::column::InColumn;
+use super::structs::StructColumn;
 use crate::collection::{
     Collection, DEFAULT_PARTITION, DYNAMIC, DataType, Field, LONG, PARTITION, WRITTEN,
 };
@@ -49,6 +50,10 @@ pub(crate) fn documents(
             Ids::Given => given.key(row)?,
         };
         given.write(row, &mut source)?;
+        let mut vectors = given.vectors(row)?;
+        for one in &mut given.structs {
+            one.write(row, &mut source, &mut vectors)?;
+        }
         if partition != DEFAULT_PARTITION {
             source.extend_from_slice(&member(PARTITION));
             source.push(b'"');
@@ -66,7 +71,7 @@ pub(crate) fn documents(
         made.push(NewRow {
             id,
             source,
-            vectors: given.vectors(row)?,
+            vectors,
         });
     }
     Ok(made)
@@ -76,6 +81,7 @@ pub(crate) fn documents(
 struct Given<'a> {
     scalars: Vec<Scalar<'a>>,
     vectors: Vec<(FieldId, InColumn<'a>)>,
+    structs: Vec<StructColumn<'a>>,
     /// What fields begin with that were not given: ready to be written.
     defaults: Vec<u8>,
     /// Whether a text among these may be too long for a term.
@@ -100,10 +106,12 @@ impl<'a> Given<'a> {
         let mut given = Given {
             scalars: Vec::new(),
             vectors: Vec::new(),
+            structs: Vec::new(),
             defaults: Vec::new(),
             has_long_defaults: false,
             dynamic: dynamic_column(collection, columns, rows)?,
         };
+        let zone = collection.zone();
         for field in &collection.fields {
             let is_made = field.is_primary && makes_ids;
             let data = columns
@@ -125,7 +133,7 @@ impl<'a> Given<'a> {
                     )));
                 }
                 Some(data) => {
-                    let column = InColumn::new(field, data, rows)?;
+                    let column = InColumn::new(field, data, rows)?.in_zone(zone.clone());
                     if field.data_type.is_vector() {
                         given.vectors.push((field_id(mapping, field)?, column));
                     } else {
@@ -136,6 +144,19 @@ impl<'a> Given<'a> {
                         });
                     }
                 }
+            }
+        }
+        for field in &collection.structs {
+            let data = columns
+                .iter()
+                .find(|column| column.field_name == field.name);
+            match data {
+                Some(data) => {
+                    let column = StructColumn::new(field, data, (rows, mapping))?;
+                    given.structs.push(column);
+                }
+                None if field.nullable => {}
+                None => return Err(not_given(&field.name)),
             }
         }
         Ok(given)
@@ -152,10 +173,7 @@ impl<'a> Given<'a> {
                 Ok(())
             }
             None if field.nullable => Ok(()),
-            None => Err(MilvusError::invalid(format!(
-                "fieldSchema({}) has no corresponding fieldData pass in",
-                field.name
-            ))),
+            None => Err(not_given(&field.name)),
         }
     }
 
@@ -223,7 +241,13 @@ fn write_key(primary: &Field, key: i64, source: &mut Vec<u8>) -> String {
     id
 }
 
-fn member(name: &str) -> Vec<u8> {
+fn not_given(field: &str) -> MilvusError {
+    MilvusError::invalid(format!(
+        "fieldSchema({field}) has no corresponding fieldData pass in"
+    ))
+}
+
+pub(super) fn member(name: &str) -> Vec<u8> {
     // Names are letters, digits and underscores, and our own begin with a dollar: nothing to escape.
     format!("\"{name}\":").into_bytes()
 }
@@ -240,8 +264,8 @@ fn default_json(field: &Field) -> Option<Vec<u8>> {
     Some(default.to_string().into_bytes())
 }
 
-fn field_id(mapping: &Mapping, field: &Field) -> Result<FieldId> {
-    let mapped = mapping.field(&field.name);
+pub(super) fn field_id(mapping: &Mapping, field: &Field) -> Result<FieldId> {
+    let mapped = mapping.field(field.path());
     let vector = mapped.filter(|mapped| mapped.kind.is_vector());
     let missing = || MilvusError::FieldNotFound(field.name.clone());
     Ok(vector.ok_or_else(missing)?.id)
@@ -251,7 +275,9 @@ fn field_id(mapping: &Mapping, field: &Field) -> Result<FieldId> {
 fn check_known(collection: &Collection, columns: &[FieldData]) -> Result<()> {
     for column in columns.iter().filter(|column| !column.is_dynamic) {
         let name = &column.field_name;
-        if collection.field(name).is_err() {
+        let field = collection.field(name).ok();
+        let is_field = field.is_some_and(|field| !field.is_part());
+        if !is_field && collection.struct_field(name).is_none() {
             return Err(MilvusError::invalid(format!(
                 "fieldName {name} not exist in collection schema"
             )));

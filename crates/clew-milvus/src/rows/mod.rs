@@ -4,8 +4,11 @@ mod answer;
 mod column;
 mod document;
 mod sparse;
+mod structs;
+mod wanted;
 
-pub(crate) use answer::{Wanted, group_column, group_texts, keys};
+pub(crate) use answer::{group_column, group_texts, keys};
 pub(crate) use column::numbers;
 pub(crate) use document::{Ids, documents};
 pub(crate) use sparse::sparse_row;
+pub(crate) use wanted::Wanted;

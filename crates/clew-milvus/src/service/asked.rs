@@ -12,12 +12,14 @@ use super::query::{filter, window};
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
-use crate::expr::{Templates, inside};
+use crate::expr::{self, Templates, inside};
 use crate::proto::*;
 use crate::rows::{numbers, sparse_row};
 
 /// Most vectors of one search.
 const QUERIES_MAX: usize = 16_384;
+/// What the number of a type of vectors is raised by for a list of them.
+pub(crate) const EMBEDDING_LIST: i32 = 200;
 /// Hits of a search that says no number.
 const LIMIT: usize = 10;
 
@@ -28,9 +30,11 @@ pub(super) struct Asked {
     is_flat: bool,
     pub(super) probes: Probes,
     pub(super) filter: Query,
+    /// What structs have to match, where they are searched.
+    pub(super) object_filter: Option<Query>,
     pub(super) limit: usize,
     pub(super) offset: usize,
-    params: BTreeMap<String, String>,
+    pub(super) params: BTreeMap<String, String>,
     /// The parameters of the index's structure.
     inner: BTreeMap<String, Value>,
     pub(super) group: Option<GroupBy>,
@@ -77,6 +81,7 @@ impl Asked {
             })?,
         };
         check_metric(&index, &params, &inner)?;
+        check_iterator(field, &index, &params)?;
         let templates = Templates::read(request.expr_template_values)?;
         let filter = filter(
             collection,
@@ -84,6 +89,13 @@ impl Asked {
             &request.partition_names,
             now,
         )?;
+        let object_filter = match collection.struct_of(field) {
+            Some(around) if !request.dsl.trim().is_empty() => {
+                let parsed = expr::parse(&request.dsl)?;
+                expr::element_filter(&parsed, (collection, around), &templates)?
+            }
+            _ => None,
+        };
         let probes = probes(field, index.metric, request.search_input)?;
         let count = probes.count();
         if count == 0 || count > QUERIES_MAX {
@@ -104,6 +116,7 @@ impl Asked {
             is_flat: index.is_flat,
             probes,
             filter,
+            object_filter,
             limit,
             offset,
             group: group_by(collection, &params)?,
@@ -278,6 +291,23 @@ fn check_metric(
     Ok(())
 }
 
+/// Iterators leave out the rows that they have had, and with these all of their structs.
+fn check_iterator(
+    field: &Field,
+    index: &VectorIndex,
+    params: &BTreeMap<String, String>,
+) -> Result<()> {
+    let asked = params.get("iterator");
+    let asks = asked.is_some_and(|given| given.eq_ignore_ascii_case("true"));
+    match asks && field.is_part() && !index.metric.is_max_sim() {
+        true => Err(MilvusError::Unsupported(format!(
+            "an iterator over the structs of field {}",
+            field.name
+        ))),
+        false => Ok(()),
+    }
+}
+
 fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
     let given = params.get("topk").or_else(|| params.get("limit"));
     let Some(given) = given else { return Ok(LIMIT) };
@@ -376,7 +406,13 @@ fn probes(
         });
         return Ok(Probes::Texts(texts.collect::<Result<_>>()?));
     }
-    if holder.r#type != field.data_type.number() {
+    let data_type = field.data_type.number();
+    // A list of vectors has a number of its own.
+    let (expected, lists) = match metric.is_max_sim() {
+        true => (data_type + EMBEDDING_LIST, true),
+        false => (data_type, false),
+    };
+    if holder.r#type != expected {
         return Err(MilvusError::invalid(format!(
             "vector type must be the same, field {} - type {}, search info type {}",
             field.name,
@@ -389,7 +425,10 @@ fn probes(
         let read: Vec<_> = read.collect::<Result<_>>()?;
         return Ok(Probes::Vectors(read.into()));
     }
-    let read = holder.values.iter().map(|bytes| probe(field, bytes));
+    let read = holder.values.iter().map(|bytes| match lists {
+        true => probe_list(field, bytes),
+        false => probe(field, bytes),
+    });
     let read: Vec<_> = read.collect::<Result<_>>()?;
     Ok(Probes::Vectors(read.into()))
 }
@@ -402,14 +441,32 @@ fn row_ids(ids: IDs) -> Vec<String> {
     }
 }
 
-fn probe(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
+/// The vectors of a list, one after the other.
+fn probe_list(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
+    let width = vector_width(field)?;
+    if bytes.is_empty() || !bytes.len().is_multiple_of(width) {
+        return Err(MilvusError::invalid(format!(
+            "vector dimension mismatch, expected a list of vectors of size(byte) {width}, actual {}.",
+            bytes.len()
+        )));
+    }
+    let vectors = bytes.chunks(width).map(|bytes| probe(field, bytes));
+    Ok(vectors.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// Bytes of a vector of a field.
+fn vector_width(field: &Field) -> Result<usize> {
     let dimension = field.dimension()?;
-    let width = match field.data_type {
+    Ok(match field.data_type {
         DataType::FloatVector => 4 * dimension,
         DataType::Float16Vector | DataType::BFloat16Vector => 2 * dimension,
         DataType::BinaryVector => dimension / 8,
         _ => dimension,
-    };
+    })
+}
+
+fn probe(field: &Field, bytes: &[u8]) -> Result<Vec<f32>> {
+    let width = vector_width(field)?;
     if bytes.len() != width {
         return Err(MilvusError::invalid(format!(
             "vector dimension mismatch, expected vector size(byte) {width}, actual {}.",

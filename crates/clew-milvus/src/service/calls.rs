@@ -152,6 +152,7 @@ calls! {
     alter_collection(AlterCollectionRequest) -> Status, "CreateCollection", Change;
     alter_collection_field(AlterCollectionFieldRequest) -> Status, "CreateCollection", Change;
     add_collection_field(AddCollectionFieldRequest) -> Status, "AddCollectionField", Change;
+    add_collection_struct_field(AddCollectionStructFieldRequest) -> Status, "AddCollectionField", Change;
     truncate_collection(CollectionRequest) -> TruncateCollectionResponse, "DropCollection", Change;
     get_collection_statistics(CollectionRequest) -> StatisticsResponse, "GetStatistics", Read;
     load_collection(LoadCollectionRequest) -> Status, "Load", Change;

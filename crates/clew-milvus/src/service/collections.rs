@@ -1,17 +1,18 @@
 //! Collections: made, described, changed and dropped.
 
 use clew_engine::{EngineError, Index, IndexSettings, Purpose};
-use clew_schema::{FieldSpec, Mapping, MappingSpec};
+use clew_schema::Mapping;
 use prost::Message;
 
 use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, Field, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties,
-    field_parts, key_values, long_part, mapping_spec, pairs, written_part,
+    Collection, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties, key_values,
+    mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
+use crate::instant::zone_of;
 use crate::proto::{self, *};
 use crate::timestamp;
 
@@ -271,6 +272,7 @@ impl Service {
                 for key in &request.delete_keys {
                     collection.properties.remove(key);
                 }
+                zone_of(&collection.properties)?;
                 let mut changes = Changes::default();
                 if collection.ttl().is_some() && index.mapping().field(WRITTEN).is_none() {
                     changes.spec = changes.spec.with(written_part());
@@ -314,42 +316,6 @@ impl Service {
             }
             field.check()?;
             Ok(((), Changes::default()))
-        })
-        .await?;
-        Ok(proto::Status::default())
-    }
-
-    pub(crate) async fn add_collection_field(
-        &self,
-        call: Call,
-        request: AddCollectionFieldRequest,
-    ) -> Result<proto::Status> {
-        let schema = FieldSchema::decode(request.schema)
-            .map_err(|error| MilvusError::invalid(format!("the schema cannot be read: {error}")))?;
-        let field = Field::read(schema)?;
-        if !field.nullable && field.default.is_none() {
-            return Err(MilvusError::invalid(format!(
-                "added field must be nullable, please check it, field name = {}",
-                field.name
-            )));
-        }
-        let place = (request.db_name, request.collection_name);
-        self.change_collection(call, place, move |_, collection| {
-            collection.add_field(field.clone())?;
-            let mut parts: Vec<FieldSpec> = field_parts(&field)?;
-            if field.may_be_long() {
-                parts.push(long_part());
-            }
-            let spec = parts
-                .into_iter()
-                .fold(MappingSpec::default(), MappingSpec::with);
-            Ok((
-                (),
-                Changes {
-                    spec,
-                    ..Changes::default()
-                },
-            ))
         })
         .await?;
         Ok(proto::Status::default())

@@ -52,7 +52,7 @@ impl Service {
         let fusion = Fusion::read(&params, request.function_score, count)?;
         let (limit, offset) = window(&params)?;
         let limit = limit.unwrap_or(10);
-        let wanted = Wanted::read(collection, &request.output_fields)?;
+        let wanted = Wanted::read(collection, &request.output_fields)?.told_by(&params)?;
         let guarantee = Guarantee {
             timestamp: request.guarantee_timestamp,
             level: request.consistency_level,
@@ -179,7 +179,10 @@ impl Fusion {
     fn fused(&self, lists: &[(Metric, &[Found])]) -> Vec<Found> {
         let mut all: HashMap<&str, (f64, &Found)> = HashMap::new();
         for (at, (metric, list)) in lists.iter().enumerate() {
-            for (rank, found) in list.iter().enumerate() {
+            // Of rows whose structs are hits by themselves the nearest counts.
+            let mut seen = std::collections::HashSet::new();
+            let rows = list.iter().filter(|found| seen.insert(&found.id));
+            for (rank, found) in rows.enumerate() {
                 let part = match self {
                     Fusion::Ranks(k) => 1.0 / (k + rank as f64 + 1.0),
                     Fusion::Weighted(weights, normalized) => {
@@ -201,6 +204,7 @@ impl Fusion {
         let told = |(score, found): (f64, &Found)| Found {
             score: score as f32,
             group: None,
+            element: None,
             ..found.clone()
         };
         ranking.into_iter().map(told).collect()
@@ -212,8 +216,12 @@ fn scaled(metric: Metric, score: f64) -> f64 {
     use std::f64::consts::PI;
     match metric {
         Metric::Cosine => f64::midpoint(1.0, score),
-        Metric::InnerProduct => 0.5 + score.atan() / PI,
+        Metric::InnerProduct | Metric::MaxSimInnerProduct | Metric::MaxSimCosine => {
+            0.5 + score.atan() / PI
+        }
         Metric::Bm25 => 2.0 * score.atan() / PI,
-        Metric::L2 | Metric::Hamming | Metric::Jaccard => 1.0 - 2.0 * score.atan() / PI,
+        Metric::L2 | Metric::Hamming | Metric::Jaccard | Metric::MaxSimL2 => {
+            1.0 - 2.0 * score.atan() / PI
+        }
     }
 }

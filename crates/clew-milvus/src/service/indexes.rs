@@ -235,7 +235,7 @@ fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
     let mut changes = Changes::default();
     if field.data_type.is_vector() {
         let read = VectorIndex::of(field, &index)?;
-        changes.column = read.column.map(|column| (index.field.clone(), column));
+        changes.column = read.column.map(|column| (field.path().to_string(), column));
         let mut index = index;
         let metric = read.metric.name().to_string();
         index

@@ -60,7 +60,7 @@ struct Cursor {
 }
 
 impl Asked {
-    /// The step of an iterator that this is, if it is one. Words and sparse vectors have none: clients go on in their older
+    /// The step of an iterator that this is, if it is one. Words, sparse vectors and those of structs have none: clients go on in their older
     /// way then, by ranges of scores.
     ///
     /// # Errors
@@ -69,7 +69,8 @@ impl Asked {
         let given = |name: &str| self.param(name).filter(|value| !value.is_empty());
         let is_set = given("search_iter_v2").is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let is_dense = !matches!(self.probes, Probes::Texts(_))
-            && self.field.data_type != DataType::SparseFloatVector;
+            && self.field.data_type != DataType::SparseFloatVector
+            && !self.field.is_part();
         if !is_set || !is_dense {
             return Ok(None);
         }
@@ -229,6 +230,7 @@ impl Cursor {
             place: hit.place,
             score: metric.score(hit.distance),
             group: None,
+            element: None,
         };
         self.page = made?.into_iter().map(told).collect();
         if let Some(last) = self.page.last() {

@@ -8,6 +8,7 @@ mod calls;
 mod collections;
 mod databases;
 mod expiry;
+mod fields;
 mod grants;
 mod groups;
 mod hybrid;
@@ -29,6 +30,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use asked::EMBEDDING_LIST;
 pub(crate) use calls::{Answer, Door, answer, answered};
 
 use std::sync::Arc;

@@ -81,7 +81,8 @@ impl Service {
             fields_data = vec![counted(count)];
             output_fields = vec![COUNT.to_string()];
         } else {
-            let wanted = Wanted::read(collection, &request.output_fields)?.with_primary(collection);
+            let wanted = Wanted::read(collection, &request.output_fields)?;
+            let wanted = wanted.told_by(&params)?.with_primary(collection);
             for key in &asked.order {
                 if let SortKey::Field { path, .. } = key
                     && collection.field(path).is_ok()

@@ -1,8 +1,8 @@
 //! Searches for what is nearest: to vectors, to words, to rows that are there.
 
 use clew_engine::{
-    FieldValues, GroupKey, NearestRequest, Pinned, Purpose, SearchRequest as EngineSearch,
-    WantedField,
+    FieldValues, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose,
+    SearchRequest as EngineSearch, WantedField,
 };
 use clew_query::Query;
 use clew_search::TrackTotal;
@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub(super) place: clew_engine::DocPlace,
     pub(super) score: f32,
     pub(super) group: Option<GroupKey>,
+    /// Which of the row's structs it is, where they are hits by themselves.
+    pub(super) element: Option<usize>,
 }
 
 impl Service {
@@ -39,6 +41,7 @@ impl Service {
         };
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let asked = Asked::read(collection, request, self.engine().now())?;
+        let wanted = wanted.told_by(&asked.params)?;
         self.see(&opened, guarantee).await?;
         if let Some(group) = &asked.group {
             self.check_all_terms(&opened, &group.field).await?;
@@ -94,7 +97,12 @@ impl Service {
             range: asked.range()?,
             group: asked.group.clone(),
             filter: Some(asked.filter.clone()).filter(|filter| *filter != Query::match_all()),
-            ..NearestRequest::new(pinned.clone(), &asked.field.name, probes)
+            object_filter: asked.object_filter.clone(),
+            objects: match asked.metric.is_max_sim() {
+                true => ObjectHits::MaxSim,
+                false => ObjectHits::Each,
+            },
+            ..NearestRequest::new(pinned.clone(), asked.field.path(), probes)
         };
         let found = self.engine().nearest(request).await?;
         let metric = asked.metric;
@@ -103,6 +111,7 @@ impl Service {
             place: one.place,
             score: metric.score(one.distance),
             group: one.group,
+            element: one.object,
         };
         Ok(found
             .neighbours
@@ -143,6 +152,7 @@ impl Service {
                 place: hit.place,
                 score: hit.score.unwrap_or_default(),
                 group: None,
+                element: None,
             });
             all.push(told.collect());
         }
@@ -156,6 +166,12 @@ impl Service {
         asked: &Asked,
         ids: &[String],
     ) -> Result<(Vec<bool>, clew_engine::Probes)> {
+        if asked.field.is_part() {
+            return Err(MilvusError::Unsupported(format!(
+                "searching by the rows of field {}",
+                asked.field.name
+            )));
+        }
         let places = self.engine().places(pinned, ids).await?;
         let mut there = Vec::with_capacity(places.len());
         for (id, place) in ids.iter().zip(places) {
@@ -203,7 +219,7 @@ impl Service {
             let keys = flat.iter().map(|one| one.group.as_ref());
             match group.inside {
                 Some(_) => Ok(group_texts(&group.field, keys)),
-                None => group_column(collection.field(&group.field)?, keys),
+                None => group_column((collection.field(&group.field)?, wanted.zone()), keys),
             }
         });
         Ok(SearchResults {
@@ -218,12 +234,23 @@ impl Service {
                 topks,
                 output_fields: wanted.names,
                 group_by_field_value: group_by_field_value.transpose()?,
+                element_indices: elements(&flat, asked),
                 primary_field_name: collection.primary().name.clone(),
                 ..SearchResultData::default()
             }),
             ..SearchResults::default()
         })
     }
+}
+
+/// Which struct of its row each hit is, of a search whose hits are structs.
+fn elements(found: &[Found], asked: &Asked) -> Option<LongArray> {
+    if !asked.field.is_part() || asked.metric.is_max_sim() {
+        return None;
+    }
+    let numbers = found.iter().map(|one| i64::try_from(one.element?).ok());
+    let data = numbers.collect::<Option<Vec<i64>>>()?;
+    Some(LongArray { data })
 }
 
 /// The vectors of those rows that have one, and which do.

@@ -12,6 +12,7 @@ use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
 use crate::proto::*;
 use crate::rows::{Ids, documents, keys};
+use crate::timestamp;
 
 /// Documents whose ids are read before they are deleted.
 pub(super) const DELETED_AT_ONCE: usize = 10_000;
@@ -77,6 +78,11 @@ impl Service {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(call, place, Purpose::Write)?;
         let collection = opened.named.collection.clone();
+        let packed_for = request.schema_timestamp;
+        if packed_for != 0 && packed_for != timestamp::of_millis(collection.updated_ms) {
+            let name = opened.named.name.clone();
+            return Err(MilvusError::SchemaMismatch(name));
+        }
         let partition = match request.partition_name.as_str() {
             "" => DEFAULT_PARTITION.to_string(),
             name => name.to_string(),
@@ -299,9 +305,13 @@ fn check_vectors(mapping: &Mapping, vectors: &[(FieldId, VectorValue)]) -> Resul
             continue;
         };
         if let (FieldKind::Vector(kind), VectorValue::Dense(numbers)) = (&field.kind, vector) {
-            clew_vector::validate(numbers, &kind.column).map_err(|error| {
-                MilvusError::invalid(format!("the vector of field ({}): {error}", field.path))
-            })?;
+            let column = &kind.column;
+            // Of structs there are several, one after the other.
+            for one in numbers.chunks(column.element.numbers(column.dimension).max(1)) {
+                clew_vector::validate(one, column).map_err(|error| {
+                    MilvusError::invalid(format!("the vector of field ({}): {error}", field.path))
+                })?;
+            }
         }
     }
     Ok(())
@@ -314,6 +324,9 @@ impl Collection {
         for field in &mut relaxed.fields {
             field.nullable |= !field.is_primary;
             field.default = None;
+        }
+        for one in &mut relaxed.structs {
+            one.nullable = true;
         }
         relaxed
     }

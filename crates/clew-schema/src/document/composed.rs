@@ -14,7 +14,7 @@ use super::walk::Walk;
 use super::{features, flat, sparse, vector};
 use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldLeaf, MappedField};
+use crate::mapping::{FieldLeaf, MappedField, VectorMapping};
 
 impl<'m> Walk<'m, '_> {
     /// A range, as an object of its ends.
@@ -133,8 +133,9 @@ impl<'m> Walk<'m, '_> {
     pub(super) fn vector_value(
         &mut self,
         field: &'m MappedField,
-        column: &clew_vector::ColumnOptions,
+        mapping: &VectorMapping,
     ) -> Result<()> {
+        let column = &mapping.column;
         if self.reader.kind()? == Kind::Null {
             return Ok(self.reader.null()?);
         }
@@ -146,7 +147,8 @@ impl<'m> Walk<'m, '_> {
                 return Err(misfit(field, rest, cause));
             }
         };
-        let checked = vector::check(&vector, column);
+        let checked =
+            vector::check(&vector, column).and_then(|()| vector::check_direction(&vector, mapping));
         self.keep_vector(field, start, checked.map(|()| vector.into()))
     }
 

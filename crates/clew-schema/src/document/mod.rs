@@ -20,6 +20,7 @@ mod json;
 mod murmur3;
 mod names;
 mod nested;
+mod object_vectors;
 pub(crate) mod ranges;
 mod restore;
 mod sparse;
@@ -35,6 +36,7 @@ pub use at_path::values_at;
 pub use error::{DocumentError, UnfitKind, ValueProblem};
 pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;
+pub use object_vectors::{StoredObjectVectors, lacks_object_vectors, restored};
 pub use ranges::{EndReader, GivenEnds, RangeRelation, Span, wanted_span};
 pub use restore::{StoredNumbers, StoredVector, restore_vectors};
 pub use vector::VectorValue;
@@ -43,6 +45,7 @@ use crate::mapping::{FieldId, FieldKind, Mapping, NewFields};
 use collect::{Cuts, Values};
 use failure::Failure;
 use json::JsonReader;
+use object_vectors::ObjectVectors;
 use walk::Walk;
 pub use whole::Whole;
 
@@ -67,6 +70,8 @@ pub struct ParsedDocument<'a> {
     pub source: Cow<'a, [u8]>,
     /// Its nested objects, each behind those that are inside it.
     pub nested: Vec<NestedObject>,
+    /// Vectors of nested objects that are not in the text: those of a field one after the other, one for each object.
+    pub object_vectors: Vec<(FieldId, VectorValue)>,
     /// Fields that take the document's id.
     pub id_fields: Vec<Field>,
     /// The field because of which it cannot do without a routing key.
@@ -84,15 +89,17 @@ impl Mapping {
         self.parse_stripped(source, Vec::new())
     }
 
-    /// Takes a document apart whose vectors come beside its text.
+    /// Takes a document apart whose vectors come beside its text; those of a field in nested objects one after the
+    /// other, one for each object.
     ///
     /// # Errors
     /// [`DocumentError`], also when a vector does not fit its field or comes twice.
     pub fn parse_stripped<'a>(
         &self,
         source: &'a [u8],
-        vectors: Vec<(FieldId, VectorValue)>,
+        mut vectors: Vec<(FieldId, VectorValue)>,
     ) -> Result<Parsed<'a>, DocumentError> {
+        let of_objects = ObjectVectors::take(self, &mut vectors)?;
         for (at, (id, vector)) in vectors.iter().enumerate() {
             let is_again = vectors[..at].iter().any(|(other, _)| other == id);
             self.check_vector(*id, vector, is_again)?;
@@ -100,6 +107,7 @@ impl Mapping {
         let reader =
             JsonReader::new(source).map_err(|error| DocumentError::malformed(error, source))?;
         let mut walk = Walk::new(self, reader, Values::new(self, vectors));
+        walk.nested.beside = of_objects;
         walk.document().map_err(|failure| match failure {
             Failure::Json(error) => DocumentError::malformed(error, source),
             Failure::Document(error) => *error,
@@ -107,7 +115,9 @@ impl Mapping {
         if !walk.new_fields.is_empty() {
             return Ok(Parsed::NeedsMapping(walk.new_fields.into_fields()));
         }
+        let object_vectors = std::mem::take(&mut walk.nested.beside).finish()?;
         Ok(Parsed::Document(ParsedDocument {
+            object_vectors,
             fields: walk.values.take_fields(),
             vectors: walk.values.vectors,
             nested: walk.nested.into_objects(),

@@ -5,6 +5,7 @@ use tantivy::schema::{Field, OwnedValue};
 use super::collect::Values;
 use super::error::DocumentError;
 use super::failure::Result;
+use super::object_vectors::ObjectVectors;
 use super::vector::VectorValue;
 use super::walk::Walk;
 use crate::mapping::{FieldId, NestedSettings, ObjectNode};
@@ -29,6 +30,8 @@ pub(super) struct NestedObjects<'m> {
     /// Objects that are open or done.
     count: usize,
     done: Vec<NestedObject>,
+    /// Vectors of objects that are not in the text.
+    pub(super) beside: ObjectVectors<'m>,
 }
 
 impl NestedObjects<'_> {
@@ -58,15 +61,15 @@ impl<'m> Walk<'m, '_> {
         let outer = std::mem::replace(&mut self.values, own);
         self.nested.around.push((outer, self.path.clone()));
         self.object(Some(object))?;
-        self.leave_nested(nested);
-        Ok(())
+        self.leave_nested(nested)
     }
 
-    fn leave_nested(&mut self, nested: NestedSettings) {
+    fn leave_nested(&mut self, nested: NestedSettings) -> Result<()> {
         let Some((outer, path)) = self.nested.around.pop() else {
-            return;
+            return Ok(());
         };
         let mut own = std::mem::replace(&mut self.values, outer);
+        self.nested.beside.next(&path, &mut own.vectors)?;
         if nested.include_in_parent {
             own.share_with(&mut self.values);
         }
@@ -83,6 +86,7 @@ impl<'m> Walk<'m, '_> {
             fields: own.take_fields(),
             vectors: own.vectors,
         });
+        Ok(())
     }
 
     /// The values of the innermost document around the place that a field belongs to.

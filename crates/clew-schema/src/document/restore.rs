@@ -39,6 +39,11 @@ pub enum StoredNumbers<'a> {
     Sparse(&'a [SparseEntry]),
 }
 
+/// Whether an object has a member at a path.
+pub(super) fn has_member(object: &[u8], path: &str) -> bool {
+    matches!(find(object, path), Ok(Some(Place::Over { .. })))
+}
+
 /// Where a vector goes.
 enum Place<'p> {
     /// Instead of a value that is there.

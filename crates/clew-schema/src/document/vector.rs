@@ -1,10 +1,11 @@
 //! Vectors in a document: read straight from their digits, and checked against their field.
 
-use clew_vector::{ColumnOptions, Element, Space, SparseEntry};
+use clew_vector::{ColumnOptions, Element, Space, SparseEntry, VectorError};
 
 use super::decimal::{DecimalError, read_f32};
 use super::error::ValueProblem;
 use super::json::{JsonError, JsonReader, Kind};
+use crate::mapping::VectorMapping;
 
 /// The vector of a document in one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,29 +133,41 @@ fn token_name(kind: Kind) -> &'static str {
 /// Largest number of half precision.
 const F16_MAX: f32 = 65_504.0;
 
-/// Refuses vectors that the field's column cannot hold.
+/// Refuses vectors that the field's column cannot hold. What passes is held by the column whatever space it gets later:
+/// it is logged before it is applied.
 pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String> {
-    let expected = column.element.numbers(column.dimension);
-    if vector.len() != expected {
-        return Err(format!(
-            "Vector dimension mismatch. Expected: {expected}, Given: {}",
-            vector.len()
-        ));
-    }
-    if vector.iter().any(|value| value.is_nan()) {
-        return Err("KNN vector values cannot be NaN".to_string());
-    }
-    if vector.iter().any(|value| value.is_infinite()) {
-        return Err("KNN vector values cannot be infinity".to_string());
-    }
-    check_element(vector, column.element)?;
-    if column.space == Space::Cosine && vector.iter().all(|value| *value == 0.0) {
-        return Err(format!(
+    let Err(error) = clew_vector::validate(vector, column) else {
+        return match column.element {
+            Element::F16 => check_element(vector, column.element),
+            _ => Ok(()),
+        };
+    };
+    Err(match error {
+        VectorError::DimensionMismatch { expected, actual } => {
+            format!("Vector dimension mismatch. Expected: {expected}, Given: {actual}")
+        }
+        VectorError::NotFinite { .. } if vector.iter().any(|value| value.is_nan()) => {
+            "KNN vector values cannot be NaN".to_string()
+        }
+        VectorError::NotFinite { .. } => "KNN vector values cannot be infinity".to_string(),
+        other => match check_element(vector, column.element) {
+            Err(reason) => reason,
+            Ok(()) => other.to_string(),
+        },
+    })
+}
+
+/// Refuses vectors without a direction where directions are compared, unless the field takes them.
+pub(super) fn check_direction(vector: &[f32], field: &VectorMapping) -> Result<(), String> {
+    let space = field.column.space;
+    let asks = space == Space::Cosine && !field.directionless;
+    match asks && vector.iter().all(|value| *value == 0.0) {
+        false => Ok(()),
+        true => Err(format!(
             "zero vector is not supported when space type is [{}]",
-            column.space.name()
-        ));
+            space.name()
+        )),
     }
-    Ok(())
 }
 
 fn check_element(vector: &[f32], element: Element) -> Result<(), String> {

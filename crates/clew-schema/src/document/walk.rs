@@ -269,7 +269,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         let field = self.field(leaf.id);
         let kind = self.reader.kind()?;
         if let FieldKind::Vector(vector) = &field.kind {
-            return self.vector_value(field, &vector.column);
+            return self.vector_value(field, vector);
         }
         if field.kind == FieldKind::SparseVector {
             return self.sparse_value(field);

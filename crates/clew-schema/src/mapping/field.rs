@@ -189,6 +189,30 @@ pub struct VectorMapping {
     /// Inverted lists that a search reads unless a query says otherwise; absent: what its effort takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<usize>,
+    /// Whether documents may bring vectors without a direction though the space compares directions: they are as far
+    /// from all others as can be said of nothing, at a cosine of 0.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub directionless: bool,
+}
+
+impl VectorMapping {
+    /// A column of which nothing else is said.
+    pub fn new(column: ColumnOptions) -> Self {
+        VectorMapping {
+            column,
+            ef_search: None,
+            probes: None,
+            directionless: false,
+        }
+    }
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What a field holds, and how it lies in tantivy.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use clew_analysis::shown_name;
-use clew_vector::ColumnOptions;
+use clew_vector::{ColumnOptions, Space};
 
 use super::compression::{CompressionLevel, VectorMode};
 use super::definition::{Definition, definition_of, hidden_fields};
@@ -132,7 +132,12 @@ impl Mapping {
             });
         }
         self.column_changes += u64::from(from.column != to.column);
-        *from = to;
+        // Documents may have vectors that were taken when no direction was asked for.
+        let directionless = from.directionless || from.column.space != Space::Cosine;
+        *from = VectorMapping {
+            directionless: directionless || to.directionless,
+            ..to
+        };
         Ok(())
     }
 
@@ -159,13 +164,15 @@ impl Mapping {
         let field = &mut self.fields[id.0 as usize];
         field.check_type(&definition.new)?;
         check_changes(field, &definition)?;
-        let known = match &field.kind {
-            FieldKind::Constant { value } => value.clone(),
-            _ => None,
-        };
-        field.kind = definition.new.kind;
-        if let FieldKind::Constant { value } = &mut field.kind {
-            *value = value.take().or(known);
+        let known = std::mem::replace(&mut field.kind, definition.new.kind);
+        match (&mut field.kind, known) {
+            (FieldKind::Constant { value }, FieldKind::Constant { value: known }) => {
+                *value = value.take().or(known);
+            }
+            (FieldKind::Vector(vector), FieldKind::Vector(known)) => {
+                vector.directionless |= known.directionless;
+            }
+            _ => {}
         }
         field.settings = definition.settings;
         Ok(())

@@ -63,17 +63,13 @@ pub const FIELDS: [NamedKind; 9] = [
     ("flag", || FieldKind::Boolean),
     ("ip", || FieldKind::Ip),
     ("vector", || {
-        FieldKind::Vector(VectorMapping {
-            column: ColumnOptions {
-                hnsw: HnswOptions {
-                    m: 16,
-                    ef_construction: 100,
-                },
-                ..ColumnOptions::new(2, Space::L2)
+        FieldKind::Vector(VectorMapping::new(ColumnOptions {
+            hnsw: HnswOptions {
+                m: 16,
+                ef_construction: 100,
             },
-            ef_search: None,
-            probes: None,
-        })
+            ..ColumnOptions::new(2, Space::L2)
+        }))
     }),
 ];
 

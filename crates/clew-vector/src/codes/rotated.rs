@@ -14,7 +14,7 @@ use clew_kernels::{CodeBits, CodeQuery, CodeRows, Kernels, kernels, prefetch, pr
 
 use crate::Space;
 use crate::codes::frame::{Frame, Residual};
-use crate::rows::Probe;
+use crate::rows::{Probe, lacking};
 
 /// Factors per row: `add` and `scale`.
 pub(crate) const FACTORS: usize = 2;
@@ -134,7 +134,7 @@ impl RotatedQuery {
         };
         self.base = match space {
             Space::L2 => self.residual.squared,
-            Space::Cosine => 0.5 * self.residual.squared,
+            Space::Cosine => 0.5 * self.residual.squared + lacking(space, scale),
             // <query, centre>, of which the residual's part was measured before it was turned.
             Space::InnerProduct => -(self.residual.with_centre + centre_squared()),
             Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),

@@ -19,7 +19,7 @@ use crate::graph::{
 };
 use crate::ivf::{BuildLists, ReuseLists, build_lists};
 use crate::memory::gets_graph;
-use crate::options::{inverse_norm, norm_squared};
+use crate::options::{inverse_norm, norm_squared, squared};
 use crate::rows::{Geometry, Rows};
 use crate::watch::{BuildPhase, BuildWatch};
 use crate::{Column, ColumnOptions, Method, Space, VECTORS_MAX, VectorError};
@@ -106,7 +106,6 @@ impl ColumnBuilder {
     pub fn push(&mut self, doc: u32, vector: &[f32]) -> Result<(), VectorError> {
         norm_squared(vector, &self.options)?;
         let vector = self.options.element.round(vector, &mut self.rounded);
-        let squared = norm_squared(vector, &self.options)?;
         if let Some(&previous) = self.docs.last()
             && (doc < previous || doc == previous && !self.options.multi)
         {
@@ -118,6 +117,7 @@ impl ColumnBuilder {
         self.docs.push(doc);
         self.values.push(vector);
         if self.options.space == Space::Cosine {
+            let squared = squared(vector.iter().copied());
             self.inverse_norms.push(inverse_norm(squared));
         }
         Ok(())

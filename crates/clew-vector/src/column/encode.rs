@@ -146,6 +146,7 @@ fn encode_share(
         let vector = rows.floats(row, &mut floats);
         frame.residual(vector, rows.scale(row), &mut residual);
         *factors = encoder.encode(&residual, code);
+        factors[0] += rows.lacking(row);
         BitCodes::encode(&residual, pairing, bits);
         *facts = ByteCodes::encode(encoder.kernels, &residual, pairing, bytes);
         if !steps.row_done() {

@@ -117,7 +117,7 @@ impl Coder<'_> {
         let scale = self.coding.encode(&residual.values, squared, code);
         let add = match self.space {
             Space::L2 => squared + 2.0 * with_list,
-            Space::Cosine => 0.5 * squared + with_list,
+            Space::Cosine => 0.5 * squared + with_list + self.rows.lacking(row),
             _ => -residual.with_centre - self.owns[list],
         };
         Placed {

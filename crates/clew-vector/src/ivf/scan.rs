@@ -8,6 +8,7 @@ use crate::codes::Residual;
 use crate::ivf::coding::Tables;
 use crate::ivf::{DamagedList, Lists, weight};
 use crate::rank::Ranked;
+use crate::rows::lacking;
 
 /// Rows scanned before the limit is asked for again.
 const STEP_BLOCKS: usize = 16;
@@ -46,7 +47,7 @@ impl ListQuery {
         let squared = self.residual.squared;
         let base = match space {
             Space::L2 => squared,
-            Space::Cosine => 0.5 * squared,
+            Space::Cosine => 0.5 * squared + lacking(space, scale),
             // <query, centre>, of which the residual's part was measured before it was turned.
             _ => -(self.residual.with_centre + kernels.f32().dot(&frame.centre, &frame.centre)),
         };

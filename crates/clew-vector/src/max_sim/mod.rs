@@ -107,15 +107,7 @@ impl MaxSimQuery {
         inverse_norms.clear();
         if self.space == Space::Cosine {
             let rows = vectors.chunks_exact(self.dimension);
-            // The product of a vector without direction is 0, whatever it is scaled by.
-            let inverse = |row| {
-                kernels
-                    .f32()
-                    .dot(row, row)
-                    .max(f32::MIN_POSITIVE)
-                    .sqrt()
-                    .recip()
-            };
+            let inverse = |row| inverse_norm(f64::from(kernels.f32().dot(row, row)));
             inverse_norms.extend(rows.map(inverse));
         }
         let mut sum = 0.0;
@@ -323,8 +315,6 @@ mod tests {
         refused(Space::L2, &[], count);
         let short = "vector has dimension 1, the column has 2";
         refused(Space::L2, &[1.0, 2.0, 3.0], short);
-        let zero = "zero vector has no direction, which space cosinesimil needs";
-        refused(Space::Cosine, &[0.0, 0.0], zero);
         let error = MaxSimQuery::new(Space::L2, 0, &[1.0]).unwrap_err();
         let expected = "dimension is 0, must be from 1 to 32768";
         assert_eq!(error.to_string(), expected);

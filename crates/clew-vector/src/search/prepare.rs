@@ -71,7 +71,8 @@ impl<'a> Search<'a> {
             dimension: query.dimension,
             row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
-                _ if is_exact(request) => Access::Rows,
+                // To a query without a direction everything is equally far: there is no way to walk.
+                _ if is_exact(request) || query.own <= 0.0 => Access::Rows,
                 (None, _) => match &view.lists {
                     Some(lists) => Access::Lists(Probing {
                         lists: lists.heads.len(),

@@ -575,3 +575,26 @@ fn a_wild_header_over_lists_is_an_error_and_no_panic() {
         }
     }
 }
+
+#[test]
+fn vectors_without_a_direction_are_as_far_as_nothing_can_tell() {
+    let (mut rows, queries) = clustered(6_000, 96, 5);
+    for row in rows.iter_mut().step_by(3) {
+        row.fill(0.0);
+    }
+    for codes in [ListCodes::Bits, ListCodes::Product] {
+        let column = open(image(options(96, Space::Cosine, codes), &rows));
+        assert!(column.has_lists());
+        let requests = queries.iter().map(|query| SearchRequest::new(query, 20));
+        assert!(recall(&column, requests) >= 0.9, "{codes:?}");
+        let nowhere = vec![0.0; 96];
+        let found = ask(&column, &SearchRequest::new(&nowhere, 5));
+        assert_eq!(docs(&found), [0, 1, 2, 3, 4]);
+        assert!(found.hits.iter().all(|hit| hit.distance == 1.0));
+        // Behind those that point away from the query there is nothing.
+        let all = ask(&column, &SearchRequest::new(&queries[0], rows.len()));
+        let zeros = all.hits.iter().filter(|hit| hit.doc % 3 == 0);
+        assert!(zeros.clone().all(|hit| hit.distance == 1.0));
+        assert_eq!(zeros.count(), 2_000);
+    }
+}

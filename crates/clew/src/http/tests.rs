@@ -354,8 +354,8 @@ fn a_stop_closes_idle_connections_and_waits_for_requests() {
     assert_eq!(rest(half), "");
     assert!(!server.task.as_ref().unwrap().is_finished());
     server.release.notify_one();
+    // To its end, and nothing behind it: the connection is closed.
     let text = rest(busy);
-    assert!(text.contains("connection: close"), "{text}");
     assert!(text.ends_with("slow"), "{text}");
     server.ended();
 }

@@ -47,9 +47,11 @@ impl Inner {
         (values, memory): (&mut GroupValues<'_>, &mut Reservation),
     ) -> Result<Vec<Neighbour>, EngineError> {
         let wanted = request.limit + request.offset;
-        let rows = request.pinned.shards.iter();
-        let rows: u64 = rows.map(|shard| shard.view.snapshot.live_docs()).sum();
-        let rows = usize::try_from(rows).unwrap_or(usize::MAX).max(1);
+        // Nested objects may be hits too.
+        let segments = request.pinned.shards.iter();
+        let segments = segments.flat_map(|shard| &shard.view.segments);
+        let rows: usize = segments.map(|segment| segment.alive_count() as usize).sum();
+        let rows = rows.max(1);
         let mut depth = wanted.saturating_mul(group.size).min(rows);
         loop {
             unless_stopped()?;

@@ -8,7 +8,8 @@ use clew_schema::{FieldId, FieldKind, VectorMapping};
 use clew_search::SegmentBits;
 use clew_vector::{Column, HitPlace, Scratch, SearchOutcome, SearchRequest, VectorError};
 
-use super::{Found, NearestRequest, Probes};
+use super::objects::ObjectField;
+use super::{Found, NearestRequest, ObjectHits, Probes};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::knn::{filter_of, search_error};
@@ -75,19 +76,25 @@ impl Inner {
         let Some(field) = target.mapping().field(path) else {
             return Ok(vec![Vec::new(); request.probes.len()]);
         };
-        let filter = || {
-            let filter = request.filter.as_ref();
-            filter
-                .map(|query| self.documents_of(target, query))
-                .transpose()
+        let around = target.mapping().nested_scope(path);
+        let filter = || match (&request.filter, around) {
+            (_, Some(around)) => self.objects_in(target, request, around),
+            (None, None) => Ok(None),
+            (Some(query), None) => Ok(Some(self.documents_of(target, query)?)),
         };
         match (&field.kind, &request.probes) {
+            (FieldKind::Vector(vector), Probes::Dense(probes))
+                if request.objects == ObjectHits::MaxSim =>
+            {
+                let field = ObjectField::new(target, (field.id, vector), request)?;
+                self.max_sim_in(target, probes, field, &(request, filter()?, wanted))
+            }
             (FieldKind::Vector(vector), Probes::Dense(probes)) => {
                 check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
                 let asked = (request, filter()?, wanted);
-                self.dense(target, (field.id, vector), probes, &asked)
+                self.dense(target, (field.id, vector, around), probes, &asked)
             }
-            (FieldKind::SparseVector, Probes::Sparse(probes)) => {
+            (FieldKind::SparseVector, Probes::Sparse(probes)) if around.is_none() => {
                 check_all(probes, |probe| clew_vector::validate_sparse(probe))?;
                 let asked = (request, filter()?, wanted);
                 self.sparse(target, field.id, probes, &asked)
@@ -104,7 +111,7 @@ impl Inner {
     fn dense(
         &self,
         target: &PinnedShard,
-        (field, vector): (FieldId, &VectorMapping),
+        (field, vector, around): (FieldId, &VectorMapping, Option<&str>),
         probes: &[Vec<f32>],
         (request, filter, wanted): &Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
@@ -137,11 +144,19 @@ impl Inner {
                 self.search_column(&again, &asked)?
             };
             for (list, hits) in all.iter_mut().zip(found) {
-                let told = |hit: &clew_vector::Hit| Found {
-                    distance: hit.distance,
-                    place: DocPlace::new(target.at, at, hit.doc),
+                let blocks = around.and_then(|_| segment.blocks());
+                let told = |hit: &clew_vector::Hit| {
+                    let root = match blocks {
+                        Some(blocks) => blocks.root_of(hit.doc)?,
+                        None => hit.doc,
+                    };
+                    Some(Found {
+                        distance: hit.distance,
+                        place: DocPlace::new(target.at, at, root),
+                        object: blocks.map(|_| hit.doc),
+                    })
                 };
-                list.extend(hits.hits.iter().map(told));
+                list.extend(hits.hits.iter().filter_map(told));
             }
         }
         if stopped() {

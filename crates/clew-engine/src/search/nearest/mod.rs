@@ -4,6 +4,7 @@
 
 mod groups;
 mod leaf;
+mod objects;
 mod pages;
 mod sparse;
 
@@ -13,7 +14,11 @@ use std::time::Duration;
 
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{FieldStep, Query};
+use clew_search::Scope;
 use clew_vector::SparseEntry;
+use tantivy::DocId;
+
+pub use objects::ObjectHits;
 
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
@@ -132,8 +137,12 @@ pub struct NearestRequest {
     pub field: String,
     /// The vectors.
     pub probes: Probes,
+    /// What counts as a hit of a field in nested objects.
+    pub objects: ObjectHits,
     /// Only documents that match.
     pub filter: Option<Query>,
+    /// Only nested objects that match, of those that the field is in.
+    pub object_filter: Option<Query>,
     /// Hits for each vector; of groups their number.
     pub limit: usize,
     /// Hits, or groups, to skip.
@@ -157,7 +166,9 @@ impl NearestRequest {
             pinned,
             field: field.into(),
             probes: probes.into(),
+            objects: ObjectHits::default(),
             filter: None,
+            object_filter: None,
             limit: 10,
             offset: 0,
             effort: Effort::default(),
@@ -171,7 +182,9 @@ impl NearestRequest {
     fn is_plain(&self) -> bool {
         self.pinned.shards.len() == 1
             && matches!(&self.probes, Probes::Dense(probes) if probes.len() == 1)
+            && self.objects == ObjectHits::Each
             && self.filter.is_none()
+            && self.object_filter.is_none()
             && self.group.is_none()
             && self.range.is_none()
             && !self.effort.exact
@@ -198,6 +211,8 @@ pub struct Neighbour {
     pub distance: f32,
     /// Its group, where groups were asked for.
     pub group: Option<GroupKey>,
+    /// Which of the document's nested objects it is, where these are hits by themselves.
+    pub object: Option<usize>,
 }
 
 /// The answer.
@@ -215,12 +230,14 @@ pub struct NearestResponse {
 struct Found {
     distance: f32,
     place: DocPlace,
+    /// The row of the nested object that it is.
+    object: Option<DocId>,
 }
 
 impl Found {
     fn order(&self, other: &Found) -> std::cmp::Ordering {
         let by_distance = self.distance.total_cmp(&other.distance);
-        by_distance.then(self.place.cmp(&other.place))
+        by_distance.then((self.place, self.object).cmp(&(other.place, other.object)))
     }
 }
 
@@ -311,7 +328,22 @@ fn neighbour(
         place: found.place,
         distance: found.distance,
         group,
+        object: object_number(pinned, found)?,
     })
+}
+
+/// The place of a nested object among those of its path.
+fn object_number(pinned: &Pinned, found: &Found) -> Result<Option<usize>, EngineError> {
+    let Some(row) = found.object else {
+        return Ok(None);
+    };
+    let shard = pinned.shard_at(found.place)?;
+    let segment = &shard.view.segments[found.place.segment as usize];
+    let number = segment.blocks().and_then(|blocks| {
+        let path = blocks.path_of(row)?;
+        Some(blocks.offset(path, Scope::Documents, row))
+    });
+    Ok(number)
 }
 
 /// What a hit takes until it is told.

@@ -161,6 +161,9 @@ impl Inner {
         else {
             return refuse("pages are of a field of dense vectors");
         };
+        if target.mapping().nested_scope(&request.field).is_some() {
+            return refuse("pages are not of vectors in nested objects");
+        }
         let field = mapped.id;
         check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
         let (ef_search, lists) = effort(target, vector, request);
@@ -281,6 +284,7 @@ impl Part {
         let told = |hit: &clew_vector::Hit| Found {
             distance: hit.distance,
             place: DocPlace::new(target.at, self.segment, hit.doc),
+            object: None,
         };
         self.waiting.extend(found.hits.iter().map(told));
         Ok(())

@@ -55,6 +55,7 @@ fn nearest_to(
         best.extend(found.hits.iter().map(|hit| Found {
             distance: -hit.score,
             place: DocPlace::new(target.at, at, hit.doc),
+            object: None,
         }));
         best.sort_unstable_by(Found::order);
         best.truncate(*wanted);

@@ -2,12 +2,14 @@
 //!
 //! Truths are taken apart here; each kind of them has a file.
 
+mod added;
 mod clauses;
 mod comparison;
 mod limits;
 mod literal;
 mod membership;
 mod operand;
+mod structs;
 mod text;
 
 use clew_query::{FieldStep, Operand, Query, Test, TextPattern};
@@ -16,7 +18,7 @@ use serde_json::Value;
 use super::templates::Templates;
 use super::tree::{Expr, Kind, Operator, Path};
 use super::{ExprError, NOT_BOOLEAN};
-use crate::collection::{Collection, DataType, Field, by_length};
+use crate::collection::{Collection, DataType, Field, StructField, by_length};
 use clauses::{all_of, any_of, constant, exists, not, tested};
 use literal::literal_of;
 use membership::Which;
@@ -28,11 +30,7 @@ type Lowered<T> = Result<T, ExprError>;
 ///
 /// Where it has more clauses than the engine compiles, all of it becomes one test of the documents, which is slower.
 pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates) -> Lowered<Query> {
-    let lowering = Lowering {
-        collection,
-        templates,
-        by_document: false,
-    };
+    let lowering = Lowering::new(collection, templates);
     // The name of a dynamic field and nothing else is more likely a mistake.
     if let Kind::Path(path) = &expr.kind
         && path.steps.is_empty()
@@ -44,7 +42,7 @@ pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates)
     let mut query = lowering.truth(expr, false)?;
     if collection.may_have_long() {
         // The index does not know the long texts of rows.
-        let tested = lowering_of(collection, templates).truth(expr, false)?;
+        let tested = Lowering::of_documents(collection, templates).truth(expr, false)?;
         query = by_length(query, tested);
     }
     if limits::check(&query, expr.at).is_ok() {
@@ -53,24 +51,25 @@ pub(super) fn lower(expr: &Expr, collection: &Collection, templates: &Templates)
     by_document(expr, collection, templates)
 }
 
-/// How documents are tested.
-fn lowering_of<'a>(collection: &'a Collection, templates: &'a Templates) -> Lowering<'a> {
-    Lowering {
-        collection,
-        templates,
-        by_document: true,
-    }
-}
-
 /// The same as a test of documents, with clauses only for what no test can answer.
 pub(super) fn by_document(
     expr: &Expr,
     collection: &Collection,
     templates: &Templates,
 ) -> Lowered<Query> {
-    let query = lowering_of(collection, templates).truth(expr, false)?;
+    let query = Lowering::of_documents(collection, templates).truth(expr, false)?;
     limits::check(&query, expr.at)?;
     Ok(query)
+}
+
+/// The condition that an expression has for the structs of a field by themselves.
+pub(super) fn element_filter(
+    expr: &Expr,
+    (collection, field): (&Collection, &StructField),
+    templates: &Templates,
+) -> Lowered<Option<Query>> {
+    let lowering = Lowering::new(collection, templates);
+    structs::element_filter(expr, field, &lowering)
 }
 
 /// The keys that an expression names, when that is all it does.
@@ -118,6 +117,8 @@ pub(super) fn inside(
         collection,
         templates: &Templates::default(),
         by_document: true,
+        around: None,
+        settled: Vec::new(),
     };
     Ok(match lowering.place(expr.at, path)? {
         Place::Inside(Operand::Field { name, steps }, _) => Some((name, steps)),
@@ -130,11 +131,35 @@ struct Lowering<'a> {
     templates: &'a Templates,
     /// Whether documents are tested even where an index has the answer.
     by_document: bool,
+    /// The field of structs whose parts are meant.
+    around: Option<&'a str>,
+    /// Fields that were added of which the rows that have a value are meant.
+    settled: Vec<&'a str>,
 }
 
 impl<'a> Lowering<'a> {
+    fn new(collection: &'a Collection, templates: &'a Templates) -> Self {
+        Lowering {
+            collection,
+            templates,
+            by_document: false,
+            around: None,
+            settled: Vec::new(),
+        }
+    }
+
+    fn of_documents(collection: &'a Collection, templates: &'a Templates) -> Self {
+        Lowering {
+            by_document: true,
+            ..Lowering::new(collection, templates)
+        }
+    }
+
     /// A part that is true or not, or that it is not.
     fn truth(&self, expr: &Expr, negated: bool) -> Lowered<Query> {
+        if let Some(query) = self.added(expr, negated)? {
+            return Ok(query);
+        }
         match &expr.kind {
             Kind::Not(inner) => self.truth(inner, !negated),
             Kind::Binary(operator @ (Operator::And | Operator::Or), ..) => {
@@ -267,6 +292,9 @@ impl<'a> Lowering<'a> {
             }
             "json_contains_any" | "array_contains_any" => {
                 self.contains(expr.at, arguments, (Which::Any, negated))
+            }
+            of_structs if Self::is_of_structs(of_structs) => {
+                self.structs((expr.at, of_structs), (arguments, named), negated)
             }
             "text_match" => self.text_match(expr.at, (arguments, named), negated),
             "phrase_match" => self.phrase_match(expr.at, arguments, negated),

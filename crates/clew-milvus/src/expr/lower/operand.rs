@@ -4,6 +4,7 @@ use clew_query::{Arithmetic, FieldStep, Operand};
 use serde_json::Value;
 
 use super::literal::arithmetic_of;
+use super::structs::{SELF, part_of};
 use super::{Lowered, Lowering};
 use crate::collection::{DYNAMIC, DataType, Field};
 use crate::expr::ExprError;
@@ -20,6 +21,21 @@ pub(super) enum Place<'c> {
 impl<'a> Lowering<'a> {
     pub(super) fn place(&self, at: usize, path: &Path) -> Lowered<Place<'a>> {
         let steps = |steps: &[Step]| steps.iter().map(step).collect::<Vec<_>>();
+        if let Some(around) = self.around {
+            let part = part_of(around, path);
+            let mut fields = self.collection.fields.iter();
+            let field = fields.find(|field| part.as_ref() == Some(&field.name));
+            return field.map(Place::Indexed).ok_or_else(|| {
+                let why = "a condition of structs is one of their scalar fields, as in $[name]";
+                ExprError::at(at, why)
+            });
+        }
+        if self.collection.struct_field(&path.name).is_some() || path.name == SELF {
+            return Err(ExprError::unsupported(
+                at,
+                "a field of structs outside of element_filter and match_any, match_all, match_least, match_most and match_exact",
+            ));
+        }
         let field = self
             .collection
             .fields

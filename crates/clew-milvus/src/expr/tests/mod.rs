@@ -2,6 +2,7 @@
 
 mod fuzz;
 mod interpreter;
+mod kinds;
 mod limits;
 mod oracle;
 mod parser;

@@ -284,11 +284,16 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 pub(super) fn engine_of(documents: &[Value], at_once: usize) -> Engine {
+    engine_for(&collection(), documents, at_once)
+}
+
+/// An engine with the rows of a collection.
+pub(super) fn engine_for(collection: &Collection, documents: &[Value], at_once: usize) -> Engine {
     let options = EngineOptions::new("/data");
     let disk = Arc::new(SimDisk::new());
     let engine = Engine::start(options, disk, Arc::new(RealClock::new())).unwrap();
     let access = Access::everything();
-    let mapping = Mapping::from_spec(mapping_spec(&collection()).unwrap()).unwrap();
+    let mapping = Mapping::from_spec(mapping_spec(collection).unwrap()).unwrap();
     let created = engine.create_index(&access, "c", IndexSettings::default(), mapping);
     created.unwrap();
     let index = engine.open_exactly("c", &access, Purpose::Read).unwrap();
@@ -314,7 +319,7 @@ pub(super) fn engine_of(documents: &[Value], at_once: usize) -> Engine {
     engine
 }
 
-async fn found(engine: &Engine, query: Query) -> BTreeSet<i64> {
+pub(super) async fn found(engine: &Engine, query: Query) -> BTreeSet<i64> {
     let access = Access::everything();
     let index = engine.open_exactly("c", &access, Purpose::Read).unwrap();
     let request = SearchRequest {

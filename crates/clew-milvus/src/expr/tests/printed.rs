@@ -116,6 +116,8 @@ pub(super) fn printed(expr: &Expr) -> String {
         Kind::Text(text) => quoted(text),
         Kind::List(items) => format!("[{}]", joined(items)),
         Kind::Template(name) => format!("{{{name}}}"),
+        Kind::Instant(text) => format!("ISO {}", quoted(text)),
+        Kind::Interval(text) => format!("INTERVAL {}", quoted(text)),
         Kind::Path(path) => {
             let step = |step: &Step| match step {
                 Step::Member(name) => format!("[{}]", quoted(name)),
@@ -199,6 +201,12 @@ fn leaf() -> impl Strategy<Value = Expr> {
         (-1e9..1e9).prop_map(Kind::Float),
         "[a-z\"'\\\\\n%_ü€]{0,6}".prop_map(Kind::Text),
         "[a-z_]{1,4}".prop_map(Kind::Template),
+        "[a-z0-9:'\"-]{0,6}".prop_map(Kind::Instant),
+        "[PTDH0-9]{0,6}".prop_map(Kind::Interval),
+        "[a-z]{1,4}".prop_map(|part| {
+            let (name, steps) = ("$".to_string(), vec![Step::Member(part)]);
+            Kind::Path(Path { name, steps })
+        }),
         (name, steps).prop_map(|(name, steps)| {
             let name = name.to_string();
             Kind::Path(Path { name, steps })

@@ -144,7 +144,7 @@ fn wide_vectors_and_single_vectors_are_found() {
 #[test]
 fn zero_vectors_are_found_where_they_may_be_stored() {
     let mut noise = Noise(9);
-    for space in [Space::L2, Space::InnerProduct] {
+    for space in [Space::L2, Space::InnerProduct, Space::Cosine] {
         let vectors: Vec<Vec<f32>> = (0..300)
             .map(|row| match row % 3 {
                 0 => vec![0.0; 80],

@@ -1,0 +1,258 @@
+//! What of each row is wanted: read from the names that a client sent, and told as columns.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use clew_engine::{FieldValues, WantedField};
+use jiff::tz::TimeZone;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::answer::{filled, instant_column, key_column, scalar_column, scalars, vector_column};
+use super::structs::WantedStruct;
+use crate::collection::{Collection, DYNAMIC, DataType, Field, StructField};
+use crate::error::{MilvusError, Result};
+use crate::expr::inside;
+use crate::instant::{ZONE, zone_of};
+use crate::proto::{self, FieldData, scalar_field};
+
+/// What of each row is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) scalars: Vec<Field>,
+    pub(crate) vectors: Vec<Field>,
+    pub(crate) structs: Vec<WantedStruct>,
+    /// Keys of what rows have beyond the fields; all of them where `whole_dynamic` is set.
+    pub(crate) dynamic: Vec<String>,
+    pub(crate) whole_dynamic: bool,
+    /// The names as they were asked for.
+    pub(crate) names: Vec<String>,
+    /// The zone that instants are told in.
+    zone: TimeZone,
+}
+
+impl Wanted {
+    /// Reads the names of fields that a client wants to see.
+    ///
+    /// # Errors
+    /// For a name that is no field, in a collection without dynamic fields.
+    pub(crate) fn read(collection: &Collection, names: &[String]) -> Result<Wanted> {
+        let mut wanted = Wanted {
+            scalars: Vec::new(),
+            vectors: Vec::new(),
+            structs: Vec::new(),
+            dynamic: Vec::new(),
+            whole_dynamic: false,
+            names: Vec::new(),
+            zone: collection.zone(),
+        };
+        for name in names {
+            match name.as_str() {
+                "*" => {
+                    for field in &collection.fields {
+                        wanted.add(field);
+                    }
+                    for field in &collection.structs {
+                        wanted.add_struct(field, &field.parts);
+                    }
+                    wanted.whole_dynamic |= collection.dynamic;
+                }
+                DYNAMIC if collection.dynamic => wanted.whole_dynamic = true,
+                name if let Some(field) = collection.struct_field(name) => {
+                    wanted.add_struct(field, &field.parts);
+                }
+                name => match collection.field(name) {
+                    Ok(part) if part.is_part() => wanted.add_part(collection, part),
+                    Ok(field) if field.is_function_output => {
+                        return Err(MilvusError::invalid(format!(
+                            "not allowed to retrieve raw data of field {name}"
+                        )));
+                    }
+                    Ok(field) => wanted.add(field),
+                    Err(_) if collection.dynamic => {
+                        if !matches!(inside(name, collection), Ok(Some(_))) {
+                            return Err(MilvusError::invalid(format!(
+                                "parse output field name failed: {name} is no name, and no path of one"
+                            )));
+                        }
+                        wanted.add_dynamic(name);
+                    }
+                    Err(_) => {
+                        return Err(MilvusError::invalid(format!("field {name} not exist")));
+                    }
+                },
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn add(&mut self, field: &Field) {
+        if field.is_function_output || self.names.contains(&field.name) {
+            return;
+        }
+        self.names.push(field.name.clone());
+        if field.data_type.is_vector() {
+            self.vectors.push(field.clone());
+        } else {
+            self.scalars.push(field.clone());
+        }
+    }
+
+    fn add_struct(&mut self, field: &StructField, parts: &[Field]) {
+        let mut structs = self.structs.iter_mut();
+        let Some(known) = structs.find(|known| known.field.name == field.name) else {
+            self.names.push(field.name.clone());
+            return self.structs.push(WantedStruct {
+                field: field.clone(),
+                parts: parts.to_vec(),
+            });
+        };
+        let all = field.parts.iter();
+        let wanted = all.filter(|part| known.parts.contains(part) || parts.contains(part));
+        known.parts = wanted.cloned().collect();
+    }
+
+    fn add_part(&mut self, collection: &Collection, part: &Field) {
+        if let Some(around) = collection.struct_of(part) {
+            self.add_struct(around, std::slice::from_ref(part));
+        }
+    }
+
+    fn add_dynamic(&mut self, path: &str) {
+        // Of a path into the dynamic field its first key is handed out.
+        let key = path
+            .strip_prefix("$meta[\"")
+            .and_then(|rest| rest.split_once("\"]"))
+            .map_or(path, |(key, _)| key);
+        let key = key.split_once('[').map_or(key, |(key, _)| key);
+        if !self.names.iter().any(|name| name == key) {
+            self.names.push(key.to_string());
+        }
+        self.dynamic.push(key.to_string());
+    }
+
+    /// The same with instants told in the zone that a request names, where it names one.
+    ///
+    /// # Errors
+    /// For a zone that nobody knows, and for parts of instants.
+    pub(crate) fn told_by(mut self, params: &BTreeMap<String, String>) -> Result<Self> {
+        if params
+            .get("time_fields")
+            .is_some_and(|parts| !parts.is_empty())
+        {
+            return Err(MilvusError::Unsupported("time_fields".into()));
+        }
+        if params.contains_key(ZONE) {
+            self.zone = zone_of(params)?;
+        }
+        Ok(self)
+    }
+
+    /// The zone that instants are told in.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    /// The key is always handed out.
+    pub(crate) fn with_primary(mut self, collection: &Collection) -> Self {
+        self.add(collection.primary());
+        self
+    }
+
+    /// What has to be read of each row, in the order in which [`Wanted::columns`] takes it.
+    pub(crate) fn fields(&self) -> Vec<WantedField> {
+        let scalar = |field: &Field| match field.data_type {
+            DataType::Json | DataType::Array => WantedField::Json(field.name.clone()),
+            _ => WantedField::Typed(field.name.clone()),
+        };
+        let scalars = self
+            .scalars
+            .iter()
+            .filter(|field| !field.is_primary)
+            .map(scalar);
+        let vectors = self.vectors.iter().map(scalar);
+        let structs = self.structs.iter().flat_map(|one| {
+            let parts = one.parts.iter().filter(|part| part.data_type.is_vector());
+            let vectors = parts.map(|part| WantedField::Typed(part.path().to_string()));
+            std::iter::once(WantedField::Json(one.field.name.clone())).chain(vectors)
+        });
+        let dynamic = self
+            .has_dynamic()
+            .then(|| WantedField::Json(DYNAMIC.to_string()));
+        scalars
+            .chain(vectors)
+            .chain(structs)
+            .chain(dynamic)
+            .collect()
+    }
+
+    fn has_dynamic(&self) -> bool {
+        self.whole_dynamic || !self.dynamic.is_empty()
+    }
+
+    /// The columns of rows with these ids, of what was read of them.
+    ///
+    /// # Errors
+    /// When a document does not hold what its field says.
+    pub(crate) fn columns(&self, ids: &[&str], read: Vec<FieldValues>) -> Result<Vec<FieldData>> {
+        let missing = || MilvusError::Internal("a column was not read".into());
+        let mut read = read.into_iter();
+        let mut columns = Vec::new();
+        for field in &self.scalars {
+            if field.is_primary {
+                columns.push(key_column(field, ids)?);
+                continue;
+            }
+            let values = read.next().ok_or_else(missing)?;
+            let values = match field.added_default() {
+                Some(default) => filled(values, default),
+                None => values,
+            };
+            columns.push(match field.data_type {
+                DataType::Timestamptz => instant_column(field, values, &self.zone)?,
+                _ => scalar_column(field, values)?,
+            });
+        }
+        for field in &self.vectors {
+            columns.push(vector_column(field, read.next().ok_or_else(missing)?)?);
+        }
+        for one in &self.structs {
+            let lists = read.next().ok_or_else(missing)?;
+            let count = one.parts.iter().filter(|part| part.data_type.is_vector());
+            let vectors = read.by_ref().take(count.count()).collect();
+            columns.push(one.column(lists, vectors)?);
+        }
+        if self.has_dynamic() {
+            columns.push(self.dynamic_column(read.next().ok_or_else(missing)?)?);
+        }
+        Ok(columns)
+    }
+
+    fn dynamic_column(&self, read: FieldValues) -> Result<FieldData> {
+        let FieldValues::Json(values) = read else {
+            return Err(MilvusError::Internal("the dynamic field is no JSON".into()));
+        };
+        let shown = |json: Option<Box<RawValue>>| -> Result<Bytes> {
+            let Some(json) = json else {
+                return Ok(Bytes::from_static(b"{}"));
+            };
+            if self.whole_dynamic {
+                return Ok(Bytes::from(json.get().to_string()));
+            }
+            let mut own: Map<String, Value> =
+                serde_json::from_str(json.get()).map_err(|error| {
+                    MilvusError::Internal(format!("the dynamic field of a row: {error}"))
+                })?;
+            own.retain(|key, _| self.dynamic.contains(key));
+            Ok(Bytes::from(Value::Object(own).to_string()))
+        };
+        let data = values.into_iter().map(shown).collect::<Result<_>>()?;
+        Ok(FieldData {
+            r#type: DataType::Json.number(),
+            field_name: DYNAMIC.to_string(),
+            is_dynamic: true,
+            field: scalars(scalar_field::Data::JsonData(proto::JsonArray { data })),
+            ..FieldData::default()
+        })
+    }
+}

@@ -1,0 +1,399 @@
+"""Fields of more than one value of a number or a text, with pymilvus, against a server at the address given: structs and
+lists of vectors, instants, fields that are added later, and vectors without a direction."""
+
+import json
+import logging
+import random
+import sys
+
+import numpy
+import pymilvus
+from pymilvus import AnnSearchRequest, DataType, MilvusClient, MilvusException, RRFRanker
+from pymilvus.client.embedding_list import EmbeddingList
+
+logging.disable(logging.CRITICAL)
+DIM = 6
+MAJOR = int(pymilvus.__version__.split(".")[0])
+
+
+class Session:
+    def __init__(self, uri):
+        self.client = MilvusClient(uri=uri)
+        self.random = random.Random(5)
+        self.checks = 0
+
+    def same(self, got, want, what):
+        self.checks += 1
+        assert got == want, f"{what}: {got!r} is not {want!r}"
+
+    def refused(self, code, said, call):
+        self.checks += 1
+        try:
+            call()
+        except MilvusException as error:
+            assert error.code == code, f"{error.code} is not {code}: {error.message}"
+            assert said in error.message, error.message
+            return
+        raise AssertionError(f"nothing was refused: {said}")
+
+    def vector(self, dim=DIM):
+        return [self.random.gauss(0, 1) for _ in range(dim)]
+
+    # Structs.
+
+    def make_structs(self, name, metric, element=DataType.FLOAT_VECTOR, dim=DIM):
+        client = self.client
+        schema = client.create_schema(auto_id=False)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=4)
+        schema.add_field("title", DataType.VARCHAR, max_length=50)
+        clip = client.create_struct_field_schema()
+        clip.add_field("text", DataType.VARCHAR, max_length=100)
+        clip.add_field("start", DataType.INT32)
+        clip.add_field("score", DataType.DOUBLE)
+        clip.add_field("seen", DataType.BOOL)
+        clip.add_field("emb", element, dim=dim)
+        schema.add_field("clips", DataType.ARRAY, element_type=DataType.STRUCT, struct_schema=clip, max_capacity=8)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="AUTOINDEX", metric_type="L2")
+        structure = "BIN_FLAT" if element == DataType.BINARY_VECTOR else "HNSW"
+        params.add_index("clips[emb]", index_type=structure, metric_type=metric, params={"M": 8, "efConstruction": 64})
+        client.create_collection(name, schema=schema, index_params=params)
+
+    def rows(self, count):
+        return [{"id": i, "v": self.vector(4), "title": f"t{i}",
+                 "clips": [{"text": f"w{(i + at) % 5}", "start": 10 * at, "score": i / 4, "seen": (i + at) % 2 == 0,
+                            "emb": self.vector()} for at in range(i % 5)]} for i in range(count)]
+
+    def like(self, got, want, what):
+        """The same structs, but for the rounding of single precision."""
+        plain = lambda clips: [{**clip, "emb": [round(float(x), 4) for x in clip["emb"]]} for clip in clips]
+        self.same(plain(got), plain(want), what)
+
+    def structs(self):
+        client, name = self.client, "structs"
+        self.make_structs(name, "MAX_SIM_COSINE")
+        rows = self.rows(60)
+        self.same(client.insert(name, rows)["insert_count"], 60, "inserted")
+        (described,) = [field for field in client.describe_collection(name)["fields"] if field["name"] == "clips"]
+        self.same((described["element_type"], described["params"]["max_capacity"],
+                   [(field["name"], field["type"]) for field in described["struct_fields"]]),
+                  (DataType.STRUCT, 8, [("text", DataType.VARCHAR), ("start", DataType.INT32), ("score", DataType.DOUBLE),
+                                        ("seen", DataType.BOOL), ("emb", DataType.FLOAT_VECTOR)]), "described")
+        found = client.query(name, filter="id in [3, 5, 9]", output_fields=["clips", "title"])
+        self.same([row["id"] for row in found], [3, 5, 9], "queried")
+        for row in found:
+            self.like(row["clips"], rows[row["id"]]["clips"], "structs come back")
+        some = client.query(name, filter="id == 9", output_fields=["clips[text]"])[0]["clips"]
+        self.same(some, [{"text": clip["text"]} for clip in rows[9]["clips"]], "some of their fields")
+        some = client.query(name, filter="id == 9", output_fields=["clips[emb]", "clips[start]"])[0]["clips"]
+        self.same([(set(clip), clip["start"], len(clip["emb"])) for clip in some],
+                  [({"emb", "start"}, clip["start"], DIM) for clip in rows[9]["clips"]], "their vectors alone")
+        pages = client.query_iterator(name, filter="id < 30", batch_size=7, output_fields=["clips"])
+        seen = []
+        while page := pages.next():
+            seen += page
+        pages.close()
+        self.same([row["id"] for row in seen], list(range(30)), "page by page")
+        for row in seen:
+            self.like(row["clips"], rows[row["id"]]["clips"], "structs of a page")
+        self.same(client.query(name, filter="", output_fields=["count(*)"])[0]["count(*)"], 60, "rows are counted")
+        # Max-sim, held against arithmetic.
+        probe = [self.vector() for _ in range(3)]
+        want = self.ranked(rows, probe, cosine, max)
+        hits = self.max_sim(name, probe, limit=10, output_fields=["clips", "title"])
+        self.same([hit["id"] for hit in hits], [i for _, i in want[:10]], "ranked by max-sim")
+        self.same([round(hit["distance"], 4) for hit in hits], [round(s, 4) for s, _ in want[:10]], "by its sums")
+        self.like(hits[0]["entity"]["clips"], rows[hits[0]["id"]]["clips"], "structs of a hit")
+        hits = self.max_sim(name, probe, limit=5, offset=5)
+        self.same([hit["id"] for hit in hits], [i for _, i in want[5:10]], "with an offset")
+        hits = self.max_sim(name, probe, limit=100, filter="id < 20")
+        self.same([hit["id"] for hit in hits], [i for _, i in want if i < 20], "all that pass a filter")
+        hits = self.max_sim(name, probe, limit=60, search_params={"params": {"radius": want[7][0]}})
+        self.same([hit["id"] for hit in hits], [i for _, i in want[:7]], "those nearer than another")
+        both = [AnnSearchRequest([EmbeddingList(probe)], "clips[emb]", {}, 10),
+                AnnSearchRequest([rows[3]["v"]], "v", {}, 10)]
+        (hits,) = client.hybrid_search(name, both, RRFRanker(), limit=5)
+        self.same({3, want[0][1]} <= {hit["id"] for hit in hits}, True, "beside another search")
+        # Conditions of structs.
+        for filter, holds in [
+            ("element_filter(clips, $[text] == 'w1' && $[start] > 0)",
+             lambda clips: any(clip["text"] == "w1" and clip["start"] > 0 for clip in clips)),
+            ("match_any(clips, $[seen])", lambda clips: any(clip["seen"] for clip in clips)),
+            ("match_all(clips, $[start] < 20)",
+             lambda clips: all(clip["start"] < 20 for clip in clips)),
+            ("match_least(clips, $[seen], threshold=2)", lambda clips: sum(clip["seen"] for clip in clips) >= 2),
+            ("match_most(clips, $[seen], threshold=1)", lambda clips: sum(clip["seen"] for clip in clips) <= 1),
+            ("match_exact(clips, $[seen], threshold=2)", lambda clips: sum(clip["seen"] for clip in clips) == 2),
+            ("not match_any(clips, $[text] in ['w1', 'w2'])",
+             lambda clips: not any(clip["text"] in ("w1", "w2") for clip in clips)),
+        ]:
+            found = client.query(name, filter=filter, output_fields=["id"])
+            self.same([row["id"] for row in found], [row["id"] for row in rows if holds(row["clips"])], filter)
+        for filter in ["element_filter(clips, $[start] + 1 == 2)", "clips[0] == 1", "array_length(clips) == 1"]:
+            self.refused(3000, "not supported", lambda: client.query(name, filter=filter, output_fields=["id"]))
+        self.refused(3000, "clips[emb]", lambda: client.search(name, ids=[1, 2], anns_field="clips[emb]", limit=3))
+        self.refused(1100, "", lambda: client.query(name, filter="element_filter(clips, $[no] == 1)"))
+        # Replaced, in part, and deleted.
+        rows[7]["clips"] = rows[8]["clips"][:1]
+        client.upsert(name, [rows[7]])
+        self.like(client.get(name, ids=7)[0]["clips"], rows[7]["clips"], "replaced")
+        client.upsert(name, [{"id": 9, "title": "again"}], partial_update=True)
+        rows[9]["title"] = "again"
+        (row,) = client.get(name, ids=9)
+        self.same(row["title"], "again", "a part of it")
+        self.like(row["clips"], rows[9]["clips"], "and the structs stay")
+        rows[9]["clips"] = [dict(rows[4]["clips"][0], start=99), rows[4]["clips"][1]]
+        client.upsert(name, [{"id": 9, "clips": rows[9]["clips"]}], partial_update=True)
+        (row,) = client.get(name, ids=9)
+        self.same(row["title"], "again", "the rest stays")
+        self.like(row["clips"], rows[9]["clips"], "and the structs are others")
+        self.same([row["id"] for row in client.query(name, filter="match_any(clips, $[start] == 99)", output_fields=["id"])],
+                  [9], "which are found")
+        rows[8]["clips"] = []
+        client.upsert(name, [{"id": 8, "clips": []}], partial_update=True)
+        self.same(client.get(name, ids=8)[0]["clips"], [], "or none")
+        client.delete(name, ids=[want[0][1]])
+        left = [row for row in rows if row["id"] != want[0][1]]
+        client.flush(name)
+        job = client.compact(name)
+        assert job >= 0
+        again = self.ranked(left, probe, cosine, max)
+        hits = self.max_sim(name, probe, limit=10)
+        self.same([hit["id"] for hit in hits], [i for _, i in again[:10]], "after changes")
+        self.same(client.describe_index(name, "clips[emb]")["metric_type"], "MAX_SIM_COSINE", "the index is told")
+        # What does not fit.
+        bad = dict(rows[1], clips=[{"text": "x" * 200, "start": 1, "score": 1.0, "seen": True, "emb": self.vector()}])
+        self.refused(1100, "max length", lambda: client.insert(name, [bad]))
+        many = dict(rows[1], clips=[rows[4]["clips"][0]] * 9)
+        self.refused(1100, "max capacity", lambda: client.insert(name, [many]))
+        self.refused(1100, "vector type must be the same",
+                     lambda: client.search(name, data=[self.vector()], anns_field="clips[emb]", limit=3))
+        client.drop_collection(name)
+
+    def ranked(self, rows, probe, measure, best):
+        scored = [(sum(best(measure(one, clip["emb"]) for clip in row["clips"]) for one in probe), row["id"])
+                  for row in rows if row["clips"]]
+        return sorted(scored, key=lambda pair: pair[0], reverse=best is max)
+
+    def max_sim(self, name, probe, **more):
+        probes = EmbeddingList()
+        for one in probe:
+            probes.add(numpy.array(one, dtype=numpy.float32))
+        (hits,) = self.client.search(name, data=[probes], anns_field="clips[emb]", **more)
+        return list(hits)
+
+    def other_metrics(self):
+        for metric, measure, best in [("MAX_SIM", cosine, max), ("MAX_SIM_IP", dot, max), ("MAX_SIM_L2", squared, min)]:
+            name = metric.lower()
+            self.make_structs(name, metric)
+            rows = self.rows(40)
+            self.client.insert(name, rows)
+            probe = [self.vector() for _ in range(2)]
+            want = self.ranked(rows, probe, measure, best)
+            hits = self.max_sim(name, probe, limit=8)
+            self.same([hit["id"] for hit in hits], [i for _, i in want[:8]], metric)
+            self.same([round(hit["distance"], 3) for hit in hits], [round(s, 3) for s, _ in want[:8]], metric)
+            self.client.drop_collection(name)
+
+    def elements(self):
+        """Structs are hits by themselves where the index compares single vectors."""
+        client, name = self.client, "elements"
+        self.make_structs(name, "L2")
+        rows = self.rows(40)
+        client.insert(name, rows)
+        probe = self.vector()
+        want = sorted((squared(probe, clip["emb"]), row["id"], at) for row in rows for at, clip in enumerate(row["clips"]))
+        (hits,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=12)
+        self.same([(hit["id"], hit["offset"]) for hit in hits], [(i, at) for _, i, at in want[:12]], "structs as hits")
+        filter = "element_filter(clips, $[start] == 10) && id > 4"
+        (hits,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=50, filter=filter)
+        self.same([(hit["id"], hit["offset"]) for hit in hits], [(i, at) for _, i, at in want if at == 1 and i > 4],
+                  "only those that match")
+        (groups,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=30, group_by_field="title")
+        self.refused(3000, "iterator", lambda: client.search_iterator(
+            name, data=[probe], anns_field="clips[emb]", batch_size=5, limit=10).next())
+        best = dict(reversed([(i, at) for _, i, at in want]))
+        self.same({hit["id"]: hit["offset"] for hit in groups}, {hit["id"]: best[hit["id"]] for hit in groups}, "grouped")
+        client.drop_collection(name)
+
+    def packed(self):
+        """Lists of vectors of other elements."""
+        client = self.client
+        for element, name in [(DataType.FLOAT16_VECTOR, "halves"), (DataType.INT8_VECTOR, "bytes_")]:
+            self.make_structs(name, "MAX_SIM_IP", element)
+            kind = numpy.float16 if element == DataType.FLOAT16_VECTOR else numpy.int8
+            draw = lambda: numpy.array([self.random.randint(-9, 9) for _ in range(DIM)], dtype=kind)
+            rows = self.rows(20)
+            for row in rows:
+                for clip in row["clips"]:
+                    clip["emb"] = draw()
+            client.insert(name, rows)
+            probe = [draw() for _ in range(2)]
+            probes = EmbeddingList(probe)
+            (hits,) = client.search(name, data=[probes], anns_field="clips[emb]", limit=1)
+            plain = [[float(x) for x in one] for one in probe]
+            want = self.ranked(rows, plain, dot, max)
+            self.same(round(hits[0]["distance"], 3), round(want[0][0], 3), name)
+            client.drop_collection(name)
+        for metric in ["MAX_SIM_HAMMING", "MAX_SIM_JACCARD"]:
+            self.refused(3000, metric, lambda: self.make_structs("bits", metric, DataType.BINARY_VECTOR, dim=8))
+            client.drop_collection("bits")
+        self.make_structs("bits", "HAMMING", DataType.BINARY_VECTOR, dim=8)
+        clip = lambda byte: {"text": "", "start": 0, "score": 0.0, "seen": True, "emb": bytes([byte])}
+        client.insert("bits", [{"id": i, "v": self.vector(4), "title": "", "clips": [clip(i), clip(255 - i)]} for i in range(4)])
+        (hits,) = client.search("bits", data=[bytes([253])], anns_field="clips[emb]", limit=2)
+        self.same([(hit["id"], hit["offset"], hit["distance"]) for hit in hits], [(2, 1, 0.0), (0, 1, 1.0)], "bits")
+        client.drop_collection("bits")
+
+    # Instants.
+
+    def instants(self):
+        client, name = self.client, "instants"
+        schema = client.create_schema(auto_id=False)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("at", DataType.TIMESTAMPTZ, nullable=True)
+        schema.add_field("made", DataType.TIMESTAMPTZ, default_value="2020-02-03T04:05:06Z")
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        params.add_index("at", index_type="STL_SORT")
+        client.create_collection(name, schema=schema, index_params=params, properties={"timezone": "Asia/Shanghai"})
+        texts = ["2025-01-01T00:00:00+08:00", "2025-01-01 12:00:00", "2025-01-02", "2025-01-03T00:00:00.123456Z",
+                 None, "1890-05-06T07:08:09Z"]
+        client.insert(name, [{"id": i, "v": [i, 0], "at": text} for i, text in enumerate(texts)])
+        found = client.query(name, filter="id >= 0", output_fields=["at", "made"])
+        self.same([row["at"] for row in found],
+                  ["2025-01-01T00:00:00+08:00", "2025-01-01T12:00:00+08:00", "2025-01-02T00:00:00+08:00",
+                   "2025-01-03T08:00:00.123456+08:00", None, "1890-05-06T15:13:09+08:05"], "in the collection's zone")
+        self.same(found[0]["made"], "2020-02-03T12:05:06+08:00", "a default")
+        found = client.query(name, filter="id < 2", output_fields=["at"], timezone="America/New_York")
+        self.same([row["at"] for row in found], ["2024-12-31T11:00:00-05:00", "2024-12-31T23:00:00-05:00"], "in another")
+        (hits,) = client.search(name, data=[[0, 0]], limit=1, output_fields=["at"], timezone="UTC")
+        self.same(hits[0]["entity"]["at"], "2024-12-31T16:00:00Z", "of a hit")
+        for filter, ids in [
+            ("at > ISO '2025-01-01T12:00:00'", [2, 3]),
+            ("at >= ISO '2025-01-01T04:00:00Z'", [1, 2, 3]),
+            ("ISO '2025-01-02T00:00:00+08:00' == at", [2]),
+            ("at != ISO '2025-01-02'", [0, 1, 3, 5]),
+            ("at + INTERVAL 'P1D' > ISO '2025-01-02T12:00:00'", [2, 3]),
+            ("at - INTERVAL 'PT12H' <= ISO '2025-01-01'", [0, 1, 5]),
+            ("ISO '2025-01-01' < at < ISO '2025-01-02T12:00:00'", [1, 2]),
+            ("ISO '2025-01-01' > at - INTERVAL 'P1M'", [0, 1, 2, 3, 5]),
+            ("at is null", [4]),
+            ("at < iso '1900-01-01'", [5]),
+        ]:
+            found = client.query(name, filter=filter, output_fields=["id"])
+            self.same([row["id"] for row in found], ids, filter)
+        for text in ["yesterday", "2025-02-30", "2025-01-01T25:00:00Z"]:
+            self.refused(1100, text, lambda: client.insert(name, [{"id": 9, "v": [1, 1], "at": text}]))
+        self.refused(1100, "never", lambda: client.query(name, filter="at > ISO 'never'"))
+        self.refused(1100, "timestamptz", lambda: client.query(name, filter="id > ISO '2025-01-01'"))
+        (hits,) = client.search(name, data=[[0, 0]], limit=2, group_by_field="made")
+        self.same([hit["id"] for hit in hits], [0], "grouped by instants")
+        self.refused(3000, "time_fields",
+                     lambda: client.query(name, filter="id > 0", output_fields=["at"], time_fields="year"))
+        self.refused(1100, "a while", lambda: client.query(name, filter="at + INTERVAL 'a while' > ISO '2025-01-01'"))
+        self.refused(1100, "Mars", lambda: client.query(name, filter="id > 0", output_fields=["at"], timezone="Mars"))
+        self.refused(1100, "Mars", lambda: client.alter_collection_properties(name, {"timezone": "Mars/Base"}))
+        client.alter_collection_properties(name, {"timezone": "UTC"})
+        self.same(client.get(name, ids=2, output_fields=["at"])[0]["at"], "2025-01-01T16:00:00Z", "in its new zone")
+        client.upsert(name, [{"id": 2, "v": [2, 0], "at": "2025-06-01"}])
+        self.same(client.get(name, ids=2, output_fields=["at"])[0]["at"], "2025-06-01T00:00:00Z", "replaced")
+        client.drop_collection(name)
+
+    # Fields that are added later.
+
+    def added(self):
+        client, name = self.client, "added"
+        if client.has_collection(name):
+            client.drop_collection(name)
+        client.create_collection(name, dimension=2, metric_type="L2")
+        client.insert(name, [{"id": i, "vector": [i, 0]} for i in range(4)])
+        kinds = [("b", DataType.BOOL, True, {}), ("i8", DataType.INT8, 8, {}), ("i16", DataType.INT16, 16, {}),
+                 ("i32", DataType.INT32, 32, {}), ("i64", DataType.INT64, 64, {}), ("f", DataType.FLOAT, 0.5, {}),
+                 ("d", DataType.DOUBLE, 0.25, {}), ("s", DataType.VARCHAR, "word", {"max_length": 20}),
+                 ("t", DataType.TIMESTAMPTZ, "2024-05-06T07:08:09Z", {})]
+        for field, kind, default, more in kinds:
+            client.add_collection_field(name, field, kind, nullable=True, **more)
+            client.add_collection_field(name, f"{field}_d", kind, nullable=True, default_value=default, **more)
+        client.add_collection_field(name, "j", DataType.JSON, nullable=True)
+        client.add_collection_field(name, "a", DataType.ARRAY, element_type=DataType.INT64, max_capacity=4, nullable=True)
+        self.refused(1100, "nullable", lambda: client.add_collection_field(name, "x", DataType.INT64, nullable=False))
+        (row,) = client.query(name, filter="id == 1", output_fields=["*"])
+        for field, _, default, _ in kinds:
+            self.same((row[field], row[f"{field}_d"]), (None, default), f"a row from before has of {field}")
+        self.same((row["j"], row["a"]), (None, None), "and of others")
+        client.insert(name, [{"id": 9, "vector": [9, 0], "i64": 5, "i64_d": 6, "s": "x", "s_d": "y", "j": {"k": 1},
+                              "a": [1, 2]}])
+        (row,) = client.query(name, filter="id == 9", output_fields=["*"])
+        self.same((row["i64"], row["i64_d"], row["s"], row["s_d"], row["j"], row["a"], row["b"], row["b_d"]),
+                  (5, 6, "x", "y", {"k": 1}, [1, 2], None, True), "a row from after")
+        for filter, ids in [("i64 is null", [0, 1, 2, 3]), ("i64 == 5", [9]), ("i64_d == 64", [0, 1, 2, 3]),
+                            ("i64_d != 64", [9]), ("i64_d > 5", [0, 1, 2, 3, 9]), ("i64_d is null", []),
+                            ("s_d == 'word'", [0, 1, 2, 3]), ("s_d in ['word', 'z']", [0, 1, 2, 3]),
+                            ("b_d == true", [0, 1, 2, 3, 9]), ("not (i64_d == 64)", [9]), ("s_d like 'wo%'", [0, 1, 2, 3]),
+                            ("t_d == ISO '2024-05-06T07:08:09Z'", [0, 1, 2, 3, 9]), ("f_d < 1", [0, 1, 2, 3, 9]),
+                            ("j is null", [0, 1, 2, 3]), ("array_contains(a, 2)", [9])]:
+            found = client.query(name, filter=filter, output_fields=["id"])
+            self.same([row["id"] for row in found], ids, filter)
+        client.alter_collection_field(name, "s", {"max_length": 40})
+        client.upsert(name, [{"id": 9, "vector": [9, 0], "s": "x" * 40}])
+        self.same(client.get(name, ids=9)[0]["s"], "x" * 40, "longer texts")
+        if MAJOR > 2:
+            clip = client.create_struct_field_schema()
+            clip.add_field("n", DataType.INT64)
+            clip.add_field("e", DataType.FLOAT_VECTOR, dim=2)
+            client.add_collection_struct_field(name, "clips", struct_schema=clip, max_capacity=4)
+            self.same(client.get(name, ids=1, output_fields=["clips"])[0]["clips"], None, "no structs before")
+            clips = [{"n": 1, "e": [1.0, 0.0]}, {"n": 2, "e": [0.0, 1.0]}]
+            client.insert(name, [{"id": 10, "vector": [10, 0], "clips": clips}, {"id": 11, "vector": [11, 0], "clips": []},
+                                 {"id": 12, "vector": [12, 0], "clips": None}])
+            found = client.query(name, filter="id > 9", output_fields=["clips"])
+            self.same([row["clips"] for row in found], [clips, [], None], "structs after")
+            for filter, ids in [("match_any(clips, $[n] == 2)", [10]), ("not match_any(clips, $[n] == 2)", [11]),
+                                ("match_all(clips, $[n] > 0)", [10, 11]), ("match_most(clips, $[n] > 0, threshold=1)", [11])]:
+                found = client.query(name, filter=filter, output_fields=["id"])
+                self.same([row["id"] for row in found], ids, filter)
+        client.drop_collection(name)
+
+    # Vectors without a direction.
+
+    def zeros(self):
+        client, name = self.client, "zeros"
+        client.create_collection(name, dimension=3, metric_type="COSINE")
+        client.insert(name, [{"id": 0, "vector": [0, 0, 0]}, {"id": 1, "vector": [1, 0, 0]},
+                             {"id": 2, "vector": [-1, 0, 0]}])
+        (hits,) = client.search(name, data=[[1, 0, 0]], limit=3)
+        self.same([(hit["id"], round(hit["distance"], 5)) for hit in hits], [(1, 1.0), (0, 0.0), (2, -1.0)],
+                  "a zero vector is like none")
+        (hits,) = client.search(name, data=[[0, 0, 0]], limit=3)
+        self.same([hit["distance"] for hit in hits], [0.0, 0.0, 0.0], "to a zero vector all are alike")
+        client.upsert(name, [{"id": 0, "extra": 1}], partial_update=True)
+        self.same(client.get(name, ids=0)[0]["vector"], [0.0, 0.0, 0.0], "it stays what it is")
+        self.refused(1100, "too long", lambda: client.insert(name, [{"id": 4, "vector": [1e30, 0, 0]}]))
+        client.drop_collection(name)
+
+
+def dot(a, b):
+    return float(sum(float(x) * float(y) for x, y in zip(a, b)))
+
+
+def cosine(a, b):
+    return dot(a, b) / (dot(a, a) * dot(b, b)) ** 0.5
+
+
+def squared(a, b):
+    return float(sum((float(x) - float(y)) ** 2 for x, y in zip(a, b)))
+
+
+def main(uri):
+    session = Session(uri)
+    for part in [session.zeros, session.structs, session.other_metrics, session.elements, session.packed,
+                 session.instants, session.added]:
+        part()
+    print(json.dumps({"version": pymilvus.__version__, "checks": session.checks}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
