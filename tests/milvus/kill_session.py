@@ -145,7 +145,7 @@ class Keeper(Worker):
         if part not in parts:
             parts[part] = 0
             self.change(lambda: self.client.create_partition(name, part), after)
-        elif parts[part] and self.random.random() < 0.4:
+        elif parts[part] and not one["loaded"] and self.random.random() < 0.6:
             del parts[part]
             self.change(lambda: self.client.drop_partition(name, part), after)
         else:

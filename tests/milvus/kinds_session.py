@@ -1,43 +1,22 @@
 """Fields of more than one value of a number or a text, with pymilvus, against a server at the address given: structs and
 lists of vectors, instants, fields that are added later, and vectors without a direction."""
 
-import json
-import logging
-import random
 import sys
 
 import numpy
 import pymilvus
-from pymilvus import AnnSearchRequest, DataType, MilvusClient, MilvusException, RRFRanker
+from pymilvus import AnnSearchRequest, DataType, RRFRanker
 from pymilvus.client.embedding_list import EmbeddingList
 
-logging.disable(logging.CRITICAL)
+from session import Session
+
 DIM = 6
 MAJOR = int(pymilvus.__version__.split(".")[0])
 
 
-class Session:
-    def __init__(self, uri):
-        self.client = MilvusClient(uri=uri)
-        self.random = random.Random(5)
-        self.checks = 0
-
-    def same(self, got, want, what):
-        self.checks += 1
-        assert got == want, f"{what}: {got!r} is not {want!r}"
-
-    def refused(self, code, said, call):
-        self.checks += 1
-        try:
-            call()
-        except MilvusException as error:
-            assert error.code == code, f"{error.code} is not {code}: {error.message}"
-            assert said in error.message, error.message
-            return
-        raise AssertionError(f"nothing was refused: {said}")
-
+class Kinds(Session):
     def vector(self, dim=DIM):
-        return [self.random.gauss(0, 1) for _ in range(dim)]
+        return super().vector(dim)
 
     # Structs.
 
@@ -388,11 +367,11 @@ def squared(a, b):
 
 
 def main(uri):
-    session = Session(uri)
+    session = Kinds(uri, seed=5)
     for part in [session.zeros, session.structs, session.other_metrics, session.elements, session.packed,
                  session.instants, session.added]:
         part()
-    print(json.dumps({"version": pymilvus.__version__, "checks": session.checks}))
+    session.close()
 
 
 if __name__ == "__main__":

@@ -1,47 +1,21 @@
 """The life of collections with pymilvus, against a server at the address given: other names, partitions let in one by
 one, rows that are there for a time, and iterators over hits. The second argument says which part is run."""
 
-import json
-import logging
-import random
 import sys
 import time
 
-import pymilvus
-from pymilvus import DataType, MilvusClient, MilvusException
+from pymilvus import DataType
 
-logging.disable(logging.CRITICAL)
+from session import Session
 
 
-class Life:
-    def __init__(self, uri):
-        self.client = MilvusClient(uri=uri)
-        self.random = random.Random(5)
-        self.checks = 0
-
-    def same(self, got, want, what):
-        self.checks += 1
-        assert got == want, f"{what}: {got!r} is not {want!r}"
-
-    def refused(self, code, said, call):
-        self.checks += 1
-        try:
-            call()
-        except MilvusException as error:
-            assert error.code == code, f"{error.code} is not {code}: {error.message}"
-            assert said in error.message, error.message
-            return
-        raise AssertionError(f"nothing was refused: {said}")
-
+class Life(Session):
     def eventually(self, look, want, what):
         until = time.monotonic() + 60
         while (got := look()) != want:
             assert time.monotonic() < until, f"{what}: {got!r} is not {want!r}"
             time.sleep(0.05)
         self.checks += 1
-
-    def count(self, name, **more):
-        return self.client.query(name, filter="", output_fields=["count(*)"], **more)[0]["count(*)"]
 
     def make(self, name, kind=DataType.FLOAT_VECTOR, dim=4, metric="L2", index="HNSW", **more):
         schema = self.client.create_schema()
@@ -288,7 +262,7 @@ def differing(a, b):
 
 
 def main(uri, part):
-    life = Life(uri)
+    life = Life(uri, seed=5)
     if part == "before":
         life.names()
         life.partitions()
@@ -297,7 +271,7 @@ def main(uri, part):
         life.lengths()
     else:
         life.after_a_restart()
-    print(json.dumps({"version": pymilvus.__version__, "checks": life.checks}))
+    life.close()
 
 
 if __name__ == "__main__":

@@ -144,6 +144,7 @@ def divide(books):
     same(sorted(row["pk"] for row in rows), [1000, 1001], "one partition")
     same(len(books.search([vector()], "v", {"metric_type": "L2"}, limit=9, partition_names=["shelf"])[0]), 2, "searched")
     same(Partition(books, "shelf").num_entities, 2, "entities of a partition")
+    part.release()
     books.drop_partition("shelf")
     same(utility.has_partition("books", "shelf"), False, "dropped")
 

@@ -150,6 +150,11 @@ class Client(Session):
         for row in ranked:
             best.setdefault(row["i8"], row["pk"])
         self.same([hit["pk"] for hit in found(limit=7, group_by_field="i8")], list(best.values())[:7], "groups")
+        for inside, value in [("color", lambda row: row["color"]), ("j['n']", lambda row: row["j"] and row["j"]["n"])]:
+            best = {}
+            for row in ranked:
+                best.setdefault(value(row), row["pk"])
+            self.same([hit["pk"] for hit in found(limit=4, group_by_field=inside)], list(best.values())[:4], f"groups by {inside}")
         lists = client.search("all", [query, query, rows[3]["v"]], anns_field="v", limit=4)
         self.same([[hit["pk"] for hit in hits] for hits in lists][:2], [names[:4]] * 2, "several at once")
         self.same(lists[2][0]["pk"], "k3", "the third of them")
@@ -178,6 +183,8 @@ class Client(Session):
         client.insert("all", [{**rows[0], "pk": "pp"}], partition_name="p1")
         self.same((self.count("all", partition_names=["p1"]), self.count("all", partition_names=["_default"])), (1, 300), "parts")
         self.same(client.get_partition_stats("all", "p1"), {"row_count": 1}, "a part's count")
+        self.refused(65535, "please release it first", lambda: client.drop_partition("all", "p1"))
+        client.release_partitions("all", ["p1"])
         client.drop_partition("all", "p1")
         self.same((self.count("all"), client.list_partitions("all")), (300, ["_default"]), "the part is gone")
         client.upsert("all", [{"pk": "k1", "i16": 7777}], partial_update=True)

@@ -58,6 +58,12 @@ impl Service {
         if !collection.partitions.contains_key(&name) {
             return Ok(proto::Status::default());
         }
+        if collection.has_loaded(&name) {
+            return Err(MilvusError::Unexpected(
+                "partition cannot be dropped, partition is loaded, please release it first"
+                    .to_string(),
+            ));
+        }
         let rows = partition_query(std::slice::from_ref(&name));
         // First the rows: where this is cut off, the partition is there and can be dropped again.
         self.delete_matching(&call, &opened, rows.clone()).await?;

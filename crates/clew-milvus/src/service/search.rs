@@ -43,7 +43,9 @@ impl Service {
         let asked = Asked::read(collection, request, self.engine().now())?;
         let wanted = wanted.told_by(&asked.params)?;
         self.see(&opened, guarantee).await?;
-        if let Some(group) = &asked.group {
+        if let Some(group) = &asked.group
+            && group.inside.is_none()
+        {
             self.check_all_terms(&opened, &group.field).await?;
         }
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
