@@ -260,7 +260,7 @@ def main():
                 client = connect(server.uri)
                 loads.setdefault(name, []).append(load(client, server.process.pid, base))
                 for ef in EFFORTS:
-                    serial(client, asked[:50], nearest[:50], given.k, ef)
+                    serial(client, asked, nearest, given.k, ef)
                     serials.setdefault((name, ef), []).append(serial(client, asked, nearest, given.k, ef))
                 if name == "clew":
                     beside.setdefault("replayed", []).append(replayed(server.uri, given.beside, asked, given.k))
