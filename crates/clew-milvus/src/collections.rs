@@ -247,6 +247,12 @@ pub(crate) struct Changes {
     pub(crate) column: Option<(String, ColumnOptions)>,
 }
 
+impl From<MappingSpec> for Changes {
+    fn from(spec: MappingSpec) -> Self {
+        Changes { spec, column: None }
+    }
+}
+
 pub(crate) fn millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,14 +8,15 @@ use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind};
 use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
 use clew_vector::{
-    Column, ColumnOptions, Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest,
-    SparseEntry, SparseSearchRequest, Strategy, VectorError,
+    Column, ColumnOptions, Filter, SearchOutcome, SearchProfile, SearchRequest, SparseEntry,
+    SparseSearchRequest, Strategy, VectorError,
 };
 use serde::{Deserialize, Serialize};
 use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
 use crate::search::other_space::in_space;
+use crate::search::scratch::with_scratch;
 use crate::shard::{SegmentView, VectorFile, View};
 
 /// Most neighbours a query may ask for.
@@ -39,11 +40,6 @@ pub(crate) struct SegmentProfile {
     pub(crate) hits: usize,
     pub(crate) distances: u64,
     pub(crate) profile: SearchProfile,
-}
-
-thread_local! {
-    /// Marks and pools of graph walks, kept by each search thread.
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
 }
 
 /// Refuses a vector that the field cannot be searched for.
@@ -205,7 +201,7 @@ fn search_in_space(
     options: &ColumnOptions,
     request: &SearchRequest<'_>,
 ) -> Result<SearchOutcome, VectorError> {
-    SCRATCH.with_borrow_mut(|scratch| match column.options().space == options.space {
+    with_scratch(|scratch| match column.options().space == options.space {
         true => column.search(request, scratch),
         false => in_space(column, *options)?.search(request, scratch),
     })

@@ -70,4 +70,5 @@ pub(crate) mod pinned;
 pub(crate) mod place;
 pub(crate) mod recall;
 pub(crate) mod request;
+pub(crate) mod scratch;
 pub(crate) mod segment_stats;

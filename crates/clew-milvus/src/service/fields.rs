@@ -5,7 +5,6 @@ use prost::Message;
 
 use super::{Call, Service};
 use crate::collection::{Field, field_parts, long_part};
-use crate::collections::Changes;
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
 
@@ -34,13 +33,7 @@ impl Service {
             let spec = parts
                 .into_iter()
                 .fold(MappingSpec::default(), MappingSpec::with);
-            Ok((
-                (),
-                Changes {
-                    spec,
-                    ..Changes::default()
-                },
-            ))
+            Ok(((), spec.into()))
         })
         .await?;
         Ok(proto::Status::default())
@@ -57,13 +50,7 @@ impl Service {
         let place = (request.db_name, request.collection_name);
         self.change_collection(call, place, move |_, collection| {
             let spec = collection.add_struct(field)?;
-            Ok((
-                (),
-                Changes {
-                    spec,
-                    ..Changes::default()
-                },
-            ))
+            Ok(((), spec.into()))
         })
         .await?;
         Ok(proto::Status::default())

@@ -123,6 +123,7 @@ impl Service {
         pinned: Pinned,
         (asked, step): (&Asked, Step),
     ) -> Result<(Vec<Found>, Pinned, SearchIteratorV2Results)> {
+        let is_first = step.token.is_none();
         let (token, own) = match step.token {
             Some(token) => {
                 let own = self.iterators().find(&token, self.engine().now());
@@ -159,7 +160,6 @@ impl Service {
                 "a page of the search iterator {token} was given up while it was made, begin another iterator"
             )));
         }
-        let is_first = !self.iterators().has(&token);
         if is_first || step.bound == Some(cursor.told) {
             cursor
                 .turn(self, asked.metric, (step.bound, step.batch))
@@ -251,10 +251,6 @@ fn next_bound(metric: Metric, before: Option<f32>, score: f32) -> f32 {
 }
 
 impl Iterators {
-    fn has(&self, token: &str) -> bool {
-        self.begun.lock().contains_key(token)
-    }
-
     fn find(&self, token: &str, now: Duration) -> Option<Shared> {
         let mut begun = self.begun.lock();
         let (used, own) = begun.get_mut(token)?;

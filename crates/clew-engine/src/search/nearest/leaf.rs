@@ -1,12 +1,10 @@
 //! What one shard has that is nearest; it sees no other shard.
 
-use std::cell::RefCell;
-
 use clew_platform::{MemoryPurpose, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldId, FieldKind, VectorMapping};
 use clew_search::SegmentBits;
-use clew_vector::{Column, HitPlace, Scratch, SearchOutcome, SearchRequest, VectorError};
+use clew_vector::{Column, HitPlace, SearchOutcome, SearchRequest, VectorError};
 
 use super::objects::ObjectField;
 use super::{Found, NearestRequest, ObjectHits, Probes};
@@ -16,12 +14,8 @@ use crate::search::knn::{filter_of, search_error};
 use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::PinnedShard;
 use crate::search::place::DocPlace;
+use crate::search::scratch::with_scratch;
 use crate::shard::SegmentView;
-
-thread_local! {
-    /// Marks and pools of graph walks, kept by each search thread.
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
-}
 
 /// What is asked of a shard: the request, the documents of each segment that pass its filter, and how many are wanted.
 pub(super) type Bounds<'a> = (&'a NearestRequest, Option<Vec<SegmentBits>>, usize);
@@ -179,14 +173,12 @@ impl Inner {
         let requests: Vec<SearchRequest<'_>> =
             asked.vectors.iter().map(|probe| asked.of(probe)).collect();
         if let [only] = &requests[..] {
-            let found = SCRATCH.with_borrow_mut(|scratch| column.search(only, scratch));
+            let found = with_scratch(|scratch| column.search(only, scratch));
             return Ok(vec![found.map_err(told)?]);
         }
         let parts: Vec<&[SearchRequest<'_>]> = requests.chunks(PROBES_AT_ONCE).collect();
         let search = |part: usize| {
-            SCRATCH.with_borrow_mut(|scratch| {
-                column.search_batch(parts[part], std::slice::from_mut(scratch))
-            })
+            with_scratch(|scratch| column.search_batch(parts[part], std::slice::from_mut(scratch)))
         };
         let found = match parts.len() {
             1 => vec![search(0)],

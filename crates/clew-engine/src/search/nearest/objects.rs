@@ -6,7 +6,7 @@ use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{JoinScore, NestedQuery, Query, QueryError};
 use clew_schema::{FieldId, VectorMapping};
 use clew_search::{CompileContext, Scope, SegmentBits, matching_within};
-use clew_vector::{ColumnOptions, MaxSimQuery, Scratch, SearchRequest, VectorError};
+use clew_vector::{ColumnOptions, MaxSimQuery, SearchRequest, VectorError};
 use tantivy::DocId;
 
 use super::leaf::{Bounds, effort};
@@ -16,6 +16,7 @@ use crate::node::engine::Inner;
 use crate::search::knn::{filter_of, search_error};
 use crate::search::pinned::PinnedShard;
 use crate::search::place::DocPlace;
+use crate::search::scratch::with_scratch;
 use crate::search::times::unless_stopped;
 use crate::shard::SegmentView;
 
@@ -270,7 +271,6 @@ impl Part<'_> {
             .max(1);
         let wanted = self.wanted.saturating_mul(CANDIDATES.0).max(CANDIDATES.1);
         let mut docs = BTreeSet::new();
-        let mut scratch = Scratch::default();
         for vector in probe.chunks(options.element.numbers(options.dimension).max(1)) {
             let search = SearchRequest {
                 ef_search: self.field.ef_search,
@@ -278,7 +278,7 @@ impl Part<'_> {
                 filter: filter_of(self.segment, self.bits),
                 ..SearchRequest::new(vector, wanted.saturating_mul(each))
             };
-            let found = column.search(&search, &mut scratch);
+            let found = with_scratch(|scratch| column.search(&search, scratch));
             let found = found.map_err(|error| search_error(file, error))?;
             docs.extend(found.hits.iter().filter_map(|hit| blocks.root_of(hit.doc)));
         }

@@ -1,14 +1,13 @@
 //! What is nearest to one vector, page by page, for as long as somebody asks for more: each segment's search goes on where
 //! it was left (`clew-vector` has the pages of a column), and the nearest of all segments come next.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{Query, QueryError};
 use clew_schema::{FieldId, FieldKind};
-use clew_vector::{Column, Pages, Scratch, SearchOutcome, VectorError};
+use clew_vector::{Column, Pages, SearchOutcome, VectorError};
 use parking_lot::Mutex;
 
 use super::leaf::{Asked, check_all, effort};
@@ -20,15 +19,11 @@ use crate::search::knn::search_error;
 use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::{Pinned, PinnedShard};
 use crate::search::place::DocPlace;
+use crate::search::scratch::with_scratch;
 use crate::search::times::{unless_cancelled, unless_stopped};
 
 /// Hits that a segment is asked for at once at least.
 const STEP: usize = 16;
-
-thread_local! {
-    /// Marks and pools of graph walks, kept by each search thread.
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
-}
 
 /// A search that goes on behind its last hit. It sees what was pinned for it and nothing that is written later.
 ///
@@ -270,7 +265,7 @@ impl Part {
             return Ok(());
         }
         let file = target.view.segments[self.segment].vectors();
-        let found = SCRATCH.with_borrow_mut(|scratch| -> Result<SearchOutcome, VectorError> {
+        let found = with_scratch(|scratch| -> Result<SearchOutcome, VectorError> {
             match (&self.again, file.column(self.field)) {
                 (Some(again), _) => again.next_page(&mut self.pages, count, scratch),
                 (None, Some(column)) => column.next_page(&mut self.pages, count, scratch),
