@@ -26,18 +26,7 @@ fn column(element: Element, space: Space) -> ColumnOptions {
 fn node(disk: &SimDisk, element: Element) -> Node {
     let kind = FieldKind::Vector(VectorMapping::new(column(element, Space::L2)));
     let spec = MappingSpec::default().with(FieldSpec::new("v", kind));
-    let node = Node::open(disk).unwrap();
-    let settings = IndexSettings {
-        shards: 1,
-        refresh_interval: None,
-        ..IndexSettings::default()
-    };
-    let mapping = Mapping::from_spec(spec).unwrap();
-    let made = node
-        .engine
-        .create_index(&everything(), "docs", settings, mapping);
-    made.unwrap();
-    node
+    Node::with_mapping(disk, 1, Mapping::from_spec(spec).unwrap())
 }
 
 fn beside(node: &Node, id: &str, vector: &[f32]) -> WriteOperation {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use clew_engine::{
-    Action, Effort, FieldValues, IndexSettings, NearestRequest, Neighbour, ObjectHits, OpType,
-    Pinned, WantedField, WriteOperation,
+    Action, Effort, FieldValues, NearestRequest, Neighbour, ObjectHits, OpType, Pinned,
+    WantedField, WriteOperation,
 };
 use clew_platform::SimDisk;
 use clew_query::{Query, Range};
@@ -18,7 +18,7 @@ use clew_vector::{ColumnOptions, Space};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Node, delete, everything, operation, update};
+use crate::harness::{Node, delete, operation, update};
 
 const DIMENSION: usize = 3;
 
@@ -235,9 +235,7 @@ proptest! {
         probe in vectors().prop_filter("a probe has vectors", |probe| !probe.is_empty()),
     ) {
         let disk = SimDisk::new();
-        let mut node = Node::open(&disk).unwrap();
-        let settings = IndexSettings { shards: 2, refresh_interval: None, ..IndexSettings::default() };
-        node.engine.create_index(&everything(), "docs", settings, mapping(space)).unwrap();
+        let mut node = Node::with_mapping(&disk, 2, mapping(space));
         let mut documents: BTreeMap<usize, Vectors> = BTreeMap::new();
         for step in steps {
             match step {
@@ -297,16 +295,7 @@ fn of_products() -> Mapping {
 #[test]
 fn a_graph_finds_the_best_documents_among_many() {
     let disk = SimDisk::new();
-    let node = Node::open(&disk).unwrap();
-    let mapping = of_products();
-    let settings = IndexSettings {
-        shards: 1,
-        refresh_interval: None,
-        ..IndexSettings::default()
-    };
-    node.engine
-        .create_index(&everything(), "docs", settings, mapping)
-        .unwrap();
+    let node = Node::with_mapping(&disk, 1, of_products());
     let mut seed = 7_u64;
     let mut draw = |count: usize| -> Vectors {
         let number = |_| {

@@ -1,10 +1,9 @@
 //! Vectors of small types: the same from the log, after a restart, and from a segment.
 
-use clew_engine::IndexSettings;
 use clew_platform::SimDisk;
 use serde_json::{Value, json};
 
-use crate::harness::{Node, everything, update};
+use crate::harness::{Node, update};
 
 /// Fields of each type that mappings can ask for.
 fn node(disk: &SimDisk) -> Node {
@@ -16,17 +15,7 @@ fn node(disk: &SimDisk) -> Node {
         "bits": {"type": "knn_vector", "dimension": 16, "data_type": "binary", "space_type": "hamming"},
         "whole": {"type": "knn_vector", "dimension": 2, "space_type": "l2"},
     }}));
-    let settings = IndexSettings {
-        shards: 1,
-        refresh_interval: None,
-        ..IndexSettings::default()
-    };
-    let node = Node::open(disk).unwrap();
-    let created = node
-        .engine
-        .create_index(&everything(), "docs", settings, mapping);
-    created.unwrap();
-    node
+    Node::with_mapping(disk, 1, mapping)
 }
 
 fn kept(node: &Node, id: &str) -> Value {

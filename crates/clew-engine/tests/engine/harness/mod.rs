@@ -125,19 +125,28 @@ impl Node {
 
     /// A node on a new disk with an index `docs` of so many shards.
     pub(crate) fn with_index(disk: &SimDisk, shards: u32) -> Node {
+        Node::with_mapping(disk, shards, mapping())
+    }
+
+    /// The same with an index of another mapping.
+    pub(crate) fn with_mapping(disk: &SimDisk, shards: u32, mapping: Mapping) -> Node {
         let node = Node::open(disk).unwrap();
-        node.create_index(shards);
+        node.create_mapped(shards, mapping);
         node
     }
 
     pub(crate) fn create_index(&self, shards: u32) {
+        self.create_mapped(shards, mapping());
+    }
+
+    fn create_mapped(&self, shards: u32, mapping: Mapping) {
         let settings = IndexSettings {
             shards,
             refresh_interval: None,
             ..IndexSettings::default()
         };
         self.engine
-            .create_index(&everything(), "docs", settings, mapping())
+            .create_index(&everything(), "docs", settings, mapping)
             .unwrap();
     }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use clew_engine::{
-    Action, DistanceRange, DocPlace, Effort, FieldValues, GroupBy, GroupKey, IndexSettings,
-    NearestRequest, Neighbour, OpType, UpdateSpec, WantedField, WriteOperation,
+    Action, DistanceRange, DocPlace, Effort, FieldValues, GroupBy, GroupKey, NearestRequest,
+    Neighbour, OpType, UpdateSpec, WantedField, WriteOperation,
 };
 use clew_platform::SimDisk;
 use clew_query::{Query, Range, SparseVector};
@@ -13,7 +13,7 @@ use clew_vector::SparseEntry;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Node, delete, everything, json_of, operation, update};
+use crate::harness::{Node, delete, json_of, operation, update};
 
 pub(super) type Vector = Vec<SparseEntry>;
 
@@ -36,17 +36,7 @@ pub(super) fn create(disk: &SimDisk, shards: u32) -> Node {
         "s": {"type": "sparse_vector"},
         "parts": {"type": "nested", "properties": {"s": {"type": "sparse_vector"}}},
     }}));
-    let settings = IndexSettings {
-        shards,
-        refresh_interval: None,
-        ..IndexSettings::default()
-    };
-    let node = Node::open(disk).unwrap();
-    let created = node
-        .engine
-        .create_index(&everything(), "docs", settings, mapping);
-    created.unwrap();
-    node
+    Node::with_mapping(disk, shards, mapping)
 }
 
 pub(super) fn field(node: &Node) -> FieldId {
