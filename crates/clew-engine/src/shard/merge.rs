@@ -141,13 +141,17 @@ impl Shard {
         drop(writer);
         self.merge_state.interrupted.lock().clear();
         forget(&*self.context.disk, &self.place.dir);
-        self.count_merge(&parts, started);
+        self.count_merge(&parts, goal, started);
         Ok(true)
     }
 
-    fn count_merge(&self, parts: &[SegmentView], started: Duration) {
+    fn count_merge(&self, parts: &[SegmentView], goal: MergeGoal, started: Duration) {
         let counters = &self.counters;
-        counters.merges.add(self.since(started));
+        let took = self.since(started);
+        counters.merges.add(took);
+        let (index, shard) = (&self.place.index, self.place.number);
+        let rows: Vec<u32> = parts.iter().map(SegmentView::alive_count).collect();
+        tracing::debug!(%index, shard, ?goal, ?rows, ?took, "merged segments");
         let docs = parts.iter().map(|part| u64::from(part.alive_count()));
         ShardCounters::add(&counters.merged_docs, docs.sum());
         let bytes = parts.iter().map(SegmentView::bytes).sum();
