@@ -18,6 +18,9 @@ const MERGE_FACTOR: usize = 8;
 const FLOOR_BYTES: u64 = 2 << 20;
 /// Larger results are only made on demand.
 const MERGED_BYTES_MAX: u64 = 5 << 30;
+/// A graph goes on growing in a segment of up to so many times the bytes that join it. To copy a vector of 768 dimensions
+/// costs a fifth of inserting it, so copies cost less than what is inserted.
+const GROWN_BYTES_RATIO: u64 = 3;
 /// A segment is rewritten when more than one in this many of its documents is dead.
 const DEAD_SHARE: u32 = 3;
 
@@ -94,17 +97,79 @@ pub(super) fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec
             if !crowded.is_empty() {
                 return crowded;
             }
-            let rewrite = by_size.into_iter().find(|&at| {
+            let wants = |&at: &usize| wants_graph(&segments[at].view, writer.mapping(), memory_max);
+            let (wanting, others): (Vec<usize>, Vec<usize>) = by_size.into_iter().partition(wants);
+            if !wanting.is_empty() {
+                let growable = others.into_iter();
+                let growable = growable.filter(|&at| is_growable(&segments[at].view));
+                let growable: Vec<usize> = growable.collect();
+                return grown(
+                    (wanting, &growable),
+                    |at| segments[at].view.bytes(),
+                    |parts| {
+                        let views = parts.iter().map(|&at| &segments[at].view);
+                        fit_a_graph(views, memory_max)
+                    },
+                );
+            }
+            let rewrite = others.into_iter().find(|&at| {
                 // By the deletes that searches know: a merge would show the others early.
                 let view = &segments[at].view;
                 let (all, alive) = (view.doc_count(), view.alive_count());
-                (all - alive) * DEAD_SHARE > all
-                    || wants_graph(view, writer.mapping(), memory_max)
-                    || has_old_columns(view, writer.mapping())
+                (all - alive) * DEAD_SHARE > all || has_old_columns(view, writer.mapping())
             });
             rewrite.into_iter().collect()
         }
     }
+}
+
+/// Segments that want a graph, merged into one, and with them the largest of those whose graph may go on growing: to
+/// insert their vectors into it costs no more than a graph of their own, which the next merge would throw away. Both
+/// from the smallest on, as far as they fit.
+fn grown(
+    (wanting, growable): (Vec<usize>, &[usize]),
+    bytes: impl Fn(usize) -> u64,
+    fits: impl Fn(&[usize]) -> bool,
+) -> Vec<usize> {
+    let mut parts = Vec::new();
+    for at in wanting {
+        parts.push(at);
+        // One alone was found to fit before.
+        if parts.len() > 1 && !fits(&parts) {
+            parts.pop();
+            return parts;
+        }
+    }
+    let joining: u64 = parts.iter().map(|&at| bytes(at)).sum();
+    let bytes_max = joining.saturating_mul(GROWN_BYTES_RATIO);
+    let base = growable.iter().rev().find(|&&at| bytes(at) <= bytes_max);
+    if let Some(&base) = base {
+        parts.push(base);
+        if !fits(&parts) {
+            parts.pop();
+        }
+    }
+    parts
+}
+
+/// Whether some segments may be merged into one that gets a graph.
+fn fit_a_graph<'a>(
+    parts: impl Iterator<Item = &'a SegmentView> + Clone,
+    memory_max: usize,
+) -> bool {
+    let files: u64 = parts.clone().map(SegmentView::bytes).sum();
+    let columns = rows_by_column(parts);
+    let needs = columns
+        .values()
+        .map(|(options, rows)| memory_needed(options, *rows, GraphChoice::WhenWorthIt));
+    files <= MERGED_BYTES_MAX && needs.max().unwrap_or(0) <= memory_max
+}
+
+/// Whether a merge of the segment goes on from its graph, and copies little but vectors beside it.
+fn is_growable(view: &SegmentView) -> bool {
+    let mut columns = view.vectors().columns();
+    let has_graph = columns.any(|(_, column)| column.has_graph() || column.has_lists());
+    has_graph && vector_bytes(view) as u64 > view.bytes() / 2
 }
 
 /// Sizes of a segment.
@@ -187,5 +252,24 @@ mod tests {
         sizes.extend([1; 3]);
         check(&sizes, &[0, 1, 2, 3, 4, 5, 6, 7]);
         check(&[4096 * mib; 9], &[]);
+    }
+
+    #[test]
+    fn a_graph_grows_while_what_joins_it_is_not_much_smaller() {
+        // By place: segments 0 and 1 want a graph, the others have one.
+        let check = |sizes: [u64; 4], bytes_max: u64, want: &[usize]| {
+            let bytes = |at: usize| sizes[at];
+            let fits =
+                |parts: &[usize]| parts.iter().map(|&at| bytes(at)).sum::<u64>() <= bytes_max;
+            let found = grown((vec![0, 1], &[2, 3]), bytes, fits);
+            assert_eq!(found, want, "{sizes:?}, {bytes_max}");
+        };
+        check([10, 20, 50, 90], 1000, &[0, 1, 3]);
+        check([10, 20, 50, 91], 1000, &[0, 1, 2]);
+        check([10, 20, 91, 91], 1000, &[0, 1]);
+        // Too much at once: no base, or not all that want one.
+        check([10, 20, 50, 90], 100, &[0, 1]);
+        check([10, 20, 50, 90], 29, &[0]);
+        check([10, 20, 50, 90], 5, &[0]);
     }
 }

@@ -161,6 +161,9 @@ const SAME_LENGTH_RATIO: f32 = 0.99;
 /// The nearest by inner product among vectors of one length are the nearest by distance, and those
 /// make the better graph.
 fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
+    if space != Space::InnerProduct {
+        return Pairing::Distance;
+    }
     let mut floats = vec![0.0; rows.numbers];
     let squared = |row| {
         let vector = rows.floats(row, &mut floats);
@@ -170,7 +173,7 @@ fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
     let (least, most) = squares.fold((f32::INFINITY, 0.0_f32), |(least, most), squared| {
         (least.min(squared), most.max(squared))
     });
-    if space == Space::InnerProduct && least < most * SAME_LENGTH_RATIO {
+    if least < most * SAME_LENGTH_RATIO {
         Pairing::Product
     } else {
         Pairing::Distance
