@@ -58,9 +58,8 @@ impl PinnedShard {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, EngineError> {
-        let row = self.view.segments[segment].row(doc);
-        row.map(|row| row.id)
-            .map_err(|source| self.shard.tantivy_error(source))
+        let id = self.view.segments[segment].row_id(doc);
+        id.map_err(|source| self.shard.tantivy_error(source))
     }
 
     /// The source of a document at a place.
@@ -200,7 +199,7 @@ pub(crate) fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<Segment
         .map(|(segment, reader)| {
             let mut bits = SegmentBits::empty(reader.max_doc());
             for doc in SegmentBits::alive(reader).iter() {
-                if part_of(segment.row(doc)?.id, slice.max) == slice.id {
+                if part_of(segment.row_id(doc)?, slice.max) == slice.id {
                     bits.insert(doc);
                 }
             }

@@ -217,6 +217,11 @@ pub(super) fn as_segment_document(document: &dyn ErasedDocument) -> &SegmentDocu
 /// Rows that are checked together: to ask for the checks of each number takes longer than to read it.
 const GROUP_ROWS: usize = 256;
 
+/// So many bytes behind a place. Beyond the end of memory there is no string either.
+fn after(from: usize, count: u64) -> usize {
+    from.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
 /// An open `.rows` file. What is read of it is checked then.
 #[derive(Clone)]
 pub(super) struct Rows {
@@ -328,42 +333,61 @@ impl Rows {
     /// # Errors
     /// When the row is damaged.
     pub(super) fn get(&self, doc: DocId) -> tantivy::Result<RowRef<'_>> {
-        let doc = doc as usize;
-        assert!(doc < self.count, "doc ids are below the segment's count");
-        self.check_group(doc / GROUP_ROWS)?;
+        let doc = self.checked_row(doc)?;
         let [seq_no, version, offset, id_bytes, routed] = self.numbers(doc);
-        // Beyond the end of memory there is no string either.
-        let after = |from: usize, count: u64| {
-            from.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
-        };
-        let id_start = after(self.strings, offset);
-        let id_end = after(id_start, id_bytes);
-        let text = |from: usize, to: usize| {
-            if self.has_nested {
-                // Paths lie where the first row has put them.
-                self.bytes.check(from..to)?;
-            }
-            let bytes = self.bytes.unchecked().get(from..to);
-            let bytes = bytes.ok_or_else(|| plugin_error("rows file is damaged"))?;
-            std::str::from_utf8(bytes).map_err(plugin_error)
-        };
+        let (id, id_end) = self.text(after(self.strings, offset), id_bytes)?;
         if routed == NESTED {
             return Ok(RowRef {
                 id: "",
                 routing: None,
                 seq_no,
                 version,
-                nested: Some(text(id_start, id_end)?),
+                nested: Some(id),
             });
         }
         let key_bytes = routed.checked_sub(ROUTING);
-        let routing = key_bytes.map(|bytes| text(id_end, after(id_end, bytes)));
+        let routing = key_bytes.map(|bytes| Ok::<_, TantivyError>(self.text(id_end, bytes)?.0));
         Ok(RowRef {
-            id: text(id_start, id_end)?,
+            id,
             routing: routing.transpose()?,
             seq_no,
             version,
             nested: None,
         })
+    }
+
+    /// A document's id alone: of a row in a hundred, each column costs a cache line of its own.
+    ///
+    /// # Errors
+    /// When the row is damaged.
+    pub(super) fn id(&self, doc: DocId) -> tantivy::Result<&str> {
+        if self.has_nested {
+            return Ok(self.get(doc)?.id);
+        }
+        let doc = self.checked_row(doc)?;
+        let [_, _, offset, id_bytes, _] = &self.columns;
+        let number = |column: &Packed| column.get(self.bytes.unchecked(), doc);
+        let start = after(self.strings, number(offset));
+        Ok(self.text(start, number(id_bytes))?.0)
+    }
+
+    fn checked_row(&self, doc: DocId) -> io::Result<usize> {
+        let doc = doc as usize;
+        assert!(doc < self.count, "doc ids are below the segment's count");
+        self.check_group(doc / GROUP_ROWS)?;
+        Ok(doc)
+    }
+
+    /// A string, and where it ends.
+    fn text(&self, start: usize, bytes: u64) -> tantivy::Result<(&str, usize)> {
+        let end = after(start, bytes);
+        if self.has_nested {
+            // Paths lie where the first row has put them.
+            self.bytes.check(start..end)?;
+        }
+        let bytes = self.bytes.unchecked().get(start..end);
+        let bytes = bytes.ok_or_else(|| plugin_error("rows file is damaged"))?;
+        let text = std::str::from_utf8(bytes).map_err(plugin_error)?;
+        Ok((text, end))
     }
 }

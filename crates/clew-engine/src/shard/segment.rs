@@ -160,6 +160,10 @@ impl SegmentView {
     pub(crate) fn row(&self, doc: DocId) -> tantivy::Result<RowRef<'_>> {
         self.files.rows.get(doc)
     }
+    /// A document's id; empty for a nested object.
+    pub(crate) fn row_id(&self, doc: DocId) -> tantivy::Result<&str> {
+        self.files.rows.id(doc)
+    }
     /// Reads stored sources, each without its vectors; unpacks a block once for neighbours.
     pub(crate) fn sources(&self) -> SourceCursor {
         self.files.sources.cursor()
