@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use clew_platform::stopped;
 use clew_query::{KnnQuery, QueryError};
-use clew_schema::{FieldId, FieldKind};
+use clew_schema::{FieldId, FieldKind, VectorMapping};
 use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
 use clew_vector::{
     Column, ColumnOptions, Filter, SearchOutcome, SearchProfile, SearchRequest, SparseEntry,
@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
+use crate::search::depth::{Depth, search_parts};
 use crate::search::other_space::in_space;
+use crate::search::pinned::PinnedShard;
 use crate::search::scratch::with_scratch;
 use crate::shard::{SegmentView, VectorFile, View};
 
@@ -83,31 +85,9 @@ impl KnnResolver for ViewKnn<'_> {
         let by_score = query.min_score.map(|score| options.space.distance(score));
         let radius = query.max_distance.or(by_score);
         let radius = radius.map(|radius| radius + 1e-5 * (1.0 + radius.abs()));
-        let ef_search = query
-            .ef_search
-            .or(vector.ef_search)
-            .unwrap_or(self.ef_search);
-        let candidates = query.oversample.map_or(0, |factor| times(k, factor));
+        let found = self.columns_searched((field.id, vector), (query, radius), filter)?;
         let mut best: Vec<(f32, usize, u32)> = Vec::new();
-        for (at, segment) in self.view.segments.iter().enumerate() {
-            let Some(column) = segment.vectors().column(field.id) else {
-                continue;
-            };
-            if stopped() {
-                return Err(QueryError::Stopped);
-            }
-            let filter = filter_of(segment, filter.and_then(|bits| bits.get(at)));
-            let request = SearchRequest {
-                ef_search: ef_search.max(candidates),
-                probes: query.probes.or(vector.probes),
-                target_recall: query.target_recall,
-                filter,
-                max_distance: radius,
-                ..SearchRequest::new(&query.vector, k)
-            };
-            let found = search_in_space(column, options, &request)
-                .map_err(|error| search_error(segment.vectors(), error))?;
-            self.note(&query.field, at, &found);
+        for (at, found) in found {
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
                     && query.max_distance.is_none_or(|max| hit.distance <= max)
@@ -235,6 +215,50 @@ impl ViewKnn<'_> {
         }
     }
 
+    /// What the segments that have the field's vectors find, by their places.
+    fn columns_searched(
+        &self,
+        (field, vector): (FieldId, &VectorMapping),
+        (query, radius): (&KnnQuery, Option<f32>),
+        filter: Option<&[SegmentBits]>,
+    ) -> Result<Vec<(usize, SearchOutcome)>, QueryError> {
+        let segments = self.view.segments.iter().enumerate();
+        let columns = segments.filter_map(|(at, segment)| {
+            let column = segment.vectors().column(field)?;
+            let bits = filter.and_then(|bits| bits.get(at));
+            let rows = bits.map_or(column.len(), |bits| bits.count() as usize);
+            Some(((at, column), rows))
+        });
+        let (columns, rows): (Vec<_>, Vec<usize>) = columns.unzip();
+        let whole = depth_of(query, vector, self.ef_search);
+        let is_shared = query.k.is_some() && radius.is_none() && query.target_recall.is_none();
+        let depths = match is_shared {
+            true => whole.shared_out(&rows),
+            false => vec![whole; rows.len()],
+        };
+        let found = search_parts(whole, &depths, 1, |part, _, depth| {
+            if stopped() {
+                return Err(QueryError::Stopped);
+            }
+            let (at, column) = columns[part];
+            let segment = &self.view.segments[at];
+            let request = SearchRequest {
+                ef_search: depth.candidates,
+                probes: query.probes.or(vector.probes),
+                target_recall: query.target_recall,
+                filter: filter_of(segment, filter.and_then(|bits| bits.get(at))),
+                max_distance: radius,
+                ..SearchRequest::new(&query.vector, depth.hits)
+            };
+            let found = search_in_space(column, &vector.column, &request)
+                .map_err(|error| search_error(segment.vectors(), error))?;
+            self.note(&query.field, at, &found);
+            Ok(vec![found])
+        })?;
+        let places = columns.iter().map(|(at, _)| *at);
+        Ok(places.zip(found.into_iter().flatten()).collect())
+    }
+
     fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {
         if let Some(profiles) = &self.profiles {
             profiles.borrow_mut().push(SegmentProfile {
@@ -247,6 +271,26 @@ impl ViewKnn<'_> {
             });
         }
     }
+}
+
+/// How deep a shard is searched for a clause's neighbours; `None` when the field has no vectors, or the clause no number
+/// of hits that it may have.
+pub(crate) fn depth_asked(target: &PinnedShard, query: &KnnQuery) -> Option<Depth> {
+    let field = target.mapping().field(&query.field)?;
+    let FieldKind::Vector(vector) = &field.kind else {
+        return None;
+    };
+    query.k.filter(|k| (1..=K_MAX).contains(k))?;
+    let usual = target.index.settings().ef_search;
+    Some(depth_of(query, vector, usual))
+}
+
+/// The same, with the effort that is usual where neither the clause nor the field says another.
+fn depth_of(query: &KnnQuery, vector: &VectorMapping, usual: usize) -> Depth {
+    let k = query.k.unwrap_or(K_MAX);
+    let ef_search = query.ef_search.or(vector.ef_search).unwrap_or(usual);
+    let oversampled = query.oversample.map_or(0, |factor| times(k, factor));
+    Depth::new(k, ef_search.max(oversampled))
 }
 
 #[allow(

@@ -58,6 +58,7 @@ impl Engine {
 
 pub(crate) mod columns;
 pub(crate) mod completions;
+pub(crate) mod depth;
 pub(crate) mod fetch;
 pub(crate) mod fusion;
 pub(crate) mod get;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use clew_engine::{
     IndexSettings, RecallEffort, RecallFigures, RecallRequest, SearchRequest, Strategy,
+    WriteOperation,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -216,5 +217,72 @@ fn a_profile_tells_of_every_segment_that_was_searched_and_only_when_asked() {
         assert_eq!((one.hits, one.strategy), (5, Strategy::Exact));
         assert_eq!(one.distances, one.profile.rows as u64);
         assert!(one.profile.bytes_read > 0 && one.profile.prices.scan_ns > 0.0);
+    }
+}
+
+/// Shards that each have a graph find what one would, whether the nearest lie in all of them or in one.
+#[test]
+fn the_nearest_of_all_shards_are_found_wherever_they_lie() {
+    const SHARDS: u32 = 3;
+    const ROWS: usize = 7_500;
+    const NUMBERS: usize = 512;
+    let mut state = 7_u64;
+    let mut unit = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(99);
+        (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+    };
+    let centres: Vec<Vec<f32>> = (0..25)
+        .map(|_| (0..NUMBERS).map(|_| unit() * 3.0).collect())
+        .collect();
+    let points: Vec<Vec<f32>> = (0..ROWS)
+        .map(|row| centres[row % 25].iter().map(|x| x + unit()).collect())
+        .collect();
+    let squared =
+        |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum() };
+    for together in [false, true] {
+        let node = Node::open(&SimDisk::new()).unwrap();
+        let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
+            "v": {"type": "knn_vector", "dimension": NUMBERS, "space_type": "l2"},
+        }}));
+        let settings = IndexSettings {
+            shards: SHARDS,
+            ..IndexSettings::default()
+        };
+        node.engine
+            .create_index(&everything(), "docs", settings, mapping)
+            .unwrap();
+        for (at, chunk) in points.chunks(500).enumerate() {
+            let operations = chunk.iter().enumerate().map(|(place, point)| {
+                let row = at * 500 + place;
+                // Those of a cluster in one shard.
+                let routing = together.then(|| (row % 25).to_string());
+                let source = json!({"v": point});
+                WriteOperation {
+                    routing,
+                    ..index(&row.to_string(), &source)
+                }
+            });
+            let written = node.write(operations.collect()).unwrap();
+            assert!(written.iter().all(Result::is_ok));
+        }
+        node.engine.force_merge(&node.index(), 1).unwrap();
+        assert_eq!(node.index().stats().graph_vectors, ROWS as u64);
+        for k in [10, 100] {
+            let mut found = 0;
+            for query in (0..ROWS).step_by(300).map(|row| &points[row]) {
+                let mut ranked: Vec<usize> = (0..ROWS).collect();
+                ranked.sort_by(|&a, &b| {
+                    squared(&points[a], query).total_cmp(&squared(&points[b], query))
+                });
+                let want: BTreeSet<String> = ranked[..k].iter().map(usize::to_string).collect();
+                let hits = node.hits(knn(query.clone(), k, None), k);
+                assert_eq!(hits.len(), k);
+                found += hits.iter().filter(|hit| want.contains(&hit.id)).count();
+            }
+            let recall = found as f64 / (k * 25) as f64;
+            assert!(recall >= 0.95, "{recall} of {k}, together: {together}");
+        }
     }
 }

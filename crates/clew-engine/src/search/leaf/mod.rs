@@ -48,16 +48,16 @@ pub(super) struct Moment {
 }
 
 impl Inner {
-    /// One shard's answer, which counts only if its files are sound, as far as they were read.
+    /// One shard's answer to a query, that of the request or the shard's share of it, which counts only if its files are sound, as far as they were read.
     pub(super) fn search_shard(
         &self,
         target: &PinnedShard,
-        request: &SearchRequest,
+        (request, query): (&SearchRequest, &Query),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
         target.shard.check_readable()?;
         // As in the pool: what the work held is dropped. Caught here, it is one shard's failure.
-        let answer = AssertUnwindSafe(|| self.search_sound(target, request, moment));
+        let answer = AssertUnwindSafe(|| self.search_sound(target, (request, query), moment));
         let answer = catch_unwind(answer).unwrap_or_else(|_| {
             let (index, shard) = (target.index.name(), target.number());
             tracing::error!(index, shard, "a search of a shard has panicked");
@@ -70,7 +70,7 @@ impl Inner {
     fn search_sound(
         &self,
         target: &PinnedShard,
-        request: &SearchRequest,
+        (request, query): (&SearchRequest, &Query),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
         let now = moment.now;
@@ -91,14 +91,14 @@ impl Inner {
         let context = self.agg_context(target, now_ms, (moment.place, searcher));
         let mut aggs = collector_of(request, context, &self.clock)?;
         let memory = self.hits_memory(target, request)?;
-        let boosted = part.and_then(|part| boosted(part, &request.query));
+        let boosted = part.and_then(|part| boosted(part, query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
         let only = only.transpose();
         let only = only.map_err(|source| target.shard.tantivy_error(source))?;
         let alone = control.hybrid.is_none();
         let shard_request = ShardRequest {
-            query: boosted.as_ref().unwrap_or(&request.query),
+            query: boosted.as_ref().unwrap_or(query),
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,

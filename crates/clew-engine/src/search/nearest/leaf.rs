@@ -10,6 +10,7 @@ use super::objects::ObjectField;
 use super::{Found, NearestRequest, ObjectHits, Probes};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
+use crate::search::depth::{Depth, search_parts};
 use crate::search::knn::{filter_of, search_error};
 use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::PinnedShard;
@@ -109,36 +110,46 @@ impl Inner {
         probes: &[Vec<f32>],
         (request, filter, wanted): &Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
-        let mut all: Vec<Vec<Found>> = vec![Vec::new(); probes.len()];
         let (ef_search, lists) = effort(target, vector, request);
-        for (at, segment) in target.view.segments.iter().enumerate() {
-            let Some(column) = segment.vectors().column(field) else {
-                continue;
-            };
+        let segments = target.view.segments.iter().enumerate();
+        let parts = segments.filter_map(|(at, segment)| {
+            let column = segment.vectors().column(field)?;
+            let bits = filter.as_ref().and_then(|bits| bits.get(at));
+            let rows = bits.map_or(column.len(), |bits| bits.count() as usize);
+            Some(((at, segment, column, bits), rows))
+        });
+        let (parts, rows): (Vec<_>, Vec<usize>) = parts.unzip();
+        let whole = Depth::new(*wanted, ef_search);
+        let depths = match request.range.is_none() && !request.effort.exact {
+            true => whole.shared_out(&rows),
+            false => vec![whole; rows.len()],
+        };
+        let found = search_parts(whole, &depths, probes.len(), |part, range, depth| {
+            let (_, segment, column, bits) = parts[part];
             if stopped() {
                 return Err(QueryError::Stopped.into());
             }
-            let bits = filter.as_ref().and_then(|bits| bits.get(at));
             let asked = Asked {
                 request,
-                vectors: probes,
+                vectors: &probes[range],
                 segment,
                 bits,
-                wanted: *wanted,
-                ef_search,
+                depth,
                 probes: lists,
             };
-            let found = if column.options().space == vector.column.space {
-                self.search_column(column, &asked)?
-            } else {
-                let bytes = in_space_bytes(column, &vector.column);
-                let _memory = self.memory.reserve(MemoryPurpose::Searches, bytes)?;
-                let again = in_space(column, vector.column)
-                    .map_err(|error| search_error(segment.vectors(), error))?;
-                self.search_column(&again, &asked)?
-            };
+            if column.options().space == vector.column.space {
+                return self.search_column(column, &asked);
+            }
+            let bytes = in_space_bytes(column, &vector.column);
+            let _memory = self.memory.reserve(MemoryPurpose::Searches, bytes)?;
+            let again = in_space(column, vector.column)
+                .map_err(|error| search_error(segment.vectors(), error))?;
+            self.search_column(&again, &asked)
+        })?;
+        let mut all: Vec<Vec<Found>> = vec![Vec::new(); probes.len()];
+        for ((at, segment, ..), found) in parts.iter().zip(found) {
+            let blocks = around.and_then(|_| segment.blocks());
             for (list, hits) in all.iter_mut().zip(found) {
-                let blocks = around.and_then(|_| segment.blocks());
                 let told = |hit: &clew_vector::Hit| {
                     let root = match blocks {
                         Some(blocks) => blocks.root_of(hit.doc)?,
@@ -146,7 +157,7 @@ impl Inner {
                     };
                     Some(Found {
                         distance: hit.distance,
-                        place: DocPlace::new(target.at, at, root),
+                        place: DocPlace::new(target.at, *at, root),
                         object: blocks.map(|_| hit.doc),
                     })
                 };
@@ -225,8 +236,7 @@ pub(super) struct Asked<'a> {
     pub(super) vectors: &'a [Vec<f32>],
     pub(super) segment: &'a SegmentView,
     pub(super) bits: Option<&'a SegmentBits>,
-    pub(super) wanted: usize,
-    pub(super) ef_search: usize,
+    pub(super) depth: Depth,
     pub(super) probes: Option<usize>,
 }
 
@@ -239,13 +249,13 @@ impl<'a> Asked<'a> {
             doc: u32::MAX,
         });
         SearchRequest {
-            ef_search: self.ef_search,
+            ef_search: self.depth.candidates,
             probes: self.probes,
             filter: filter_of(self.segment, self.bits),
             exact: self.request.effort.exact,
             max_distance: range.map(|range| range.below.next_down()),
             after,
-            ..SearchRequest::new(probe, self.wanted)
+            ..SearchRequest::new(probe, self.depth.hits)
         }
     }
 }

@@ -15,6 +15,7 @@ use super::{Found, NearestRequest, Neighbour, Probes, check, found_bytes, neighb
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::node::engine::{Engine, Inner};
+use crate::search::depth::Depth;
 use crate::search::knn::search_error;
 use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::{Pinned, PinnedShard};
@@ -175,8 +176,7 @@ impl Inner {
                 vectors: probes,
                 segment,
                 bits: filter.as_ref().and_then(|bits| bits.get(at)),
-                wanted: request.limit,
-                ef_search,
+                depth: Depth::new(request.limit, ef_search),
                 probes: lists,
             };
             let asked = asked.of(&probes[0]);

@@ -1,6 +1,7 @@
 //! The root of a search: which shards are asked, and what is made of their answers.
 
 use clew_platform::MemoryPurpose;
+use clew_query::Query;
 use clew_search::merge_hits;
 use parking_lot::Mutex;
 
@@ -19,10 +20,12 @@ mod hits;
 mod profile;
 mod ranking;
 mod results;
+mod shares;
 mod skip;
 
 use gathered::Gathered;
 use hits::Fetched;
+use shares::Shares;
 use skip::skip;
 
 /// Postings of a search that is done where it was asked for: a fraction of a millisecond of work, as the ten best are
@@ -90,25 +93,32 @@ impl Inner {
             shards.is_none_or(|shards| shards.contains(&target.number()))
         });
         let (targets, skipped) = skip(targets, request, millis(now))?;
-        let targets: Vec<(u64, PinnedShard)> = (0..).zip(targets).collect();
-        let search = |(place, target): &(u64, PinnedShard)| {
-            let doc_base = place << 32;
+        let search = |place: usize, query: &Query| {
             let moment = Moment {
                 now,
-                doc_base,
-                place: usize::try_from(*place).unwrap_or(usize::MAX),
+                doc_base: (place as u64) << 32,
+                place,
             };
             let answer = unless_late(&times.to_find, || {
-                self.search_shard(target, request, moment)
+                self.search_shard(&targets[place], (request, query), moment)
             });
             answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request)))
         };
-        let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
+        let shares = Shares::of(request, &targets);
+        let mut answers: Vec<Result<ShardAnswer, EngineError>> = match (targets.len(), &shares) {
             // The way over the pool costs more than a small search.
-            [only] => vec![search(only)],
-            many => self.pool.each(many.len(), |at| search(&many[at])),
+            (1, _) => vec![search(0, &request.query)],
+            (many, None) => self.pool.each(many, |at| search(at, &request.query)),
+            (many, Some(shares)) => self.pool.each(many, |at| search(at, &shares.query(at))),
         };
-        let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
+        if let Some(shares) = shares {
+            let again = shares.again(&answers);
+            let search = |at: usize| search(again[at].0, &again[at].1);
+            let deeper = self.pool.each(again.len(), search);
+            for ((at, _), answer) in again.iter().zip(deeper) {
+                answers[*at] = answer;
+            }
+        }
         unless_cancelled()?;
         let mut response = self.merge((request, &times), &targets, answers, millis(now))?;
         for target in targets {

@@ -1,0 +1,251 @@
+//! How deep each part of what is searched is looked through for the nearest, so that many parts together find what one
+//! would, at little more than its cost.
+
+use std::ops::Range;
+
+use clew_vector::SearchOutcome;
+
+/// A part has its share of the nearest, give or take so many times the root of that: where they lie by chance, one
+/// part in forty has more.
+const SPREAD: f64 = 2.0;
+/// And so many more candidates: a walk that keeps fewer does not find the way even to the one nearest.
+const CANDIDATES_MIN: f64 = 3.0;
+/// A part that has so many times the nearest that its candidates stand for was searched too little.
+const SHORT_BY: f64 = 2.0;
+
+/// What a search for the nearest keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Depth {
+    /// Hits wanted.
+    pub(crate) hits: usize,
+    /// Candidates of a walk, no fewer than hits.
+    pub(crate) candidates: usize,
+}
+
+impl Depth {
+    pub(crate) fn new(hits: usize, candidates: usize) -> Self {
+        let candidates = candidates.max(hits);
+        Depth { hits, candidates }
+    }
+
+    /// For parts of so many rows each: their share of the candidates, and a reserve. Hits are no fewer than a part is
+    /// likely to have of the nearest, and as many as come with the candidates anyway.
+    pub(crate) fn shared_out(self, rows: &[usize]) -> Vec<Self> {
+        let all: usize = rows.iter().sum();
+        let of_part = |&rows: &usize| {
+            if rows >= all {
+                return self;
+            }
+            let share = rows as f64 / all as f64;
+            let likely = |count: usize, least: f64| {
+                let mean = count as f64 * share;
+                rounded_up(mean + SPREAD * mean.sqrt() + least).min(count)
+            };
+            let candidates = likely(self.candidates, CANDIDATES_MIN);
+            let hits = likely(self.hits, 1.0).max(candidates.min(self.hits));
+            Depth::new(hits, candidates)
+        };
+        rows.iter().map(of_part).collect()
+    }
+}
+
+/// Searches parts, each to its depth, for some probes at once; then those of them again that were searched too little
+/// for a probe. What each part found for each probe.
+pub(crate) fn search_parts<E>(
+    whole: Depth,
+    depths: &[Depth],
+    probes: usize,
+    mut search: impl FnMut(usize, Range<usize>, Depth) -> Result<Vec<SearchOutcome>, E>,
+) -> Result<Vec<Vec<SearchOutcome>>, E> {
+    let mut found = Vec::with_capacity(depths.len());
+    for (part, &depth) in depths.iter().enumerate() {
+        found.push(search(part, 0..probes, depth)?);
+    }
+    if depths.iter().all(|&depth| depth == whole) {
+        return Ok(found);
+    }
+    for probe in 0..probes {
+        let nearness = |of_part: &Vec<SearchOutcome>| {
+            let hits = of_part[probe].hits.iter();
+            hits.map(|hit| -hit.distance).collect()
+        };
+        let scores: Vec<Vec<f32>> = found.iter().map(nearness).collect();
+        let parts = depths.iter().zip(&scores);
+        let parts = parts.map(|(&depth, scores)| SearchedPart {
+            whole,
+            depth,
+            scores,
+        });
+        for (part, depth) in short_parts(&parts.collect::<Vec<_>>(), whole.hits) {
+            let again = search(part, probe..probe + 1, depth)?;
+            found[part].splice(probe..=probe, again);
+        }
+    }
+    Ok(found)
+}
+
+/// A part of what was searched for the nearest.
+pub(crate) struct SearchedPart<'a> {
+    /// What the whole is searched for.
+    pub(crate) whole: Depth,
+    /// How deep the part was.
+    pub(crate) depth: Depth,
+    /// Scores of its best hits: larger are nearer, in any order.
+    pub(crate) scores: &'a [f32],
+}
+
+impl SearchedPart<'_> {
+    /// How deep it is to be searched again: it has so many of the nearest of all that more of them, or better ones, may
+    /// be left in it, as they do not lie by chance.
+    fn deeper(&self, of_nearest: usize, nearest: usize) -> Option<Depth> {
+        let (whole, depth) = (self.whole, self.depth);
+        if depth == whole || self.scores.len() < depth.hits.min(nearest) {
+            return None;
+        }
+        if of_nearest >= depth.hits {
+            return Some(whole);
+        }
+        let due = whole.candidates as f64 * of_nearest as f64 / nearest as f64;
+        let is_short = due > SHORT_BY * depth.candidates as f64;
+        is_short.then(|| {
+            let candidates = rounded_up(due * SHORT_BY).min(whole.candidates);
+            Depth::new(whole.hits.min(candidates), candidates)
+        })
+    }
+}
+
+/// The parts that were searched too little for the so many nearest of all of them, and how deep they are to be searched.
+pub(crate) fn short_parts(parts: &[SearchedPart<'_>], nearest: usize) -> Vec<(usize, Depth)> {
+    let mut scores: Vec<f32> = parts.iter().flat_map(|part| part.scores).copied().collect();
+    let least = if scores.len() > nearest {
+        let by_score = |a: &f32, b: &f32| b.total_cmp(a);
+        let (_, least, _) = scores.select_nth_unstable_by(nearest.max(1) - 1, by_score);
+        *least
+    } else {
+        f32::NEG_INFINITY
+    };
+    let count = |scores: &[f32]| {
+        let above = scores.iter().filter(|&&score| score > least).count();
+        let equal = scores.iter().filter(|&&score| score == least).count();
+        (above, equal)
+    };
+    let (above, equal) = count(&scores);
+    let deeper = |(at, part): (usize, &SearchedPart<'_>)| {
+        let of_part = count(part.scores);
+        // Of those that are equally far some are among the nearest.
+        let of_equal = of_part.1 * nearest.saturating_sub(above);
+        let of_nearest = of_part.0 + of_equal.div_ceil(equal.max(1));
+        Some((at, part.deeper(of_nearest, nearest)?))
+    };
+    parts.iter().enumerate().filter_map(deeper).collect()
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive number; the cast saturates"
+)]
+fn rounded_up(count: f64) -> usize {
+    count.ceil() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_vector::{Hit, SearchProfile, Strategy};
+
+    use super::*;
+
+    #[test]
+    fn a_part_keeps_its_share_and_a_reserve() {
+        let whole = Depth::new(10, 64);
+        assert_eq!(whole.shared_out(&[5]), [whole]);
+        assert_eq!(whole.shared_out(&[5, 0]), [whole, Depth::new(3, 3)]);
+        assert_eq!(whole.shared_out(&[7; 18]), [Depth::new(10, 11); 18]);
+        assert_eq!(whole.shared_out(&[7; 2]), [Depth::new(10, 47); 2]);
+        // Many hits are shared out as candidates are.
+        let many = Depth::new(1000, 1000).shared_out(&[1; 10]);
+        assert_eq!(many, [Depth::new(123, 123); 10]);
+    }
+
+    #[test]
+    fn a_part_with_more_than_its_share_of_the_nearest_is_searched_again() {
+        let whole = Depth::new(10, 64);
+        let short = |depth: Depth, found: &[&'static [f32]]| {
+            let part = |scores: &&'static [f32]| SearchedPart {
+                whole,
+                depth,
+                scores,
+            };
+            let parts: Vec<SearchedPart<'_>> = found.iter().map(part).collect();
+            short_parts(&parts, 10)
+        };
+        let part = Depth::new(10, 11);
+        let far = &[0.1; 10];
+        let three = &[0.9, 0.9, 0.9, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2];
+        let seven = &[0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.2, 0.2, 0.2];
+        assert_eq!(short(part, &[three, far, seven]), [(2, whole)]);
+        // As deep as it has of the nearest.
+        let four = &[0.9, 0.9, 0.9, 0.9, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2];
+        let two = &[0.8, 0.8, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1];
+        let deeper = Depth::new(10, 52);
+        assert_eq!(short(part, &[four, two, two, two]), [(0, deeper)]);
+        assert_eq!(short(part, &[far, &[0.9; 10]]), [(1, whole)]);
+        // What has fewer than it was asked for has no more.
+        assert_eq!(short(part, &[far, &[0.9; 9]]), []);
+        // Deep enough for what it has, and as deep as the whole.
+        assert_eq!(short(Depth::new(10, 47), &[three, seven]), []);
+        assert_eq!(short(whole, &[far, &[0.9; 10]]), []);
+        // All hits of a part are among the nearest.
+        let threes: &[&[f32]] = &[&[0.9; 3], &[0.5; 3], &[0.3; 3], &[0.1; 3]];
+        let all = [(0, whole), (1, whole), (2, whole)];
+        assert_eq!(short(Depth::new(3, 60), threes), all);
+    }
+
+    #[test]
+    fn parts_find_what_the_whole_does_wherever_the_nearest_lie() {
+        const ROWS: usize = 2_000;
+        let whole = Depth::new(100, 100);
+        for parts in [1, 2, 18] {
+            // Row n lies at distance n. A search finds the nearest of its part.
+            let by_chance = |row: usize| row * 7919 % parts;
+            let in_order = |row: usize| row * parts / ROWS;
+            for part_of in [&by_chance as &dyn Fn(usize) -> usize, &in_order] {
+                let mut kept = 0;
+                let found = search_parts(
+                    whole,
+                    &whole.shared_out(&vec![1; parts]),
+                    1,
+                    |part, _, depth| {
+                        kept += depth.candidates;
+                        let rows = (0_u16..)
+                            .take(ROWS)
+                            .filter(|&row| part_of(row.into()) == part);
+                        let hits = rows.take(depth.hits).map(|row| Hit {
+                            doc: row.into(),
+                            distance: row.into(),
+                            score: 0.0,
+                        });
+                        let outcome = SearchOutcome {
+                            hits: hits.collect(),
+                            strategy: Strategy::Graph,
+                            distances: 0,
+                            profile: SearchProfile::default(),
+                        };
+                        Ok::<_, ()>(vec![outcome])
+                    },
+                );
+                let found = found.unwrap().into_iter().flatten();
+                let mut docs: Vec<u32> = found
+                    .flat_map(|found| found.hits)
+                    .map(|hit| hit.doc)
+                    .collect();
+                docs.sort_unstable();
+                assert!(docs.iter().copied().take(100).eq(0..100), "{parts} parts");
+                assert!(
+                    kept <= 10 * whole.candidates,
+                    "{kept} candidates of {parts} parts"
+                );
+            }
+        }
+    }
+}
