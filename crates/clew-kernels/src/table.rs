@@ -110,7 +110,7 @@ fn detect_avx2() -> Option<Kernels> {
     has_avx2().then_some(Kernels {
         isa: "avx2",
         distances: detected_types!(avx2, detected_bits!(crate::distances::avx2::bits)),
-        codes: detected_codes!(avx2, codes::scalar::insert_sorted),
+        codes: detected_codes!(avx2),
         impacts: impacts::AVX2,
         sorted: sorted::AVX2,
         words: words::AVX2,
@@ -138,10 +138,7 @@ fn detect_avx512() -> Option<Kernels> {
     supported.then_some(Kernels {
         isa: "avx512",
         distances: detected_types!(avx512, bits),
-        codes: detected_codes!(avx512, |keys, len, key| {
-            // SAFETY: the features were detected above.
-            unsafe { codes::avx512::insert_sorted(keys, len, key) }
-        }),
+        codes: detected_codes!(avx512),
         impacts: impacts::AVX2,
         sorted,
         words: words::AVX2,
@@ -153,7 +150,7 @@ fn detect_neon() -> Option<Kernels> {
     std::arch::is_aarch64_feature_detected!("neon").then_some(Kernels {
         isa: "neon",
         distances: detected_types!(neon, detected_bits!(crate::distances::neon::bits)),
-        codes: detected_codes!(neon, codes::scalar::insert_sorted),
+        codes: detected_codes!(neon),
         impacts: impacts::SCALAR,
         sorted: sorted::SCALAR,
         words: words::SCALAR,

@@ -1,7 +1,6 @@
 //! The kernels over small codes: every table this CPU can run, against sums made one by one.
 
 use clew_kernels::{CodeBits, CodeQuery, CodeRows, Kernels, available};
-use proptest::prelude::*;
 
 const LENGTH_MAX: usize = 300;
 const ROWS: usize = 5;
@@ -149,7 +148,6 @@ fn rows_that_do_not_fit_are_refused_by_every_table() {
         }
         refused(&|k| k.dot_u1_picked(&[0; 12], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| k.dot_u1_picked(&[0; 24], &[0; 8], (2, &[0]), &mut [0.0]));
-        refused(&|k| assert_eq!(k.insert_sorted(&mut [1, 2], 2, 0), 0));
         refused(&|k| k.hadamard(&mut [0.0; 12], 1.0));
         refused(&|k| assert_eq!(k.quantize_i8(&[0.0; 5], &mut [0; 4]).1, 0));
     }
@@ -271,28 +269,5 @@ fn scores_are_made_of_base_factors_and_sum() {
         // Codes 5, 7 | 6, 8 and 1, 3 | 2, 4 make sums of 41 and 17.
         let expected = [120.0 - 4.0 * (20.5 - 7.0), 110.0 + 2.0 * (8.5 - 7.0)];
         assert_eq!(out, expected, "{}", kernels.isa());
-    }
-}
-
-proptest! {
-    #[test]
-    fn a_key_is_inserted_where_it_belongs(
-        mut keys in prop::collection::vec(any::<u64>(), 0..100),
-        key in any::<u64>(),
-        room in 1_usize..4,
-    ) {
-        keys.sort_unstable();
-        let len = keys.len();
-        let place = keys.partition_point(|&other| other < key);
-        let mut expected = keys.clone();
-        expected.insert(place, key);
-        for kernels in available() {
-            let mut keys = keys.clone();
-            keys.resize(len + room, 0xABCD);
-            let at = kernels.insert_sorted(&mut keys, len, key);
-            prop_assert_eq!(keys[at], key);
-            prop_assert_eq!(&keys[..=len], &expected[..]);
-            prop_assert!(keys[len + 1..].iter().all(|&other| other == 0xABCD));
-        }
     }
 }

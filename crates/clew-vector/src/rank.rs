@@ -1,13 +1,11 @@
 //! One number that orders candidates: distance first, then row, so that ties are broken the same
 //! way everywhere and a comparison is one instruction.
 
-use bytemuck::{Pod, Zeroable};
-
 /// A candidate of a search. Bits, high to low: distance, row, "passes the filter", "expanded".
 ///
 /// The distance is stored so that unsigned order is numeric order. The two marks are the lowest
 /// bits and rows are unique, so marks never change the order of two candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct Ranked(u64);
 
@@ -25,17 +23,6 @@ impl Ranked {
         let bits = (distance.min(f32::INFINITY) + 0.0).to_bits();
         let ordered = if bits & SIGN == 0 { bits | SIGN } else { !bits };
         Ranked(u64::from(ordered) << 32 | u64::from(row) << 2)
-    }
-
-    /// The number that candidates are ordered by.
-    #[inline]
-    pub(crate) fn key(self) -> u64 {
-        self.0
-    }
-
-    #[inline]
-    pub(crate) fn as_keys(ranked: &mut [Ranked]) -> &mut [u64] {
-        bytemuck::cast_slice_mut(ranked)
     }
 
     #[inline]

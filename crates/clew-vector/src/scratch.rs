@@ -1,7 +1,5 @@
 //! Memory that a search needs and the next one can use again.
 
-use clew_kernels::{Kernels, kernels};
-
 use crate::codes::RotatedQuery;
 use crate::graph::{DISTANCES_PER_EF, Slot};
 use crate::ivf::ListQuery;
@@ -19,6 +17,8 @@ pub struct Scratch {
     pub(crate) nodes: Batch,
     /// Distances of `fresh`; never shorter.
     pub(crate) distances: Vec<f32>,
+    /// Those of `fresh` that are near enough.
+    pub(crate) found: Vec<Ranked>,
     /// The query as codes are multiplied with.
     pub(crate) query: RotatedQuery,
     /// The query as lists are scanned with.
@@ -135,7 +135,7 @@ impl Visited {
 
 /// The best candidates of a walk, in order, up to and including the last of `ef` that pass the
 /// filter. Without a filter all pass, and the pool is the usual beam of `ef`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pool {
     /// Candidates, then room for one more.
     slots: Vec<Ranked>,
@@ -143,20 +143,6 @@ pub(crate) struct Pool {
     passing: usize,
     ef: usize,
     len_max: usize,
-    kernels: &'static Kernels,
-}
-
-impl Default for Pool {
-    fn default() -> Self {
-        Pool {
-            slots: Vec::new(),
-            len: 0,
-            passing: 0,
-            ef: 0,
-            len_max: 0,
-            kernels: kernels(),
-        }
-    }
 }
 
 impl Pool {
@@ -202,28 +188,35 @@ impl Pool {
         }
     }
 
-    /// Takes a candidate in and says where it stands, if it is good enough.
+    /// Takes those in that are good enough, all in one pass from the end, puts them in order, and says where the nearest
+    /// of them stands.
     #[inline]
-    pub(crate) fn offer(&mut self, one: Ranked) -> Option<usize> {
+    pub(crate) fn offer(&mut self, some: &mut [Ranked]) -> Option<usize> {
+        some.sort_unstable();
         let full = self.passing == self.ef || self.len == self.len_max;
-        if full && self.all().last().is_some_and(|last| one >= *last) {
-            return None;
+        let last = self.all().last().filter(|_| full);
+        let count = last.map_or(some.len(), |last| some.partition_point(|one| one < last));
+        let some = &some[..count];
+        if self.slots.len() < self.len + count {
+            self.slots.resize(2 * self.len + count + 16, Ranked::WORST);
         }
-        if self.slots.len() == self.len {
-            self.slots.resize(2 * self.len + 16, Ranked::WORST);
+        let mut end = self.len;
+        for (before, one) in some.iter().enumerate().rev() {
+            let at = self.slots[..end].partition_point(|other| other < one);
+            self.slots.copy_within(at..end, at + before + 1);
+            self.slots[at + before] = *one;
+            end = at;
         }
-        let keys = Ranked::as_keys(&mut self.slots);
-        let at = self.kernels.insert_sorted(keys, self.len, one.key());
-        self.len += 1;
-        self.passing += usize::from(one.is_passing());
+        self.len += count;
+        self.passing += some.iter().filter(|one| one.is_passing()).count();
         self.trim();
-        Some(at)
+        (count > 0).then_some(end)
     }
 
     /// Drops what lies behind the last passing candidate that counts.
     #[inline]
     fn trim(&mut self) {
-        if self.passing > self.ef || self.len > self.len_max {
+        while self.passing > self.ef || self.len > self.len_max {
             self.drop_last();
         }
         if self.passing == self.ef {
@@ -245,7 +238,7 @@ mod tests {
     use super::*;
 
     fn offer(pool: &mut Pool, row: u32, passing: bool) -> Option<usize> {
-        pool.offer(Ranked::new(row as f32, row).mark_passing(passing))
+        pool.offer(&mut [Ranked::new(row as f32, row).mark_passing(passing)])
     }
 
     fn rows(pool: &Pool) -> Vec<u32> {
@@ -279,6 +272,36 @@ mod tests {
         assert_eq!(rows(&pool), [3, 4, 5]);
         assert_eq!(offer(&mut pool, 1, true), Some(0));
         assert_eq!(rows(&pool), [1, 3, 4]);
+    }
+
+    #[test]
+    fn many_at_once_stand_where_one_after_the_other_does() {
+        for seed in 0..200_u32 {
+            let (ef, len_max) = (1 + seed as usize % 9, 9 + seed as usize % 20);
+            let mut row = seed;
+            let mut draw = || {
+                row = row.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let passing = seed % 3 == 0 || row >> 12 & 3 == 0;
+                Ranked::new((row >> 20) as f32, row >> 8 & 0xFFFF).mark_passing(passing)
+            };
+            let (mut one, mut all) = (Pool::default(), Pool::default());
+            one.start(ef, len_max);
+            all.start(ef, len_max);
+            for hop in 0..12 {
+                let mut some: Vec<Ranked> = (0..hop * 5 % 17).map(|_| draw()).collect();
+                let before = all.all().to_vec();
+                // In order: one that is farther may be pushed out by those before it, or not come in.
+                some.sort_unstable();
+                for candidate in some.clone() {
+                    one.offer(&mut [candidate]);
+                }
+                some.reverse();
+                let at = all.offer(&mut some);
+                assert_eq!(all.all(), one.all(), "seed {seed}");
+                let first = all.all().iter().position(|one| !before.contains(one));
+                assert!(first.is_none() || first == at, "seed {seed}: {at:?}");
+            }
+        }
     }
 
     #[test]

@@ -120,33 +120,6 @@ pub(crate) fn mix_lanes(block: &mut [f32; 16]) {
     unsafe { _mm512_storeu_ps(block.as_mut_ptr(), x) };
 }
 
-/// Walks down from the end in eights, moving what is greater one place up.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
-    // The greatest key needs a place to move to.
-    assert!(len < keys.len());
-    let wanted = _mm512_set1_epi64(key.cast_signed());
-    let mut at = len;
-    while at > 0 {
-        let low = at.saturating_sub(8);
-        let live = u8::MAX >> (8 - (at - low));
-        let source = keys[low..at].as_ptr();
-        // SAFETY: the mask has one bit for each key of the slice, and masked lanes are not read.
-        let block = unsafe { _mm512_maskz_loadu_epi64(live, source.cast()) };
-        let less = _mm512_mask_cmplt_epu64_mask(live, block, wanted);
-        let target = keys[low + 1..=at].as_mut_ptr();
-        // SAFETY: the mask covers no more keys than the slice, whose end is at most `len`.
-        unsafe { _mm512_mask_storeu_epi64(target.cast(), live & !less, block) };
-        at = low + less.count_ones() as usize;
-        if less != 0 {
-            break;
-        }
-    }
-    keys[at] = key;
-    at
-}
-
 /// Sums of products of each quarter of the bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]

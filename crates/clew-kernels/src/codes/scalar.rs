@@ -29,20 +29,6 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
         .sum()
 }
 
-/// Puts `key` where it belongs among the ascending `keys[..len]`, moves the greater ones up by one,
-/// and answers its place.
-pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
-    // The greatest key needs a place to move to.
-    assert!(len < keys.len());
-    let mut at = len;
-    while at > 0 && keys[at - 1] > key {
-        keys[at] = keys[at - 1];
-        at -= 1;
-    }
-    keys[at] = key;
-    at
-}
-
 /// Sum of query numbers times 2-bit codes; byte `j` holds the dimensions `j + i * row.len()`.
 pub(crate) fn dot_u2(query: &[i8], row: &[u8]) -> i32 {
     let parts = quarters(query, row.len());

@@ -20,7 +20,6 @@ pub(crate) struct CodeTable {
     /// In the order of [`CodeBits::ALL`].
     pub(crate) widths: [CodeKernels; 4],
     pub(crate) dot_u1_picked: Picked,
-    pub(crate) insert_sorted: fn(&mut [u64], usize, u64) -> usize,
     pub(crate) hadamard: fn(&mut [f32], f32),
     pub(crate) quantize_i8: fn(&[f32], &mut [i8]) -> (f32, i32),
     pub(crate) fast_scan: fn(&FastQuery<'_>, &[u8], &mut [f32], &mut [u32]),
@@ -44,7 +43,6 @@ pub(crate) const SCALAR: CodeTable = CodeTable {
         scalar_width!(score_u8_picked, 8),
     ],
     dot_u1_picked: scalar::dot_u1_picked,
-    insert_sorted: scalar::insert_sorted,
     hadamard: plain::scalar::hadamard,
     quantize_i8: plain::scalar::quantize_i8,
     fast_scan: fast_scan::scalar::scan,
@@ -72,7 +70,7 @@ macro_rules! detected_width {
 /// Wraps functions that need CPU features into a table; `$insert` is its insertion.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! detected_codes {
-    ($module:ident, $insert:expr) => {
+    ($module:ident) => {
         $crate::codes::CodeTable {
             widths: [
                 detected_width!($module, score_u1_picked, 1),
@@ -84,7 +82,6 @@ macro_rules! detected_codes {
                 // SAFETY: the caller of this macro has just detected the features of this table.
                 unsafe { $crate::codes::$module::dot_u1_picked(query, rows, pitch, picks, out) }
             },
-            insert_sorted: $insert,
             // SAFETY: as above.
             hadamard: |block, scale| unsafe { $crate::plain::$module::hadamard(block, scale) },
             // SAFETY: as above.
@@ -147,13 +144,6 @@ impl Kernels {
         out: &mut [f32],
     ) {
         (self.codes.dot_u1_picked)(query, rows, pitch, picks, out);
-    }
-
-    /// Puts `key` where it belongs among the ascending `keys[..len]`, moves the greater ones up by
-    /// one, and answers its place. Panics when there is no room.
-    #[inline]
-    pub fn insert_sorted(&self, keys: &mut [u64], len: usize, key: u64) -> usize {
-        (self.codes.insert_sorted)(keys, len, key)
     }
 
     /// Walsh-Hadamard transform in place, then times `scale`. The length is a power of two.

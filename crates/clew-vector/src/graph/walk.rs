@@ -151,12 +151,15 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         pool,
         fresh,
         distances,
+        found,
         ..
     } = scratch;
     visited.start(layer.node_count());
     pool.start(limits.ef, limits.pool_max);
     visited.visit(start.node);
-    pool.offer(Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node)));
+    pool.offer(
+        &mut [Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node))],
+    );
     let (mut cursor, mut measured) = (0, 0);
     let mut forecast_at = DISTANCES_PER_EF * limits.ef as u64;
     // Builds run under no request's token, so their graphs are never cut short.
@@ -196,13 +199,20 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         probe.measure(fresh.as_slice(), distances);
 
         let near_count = keep_near(fresh.as_mut_slice(), distances, pool.limit());
-        let near = fresh.as_slice().iter().zip(&*distances);
-        for (&near, &distance) in near.take(near_count) {
-            let one = Ranked::new(distance, near).mark_passing(gate.admits(near));
-            let Some(at) = pool.offer(one) else { continue };
+        found.clear();
+        let near = fresh.as_slice().iter().zip(&*distances).take(near_count);
+        found.extend(
+            near.map(|(&node, &distance)| {
+                Ranked::new(distance, node).mark_passing(gate.admits(node))
+            }),
+        );
+        if let Some(at) = pool.offer(found) {
             if at < cursor + WIDE {
                 cursor = cursor.min(at);
-                layer.prefetch(near);
+                found
+                    .iter()
+                    .take(WIDE)
+                    .for_each(|one| layer.prefetch(one.row()));
             }
         }
     }
