@@ -192,7 +192,7 @@ mod tests {
     fn lists_and_their_parameters_are_read() {
         let lists = |lists, codes| Method::Lists(IvfOptions { lists, codes });
         let plain = read(&json!({"name": "ivf"})).unwrap();
-        assert_eq!(plain.column.method, lists(0, ListCodes::Bits));
+        assert_eq!(plain.column.method, lists(0, ListCodes::Chosen));
         assert_eq!((plain.probes, plain.ef_search), (None, None));
         // Parameters come before the name in the order of keys.
         let method = json!({"engine": "faiss", "parameters": {"nlist": 128, "nprobes": "8",

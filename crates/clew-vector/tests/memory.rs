@@ -91,7 +91,7 @@ fn a_build_takes_what_it_is_said_to_need() {
         method: Method::Lists(IvfOptions { lists: 0, codes }),
         ..plain
     };
-    for options in [lists(ListCodes::Bits), lists(ListCodes::Product)] {
+    for options in [lists(ListCodes::Chosen), lists(ListCodes::Product)] {
         check(options, rows, (GraphChoice::Always, 1));
     }
     for options in others {

@@ -10,14 +10,12 @@ use crate::codes::Frame;
 use crate::column::format::{Header, SectionKind};
 use crate::column::is_a_mean;
 use crate::ivf::{
-    CENTROIDS, Coding, ListFrame, ListHead, Lists, OwnedLists, ProductQuantizer, code_count,
+    CENTROIDS, Coding, ListFrame, ListHead, Lists, OwnedLists, ProductQuantizer, SIGNS, code_count,
 };
 use crate::{Column, ListCodes, Method, VectorError};
 
 /// Seed, typical error, distortion, dimensions of a product code and free bytes, before the centre.
 const LIST_FRAME_HEAD_BYTES: usize = 32;
-/// Dimensions of a product code.
-const PART: u32 = 4;
 const LIST_HEAD_BYTES: u64 = size_of::<ListHead>() as u64;
 /// Numbers of the rows of a block.
 const BLOCK_ROWS_BYTES: u64 = 4 * FAST_ROWS as u64;
@@ -26,6 +24,13 @@ impl Header {
     /// True when there are lists; they are there as a whole or not at all.
     pub(super) fn has_lists(&self) -> bool {
         self.has(SectionKind::ListFrame)
+    }
+
+    /// Dimensions of a product code; `None` for signs, which need no book.
+    fn product_part(&self, codes: ListCodes) -> Option<usize> {
+        let is_trained = codes == ListCodes::Product || self.has(SectionKind::ListBook);
+        let part = || codes.product_part(self.count, self.options.dimension);
+        is_trained.then(part).flatten()
     }
 
     /// Size of a section of the lists, were they there. How many lists and blocks there are follows
@@ -41,14 +46,18 @@ impl Header {
         match kind {
             SectionKind::ListFrame => LIST_FRAME_HEAD_BYTES as u64 + 4 * dimension,
             _ if !self.has_lists() => 0,
-            SectionKind::ListBook if lists.codes == ListCodes::Product => {
+            SectionKind::ListBook if self.product_part(lists.codes).is_some() => {
                 dimension * size_of::<[f32; CENTROIDS]>() as u64
             }
             SectionKind::ListBook => 0,
             SectionKind::ListHeads => heads() * LIST_HEAD_BYTES,
             SectionKind::ListCentres => heads() * dimension,
             SectionKind::ListRows => blocks() * BLOCK_ROWS_BYTES,
-            _ => blocks() * fast_block_bytes(code_count(self.options.dimension)) as u64,
+            _ => {
+                let part = self.product_part(lists.codes).unwrap_or(SIGNS);
+                let codes = code_count(self.options.dimension, part);
+                blocks() * fast_block_bytes(codes) as u64
+            }
         }
     }
 }
@@ -65,13 +74,14 @@ impl ListBytes {
             frame,
             error,
             distortion,
-            ..
+            coding,
         } = &lists.frame;
+        let part = u32::try_from(coding.part()).expect("a code has few dimensions");
         let mut bytes = Vec::new();
         bytes.extend(frame.seed.to_le_bytes());
         bytes.extend(error.to_le_bytes());
         bytes.extend(distortion.to_le_bytes());
-        bytes.extend(PART.to_le_bytes());
+        bytes.extend(part.to_le_bytes());
         bytes.resize(LIST_FRAME_HEAD_BYTES, 0);
         bytes.extend_from_slice(cast_slice(&frame.centre));
         ListBytes { frame: bytes }
@@ -113,15 +123,19 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         if !fits {
             return Err(corrupt("frame of the lists is out of bounds"));
         }
-        if head[4] != PART {
+        let part = match self.options().method {
+            Method::Lists(lists) => self.header.product_part(lists.codes),
+            Method::Graph => return Err(corrupt("lists where there should be none")),
+        };
+        if head[4] as usize != part.unwrap_or(SIGNS) {
             return Err(corrupt("codes of the lists are of an unknown shape"));
         }
-        let coding = if self.header.has(SectionKind::ListBook) {
+        let coding = if let Some(part) = part {
             let book: &[[f32; CENTROIDS]] = self.numbers(SectionKind::ListBook)?;
             if !book.as_flattened().iter().all(|value| value.is_finite()) {
                 return Err(corrupt("code book of the lists is not finite"));
             }
-            Coding::Product(ProductQuantizer::from_book(book.to_vec(), PART as usize))
+            Coding::Product(ProductQuantizer::from_book(book.to_vec(), part))
         } else {
             Coding::Bits
         };

@@ -4,7 +4,7 @@ use clew_kernels::{FAST_ROWS, Kernels, fast_block_bytes};
 
 use crate::codes::{Frame, Residual};
 use crate::ivf::blocks::arrange;
-use crate::ivf::coding::{Coding, PART, code_count};
+use crate::ivf::coding::{Coding, SIGNS, code_count};
 use crate::ivf::kmeans;
 use crate::ivf::options::{IvfOptions, LISTS_MAX, ListCodes};
 use crate::ivf::place::{Coder, Placed, UNPLACED};
@@ -82,7 +82,7 @@ pub(crate) fn build_lists(
         owns: &owns,
         coding: &coding,
     };
-    let mut codes = vec![0; count * code_count(rows.numbers)];
+    let mut codes = vec![0; count * coding.codes(rows.numbers)];
     let mut placed = vec![UNPLACED; count];
     if let Some(reuse) = reuse {
         reuse.copy(&mut codes, &mut placed);
@@ -128,9 +128,9 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
         sample.push(&residual.values, rows.kernels);
     }
     let centres = kmeans::train(&sample, lists, (how.seed, how.threads), rows.kernels);
-    let coding = match how.options.codes {
-        ListCodes::Bits => Coding::Bits,
-        ListCodes::Product => {
+    let coding = match product_part(rows, how) {
+        None => Coding::Bits,
+        Some(part) => {
             let wanted = rows.count().min(BOOK_ROWS);
             let mut scores = Vec::new();
             let mut residuals = Vec::with_capacity(wanted * rows.numbers);
@@ -144,12 +144,17 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
                 let pairs = residual.values.iter().zip(centre.floats());
                 residuals.extend(pairs.map(|(x, c)| x - c));
             }
-            let shape = (rows.numbers, PART);
+            let shape = (rows.numbers, part);
             let trained = ProductQuantizer::train(&residuals, shape, how.seed);
             Coding::Product(trained.expect("the number of rows was checked"))
         }
     };
     (frame, centres, coding)
+}
+
+/// Dimensions of the product codes that these rows get; `None` for signs.
+pub(super) fn product_part(rows: &Rows<'_>, how: &BuildLists) -> Option<usize> {
+    how.options.codes.product_part(rows.count(), rows.numbers)
 }
 
 /// `wanted` of the rows below `count`, one from each of as many equal spans.
@@ -189,14 +194,15 @@ fn owns(frame: &Frame, centres: &Centres, space: Space, kernels: &Kernels) -> Ve
 /// Bytes that building lists takes at most: per row, and beside that. A row has its codes twice, apart
 /// and in its block, and its place; lists have their sample, sums and a block that is not full.
 pub(crate) fn lists_memory(dimension: usize, rows: usize, options: &IvfOptions) -> (usize, usize) {
-    let codes = code_count(dimension);
+    let part = options.codes.product_part(rows, dimension);
+    let codes = code_count(dimension, part.unwrap_or(SIGNS));
     let block = fast_block_bytes(codes) + FAST_ROWS * size_of::<u32>();
     let row = codes + size_of::<Placed>() + block / FAST_ROWS;
     let lists = list_count(rows, options);
     let sample = rows.min(lists * SAMPLE_PER_LIST) * (dimension + size_of::<f32>());
-    let book = match options.codes {
-        ListCodes::Bits => 0,
-        ListCodes::Product => rows.min(BOOK_ROWS) * dimension * size_of::<f32>(),
+    let book = match part {
+        None => 0,
+        Some(_) => rows.min(BOOK_ROWS) * dimension * size_of::<f32>(),
     };
     let list = block + dimension * (size_of::<f32>() + 2);
     // What is learned from is gone before the rows are encoded.

@@ -4,18 +4,18 @@ use clew_kernels::{FAST_CODES_MULTIPLE, FAST_TABLE_BYTES};
 
 use crate::ivf::product::{CENTROIDS, ProductQuantizer};
 
-/// Dimensions of a code.
-pub(super) const PART: usize = 4;
+/// Dimensions of a code of signs.
+pub(crate) const SIGNS: usize = 4;
 /// Sums of entries are kept in 16 bits.
 const SUM_MAX: f32 = 65_535.0;
 const ENTRY_MAX: f32 = 255.0;
 /// A query without length has no steps; the inverse of this is still finite.
 const STEP_MIN: f32 = 1e-30;
 
-/// Codes of a row, those of no dimension included.
-pub(crate) fn code_count(dimension: usize) -> usize {
+/// Codes of a row, each of so many dimensions; those of no dimension included.
+pub(crate) fn code_count(dimension: usize, part: usize) -> usize {
     dimension
-        .div_ceil(PART)
+        .div_ceil(part)
         .next_multiple_of(FAST_CODES_MULTIPLE)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn code_count(dimension: usize) -> usize {
 pub(crate) enum Coding {
     /// Signs of four dimensions; the estimate is that of Gao and Long, "RaBitQ", SIGMOD 2024.
     Bits,
-    /// Trained centroids of four dimensions.
+    /// Trained centroids of a few dimensions.
     Product(ProductQuantizer),
 }
 
@@ -39,12 +39,30 @@ pub(crate) struct Tables {
 }
 
 impl Coding {
+    /// Dimensions of a product code; `None` for signs.
+    pub(crate) fn product_part(&self) -> Option<usize> {
+        match self {
+            Coding::Bits => None,
+            Coding::Product(quantizer) => Some(quantizer.part()),
+        }
+    }
+
+    /// Dimensions of a code.
+    pub(crate) fn part(&self) -> usize {
+        self.product_part().unwrap_or(SIGNS)
+    }
+
+    /// Codes of a row.
+    pub(crate) fn codes(&self, dimension: usize) -> usize {
+        code_count(dimension, self.part())
+    }
+
     /// Writes the codes of a residual, one to a byte, and answers what their product with a query is
     /// multiplied with to become that of the residual: without bias for queries along the residual.
     pub(super) fn encode(&self, residual: &[f32], squared: f32, codes: &mut [u8]) -> f32 {
         let product = match self {
             Coding::Bits => {
-                for (code, part) in codes.iter_mut().zip(residual.chunks(PART)) {
+                for (code, part) in codes.iter_mut().zip(residual.chunks(SIGNS)) {
                     *code = (0_u8..)
                         .zip(part)
                         .fold(0, |code, (bit, &value)| code | u8::from(value > 0.0) << bit);
@@ -69,7 +87,7 @@ impl Coding {
 
     /// Fills the tables of a query. The step is so small that neither an entry nor a sum overflows.
     pub(super) fn fill(&self, query: &[f32], tables: &mut Tables) {
-        let codes = code_count(query.len());
+        let codes = self.codes(query.len());
         tables.entries.clear();
         tables.entries.resize(codes * FAST_TABLE_BYTES, 0);
         match self {
@@ -92,16 +110,16 @@ impl Tables {
     fn fill_bits(&mut self, query: &[f32]) {
         const ONE: f32 = 256.0;
         let size = |part: &[f32]| part.iter().map(|value| value.abs()).sum::<f32>();
-        let sizes = query.chunks(PART).map(size);
+        let sizes = query.chunks(SIGNS).map(size);
         let (greatest, sum) = sizes.fold((0.0_f32, 0.0), |(greatest, sum), size| {
             (greatest.max(size), sum + size)
         });
         // Room for the four numbers to be rounded up, and then the entry.
-        let step = 1.01 * step_of(greatest, sum, query.len().div_ceil(PART));
+        let step = 1.01 * step_of(greatest, sum, query.len().div_ceil(SIGNS));
         let scale = ONE / step;
         let (entries, _) = self.entries.as_chunks_mut::<FAST_TABLE_BYTES>();
-        for (entries, part) in entries.iter_mut().zip(query.chunks(PART)) {
-            let mut numbers = [0_i32; PART];
+        for (entries, part) in entries.iter_mut().zip(query.chunks(SIGNS)) {
+            let mut numbers = [0_i32; SIGNS];
             for (number, value) in numbers.iter_mut().zip(part) {
                 *number = whole(value * scale);
             }
@@ -190,7 +208,7 @@ mod tests {
             for scale in [1e-12, 1.0, 1e12] {
                 let query: Vec<f32> = vector(dimension, 1).iter().map(|x| x * scale).collect();
                 let row = vector(dimension, 2);
-                let mut codes = vec![0; code_count(dimension)];
+                let mut codes = vec![0; code_count(dimension, SIGNS)];
                 let mut tables = Tables::default();
                 Coding::Bits.encode(&row, 1.0, &mut codes);
                 Coding::Bits.fill(&query, &mut tables);
@@ -198,7 +216,7 @@ mod tests {
                 let exact: f32 = pairs.map(|(q, x)| if *x > 0.0 { *q } else { -q }).sum();
                 let estimate = tables.product(&codes);
                 // Each entry is rounded by half a step.
-                let bound = tables.step * code_count(dimension) as f32;
+                let bound = tables.step * code_count(dimension, SIGNS) as f32;
                 assert!(
                     (estimate - exact).abs() <= bound,
                     "{estimate} {exact} {dimension}"
@@ -217,9 +235,9 @@ mod tests {
     fn tables_hold_the_product_with_the_centroids() {
         let dimension = 20;
         let rows: Vec<f32> = (0..300).flat_map(|at| vector(dimension, at)).collect();
-        let quantizer = ProductQuantizer::train(&rows, (dimension, PART), 1).unwrap();
+        let quantizer = ProductQuantizer::train(&rows, (dimension, SIGNS), 1).unwrap();
         let mut decoded = vec![0.0; dimension];
-        let mut codes = vec![0; code_count(dimension)];
+        let mut codes = vec![0; code_count(dimension, SIGNS)];
         let coding = Coding::Product(quantizer.clone());
         let scale = coding.encode(&rows[..dimension], 1.0, &mut codes);
         quantizer.decode(&codes[..quantizer.codes()], &mut decoded);
@@ -243,7 +261,7 @@ mod tests {
 
     #[test]
     fn nothing_is_coded_without_harm() {
-        let mut codes = vec![0; code_count(9)];
+        let mut codes = vec![0; code_count(9, SIGNS)];
         assert_eq!(Coding::Bits.encode(&[0.0; 9], 0.0, &mut codes), 0.0);
         let mut tables = Tables::default();
         Coding::Bits.fill(&[0.0; 9], &mut tables);

@@ -30,7 +30,7 @@ mod reuse;
 mod scan;
 
 pub(crate) use build::{BuildLists, OwnedLists, build_lists, lists_memory};
-pub(crate) use coding::{Coding, code_count};
+pub(crate) use coding::{Coding, SIGNS, code_count};
 pub use options::{IvfOptions, LISTS_MAX, ListCodes, Method};
 pub(crate) use product::CENTROIDS;
 pub use product::ProductQuantizer;
@@ -100,7 +100,7 @@ impl<'a> Lists<'a> {
 
     /// Bytes of a block.
     pub(crate) fn block_bytes(&self) -> usize {
-        fast_block_bytes(code_count(self.dimension()))
+        fast_block_bytes(self.frame.coding.codes(self.dimension()))
     }
 
     /// Rows and blocks of a list.

@@ -5,7 +5,7 @@ use std::thread;
 use crate::Space;
 use crate::codes::{Frame, Residual};
 use crate::ivf::build::spread;
-use crate::ivf::coding::{Coding, Tables, code_count};
+use crate::ivf::coding::{Coding, Tables};
 use crate::ivf::points::{Centres, Point};
 use crate::ivf::weight;
 use crate::rows::Rows;
@@ -61,7 +61,7 @@ impl Coder<'_> {
         threads: usize,
         progress: &BuildProgress,
     ) {
-        let width = code_count(self.rows.numbers);
+        let width = self.coding.codes(self.rows.numbers);
         let share = placed.len().div_ceil(threads.max(1)).max(1);
         let parts = codes
             .chunks_mut(share * width)
@@ -146,7 +146,7 @@ impl Coder<'_> {
         reason = "rounds; an error is smaller than a distance"
     )]
     pub(super) fn typical_error(&self, (codes, placed): (&[u8], &[Placed])) -> f32 {
-        let width = code_count(self.rows.numbers);
+        let width = self.coding.codes(self.rows.numbers);
         let kernels = self.rows.kernels;
         let wanted = placed.len().min(ERROR_ROWS);
         let (mut floats, mut residual) = (Vec::new(), Residual::default());

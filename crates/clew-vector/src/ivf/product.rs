@@ -79,6 +79,11 @@ impl ProductQuantizer {
         }
     }
 
+    /// Dimensions of a code.
+    pub(crate) fn part(&self) -> usize {
+        self.part
+    }
+
     pub(crate) fn book(&self) -> &[[f32; CENTROIDS]] {
         &self.book
     }

@@ -5,8 +5,8 @@ use clew_kernels::{FAST_ROWS, kernels};
 
 use crate::codes::{Frame, Residual};
 use crate::ivf::blocks::read_row;
-use crate::ivf::build::{BuildLists, list_count, spread};
-use crate::ivf::coding::{Coding, code_count};
+use crate::ivf::build::{BuildLists, list_count, product_part, spread};
+use crate::ivf::coding::Coding;
 use crate::ivf::place::Placed;
 use crate::ivf::points::{Centres, Points};
 use crate::ivf::product::ProductQuantizer;
@@ -51,8 +51,11 @@ impl<'a> ReuseLists<'a> {
         })
     }
 
-    /// Whether these rows are served as well by the old centres as by new ones.
+    /// Whether these rows are served as well by the old centres, and coded as they would be, as by new ones.
     pub(super) fn fits(&self, rows: &Rows<'_>, how: &BuildLists) -> bool {
+        if self.lists.frame.coding.product_part() != product_part(rows, how) {
+            return false;
+        }
         let (old, new) = (
             self.lists.heads.len(),
             list_count(rows.count(), &how.options),
@@ -99,7 +102,7 @@ impl<'a> ReuseLists<'a> {
 
     /// Copies lists and codes of the rows that still live.
     pub(super) fn copy(&self, codes: &mut [u8], placed: &mut [Placed]) {
-        let width = code_count(self.lists.dimension());
+        let width = self.lists.frame.coding.codes(self.lists.dimension());
         let block_bytes = self.lists.block_bytes();
         for list in 0..self.lists.heads.len() {
             let Ok((rows, blocks)) = self.lists.list(list) else {

@@ -137,7 +137,7 @@ const COUNT: usize = 12_000;
 fn lists_of_every_space_and_code_find_nearly_all() {
     let (rows, queries) = clustered(COUNT, 96, 1);
     for space in [Space::L2, Space::Cosine, Space::InnerProduct] {
-        for codes in [ListCodes::Bits, ListCodes::Product] {
+        for codes in [ListCodes::Chosen, ListCodes::Product] {
             let column = open(image(options(96, space, codes), &rows));
             assert!(column.has_lists() && !column.has_graph());
             assert_eq!(column.options().method, lists(codes));
@@ -155,7 +155,7 @@ fn lists_of_every_space_and_code_find_nearly_all() {
 #[test]
 fn more_lists_are_more_work_and_better_hits() {
     let (rows, queries) = clustered(COUNT, 96, 2);
-    let column = open(image(options(96, Space::L2, ListCodes::Bits), &rows));
+    let column = open(image(options(96, Space::L2, ListCodes::Chosen), &rows));
     let (mut last_recall, mut last_codes) = (0.0, 0);
     for probes in [1, 4, 16, 64] {
         let now = recall(&column, requests(&queries, Some(probes)));
@@ -189,7 +189,7 @@ fn stored_types_and_odd_dimensions_have_lists_too() {
         let (rows, queries) = clustered(count, dimension, 3);
         let options = ColumnOptions {
             element,
-            ..options(dimension, Space::L2, ListCodes::Bits)
+            ..options(dimension, Space::L2, ListCodes::Chosen)
         };
         let column = open(image(options, &rows));
         let found = recall(&column, requests(&queries, None));
@@ -207,7 +207,7 @@ fn stored_types_and_odd_dimensions_have_lists_too() {
     let queries: Vec<_> = (0..20).map(|_| whole(&mut noise)).collect();
     let bytes = ColumnOptions {
         element: Element::I8,
-        ..options(80, Space::L2, ListCodes::Bits)
+        ..options(80, Space::L2, ListCodes::Chosen)
     };
     let column = open(image(bytes, &rows));
     let found = recall(&column, requests(&queries, Some(usize::MAX)));
@@ -217,7 +217,7 @@ fn stored_types_and_odd_dimensions_have_lists_too() {
 #[test]
 fn a_filter_gets_all_its_hits_however_far_away_they_lie() {
     let (rows, queries) = clustered(COUNT, 64, 5);
-    let column = open(image(options(64, Space::Cosine, ListCodes::Bits), &rows));
+    let column = open(image(options(64, Space::Cosine, ListCodes::Chosen), &rows));
     let mut strategies = Vec::new();
     for every in [1, 2, 10, 100, 1_000, 5_000] {
         let mut bits = vec![0_u64; COUNT.div_ceil(64)];
@@ -286,7 +286,7 @@ fn duplicates_and_more_hits_than_rows_are_no_problem() {
     let mut moved = one.clone();
     moved[0] += 4.0;
     let equal = vec![one.clone(); 700];
-    for codes in [ListCodes::Bits, ListCodes::Product] {
+    for codes in [ListCodes::Chosen, ListCodes::Product] {
         let column = open(image(options(96, Space::L2, codes), &equal));
         let request = SearchRequest::new(&one, 1_000);
         let outcome = ask(&column, &request);
@@ -303,7 +303,7 @@ fn duplicates_and_more_hits_than_rows_are_no_problem() {
     // So few are scanned whatever there is beside them.
     for count in [1, 2, 31, 33] {
         let (rows, queries) = clustered(count, 8, 6);
-        let column = open(image(options(8, Space::L2, ListCodes::Bits), &rows));
+        let column = open(image(options(8, Space::L2, ListCodes::Chosen), &rows));
         let request = SearchRequest::new(&queries[0], 100);
         assert_eq!(
             docs(&ask(&column, &request)),
@@ -325,7 +325,7 @@ fn too_few_rows_for_a_code_book_are_scanned() {
 #[test]
 fn pages_and_batches_of_a_column_of_lists() {
     let (rows, queries) = clustered(3_000, 64, 7);
-    let column = open(image(options(64, Space::L2, ListCodes::Bits), &rows));
+    let column = open(image(options(64, Space::L2, ListCodes::Chosen), &rows));
     let request = SearchRequest::new(&queries[0], 10);
     let mut pages = column.pages(&request).unwrap();
     let mut seen = Vec::new();
@@ -346,7 +346,7 @@ fn pages_and_batches_of_a_column_of_lists() {
 #[test]
 fn the_same_seed_gives_the_same_image_on_any_number_of_threads() {
     let (rows, _) = clustered(3_000, 64, 8);
-    for codes in [ListCodes::Bits, ListCodes::Product] {
+    for codes in [ListCodes::Chosen, ListCodes::Product] {
         let options = options(64, Space::Cosine, codes);
         let write = |how: ImageOptions| {
             let mut image = Vec::new();
@@ -365,7 +365,7 @@ fn the_same_seed_gives_the_same_image_on_any_number_of_threads() {
 
 #[test]
 fn a_merge_keeps_lists_that_fit_and_forms_others_that_do_not() {
-    for codes in [ListCodes::Bits, ListCodes::Product] {
+    for codes in [ListCodes::Chosen, ListCodes::Product] {
         let (rows, queries) = clustered(9_000, 64, 9);
         let options = options(64, Space::L2, codes);
         let base = open(image(options, &rows[..6_000]));
@@ -427,7 +427,7 @@ fn options_that_make_no_sense_are_refused_by_name() {
     refused(
         ColumnOptions {
             element: Element::Bit,
-            ..options(64, Space::Hamming, ListCodes::Bits)
+            ..options(64, Space::Hamming, ListCodes::Chosen)
         },
         "vectors of type binary cannot be put into inverted lists",
     );
@@ -435,7 +435,7 @@ fn options_that_make_no_sense_are_refused_by_name() {
         ColumnOptions {
             method: Method::Lists(IvfOptions {
                 lists: LISTS_MAX + 1,
-                codes: ListCodes::Bits,
+                codes: ListCodes::Chosen,
             }),
             ..ColumnOptions::new(64, Space::L2)
         },
@@ -512,7 +512,7 @@ fn a_flipped_bit_in_a_section_of_lists_is_named_and_never_served() {
 fn wild_numbers_under_right_checksums_are_errors_and_no_panics() {
     let (rows, _) = clustered(600, 20, 10);
     let (mut refused, mut survived) = (0, 0);
-    for codes in [ListCodes::Bits, ListCodes::Product] {
+    for codes in [ListCodes::Chosen, ListCodes::Product] {
         let good = image(options(20, Space::Cosine, codes), &rows);
         for (kind, start, len) in sections(&good) {
             if kind < 12 {
@@ -558,7 +558,7 @@ fn wild_numbers_under_right_checksums_are_errors_and_no_panics() {
 #[test]
 fn a_wild_header_over_lists_is_an_error_and_no_panic() {
     let (rows, _) = clustered(300, 20, 10);
-    let good = image(options(20, Space::L2, ListCodes::Bits), &rows);
+    let good = image(options(20, Space::L2, ListCodes::Chosen), &rows);
     let slots = sections(&good).len();
     for at in (16..64 + 24 * slots).step_by(4) {
         for wild in [0, 1, 2, 3, 1 << 8, 1 << 24, u32::MAX] {
@@ -582,7 +582,7 @@ fn vectors_without_a_direction_are_as_far_as_nothing_can_tell() {
     for row in rows.iter_mut().step_by(3) {
         row.fill(0.0);
     }
-    for codes in [ListCodes::Bits, ListCodes::Product] {
+    for codes in [ListCodes::Chosen, ListCodes::Product] {
         let column = open(image(options(96, Space::Cosine, codes), &rows));
         assert!(column.has_lists());
         let requests = queries.iter().map(|query| SearchRequest::new(query, 20));
@@ -597,4 +597,29 @@ fn vectors_without_a_direction_are_as_far_as_nothing_can_tell() {
         assert!(zeros.clone().all(|hit| hit.distance == 1.0));
         assert_eq!(zeros.count(), 2_000);
     }
+}
+
+/// Written when lists had codes of signs only: 600 vectors of 8 dimensions around 20 centres, which got codes of two
+/// dimensions since.
+#[test]
+fn lists_of_signs_of_short_vectors_are_read_and_a_merge_codes_them_anew() {
+    let old = open(include_bytes!("fixtures/lists-of-signs.vec").to_vec());
+    let rows: Vec<Vec<f32>> = (0..600)
+        .map(|row| old.vector(row).unwrap().unwrap().into_owned())
+        .collect();
+    let queries: Vec<Vec<f32>> = rows.iter().step_by(25).cloned().collect();
+    let many = || requests(&queries, Some(20));
+    assert!(recall(&old, many()) > 0.95);
+    let options = options(8, Space::L2, ListCodes::Chosen);
+    let mut merged = Vec::new();
+    let from = (&old, &Some as &dyn Fn(u32) -> Option<u32>);
+    builder(options, &rows)
+        .write_from(HOW, from, &mut merged)
+        .unwrap();
+    assert_eq!(
+        merged,
+        image(options, &rows),
+        "nothing of the signs is kept"
+    );
+    assert!(recall(&open(merged), many()) > 0.95);
 }

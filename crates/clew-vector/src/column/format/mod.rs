@@ -30,7 +30,7 @@ pub(super) const VERSION: u32 = 2;
 /// The oldest version that is read; its graphs are passed over, its vectors are not.
 const VERSION_MIN: u32 = 1;
 /// In the place of the number of rows on upper levels, of which a column of lists has none.
-const LISTS_OF_BITS: usize = 1;
+const LISTS_CHOSEN: usize = 1;
 const LISTS_OF_PRODUCTS: usize = 2;
 const CHECKSUM_OFFSET: usize = 12;
 const TABLE_OFFSET: usize = 64;
@@ -88,7 +88,7 @@ impl Header {
             // A column of lists has no graph.
             Method::Lists(lists) => {
                 let codes = match lists.codes {
-                    ListCodes::Bits => LISTS_OF_BITS,
+                    ListCodes::Chosen => LISTS_CHOSEN,
                     ListCodes::Product => LISTS_OF_PRODUCTS,
                 };
                 (codes, lists.lists as usize)
@@ -154,7 +154,7 @@ impl Header {
         let (upper_count, upper_lists) = (fields.u32(), fields.u32());
         let graph = entry.row != NONE && version == VERSION;
         let method = match (graph, version, upper_count as usize) {
-            (false, VERSION, LISTS_OF_BITS) => stored_lists(upper_lists, ListCodes::Bits),
+            (false, VERSION, LISTS_CHOSEN) => stored_lists(upper_lists, ListCodes::Chosen),
             (false, VERSION, LISTS_OF_PRODUCTS) => stored_lists(upper_lists, ListCodes::Product),
             _ => Method::Graph,
         };

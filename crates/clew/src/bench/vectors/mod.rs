@@ -91,9 +91,9 @@ enum Metric {
 enum Way {
     /// An HNSW graph.
     Graph,
-    /// Inverted lists of codes of one bit per dimension.
+    /// Inverted lists, of codes chosen by the number of dimensions.
     Ivf,
-    /// Inverted lists of product codes.
+    /// Inverted lists of product codes of four dimensions.
     IvfPq,
 }
 
@@ -101,7 +101,7 @@ impl Way {
     fn method(self, lists: u32) -> Method {
         let codes = match self {
             Way::Graph => return Method::Graph,
-            Way::Ivf => ListCodes::Bits,
+            Way::Ivf => ListCodes::Chosen,
             Way::IvfPq => ListCodes::Product,
         };
         Method::Lists(IvfOptions { lists, codes })
