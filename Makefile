@@ -18,7 +18,7 @@ PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults soak check bench-log bench-vectors bench-text bench-opensearch bench-milvus bench-restart build pgo deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart build pgo deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -64,8 +64,11 @@ check: ## formatting and lints
 bench-log: build ## the log beside Varlog's storage and the disk; writes bench/RESULTS.md
 	python3 bench/log/run.py --bin $(RELEASE)
 
-bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed ## vector search beside hnswlib, faiss and usearch; ARGS="--rows 20000" for a short one
+bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-bench-diskann/.installed ## vector search beside hnswlib, faiss, usearch, ScaNN and DiskANN; ARGS="--rows 20000" for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
+
+bench-msmarco: build $(CLEW_CACHE)/venv-bench/.installed ## an index of 18 shards of 1,024 dimensions over REST, effort by clients; ARGS="--rows 1000000" for a large one
+	$(CLEW_CACHE)/venv-bench/bin/python bench/vectors/msmarco.py --bin $(RELEASE) $(ARGS)
 
 bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API beside milvus-lite, asked by pymilvus; ARGS="--rows 5000" for a short one
 	cargo build --release --locked -p clew-bench-milvus
@@ -167,6 +170,11 @@ $(SPEC)/.installed:
 $(CLEW_CACHE)/venv-bench-milvus/.installed: bench/milvus/requirements.txt
 	python3 -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/milvus/requirements.txt
+	touch $@
+
+$(CLEW_CACHE)/venv-bench-diskann/.installed: bench/vectors/requirements-diskann.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/vectors/requirements-diskann.txt
 	touch $@
 
 $(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt

@@ -34,7 +34,11 @@ EFFORTS = {
     "faiss IVF-PQ fast-scan": [[4, 10], [8, 10], [16, 10], [32, 10], [64, 15], [128, 30]],
     "usearch f16": EF,
     "usearch i8": EF,
+    "ScaNN": [[leaves, reorder] for leaves in (4, 8, 16, 32, 64, 128, 256) for reorder in (40, 80, 160, 320)],
+    "DiskANN in memory": EF,
 }
+# What wants libraries that the others do not bear has an environment of its own beside theirs: requirements-NAME.txt.
+APART = {"DiskANN in memory": "diskann"}
 CLEW = {"clew": [], "clew, inverted lists": ["--method", "ivf"]}
 M, EF_CONSTRUCTION = 16, 128
 
@@ -78,7 +82,11 @@ class Rival:
 
     def __init__(self, name, folder, metric):
         environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-        command = [sys.executable, str(HERE / "worker.py"), name, str(folder), metric]
+        python = pathlib.Path(sys.executable)
+        if name in APART:
+            beside = python.parent.parent
+            python = beside.with_name(f"{beside.name}-{APART[name]}") / "bin" / "python"
+        command = [python, str(HERE / "worker.py"), name, str(folder), metric]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, env=environment, **pipes)
         self.built = json.loads(self.process.stdout.readline())

@@ -19,7 +19,7 @@ def _arguments():
     return " ".join(f'{key} "{value}"' for key, value in pairs if key not in places)
 
 
-def _machine():
+def machine():
     info = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*: (.*)", info)
     count = info.count("processor\t")
@@ -29,7 +29,7 @@ def _machine():
 
 def _versions(binary):
     clew = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
-    names = ["hnswlib", "faiss-cpu", "usearch", "numpy"]
+    names = ["hnswlib", "faiss-cpu", "usearch", "scann", "numpy"]
     return ", ".join([clew] + [f"{name} {importlib.metadata.version(name)}" for name in names])
 
 
@@ -75,5 +75,5 @@ def write_results(found, targets, arguments):
         parts = aspects["parts"] if aspects and aspects["set"] == result["set"] else {}
         for title, table in parts.items():
             lines += ["", f"### {title}", "", *table]
-        results.write(arguments.results, f"Vectors: {result['set']}", command, _machine(), lines)
+        results.write(arguments.results, f"Vectors: {result['set']}", command, machine(), lines)
         print("\n".join(lines))

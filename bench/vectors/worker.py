@@ -6,6 +6,7 @@ CPU time is this process's; every rival is called with all queries at once, on o
 """
 
 import json
+import os
 import sys
 import time
 
@@ -73,6 +74,47 @@ class Usearch:
         return self.index.search(queries, K, threads=1).keys
 
 
+class Scann:
+    """A tree of a thousand leaves and codes of four bits for two dimensions each, as its makers advise."""
+
+    def __init__(self, base, metric):
+        import scann
+
+        sort = "squared_l2" if metric == "l2" else "dot_product"
+        builder = scann.scann_ops_pybind.builder(base, K, sort)
+        leaves = min(1000, len(base) // 50)
+        builder = builder.tree(num_leaves=leaves, num_leaves_to_search=10, training_sample_size=100_000)
+        builder = builder.score_ah(2, anisotropic_quantization_threshold=0.2 if sort == "dot_product" else float("nan"))
+        builder.set_n_training_threads(1)
+        self.index = builder.reorder(100).build()
+
+    def search(self, queries, effort):
+        leaves, reorder = effort
+        # One after the other, as the others are measured: a batch would share what it reads.
+        one = lambda query: self.index.search(query, leaves_to_search=leaves, pre_reorder_num_neighbors=reorder)[0]
+        return np.array([one(query) for query in queries])
+
+
+class DiskAnn:
+    """The graph in memory, twice as wide as the others' lists, as it has one level only."""
+
+    def __init__(self, base, metric):
+        import tempfile
+
+        import diskannpy
+
+        folder = tempfile.mkdtemp(prefix="diskann-")
+        sort = {"distance_metric": "l2" if metric == "l2" else "cosine"}
+        diskannpy.build_memory_index(
+            base, index_directory=folder, complexity=EF_CONSTRUCTION, graph_degree=2 * M, num_threads=1, **sort
+        )
+        # Its distance of cosines is that of the lengths that the vectors have, which is one.
+        self.index = diskannpy.StaticMemoryIndex(folder, num_threads=1, initial_search_complexity=320)
+
+    def search(self, queries, effort):
+        return self.index.batch_search(queries, K, effort, num_threads=1).identifiers.astype(np.int64)
+
+
 RIVALS = {
     "hnswlib": Hnswlib,
     "faiss HNSW": lambda base, metric: Faiss(base, metric, "flat"),
@@ -80,6 +122,8 @@ RIVALS = {
     "faiss IVF-PQ fast-scan": lambda base, metric: Faiss(base, metric, "ivf"),
     "usearch f16": lambda base, metric: Usearch(base, metric, "f16"),
     "usearch i8": lambda base, metric: Usearch(base, metric, "i8"),
+    "ScaNN": Scann,
+    "DiskANN in memory": DiskAnn,
 }
 
 
@@ -92,10 +136,13 @@ def main():
         # Unit vectors: inner product and distance then order as the cosine does.
         base = base / np.linalg.norm(base, axis=1, keepdims=True)
         queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
+    # Some tell of their build where answers are read.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
     start = time.process_time()
     rival = RIVALS[name](base, metric)
     built = len(base) / (time.process_time() - start)
-    print(json.dumps({"vectors_per_cpu_s": built}), flush=True)
+    print(json.dumps({"vectors_per_cpu_s": built}), file=answers)
     for line in sys.stdin:
         effort = json.loads(line)
         rounds, start = 0, time.process_time()
@@ -104,7 +151,7 @@ def main():
             rounds += 1
         cpu_us = (time.process_time() - start) / rounds / len(queries) * 1e6
         hits = (found[:, :, None] == truth[:, None, :]).any(axis=2).sum()
-        print(json.dumps({"recall": hits / truth.size, "cpu_us": cpu_us}), flush=True)
+        print(json.dumps({"recall": hits / truth.size, "cpu_us": cpu_us}), file=answers)
 
 
 if __name__ == "__main__":
