@@ -206,14 +206,10 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
                 Ranked::new(distance, node).mark_passing(gate.admits(node))
             }),
         );
-        if let Some(at) = pool.offer(found) {
-            if at < cursor + WIDE {
-                cursor = cursor.min(at);
-                found
-                    .iter()
-                    .take(WIDE)
-                    .for_each(|one| layer.prefetch(one.row()));
-            }
+        if let Some(at) = pool.offer(found).filter(|&at| at < cursor + WIDE) {
+            cursor = cursor.min(at);
+            let next = found.iter().take(WIDE);
+            next.for_each(|one| layer.prefetch(one.row()));
         }
     }
     if visited.met_stray() {
