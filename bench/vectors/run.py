@@ -24,7 +24,7 @@ from table import write_results
 
 HERE = pathlib.Path(__file__).parent
 TARGETS = [0.90, 0.95, 0.99]
-EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320]
+EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 640, 1280]
 EFFORTS = {
     "clew": EF,
     "clew, inverted lists": EF,

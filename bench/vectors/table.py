@@ -30,7 +30,17 @@ def machine():
 def _versions(binary):
     clew = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
     names = ["hnswlib", "faiss-cpu", "usearch", "scann", "numpy"]
-    return ", ".join([clew] + [f"{name} {importlib.metadata.version(name)}" for name in names])
+    # In an environment of its own, of the version that it was installed from.
+    apart = (pathlib.Path(__file__).parent / "requirements-diskann.txt").read_text().split()[-1].replace("==", " ")
+    return ", ".join([clew] + [f"{name} {importlib.metadata.version(name)}" for name in names] + [apart])
+
+
+def _ratios(figure, ours):
+    """How many times as fast each of Clew's ways is."""
+    ratios = [own / figure for own in ours if own is not None]
+    if not ratios:
+        return " **LOST**"
+    return ", " + " / ".join(f"{ratio:.1f}" for ratio in ratios) + " x" + ("" if max(ratios) > 1 else " **LOST**")
 
 
 def _cell(row, target, clew):
@@ -39,22 +49,20 @@ def _cell(row, target, clew):
         return "not reached"
     middle, low, high = found
     text = f"{middle:,.0f} ({low:,.0f}-{high:,.0f})"
-    if clew is not None and not row["contender"].startswith("clew") and clew[target] is not None:
-        ratio = clew[target][0] / middle
-        text += f", {ratio:.1f} x" + ("" if ratio > 1 else " **LOST**")
+    if clew and not row["contender"].startswith("clew"):
+        text += _ratios(middle, [own[target] and own[target][0] for own in clew])
     return text
 
 
 def _table(result, targets):
     rows = result["rows"]
-    clew = next((row for row in rows if row["contender"] == "clew"), None)
+    clew = [row for row in rows if row["contender"].startswith("clew")]
     head = ["contender", "build, vectors/s"] + [f"QPS at recall {t:.2f}" for t in targets]
     lines = ["| " + " | ".join(head + ["highest recall"]) + " |", "|" + " --- |" * (len(head) + 1)]
     for row in rows:
         build = f"{row['build']:,.0f}"
-        if clew is not None and not row["contender"].startswith("clew"):
-            ratio = clew["build"] / row["build"]
-            build += f", {ratio:.1f} x" + ("" if ratio > 1 else " **LOST**")
+        if clew and not row["contender"].startswith("clew"):
+            build += _ratios(row["build"], [own["build"] for own in clew])
         cells = [row["contender"], build] + [_cell(row, t, clew) for t in targets]
         lines.append("| " + " | ".join(cells + [f"{row['recall_max']:.4f}"]) + " |")
     return "\n".join(lines)
@@ -67,8 +75,8 @@ def write_results(found, targets, arguments):
         lines = [
             f"{_versions(arguments.bin)}. One thread, CPU time, contenders in turns (ABBA), median of",
             f"{arguments.rounds} rounds with least and greatest in brackets; recall@10 over 1,000 queries by {result['metric']},",
-            'graphs of M 16 and efConstruction 128. "n x" is how many times as fast Clew\'s graph is; **LOST** marks',
-            "where it is not.",
+            'graphs of M 16 and efConstruction 128. "a / b x" is how many times as fast Clew\'s graph and its inverted',
+            "lists are; **LOST** marks where neither is.",
             "",
             _table(result, targets),
         ]
