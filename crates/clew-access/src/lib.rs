@@ -54,6 +54,7 @@ mod credentials;
 
 mod principal;
 
+mod bounds;
 mod control;
 
 pub use control::{AccessControl, Initial};

@@ -5,6 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::{
+    DESCRIPTION_BYTES_MAX, GRANTS_MAX, GROUP_PRIVILEGES_MAX, GROUPS_MAX, ROLES_MAX, USERS_MAX,
+    check_length, check_name, check_right, check_room, check_user_name, exists, not_found,
+};
 use crate::error::AccessError;
 use crate::password::PasswordHash;
 
@@ -14,15 +18,6 @@ pub const ROOT: &str = "root";
 pub const ADMIN: &str = "admin";
 /// The role that everybody has.
 pub const PUBLIC: &str = "public";
-
-const USERS_MAX: usize = 1_000;
-const ROLES_MAX: usize = 1_000;
-const GRANTS_MAX: usize = 1_000;
-const GROUPS_MAX: usize = 1_000;
-const GROUP_PRIVILEGES_MAX: usize = 200;
-const USER_NAME_BYTES_MAX: usize = 32;
-const NAME_BYTES_MAX: usize = 255;
-const DESCRIPTION_BYTES_MAX: usize = 1_024;
 
 /// A user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,89 +93,6 @@ pub struct Records {
     users: BTreeMap<String, User>,
     roles: BTreeMap<String, Role>,
     groups: BTreeMap<String, BTreeSet<String>>,
-}
-
-fn invalid(what: &'static str, rule: impl Into<String>) -> AccessError {
-    let rule = rule.into();
-    AccessError::Invalid { what, rule }
-}
-
-fn not_found(what: &'static str, name: &str) -> AccessError {
-    let name = name.to_string();
-    AccessError::NotFound { what, name }
-}
-
-fn exists(what: &'static str, name: &str) -> AccessError {
-    let name = name.to_string();
-    AccessError::Exists { what, name }
-}
-
-fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), AccessError> {
-    if text.len() <= max {
-        return Ok(());
-    }
-    Err(invalid(
-        what,
-        format!("has {} bytes, and may have {max}", text.len()),
-    ))
-}
-
-/// A user's name begins with a letter; letters, digits, `_`, `-` and `.` follow.
-fn check_user_name(name: &str) -> Result<(), AccessError> {
-    const WHAT: &str = "a user's name";
-    check_length(WHAT, name, USER_NAME_BYTES_MAX)?;
-    let mut bytes = name.bytes();
-    let rest_fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    match bytes.next() {
-        None => Err(invalid(WHAT, "should not be empty")),
-        Some(first) if !first.is_ascii_alphabetic() => {
-            Err(invalid(WHAT, "must begin with a letter"))
-        }
-        Some(_) if bytes.all(rest_fits) => Ok(()),
-        Some(_) => Err(invalid(
-            WHAT,
-            "can only contain letters, numbers, underscores, dots and hyphens",
-        )),
-    }
-}
-
-/// The name of a role or a group begins with a letter or `_`; letters, digits and `_` follow.
-fn check_name(what: &'static str, name: &str) -> Result<(), AccessError> {
-    check_length(what, name, NAME_BYTES_MAX)?;
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    match name.bytes().next() {
-        None => Err(invalid(what, "should not be empty")),
-        _ if !name.bytes().all(word) => Err(invalid(
-            what,
-            "can only contain numbers, letters and underscores",
-        )),
-        Some(first) if first.is_ascii_digit() => {
-            Err(invalid(what, "must begin with a letter or an underscore"))
-        }
-        Some(_) => Ok(()),
-    }
-}
-
-fn check_right(right: &Right) -> Result<(), AccessError> {
-    for (what, text) in [
-        ("the kind of a right's object", &right.kind),
-        ("the database of a right", &right.database),
-        ("the object of a right", &right.object),
-        ("the privilege of a right", &right.privilege),
-    ] {
-        check_length(what, text, NAME_BYTES_MAX)?;
-        if text.is_empty() {
-            return Err(invalid(what, "should not be empty"));
-        }
-    }
-    Ok(())
-}
-
-fn check_room(what: &'static str, has: usize, max: usize) -> Result<(), AccessError> {
-    if has < max {
-        return Ok(());
-    }
-    Err(AccessError::TooMany { what, max })
 }
 
 /// What is read.

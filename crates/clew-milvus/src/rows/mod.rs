@@ -5,6 +5,7 @@ mod column;
 mod document;
 mod sparse;
 mod structs;
+mod value;
 mod wanted;
 
 pub(crate) use answer::{group_column, group_texts, keys};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 
 use super::error::MappingError;
-use super::field::{FieldKind, FieldSettings, IntegerKind, MappedField};
+use super::field::{FieldKind, FieldSettings, MappedField};
 use super::grow::NewField;
 use super::names::{PATHS_AND_VALUES, parent_path, words_path};
+use super::number::IntegerKind;
 use super::spec::FieldSpec;
 use super::typing;
 

@@ -2,7 +2,8 @@
 
 use super::definition::Definition;
 use super::error::MappingError;
-use super::field::{FieldKind, FieldSettings, IntegerKind};
+use super::field::{FieldKind, FieldSettings};
+use super::number::IntegerKind;
 use super::reader::MappingReader;
 use super::schema::Mapping;
 use super::template::TemplateField;

@@ -13,6 +13,7 @@ mod limits;
 mod merge;
 mod names;
 mod nested;
+mod number;
 mod reader;
 mod schema;
 mod source;
@@ -27,14 +28,15 @@ pub use error::{
     ParameterChange,
 };
 pub use field::{
-    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle,
-    MappedField, RangeKind, TextStyle, VectorMapping,
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, KeywordStyle, MappedField, RangeKind,
+    TextStyle, VectorMapping,
 };
 pub use grow::{NewField, NewFields};
 pub use join::JoinRelations;
 pub use limits::MappingLimits;
 pub use names::{PATHS_AND_VALUES, check_field_name, is_metadata, words_path};
 pub use nested::NestedSettings;
+pub use number::{FloatKind, IntegerKind};
 pub use reader::MappingReader;
 pub use schema::Mapping;
 pub use source::SourceShown;

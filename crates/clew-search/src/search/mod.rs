@@ -13,6 +13,7 @@ mod grouped;
 mod helpers;
 mod hit;
 mod inner;
+mod key_source;
 mod merge;
 mod nested_sort;
 mod ranking;

@@ -4,7 +4,8 @@
 use clew_query::{Order, QueryError, SortMode};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
-use super::cursor::{KeyCursor, KeySource, Slot};
+use super::cursor::{KeyCursor, Slot};
+use super::key_source::KeySource;
 use crate::segments::Span;
 
 impl KeyCursor {

@@ -1,0 +1,148 @@
+use clew_platform::{RealClock, stopped};
+
+use super::*;
+
+fn pool(threads: usize) -> SearchPool {
+    SearchPool::new(threads, 1, Arc::new(RealClock::default()))
+}
+
+#[test]
+fn all_threads_work_under_the_token_of_the_one_who_asked() {
+    let pool = pool(3);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let token = CancellationToken::new();
+    token.cancel("by user request");
+    let asked = token.clone().scope(pool.run(stopped));
+    assert!(runtime.block_on(asked).unwrap());
+    assert!(!runtime.block_on(pool.run(stopped)).unwrap());
+    let begun = std::sync::Barrier::new(3);
+    let waiting = |_| {
+        begun.wait();
+        stopped()
+    };
+    {
+        let _entered = token.enter();
+        assert_eq!(pool.each(3, waiting), [true; 3]);
+    }
+    assert_eq!(pool.each(3, waiting), [false; 3]);
+}
+
+#[test]
+fn a_search_that_panics_is_an_error_and_the_next_one_runs() {
+    let pool = pool(1);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let panics = || -> u32 { panic!("as it must") };
+    let answer = runtime.block_on(pool.run(panics));
+    assert!(matches!(answer, Err(EngineError::Panicked)));
+    assert_eq!(runtime.block_on(pool.run(|| 7)).unwrap(), 7);
+    assert!(matches!(pool.run_here(panics), Err(EngineError::Panicked)));
+    assert_eq!(pool.stats().active, 0);
+    assert_eq!(pool.stats().searches_total, 3);
+}
+
+#[test]
+fn a_long_search_keeps_no_short_one_waiting() {
+    let pool = pool(1);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let long = pool.run(move || receiver.recv().unwrap());
+    // Only once it has run does the other one end.
+    let short = async {
+        let found = pool.run(|| 7).await.unwrap();
+        sender.send(found).unwrap();
+    };
+    let (found, ()) = runtime.block_on(async { tokio::join!(long, short) });
+    assert_eq!(found.unwrap(), 7);
+    let free = (
+        pool.running.available_permits(),
+        pool.long.available_permits(),
+    );
+    assert_eq!(free, (1, LONG_PER_THREAD));
+}
+
+#[test]
+fn what_takes_long_yields_to_a_search_that_comes() {
+    let clock = Arc::new(clew_platform::FixedClock::at(Duration::from_secs(1)));
+    let pool = SearchPool::new(1, 1, clock.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let is_long = || -> Vec<bool> {
+        let turns = pool.turns.0.lock();
+        turns.iter().map(|turn| turn.state.lock().is_long).collect()
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let beside = pool.run_beside(move || receiver.recv().unwrap());
+    let searches = async {
+        pool.run(|| ()).await.unwrap();
+        assert_eq!(is_long(), [false]);
+        clock.advance(LONG_AFTER);
+        pool.run(|| ()).await.unwrap();
+        assert_eq!(is_long(), [true]);
+        sender.send(7).unwrap();
+    };
+    let (found, ()) = runtime.block_on(async { tokio::join!(beside, searches) });
+    assert_eq!(found.unwrap(), 7);
+    assert!(is_long().is_empty());
+    let free = (
+        pool.beside.available_permits(),
+        pool.long.available_permits(),
+    );
+    assert_eq!(free, (BESIDE_MAX, LONG_PER_THREAD));
+}
+
+#[test]
+fn what_is_asked_for_on_a_thread_of_its_own_runs_there() {
+    let pool = Arc::new(pool(1));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let (inner, handle) = (pool.clone(), runtime.handle().clone());
+    let both = pool.run_beside(move || {
+        let outer = thread::current().id();
+        let again = inner.run_beside(|| thread::current().id());
+        handle.block_on(again).unwrap() == outer
+    });
+    assert!(runtime.block_on(both).unwrap());
+    let panics = runtime.block_on(pool.run_beside(|| panic!("as it must")));
+    assert!(matches!(panics, Err(EngineError::Panicked)));
+}
+
+#[test]
+fn free_threads_help_and_busy_ones_do_not() {
+    let pool = pool(3);
+    let tasks = |more| {
+        let threads = std::sync::Mutex::new(std::collections::BTreeSet::new());
+        let begun = std::sync::Barrier::new(more);
+        let work = |_| {
+            begun.wait();
+            let name = format!("{:?}", std::thread::current().id());
+            threads.lock().unwrap().insert(name);
+        };
+        assert_eq!(pool.each(more, work).len(), more);
+        threads.into_inner().unwrap().len()
+    };
+    // Three tasks that wait for each other need three threads.
+    assert_eq!(tasks(3), 3);
+    let busy = pool.running.clone().try_acquire_many_owned(3).unwrap();
+    assert_eq!(tasks(1), 1);
+    let alone = pool.each(5, |at| (at, std::thread::current().id()));
+    assert!(
+        alone
+            .iter()
+            .all(|(_, id)| *id == std::thread::current().id())
+    );
+    drop(busy);
+    assert_eq!(pool.helping.available_permits(), 2);
+}

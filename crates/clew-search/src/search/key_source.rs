@@ -1,0 +1,132 @@
+//! What a key of an order is read from in one segment.
+
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use clew_query::{GeoDistanceKey, QueryError};
+use clew_schema::{FieldKind, FloatKind};
+use tantivy::SegmentReader;
+use tantivy::columnar::{Column, StrColumn};
+
+use crate::segments::Ids;
+use crate::snapshot::Snapshot;
+
+/// Where the values of a key are.
+pub(super) enum KeySource {
+    Score,
+    Doc {
+        base: u64,
+    },
+    Whole(Column<i64>),
+    Unsigned(Column<u64>),
+    Float(Column<f64>, FloatKind),
+    /// Every document has this one.
+    Same(String),
+    Text(StrColumn),
+    /// Of the documents themselves.
+    Ids(Arc<Ids>),
+    Address(Column<Ipv6Addr>),
+    /// Points, and what their distances are from; no column where no document has any.
+    Distance(Option<Column<u64>>, GeoDistanceKey),
+    /// No document of this segment has a value.
+    Absent,
+}
+
+/// The column of points that distances are measured to.
+pub(super) fn points(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    key: &GeoDistanceKey,
+) -> Result<Option<Column<u64>>, QueryError> {
+    match snapshot.mapping.field(&key.path) {
+        Some(mapped) if matches!(mapped.kind, FieldKind::GeoPoint) => {
+            Ok(reader.fast_fields().column_opt::<u64>(&mapped.column())?)
+        }
+        Some(mapped) => Err(QueryError::illegal(format!(
+            "Expected geo_point type on field [{}], but got [{}]",
+            key.path,
+            mapped.kind.type_name()
+        ))),
+        None if key.unmapped_ok => Ok(None),
+        None => Err(QueryError::illegal(format!(
+            "failed to find mapper for [{}] for geo distance based sort",
+            key.path
+        ))),
+    }
+}
+
+/// That of a field; none where no document of the segment has a value.
+pub(super) fn source(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    path: &str,
+    unmapped_ok: bool,
+) -> Result<KeySource, QueryError> {
+    let Some(mapped) = snapshot.mapping.field(path) else {
+        if path == "_id" {
+            return Ok(KeySource::Ids(snapshot.ids(reader)?));
+        }
+        if unmapped_ok {
+            return Ok(KeySource::Absent);
+        }
+        return Err(QueryError::illegal(format!(
+            "No mapping found for [{path}] in order to sort on"
+        )));
+    };
+    let columns = reader.fast_fields();
+    let name = mapped.column();
+    let known = snapshot.searchable(mapped).is_some();
+    let found = match &mapped.kind {
+        FieldKind::Text { .. } if mapped.has_fielddata() => {
+            columns.str(&name)?.map(KeySource::Text)
+        }
+        FieldKind::Text { .. } => {
+            return Err(QueryError::illegal(format!(
+                "Text fields are not optimised for operations that require per-document field \
+                 data like aggregations and sorting, so these operations are disabled by default. \
+                 Please use a keyword field instead. Field: [{path}]"
+            )));
+        }
+        FieldKind::GeoPoint => {
+            return Err(QueryError::illegal(
+                "can't sort on geo_point field without using specific sorting feature, like \
+                 geo_distance",
+            ));
+        }
+        FieldKind::Vector(_) | FieldKind::SparseVector => {
+            return Err(QueryError::illegal(format!(
+                "cannot sort on the {} field [{path}]",
+                mapped.kind.type_name()
+            )));
+        }
+        FieldKind::Binary { .. }
+        | FieldKind::Percolator
+        | FieldKind::Range { .. }
+        | FieldKind::Completion(_) => {
+            return Err(QueryError::illegal(format!(
+                "Fielddata is not supported on field [{path}] of type [{}]",
+                mapped.kind.type_name()
+            )));
+        }
+        FieldKind::RankFeatures => {
+            return Err(QueryError::illegal(
+                "[rank_features] fields do not support sorting, scripting or aggregating",
+            ));
+        }
+        FieldKind::Constant { value } => value.clone().map(KeySource::Same),
+        _ if !known => None,
+        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(KeySource::Unsigned),
+        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(KeySource::Text),
+        FieldKind::Integer(_)
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(KeySource::Whole),
+        FieldKind::Float(kind) => columns
+            .column_opt::<f64>(&name)?
+            .map(|column| KeySource::Float(column, *kind)),
+        FieldKind::Ip => columns
+            .column_opt::<Ipv6Addr>(&name)?
+            .map(KeySource::Address),
+    };
+    Ok(found.unwrap_or(KeySource::Absent))
+}
