@@ -39,6 +39,9 @@ impl<'r> Shares<'r> {
             && control.collapse.is_none()
             && control.rescore.is_empty()
             && control.hybrid.is_none()
+            // What is told of a hit is found out by asking its shard for all.
+            && !control.explain
+            && request.inner_hits.is_empty()
             && request.parts.values().all(|part| part.boost.is_none())
             && (1..=knn.k?).contains(&nearest);
         let is_bounded =
