@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use clew_vector::SearchOutcome;
+use clew_vector::{Column, SearchOutcome};
+use tantivy::directory::OwnedBytes;
 
 /// A part has its share of the nearest, give or take so many times the root of that: where they lie by chance, one
 /// part in forty has more.
@@ -28,25 +29,37 @@ impl Depth {
         Depth { hits, candidates }
     }
 
-    /// For parts of so many rows each: their share of the candidates, and a reserve. Hits are no fewer than a part is
-    /// likely to have of the nearest, and as many as come with the candidates anyway.
-    pub(crate) fn shared_out(self, rows: &[usize]) -> Vec<Self> {
-        let all: usize = rows.iter().sum();
-        let of_part = |&rows: &usize| {
-            if rows >= all {
-                return self;
-            }
-            let share = rows as f64 / all as f64;
-            let likely = |count: usize, least: f64| {
-                let mean = count as f64 * share;
-                rounded_up(mean + SPREAD * mean.sqrt() + least).min(count)
-            };
-            let candidates = likely(self.candidates, CANDIDATES_MIN);
-            let hits = likely(self.hits, 1.0).max(candidates.min(self.hits));
-            Depth::new(hits, candidates)
+    /// For columns, each with as many rows as may be hits. One that is scanned finds all that it is asked for, however much
+    /// that is.
+    pub(crate) fn of_columns(self, columns: &[(&Column<OwnedBytes>, usize)]) -> Vec<Self> {
+        let all = columns.iter().map(|(_, rows)| rows).sum();
+        let depth = |&(column, rows): &(&Column<OwnedBytes>, usize)| match is_walked(column) {
+            true => self.of_part(rows, all),
+            false => self,
         };
-        rows.iter().map(of_part).collect()
+        columns.iter().map(depth).collect()
     }
+
+    /// For a part of so many rows of all: its share of the candidates, and a reserve. Hits are no fewer than it is likely
+    /// to have of the nearest, and as many as come with the candidates anyway.
+    pub(crate) fn of_part(self, rows: usize, all: usize) -> Self {
+        if rows >= all {
+            return self;
+        }
+        let share = rows as f64 / all as f64;
+        let likely = |count: usize, least: f64| {
+            let mean = count as f64 * share;
+            rounded_up(mean + SPREAD * mean.sqrt() + least).min(count)
+        };
+        let candidates = likely(self.candidates, CANDIDATES_MIN);
+        let hits = likely(self.hits, 1.0).max(candidates.min(self.hits));
+        Depth::new(hits, candidates)
+    }
+}
+
+/// Whether a column's searches find more with more effort.
+pub(crate) fn is_walked(column: &Column<OwnedBytes>) -> bool {
+    column.has_graph() || column.has_lists()
 }
 
 /// Searches parts, each to its depth, for some probes at once; then those of them again that were searched too little
@@ -154,6 +167,13 @@ mod tests {
     use clew_vector::{Hit, SearchProfile, Strategy};
 
     use super::*;
+
+    impl Depth {
+        fn shared_out(self, rows: &[usize]) -> Vec<Self> {
+            let all = rows.iter().sum();
+            rows.iter().map(|&rows| self.of_part(rows, all)).collect()
+        }
+    }
 
     #[test]
     fn a_part_keeps_its_share_and_a_reserve() {

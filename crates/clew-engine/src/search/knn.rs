@@ -227,20 +227,20 @@ impl ViewKnn<'_> {
             let column = segment.vectors().column(field)?;
             let bits = filter.and_then(|bits| bits.get(at));
             let rows = bits.map_or(column.len(), |bits| bits.count() as usize);
-            Some(((at, column), rows))
+            Some((at, (column, rows)))
         });
-        let (columns, rows): (Vec<_>, Vec<usize>) = columns.unzip();
+        let (places, columns): (Vec<usize>, Vec<_>) = columns.unzip();
         let whole = depth_of(query, vector, self.ef_search);
         let is_shared = query.k.is_some() && radius.is_none() && query.target_recall.is_none();
         let depths = match is_shared {
-            true => whole.shared_out(&rows),
-            false => vec![whole; rows.len()],
+            true => whole.of_columns(&columns),
+            false => vec![whole; columns.len()],
         };
         let found = search_parts(whole, &depths, 1, |part, _, depth| {
             if stopped() {
                 return Err(QueryError::Stopped);
             }
-            let (at, column) = columns[part];
+            let (at, (column, _)) = (places[part], columns[part]);
             let segment = &self.view.segments[at];
             let request = SearchRequest {
                 ef_search: depth.candidates,
@@ -255,8 +255,10 @@ impl ViewKnn<'_> {
             self.note(&query.field, at, &found);
             Ok(vec![found])
         })?;
-        let places = columns.iter().map(|(at, _)| *at);
-        Ok(places.zip(found.into_iter().flatten()).collect())
+        Ok(places
+            .into_iter()
+            .zip(found.into_iter().flatten())
+            .collect())
     }
 
     fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {

@@ -16,20 +16,24 @@ use crate::harness::{Node, everything, index, knn};
 const DIMENSION: usize = 64;
 const COUNT: usize = 12_000;
 
-/// Clustered points from a small seeded generator.
 fn points() -> Vec<Vec<f32>> {
-    let mut state = 42u64;
+    clustered(42, (COUNT, DIMENSION), 40)
+}
+
+/// So many points of so many numbers around some centres, in turn, from a small seeded generator.
+fn clustered(seed: u64, (rows, numbers): (usize, usize), clusters: usize) -> Vec<Vec<f32>> {
+    let mut state = seed;
     let mut unit = move || {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
     };
-    let centres: Vec<Vec<f32>> = (0..40)
-        .map(|_| (0..DIMENSION).map(|_| unit() * 4.0).collect())
+    let centres: Vec<Vec<f32>> = (0..clusters)
+        .map(|_| (0..numbers).map(|_| unit() * 4.0).collect())
         .collect();
-    (0..COUNT)
-        .map(|i| centres[i % 40].iter().map(|x| x + unit()).collect())
+    (0..rows)
+        .map(|i| centres[i % clusters].iter().map(|x| x + unit()).collect())
         .collect()
 }
 
@@ -226,19 +230,7 @@ fn the_nearest_of_all_shards_are_found_wherever_they_lie() {
     const SHARDS: u32 = 3;
     const ROWS: usize = 7_500;
     const NUMBERS: usize = 512;
-    let mut state = 7_u64;
-    let mut unit = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(99);
-        (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
-    };
-    let centres: Vec<Vec<f32>> = (0..25)
-        .map(|_| (0..NUMBERS).map(|_| unit() * 3.0).collect())
-        .collect();
-    let points: Vec<Vec<f32>> = (0..ROWS)
-        .map(|row| centres[row % 25].iter().map(|x| x + unit()).collect())
-        .collect();
+    let points = clustered(7, (ROWS, NUMBERS), 25);
     let squared =
         |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum() };
     for together in [false, true] {

@@ -116,16 +116,16 @@ impl Inner {
             let column = segment.vectors().column(field)?;
             let bits = filter.as_ref().and_then(|bits| bits.get(at));
             let rows = bits.map_or(column.len(), |bits| bits.count() as usize);
-            Some(((at, segment, column, bits), rows))
+            Some(((at, segment, bits), (column, rows)))
         });
-        let (parts, rows): (Vec<_>, Vec<usize>) = parts.unzip();
+        let (parts, columns): (Vec<_>, Vec<_>) = parts.unzip();
         let whole = Depth::new(*wanted, ef_search);
         let depths = match request.range.is_none() && !request.effort.exact {
-            true => whole.shared_out(&rows),
-            false => vec![whole; rows.len()],
+            true => whole.of_columns(&columns),
+            false => vec![whole; columns.len()],
         };
         let found = search_parts(whole, &depths, probes.len(), |part, range, depth| {
-            let (_, segment, column, bits) = parts[part];
+            let ((_, segment, bits), (column, _)) = (parts[part], columns[part]);
             if stopped() {
                 return Err(QueryError::Stopped.into());
             }

@@ -37,16 +37,7 @@ const SMALL_HITS_MAX: usize = 10;
 /// Whether the way to another thread would cost more than the search. It asks one shard for some hits
 /// by score, and the dictionary tells that few documents are looked at.
 pub(super) fn is_small(request: &SearchRequest) -> bool {
-    let control = &request.control;
-    let plain = request.aggs.is_empty()
-        && request.sort.is_empty()
-        && request.inner_hits.is_empty()
-        && request.post_filter.is_none()
-        && control.slice.is_none()
-        && control.collapse.is_none()
-        && control.rescore.is_empty()
-        && control.hybrid.is_none()
-        && !control.explain
+    let plain = asks_for_the_best_only(request)
         && request.from.saturating_add(request.size) <= SMALL_HITS_MAX
         && request.parts.values().all(|part| part.filter.is_none());
     let [shard] = request.pinned.shards() else {
@@ -55,6 +46,20 @@ pub(super) fn is_small(request: &SearchRequest) -> bool {
     let snapshot = shard.snapshot().ok();
     let reads = || clew_search::postings_max(snapshot?, &request.query);
     plain && reads().is_some_and(|postings| postings <= SMALL_POSTINGS_MAX)
+}
+
+/// Whether nothing is asked for but the best hits by score.
+fn asks_for_the_best_only(request: &SearchRequest) -> bool {
+    let control = &request.control;
+    request.aggs.is_empty()
+        && request.sort.is_empty()
+        && request.inner_hits.is_empty()
+        && request.post_filter.is_none()
+        && control.slice.is_none()
+        && control.collapse.is_none()
+        && control.rescore.is_empty()
+        && control.hybrid.is_none()
+        && !control.explain
 }
 
 impl Inner {

@@ -2,9 +2,12 @@
 //! the nearest do not lie by chance.
 
 use clew_query::{KnnQuery, Query};
+use clew_vector::Column;
+use tantivy::directory::OwnedBytes;
 
+use super::asks_for_the_best_only;
 use crate::base::error::EngineError;
-use crate::search::depth::{Depth, SearchedPart, short_parts};
+use crate::search::depth::{Depth, SearchedPart, is_walked, short_parts};
 use crate::search::knn::depth_asked;
 use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
@@ -29,19 +32,10 @@ impl<'r> Shares<'r> {
         let (Query::Knn(knn), [_, _, ..]) = (&request.query, targets) else {
             return None;
         };
-        let control = &request.control;
         let nearest = request.from.saturating_add(request.size);
-        let is_plain = request.aggs.is_empty()
-            && request.sort.is_empty()
-            && request.post_filter.is_none()
+        // What is told of a hit beside its score is found out by asking its shard for all.
+        let is_plain = asks_for_the_best_only(request)
             && request.search_after.is_none()
-            && control.slice.is_none()
-            && control.collapse.is_none()
-            && control.rescore.is_empty()
-            && control.hybrid.is_none()
-            // What is told of a hit is found out by asking its shard for all.
-            && !control.explain
-            && request.inner_hits.is_empty()
             && request.parts.values().all(|part| part.boost.is_none())
             && (1..=knn.k?).contains(&nearest);
         let is_bounded =
@@ -49,13 +43,20 @@ impl<'r> Shares<'r> {
         if !is_plain || !is_bounded {
             return None;
         }
-        let rows: Vec<usize> = targets.iter().map(|target| rows_of(target, knn)).collect();
-        let share = |(at, target): (usize, &PinnedShard)| {
+        let rows = |target| columns_of(target, knn).map(Column::len).sum();
+        let rows: Vec<usize> = targets.iter().map(rows).collect();
+        let all = rows.iter().sum();
+        let share = |(target, &rows): (&PinnedShard, &usize)| {
             let whole = depth_asked(target, knn)?;
-            let depth = whole.shared_out(&rows)[at];
+            let walked = columns_of(target, knn).any(is_walked);
+            let depth = if walked {
+                whole.of_part(rows, all)
+            } else {
+                whole
+            };
             Some(Share { whole, depth })
         };
-        let shards = targets.iter().enumerate().map(share);
+        let shards = targets.iter().zip(&rows).map(share);
         Some(Shares {
             knn,
             nearest,
@@ -102,12 +103,12 @@ impl<'r> Shares<'r> {
     }
 }
 
-/// Vectors of a shard.
-fn rows_of(target: &PinnedShard, knn: &KnnQuery) -> usize {
-    let Some(field) = target.mapping().field(&knn.field) else {
-        return 0;
-    };
+/// The columns of a shard that have the field's vectors.
+fn columns_of<'a>(
+    target: &'a PinnedShard,
+    knn: &KnnQuery,
+) -> impl Iterator<Item = &'a Column<OwnedBytes>> {
+    let field = target.mapping().field(&knn.field).map(|field| field.id);
     let segments = target.view.segments.iter();
-    let columns = segments.filter_map(|segment| segment.vectors().column(field.id));
-    columns.map(clew_vector::Column::len).sum()
+    segments.filter_map(move |segment| segment.vectors().column(field?))
 }
