@@ -110,10 +110,11 @@ pub use search::request::{
     Collapse, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
     SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardFailure, ShardProfile, Within,
 };
-pub use search::segment_stats::SegmentStats;
+pub use search::segment_stats::{SegmentStats, VectorColumnStats};
 pub use shard::FileDamage;
 pub use write::write_memory::parsed_bytes;
 // What profiles and reports are made of.
+pub use clew_vector::Choice as VectorChoice;
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.
 pub use clew_vector::{BuildPhase, BuildStatus};

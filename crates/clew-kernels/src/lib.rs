@@ -24,6 +24,7 @@ mod distances;
 mod codes;
 mod table;
 
+mod centroids;
 mod fast_scan;
 mod impacts;
 mod plain;
@@ -31,6 +32,7 @@ mod prefetch;
 mod sorted;
 mod words;
 
+pub use centroids::ProductSpans;
 pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
 pub use fast_scan::{

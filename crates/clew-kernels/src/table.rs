@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use half::{bf16, f16};
 
+use crate::centroids::{self, CentroidTable};
 use crate::codes::{self, CodeTable};
 use crate::distances::{self, BitDistances, DistanceTable, Distances};
 use crate::impacts::{self, ImpactTable};
@@ -16,6 +17,7 @@ pub struct Kernels {
     isa: &'static str,
     distances: DistanceTable,
     pub(crate) codes: CodeTable,
+    pub(crate) centroids: CentroidTable,
     pub(crate) impacts: ImpactTable,
     pub(crate) sorted: SortedTable,
     pub(crate) words: WordTable,
@@ -92,6 +94,7 @@ const SCALAR: Kernels = Kernels {
     isa: "scalar",
     distances: distances::scalar::TABLE,
     codes: codes::SCALAR,
+    centroids: centroids::SCALAR,
     impacts: impacts::SCALAR,
     sorted: sorted::SCALAR,
     words: words::SCALAR,
@@ -111,6 +114,7 @@ fn detect_avx2() -> Option<Kernels> {
         isa: "avx2",
         distances: detected_types!(avx2, detected_bits!(crate::distances::avx2::bits)),
         codes: detected_codes!(avx2),
+        centroids: centroids::AVX2,
         impacts: impacts::AVX2,
         sorted: sorted::AVX2,
         words: words::AVX2,
@@ -139,6 +143,7 @@ fn detect_avx512() -> Option<Kernels> {
         isa: "avx512",
         distances: detected_types!(avx512, bits),
         codes: detected_codes!(avx512),
+        centroids: centroids::AVX512,
         impacts: impacts::AVX2,
         sorted,
         words: words::AVX2,
@@ -151,6 +156,7 @@ fn detect_neon() -> Option<Kernels> {
         isa: "neon",
         distances: detected_types!(neon, detected_bits!(crate::distances::neon::bits)),
         codes: detected_codes!(neon),
+        centroids: centroids::NEON,
         impacts: impacts::SCALAR,
         sorted: sorted::SCALAR,
         words: words::SCALAR,

@@ -5,7 +5,7 @@ use clew_schema::{MappingError, VectorMapping};
 use clew_vector::{Element, IvfOptions, LISTS_MAX, ListCodes, Method};
 use serde_json::{Map, Value};
 
-use crate::parameters::{show, whole_number};
+use crate::parameters::{boolean, show, whole_number};
 use crate::vector::{read_space, refuse};
 
 /// Reads a method; `outer_space` is the `space_type` beside it.
@@ -49,6 +49,9 @@ pub(crate) fn read_method(
                     );
                 }
                 vector.column.space = read_space(value)?;
+            }
+            ("exact_structure", _) => {
+                vector.column.exact_structure = boolean(key, value)?;
             }
             ("parameters", _) => {
                 let Some(parameters) = value.as_object() else {
@@ -206,6 +209,9 @@ mod tests {
         assert_eq!(read(&half).unwrap().column.element, Element::F16);
         let graph = json!({"name": "hnsw", "parameters": {"m": 8, "ef_search": 33}});
         let graph = read(&graph).unwrap();
+        assert!(!graph.column.exact_structure);
+        let named = json!({"name": "hnsw", "exact_structure": true});
+        assert!(read(&named).unwrap().column.exact_structure);
         assert_eq!((graph.column.hnsw.m, graph.ef_search), (8, Some(33)));
         assert_eq!(graph.column.method, Method::Graph);
     }

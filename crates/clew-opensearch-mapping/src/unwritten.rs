@@ -101,11 +101,15 @@ fn vector(
     }
     let parameters = method_parameters(mapping, level);
     let name = match column.method {
-        Method::Graph if parameters.is_empty() => return,
+        Method::Graph if parameters.is_empty() && !column.exact_structure => return,
         Method::Graph => "hnsw",
         Method::Lists(_) => "ivf",
     };
-    set("method", json!({"name": name, "parameters": parameters}));
+    let mut method = json!({"name": name, "parameters": parameters});
+    if column.exact_structure {
+        method["exact_structure"] = json!(true);
+    }
+    set("method", method);
 }
 
 /// The level that makes codes of this width, where nothing else that was said does.

@@ -53,6 +53,14 @@ impl Clock for RealClock {
     }
 }
 
+/// Processor time that this thread has taken so far: what work costs, whatever else goes on meanwhile. A system call.
+pub fn thread_cpu_time() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+    let nanos = u32::try_from(now.tv_nsec).unwrap_or_default();
+    Duration::new(seconds, nanos)
+}
+
 /// A clock that moves only when told to.
 #[derive(Debug, Default)]
 pub struct FixedClock {

@@ -62,6 +62,7 @@ mod scratch;
 mod sparse;
 mod watch;
 
+pub use calibrate::Choice;
 pub use clew_kernels::CodeBits;
 pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use element::Element;

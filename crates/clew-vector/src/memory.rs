@@ -5,7 +5,7 @@ use crate::codes::{FACTORS, bit_pitch_bytes, pitch_bytes};
 use crate::column::{GRAPH_BYTES_MIN, is_coded};
 use crate::graph::{base_slots, growing_base_slots, upper_slots};
 use crate::ivf::lists_memory;
-use crate::{ColumnOptions, GraphChoice, Method, Space};
+use crate::{ColumnOptions, Element, GraphChoice, Method, Space};
 
 /// A list, a vector or a buffer takes a little more than what is in it; this is for all that is not
 /// one of many rows: one thread's candidates and marks, a block of output.
@@ -23,6 +23,15 @@ pub fn gets_graph(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> b
     }
 }
 
+/// Whether lists are built beside the graph that was asked for, and may stand in for it.
+pub(crate) fn compares_lists(options: &ColumnOptions, graph: GraphChoice) -> bool {
+    // Lists do not find documents of several vectors, and bits have none.
+    let can_have_lists = options.element != Element::Bit && !options.multi;
+    // `Always` is for those who want what they name.
+    let is_named = options.exact_structure || graph != GraphChoice::WhenWorthIt;
+    options.method == Method::Graph && can_have_lists && !is_named
+}
+
 /// Bytes of memory that a column takes at most from its first vector until its image is written, if it
 /// is made by [`crate::ColumnBuilder::with_room`]: vectors, codes, and the graph twice, as it grows and
 /// as it is written; or lists, and what they are formed by. Within 15 % of what an allocator counts
@@ -35,23 +44,38 @@ pub fn memory_needed(options: &ColumnOptions, rows: usize, graph: GraphChoice) -
     if !gets_graph(options, rows, graph) {
         return row_bytes.saturating_mul(rows).saturating_add(FIXED_BYTES);
     }
-    if let Method::Lists(lists) = options.method {
-        let (per_row, fixed) = lists_memory(options.dimension, rows, &lists);
-        return (row_bytes + per_row)
-            .saturating_mul(rows)
-            .saturating_add(fixed + FIXED_BYTES);
-    } else {
-        let m = options.hnsw.m;
-        let slots = growing_base_slots(m) + base_slots(m);
-        // Each level holds a `slots`-th of the rows of the one below; lists are held once, as they
-        // are not cut.
-        let upper_share = (upper_slots(m) + 3).div_ceil(upper_slots(m) - 1);
-        row_bytes += number * (slots + upper_share) + number + size_of::<bool>();
-        if is_coded(options) {
-            let dimension = options.element.numbers(options.dimension);
-            let kept = pitch_bytes(dimension, options.code_bits) + FACTORS * number;
-            row_bytes += kept + bit_pitch_bytes(dimension) + dimension + BYTE_FACTS_BYTES;
+    let (lists, lists_fixed) = lists_memory(options.dimension, rows, &options.list_options());
+    let fixed_bytes = match (options.method, compares_lists(options, graph)) {
+        (Method::Lists(_), _) => {
+            row_bytes += lists;
+            FIXED_BYTES + lists_fixed
         }
+        (Method::Graph, false) => {
+            row_bytes += graph_memory(options).0;
+            FIXED_BYTES
+        }
+        // Lists are formed when the graph has grown.
+        (Method::Graph, true) => {
+            let (growing, grown) = graph_memory(options);
+            row_bytes += growing.max(grown + lists);
+            FIXED_BYTES.max(lists_fixed)
+        }
+    };
+    row_bytes.saturating_mul(rows).saturating_add(fixed_bytes)
+}
+
+/// Bytes that a graph and its codes take per row while it grows, and when it has grown.
+fn graph_memory(options: &ColumnOptions) -> (usize, usize) {
+    let (number, m) = (size_of::<u32>(), options.hnsw.m);
+    // Each level holds a `slots`-th of the rows of the one below; lists are held once, as they
+    // are not cut.
+    let upper_share = (upper_slots(m) + 3).div_ceil(upper_slots(m) - 1);
+    let mut grown = number * (base_slots(m) + upper_share) + number;
+    let mut growing = number * growing_base_slots(m) + size_of::<bool>();
+    if is_coded(options) {
+        let dimension = options.element.numbers(options.dimension);
+        grown += pitch_bytes(dimension, options.code_bits) + FACTORS * number;
+        growing += bit_pitch_bytes(dimension) + dimension + BYTE_FACTS_BYTES;
     }
-    row_bytes.saturating_mul(rows).saturating_add(FIXED_BYTES)
+    (growing + grown, grown)
 }

@@ -3,7 +3,7 @@
 use clew_kernels::CodeBits;
 use serde::{Deserialize, Serialize};
 
-use crate::{Element, Method, Space, VectorError};
+use crate::{Element, IvfOptions, Method, Space, VectorError};
 
 /// Largest dimension of a vector. Squared distances of as many bytes still fit into an `i32`, in which
 /// kernels add them up; protocols may allow less.
@@ -69,6 +69,10 @@ pub struct ColumnOptions {
     pub code_bits: CodeBits,
     /// What the column is searched through when it is large.
     pub method: Method,
+    /// Whether that is what it is searched through in any case. Else a column of [`Method::Graph`] is given lists where
+    /// searches through them are measured to be faster, when it is built; efforts mean what they mean for the graph.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact_structure: bool,
     /// Whether a document may have several vectors, pushed one after the other. Searches then give
     /// each document once, by its nearest vector. With [`Method::Lists`] such a column is scanned.
     pub multi: bool,
@@ -106,7 +110,16 @@ impl ColumnOptions {
             hnsw: HnswOptions::default(),
             code_bits: CodeBits::default(),
             method: Method::default(),
+            exact_structure: false,
             multi: false,
+        }
+    }
+
+    /// Settings of its lists, were it given any.
+    pub(crate) fn list_options(&self) -> IvfOptions {
+        match self.method {
+            Method::Lists(options) => options,
+            Method::Graph => IvfOptions::default(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Turns the finds of a walk by codes into hits: the best of them are measured exactly, as many as
 //! the codes' error calls for.
 
+use std::ops::Range;
+
 use crate::VectorError;
 use crate::column::Integrity;
 use crate::rank::Ranked;
@@ -15,6 +17,109 @@ pub(crate) struct Rerank<'a> {
     pub(crate) integrity: &'a Integrity<'a>,
     /// A row is left out when its estimate lies this far behind the `k`-th exact hit.
     pub(crate) margin: f32,
+}
+
+/// The nearest rows of a stream of which each says how near it may lie at best.
+pub(crate) struct Nearest<'a> {
+    rerank: Rerank<'a>,
+    k: usize,
+    distance_max: f32,
+    /// The nearest that were measured, at most `k` and in order.
+    exact: Vec<Ranked>,
+    /// Rows that may still be among them, by how near they may lie.
+    waiting: Vec<Ranked>,
+    /// Length at which some of those that wait are measured, so that others need not be.
+    full: usize,
+    measured: u64,
+    damage: Option<VectorError>,
+}
+
+impl<'a> Nearest<'a> {
+    /// The `k` nearest, at least one, of those within a distance. `exact` and `waiting` are memory to be used again.
+    pub(crate) fn new(
+        rerank: Rerank<'a>,
+        (k, distance_max): (usize, f32),
+        (mut exact, mut waiting): (Vec<Ranked>, Vec<Ranked>),
+    ) -> Self {
+        exact.clear();
+        waiting.clear();
+        Nearest {
+            rerank,
+            k,
+            distance_max,
+            exact,
+            waiting,
+            full: Self::WAITING_MIN.max(2 * k),
+            measured: 0,
+            damage: None,
+        }
+    }
+
+    const WAITING_MIN: usize = 64;
+
+    /// Rows that may not lie nearer than this are no hits.
+    #[inline]
+    pub(crate) fn limit(&self) -> f32 {
+        match self.exact.get(self.k - 1) {
+            Some(worst) => worst.distance().min(self.distance_max),
+            None => self.distance_max,
+        }
+    }
+
+    /// Rows taken in that may be hits.
+    pub(crate) fn len(&self) -> usize {
+        self.exact.len() + self.waiting.len()
+    }
+
+    /// Takes in a row within the limit.
+    #[inline]
+    pub(crate) fn push(&mut self, one: Ranked) {
+        self.waiting.push(one);
+        if self.waiting.len() >= self.full {
+            self.tighten();
+            self.full = Self::WAITING_MIN.max(2 * self.waiting.len());
+        }
+    }
+
+    /// Measures the most promising, so that the limit comes nearer.
+    pub(crate) fn tighten(&mut self) {
+        let count = self.k.min(self.waiting.len());
+        if count == 0 {
+            return;
+        }
+        self.waiting.select_nth_unstable(count - 1);
+        self.measure(0..count);
+        self.waiting.drain(..count);
+        let limit = self.limit();
+        self.waiting.retain(|one| one.distance() <= limit);
+    }
+
+    fn measure(&mut self, range: Range<usize>) {
+        let rows = self.waiting[range].iter().copied();
+        match self.rerank.measure(rows, &mut self.exact) {
+            Ok(measured) => self.measured += measured as u64,
+            Err(damage) => self.damage = Some(damage),
+        }
+        self.exact.sort_unstable();
+        self.exact.truncate(self.k);
+    }
+
+    /// The nearest in order, the memory of those that waited, and how many rows were measured.
+    pub(crate) fn finish(mut self) -> Result<(Vec<Ranked>, Vec<Ranked>, u64), VectorError> {
+        self.waiting.sort_unstable();
+        let mut at = 0;
+        while let Some(next) = self.waiting.get(at)
+            && next.distance() <= self.limit()
+        {
+            let end = self.waiting.len().min(at + STEP_ROWS);
+            self.measure(at..end);
+            at = end;
+        }
+        match self.damage {
+            Some(damage) => Err(damage),
+            None => Ok((self.exact, self.waiting, self.measured)),
+        }
+    }
 }
 
 impl Rerank<'_> {

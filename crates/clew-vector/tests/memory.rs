@@ -66,6 +66,8 @@ fn a_build_takes_what_it_is_said_to_need() {
         check(plain, rows, (GraphChoice::Always, threads));
     }
     check(plain, rows, (GraphChoice::Never, 1));
+    // A graph and lists beside it.
+    check(plain, rows, (GraphChoice::WhenWorthIt, 1));
     let others = [
         ColumnOptions {
             hnsw: hnsw(8),

@@ -69,8 +69,8 @@ pub struct IndexStats {
     pub segments: u64,
     /// Dense vectors that searches see.
     pub vectors: u64,
-    /// Vectors that a graph covers.
-    pub graph_vectors: u64,
+    /// Vectors that a graph or lists lead to.
+    pub structured_vectors: u64,
     /// Sparse vectors that searches see.
     pub sparse_vectors: u64,
     /// Shards.
@@ -129,7 +129,7 @@ impl IndexStats {
         self.bytes += other.bytes;
         self.segments += other.segments;
         self.vectors += other.vectors;
-        self.graph_vectors += other.graph_vectors;
+        self.structured_vectors += other.structured_vectors;
         self.sparse_vectors += other.sparse_vectors;
         self.shards += other.shards;
         self.failed_shards += other.failed_shards;
@@ -364,7 +364,11 @@ fn stats_of(shard: &Shard) -> IndexStats {
         for (_, column) in segment.vectors().columns() {
             let count = column.len() as u64;
             stats.vectors += count;
-            stats.graph_vectors += if column.has_graph() { count } else { 0 };
+            stats.structured_vectors += if column.has_graph() || column.has_lists() {
+                count
+            } else {
+                0
+            };
         }
         for (_, column) in segment.vectors().sparse_columns() {
             stats.sparse_vectors += column.len() as u64;

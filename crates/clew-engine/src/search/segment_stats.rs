@@ -1,11 +1,14 @@
 //! What an index says of its segments one by one.
 
+use clew_schema::Mapping;
+use clew_vector::Choice;
+
 use crate::index::handle::Index;
 use crate::search::pinned::PinnedShard;
-use crate::shard::{Shard, View};
+use crate::shard::{SegmentView, Shard, View};
 
 /// A segment that searches see.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SegmentStats {
     /// The beginning of the names of its files.
     pub id: String,
@@ -17,6 +20,23 @@ pub struct SegmentStats {
     pub bytes: u64,
     /// Whether a flush has named it, so that a restart finds it without the log.
     pub committed: bool,
+    /// Its columns of dense vectors, by field.
+    pub vectors: Vec<VectorColumnStats>,
+}
+
+/// A column of vectors in a segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorColumnStats {
+    /// Path of the field.
+    pub field: String,
+    /// Vectors.
+    pub count: usize,
+    /// Whether a graph leads to them.
+    pub has_graph: bool,
+    /// Whether they are in inverted lists.
+    pub has_lists: bool,
+    /// Why it has the one or the other, where both were tried.
+    pub choice: Option<Choice>,
 }
 
 impl Index {
@@ -45,7 +65,23 @@ fn segments_of(shard: &Shard, view: &View) -> Vec<SegmentStats> {
             deleted: u64::from(segment.root_count()).saturating_sub(docs),
             bytes: segment.bytes(),
             committed: shard.has_flushed(segment.id()),
+            vectors: columns_of(segment, &view.snapshot.mapping),
         }
     });
     segments.collect()
+}
+
+fn columns_of(segment: &SegmentView, mapping: &Mapping) -> Vec<VectorColumnStats> {
+    let columns = segment.vectors().columns();
+    let columns = columns.filter_map(|(id, column)| {
+        let field = mapping.by_id(id)?;
+        Some(VectorColumnStats {
+            field: field.path.clone(),
+            count: column.len(),
+            has_graph: column.has_graph(),
+            has_lists: column.has_lists(),
+            choice: column.choice(),
+        })
+    });
+    columns.collect()
 }

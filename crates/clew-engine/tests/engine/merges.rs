@@ -109,7 +109,10 @@ fn reopened(disk: &SimDisk) -> Node {
     let node = Node::open_with(disk, options()).unwrap();
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
-    assert_eq!((stats.segments, stats.graph_vectors), (1, COUNT as u64));
+    assert_eq!(
+        (stats.segments, stats.structured_vectors),
+        (1, COUNT as u64)
+    );
     assert!(savepoints(disk, &node.index()).is_empty());
     node
 }
@@ -148,7 +151,7 @@ fn a_savepoint_of_segments_that_have_changed_is_not_used() {
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
     assert_eq!(stats.docs, COUNT as u64 - 1);
-    assert_eq!(stats.graph_vectors, stats.vectors);
+    assert_eq!(stats.structured_vectors, stats.vectors);
     assert!(savepoints(&disk, &node.index()).is_empty());
     assert!(node.get("17").is_none());
 }
@@ -165,7 +168,7 @@ fn a_graph_that_does_not_fit_is_left_out() {
     let node = filled(&SimDisk::new(), options, 3);
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
-    assert_eq!((stats.segments, stats.graph_vectors), (1, 0));
+    assert_eq!((stats.segments, stats.structured_vectors), (1, 0));
     assert_eq!((stats.failed_shards, stats.graphs_refused_total), (0, 1));
     assert!(recall(&node) > 0.999);
     let stats = node.engine.stats();
@@ -241,7 +244,7 @@ fn a_merge_can_be_seen_and_ends_when_the_node_closes() {
     assert_eq!(phase, [BuildPhase::Link]);
     assert!(memory > (COUNT * DIMENSION * 4) as u64);
     let stats = index.stats();
-    assert_eq!((stats.merges_running, stats.graph_vectors), (0, 0));
+    assert_eq!((stats.merges_running, stats.structured_vectors), (0, 0));
     assert_eq!(engine.stats().merge_memory_bytes, 0);
     // What was saved is there for the next start.
     assert_eq!(savepoints(&disk, &index).len(), 1);

@@ -141,7 +141,10 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     }
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
-    assert_eq!((stats.segments, stats.graph_vectors), (1, COUNT as u64));
+    assert_eq!(
+        (stats.segments, stats.structured_vectors),
+        (1, COUNT as u64)
+    );
     // Deletes that no merge has taken out yet.
     let gone = (0..COUNT)
         .filter(|i| i % 7 == 3)
@@ -171,7 +174,7 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     assert_eq!(recall(&node, &points, None), 1.0, "vectors are scanned");
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
-    assert!(stats.graph_vectors > 0 && stats.graph_vectors == stats.vectors);
+    assert!(stats.structured_vectors > 0 && stats.structured_vectors == stats.vectors);
     assert!(recall(&node, &points, None) >= 0.95, "graph built anew");
 }
 
@@ -236,7 +239,8 @@ fn the_nearest_of_all_shards_are_found_wherever_they_lie() {
     for together in [false, true] {
         let node = Node::open(&SimDisk::new()).unwrap();
         let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
-            "v": {"type": "knn_vector", "dimension": NUMBERS, "space_type": "l2"},
+            "v": {"type": "knn_vector", "dimension": NUMBERS, "space_type": "l2",
+                "method": {"name": "hnsw", "exact_structure": true}},
         }}));
         let settings = IndexSettings {
             shards: SHARDS,
@@ -260,7 +264,7 @@ fn the_nearest_of_all_shards_are_found_wherever_they_lie() {
             assert!(written.iter().all(Result::is_ok));
         }
         node.engine.force_merge(&node.index(), 1).unwrap();
-        assert_eq!(node.index().stats().graph_vectors, ROWS as u64);
+        assert_eq!(node.index().stats().structured_vectors, ROWS as u64);
         for k in [10, 100] {
             let mut found = 0;
             for query in (0..ROWS).step_by(300).map(|row| &points[row]) {

@@ -307,6 +307,15 @@ fn column(
     if let Some(ef) = number(params, "efConstruction", (2, 4_096))? {
         column.hnsw.ef_construction = ef;
     }
+    column.exact_structure = match params.get("exact_structure").map(String::as_str) {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(given) => {
+            return Err(MilvusError::invalid(format!(
+                "param 'exact_structure' ({given}) should be true or false"
+            )));
+        }
+    };
     if let Structure::Lists(codes) = structure {
         let lists = number::<u32>(params, "nlist", (1, 65_536))?;
         // As Milvus' own default of 128 lists is meant for its segments, none given leaves the number to the vectors.

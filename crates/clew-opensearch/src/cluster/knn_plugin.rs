@@ -55,15 +55,15 @@ pub(crate) async fn search_models(_call: Call) -> Result<Reply, ApiError> {
 
 /// `GET /_plugins/_knn/stats`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    let (mut vectors, mut graph_vectors) = (0u64, 0u64);
+    let (mut vectors, mut structured_vectors) = (0u64, 0u64);
     for index in call.shown_indices() {
         let stats = index.stats();
         vectors += stats.vectors;
-        graph_vectors += stats.graph_vectors;
+        structured_vectors += stats.structured_vectors;
     }
     let node = [
         ("vectors", json!(vectors)),
-        ("graph_vectors", json!(graph_vectors)),
+        ("structured_vectors", json!(structured_vectors)),
         ("graph_memory_usage", json!(0)),
         ("graph_memory_usage_percentage", json!(0.0)),
         ("cache_capacity_reached", json!(false)),

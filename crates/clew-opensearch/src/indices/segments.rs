@@ -1,11 +1,12 @@
 //! `_segments`: the pieces that shards are searched in. They are numbered from the oldest on, as they
 //! lie now: a merge changes the numbers.
 
-use clew_engine::{Index, Purpose, SegmentStats};
+use clew_engine::{Index, Purpose, SegmentStats, VectorColumnStats};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::search::profile::chosen;
 use crate::state::call::Call;
 
 /// What wrote the segments.
@@ -58,7 +59,7 @@ fn show(call: &Call, index: &Index) -> Map<String, Value> {
 }
 
 fn show_segment((place, segment): (usize, &SegmentStats)) -> (String, Value) {
-    let shown = json!({
+    let mut shown = json!({
         "generation": place,
         "num_docs": segment.docs,
         "deleted_docs": segment.deleted,
@@ -70,7 +71,26 @@ fn show_segment((place, segment): (usize, &SegmentStats)) -> (String, Value) {
         "compound": false,
         "attributes": {"id": segment.id},
     });
+    if !segment.vectors.is_empty() {
+        let columns = segment.vectors.iter();
+        let columns = columns.map(|column| (column.field.clone(), show_column(column)));
+        shown["attributes"]["vectors"] = columns.collect::<Map<_, _>>().into();
+    }
     (name_of(place), shown)
+}
+
+/// What the vectors of a field are searched through in a segment, and why.
+fn show_column(column: &VectorColumnStats) -> Value {
+    let structure = match (column.has_graph, column.has_lists) {
+        (true, _) => "graph",
+        (false, true) => "lists",
+        (false, false) => "none",
+    };
+    json!({
+        "count": column.count,
+        "structure": structure,
+        "chosen": column.choice.map(chosen),
+    })
 }
 
 #[cfg(test)]

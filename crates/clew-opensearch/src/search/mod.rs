@@ -13,7 +13,7 @@ mod members;
 mod msearch;
 mod percolated;
 mod pit;
-mod profile;
+pub(crate) mod profile;
 mod queries;
 mod rank_eval;
 mod request;

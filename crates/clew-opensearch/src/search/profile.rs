@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use clew_aggregation::AggProfile;
-use clew_engine::{KnnProfile, SearchResponse, ShardProfile};
+use clew_engine::{KnnProfile, SearchResponse, ShardProfile, VectorChoice};
 use serde_json::{Map, Value, json};
 
 /// Everything under `profile`.
@@ -99,11 +99,25 @@ fn knn_entry(one: &KnnProfile) -> Value {
             "walk_ns": profile.prices.walk_ns,
             "lists_ns": profile.prices.lists_ns,
         },
+        "chosen": profile.choice.map(chosen),
         "distances": one.distances,
         "codes": profile.codes,
         "vectors": profile.vectors,
         "reranked": profile.reranked,
         "bytes_read": profile.bytes_read,
+    })
+}
+
+/// Why a column has a graph or lists: what a search of that recall took through either, when it was written. One that does
+/// not find as much has no price.
+pub(crate) fn chosen(choice: VectorChoice) -> Value {
+    let price = |ns: f32| ns.is_finite().then_some(ns.round());
+    json!({
+        "structure": if choice.is_for_lists() { "lists" } else { "graph" },
+        "recall": choice.recall,
+        "graph_ns": price(choice.graph_ns),
+        "lists_ns": price(choice.lists_ns),
+        "rows": choice.rows,
     })
 }
 

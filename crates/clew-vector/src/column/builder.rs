@@ -5,24 +5,18 @@ use std::ops::Deref;
 
 use clew_kernels::kernels;
 
-use crate::calibrate::{Point, calibrate};
 use crate::codes::FACTORS;
-use crate::column::View;
-use crate::column::built::{Before, Built, Derived};
-use crate::column::encode::{OwnedCodes, encode, is_coded};
+use crate::column::built::{Before, Built, Derived, Learnt, Structures};
 use crate::column::format::{ALIGNMENT_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION};
-use crate::column::integrity::{Checked, Integrity};
 use crate::documents::rows_of;
 use crate::element::OwnedValues;
-use crate::graph::{
-    BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
-};
-use crate::ivf::{BuildLists, ReuseLists, build_lists};
+use crate::graph::{NONE, Reuse, upper_slots};
+use crate::ivf::ReuseLists;
 use crate::memory::gets_graph;
 use crate::options::{inverse_norm, norm_squared, squared};
 use crate::rows::{Geometry, Rows};
 use crate::watch::{BuildPhase, BuildWatch};
-use crate::{Column, ColumnOptions, Method, Space, VECTORS_MAX, VectorError};
+use crate::{Column, ColumnOptions, Space, VECTORS_MAX, VectorError};
 
 /// A column gets a graph above this many bytes of vectors. A walk at ef 64 costs as much as scanning
 /// about 2,900 rows (measured, see `plan.rs`), which are 1.4 MiB in 128 dimensions and 4.2 MiB in
@@ -56,14 +50,14 @@ pub struct ImageOptions {
 /// A column in the making.
 #[derive(Debug)]
 pub struct ColumnBuilder {
-    options: ColumnOptions,
+    pub(super) options: ColumnOptions,
     docs: Vec<u32>,
-    values: OwnedValues,
+    pub(super) values: OwnedValues,
     /// The vector pushed last, as it is stored.
     rounded: Vec<f32>,
     /// One over the length of each vector; only kept for [`Space::Cosine`].
     inverse_norms: Vec<f32>,
-    watch: BuildWatch,
+    pub(super) watch: BuildWatch,
 }
 
 impl ColumnBuilder {
@@ -187,37 +181,37 @@ impl ColumnBuilder {
             new_rows.extend((0..old_rows).map(|at| row(at).unwrap_or(NONE)));
         }
         // What is damaged is built anew.
-        let reuse = match (view.graph, view.lists) {
+        let structure = match (view.graph, view.lists) {
             (Some(graph), _) if view.integrity.touch_graph().is_ok() => {
-                Some(Before::Graph(Reuse { graph, new_rows }))
+                Some(Structures::Graph(Reuse { graph, new_rows }))
             }
             (None, Some(lists)) if view.integrity.touch_lists().is_ok() => {
-                ReuseLists::new(lists, new_rows).ok().map(Before::Lists)
+                ReuseLists::new(lists, new_rows).ok().map(Structures::Lists)
             }
             _ => None,
         };
-        self.write_built(how, reuse, out)
+        let before = structure.map(|structure| Before {
+            structure,
+            choice: base.choice(),
+            points: view.calibration.map_or(&[], |learnt| learnt.points),
+        });
+        self.write_built(how, before, out)
     }
 
     fn write_built(
         self,
         how: ImageOptions,
-        reuse: Option<Before<'_>>,
+        before: Option<Before<'_>>,
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let progress = self.watch.progress.clone();
         progress.check()?;
-        let built = if gets_graph(&self.options, self.len(), how.graph) {
-            self.build(how, reuse)?
+        let (built, learnt) = if gets_graph(&self.options, self.len(), how.graph) {
+            self.build(how, before)?
         } else {
-            None
+            (None, Learnt::default())
         };
         progress.check()?;
-        progress.begin(BuildPhase::Learn, (0, 0));
-        let learnt = match &built {
-            Some(built) => self.calibrate(built, how)?,
-            None => Vec::new(),
-        };
         progress.begin(BuildPhase::Write, (0, 0));
         let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);
         let sections = self.sections(built.as_ref(), &derived);
@@ -238,7 +232,7 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    fn rows(&self) -> Rows<'_> {
+    pub(super) fn rows(&self) -> Rows<'_> {
         let options = &self.options;
         Rows {
             values: self.values.view(),
@@ -248,116 +242,6 @@ impl ColumnBuilder {
             geometry: Geometry::new(options.space, &self.inverse_norms),
             kernels: kernels(),
         }
-    }
-
-    /// Builds what the column shall be searched through.
-    fn build(
-        &self,
-        how: ImageOptions,
-        before: Option<Before<'_>>,
-    ) -> Result<Option<Built>, VectorError> {
-        let options = match self.options.method {
-            Method::Lists(options) => options,
-            Method::Graph => {
-                let reuse = match before {
-                    Some(Before::Graph(reuse)) => Some(reuse),
-                    Some(Before::Lists(_)) | None => None,
-                };
-                return self.build_graph(how, reuse).map(Some);
-            }
-        };
-        let how = BuildLists {
-            space: self.options.space,
-            options,
-            seed: how.seed,
-            threads: how.threads.max(1),
-        };
-        let reuse = match &before {
-            Some(Before::Lists(reuse)) => Some(reuse),
-            Some(Before::Graph(_)) | None => None,
-        };
-        let lists = build_lists(&self.rows(), &how, reuse, &self.watch.progress)?;
-        Ok(lists.map(Built::Lists))
-    }
-
-    fn build_graph(
-        &self,
-        how: ImageOptions,
-        mut reuse: Option<Reuse<'_>>,
-    ) -> Result<Built, VectorError> {
-        let hnsw = &self.options.hnsw;
-        let rows = self.rows();
-        let options = BuildOptions {
-            base_slots: base_slots(hnsw.m),
-            upper_slots: upper_slots(hnsw.m),
-            ef: build_ef(hnsw.ef_construction),
-            seed: how.seed,
-            threads: how.threads.max(1),
-        };
-        let twins = Twins::find(&rows);
-        for row in reuse.iter_mut().flat_map(|reuse| &mut reuse.new_rows) {
-            // Twins hang from the first of them, wherever they hung before.
-            if twins.contains(*row) {
-                *row = NONE;
-            }
-        }
-        let reuse = reuse.as_ref();
-        let progress = &*self.watch.progress;
-        let savepoint = self.watch.savepoint.as_deref();
-        let watched = Watched {
-            progress,
-            savepoint: savepoint.map(|point| (point, self.fingerprint(how.seed, reuse))),
-        };
-        if !is_coded(&self.options) {
-            let graph = build(&Exact { rows }, &twins, reuse, &options, watched)?;
-            return Ok(Built::Graph { graph, codes: None });
-        }
-        let (codes, coded) = encode(
-            &rows,
-            (self.options.space, self.options.code_bits),
-            (how.seed, options.threads),
-            progress,
-        )?;
-        let graph = build(&coded, &twins, reuse, &options, watched)?;
-        let codes = Some(codes);
-        Ok(Built::Graph { graph, codes })
-    }
-
-    /// What the graph follows from.
-    fn fingerprint(&self, seed: u64, reuse: Option<&Reuse<'_>>) -> Fingerprint {
-        let settings = self.header(None, seed, &[]).encode();
-        let (rows, links) = reuse.map_or((0, 0), |reuse| {
-            let sum = |numbers: &[u32]| crc32c::crc32c(bytemuck::cast_slice(numbers));
-            (sum(&reuse.new_rows), sum(reuse.graph.links))
-        });
-        let vectors = crc32c::crc32c(self.values.bytes());
-        [crc32c::crc32c(&settings), vectors, rows, links]
-    }
-
-    /// Searches a graph before it is written.
-    fn calibrate(&self, built: &Built, how: ImageOptions) -> Result<Vec<Point>, VectorError> {
-        let Built::Graph { graph, codes } = built else {
-            return Ok(Vec::new());
-        };
-        let header = self.header(Some(built), how.seed, &[]);
-        let checked = Checked::nothing();
-        let view = View {
-            space: self.options.space,
-            rows: self.rows(),
-            // Documents are not asked for: rows are.
-            docs: None,
-            documents: None,
-            graph: Some(graph.view(self.len(), self.options.hnsw.m)),
-            codes: codes.as_ref().map(OwnedCodes::view),
-            lists: None,
-            calibration: None,
-            integrity: Integrity {
-                header: &header,
-                image: &[],
-                checked: &checked,
-            },
-        };
-        calibrate(&view, &self.options, how.threads)
     }
 
     /// Every section of the image, in the order of the file.
@@ -385,8 +269,19 @@ impl ColumnBuilder {
                 ));
                 sections.push((Kind::Frame, &derived.frame));
             }
-            sections.push((Kind::Calibration, cast_slice(&derived.learnt)));
         }
+        let Learnt {
+            points,
+            probes,
+            choice,
+        } = &derived.learnt;
+        let learnt: [(Kind, &[u8]); 3] = [
+            (Kind::Calibration, cast_slice(points)),
+            (Kind::Probes, cast_slice(probes)),
+            (Kind::Choice, cast_slice(choice.as_slice())),
+        ];
+        let learnt = learnt.into_iter().filter(|(_, bytes)| !bytes.is_empty());
+        sections.extend(learnt);
         if self.options.space == Space::Cosine {
             sections.push((Kind::InverseNorms, cast_slice(&self.inverse_norms)));
         }
@@ -401,7 +296,7 @@ impl ColumnBuilder {
         sections
     }
 
-    fn header(
+    pub(super) fn header(
         &self,
         built: Option<&Built>,
         seed: u64,
@@ -432,13 +327,6 @@ impl ColumnBuilder {
             sections: table,
         }
     }
-}
-
-/// Candidates that a build considers for the setting `ef_construction`. Lists of half as many links
-/// again reach the quality that the setting promises with fewer: MiniLM at ef 64, recall .980 with 80
-/// candidates, where hnswlib has .969 with 128.
-fn build_ef(ef_construction: u16) -> usize {
-    (usize::from(ef_construction) * 5).div_ceil(8)
 }
 
 /// Fills up with zeros to where the next section starts.

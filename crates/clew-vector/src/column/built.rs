@@ -1,6 +1,6 @@
 //! What a builder has made of the vectors, and the sections that follow from it.
 
-use crate::calibrate::Point;
+use crate::calibrate::{Choice, Point, Tried};
 use crate::column::encode::OwnedCodes;
 use crate::column::format::FRAME_HEAD_BYTES;
 use crate::column::integrity::vector_sums;
@@ -26,6 +26,14 @@ impl Built {
         }
     }
 
+    /// How many lists there are; none where there is a graph.
+    pub(super) fn list_count(&self) -> usize {
+        match self {
+            Built::Graph { .. } => 0,
+            Built::Lists(lists) => lists.heads.len(),
+        }
+    }
+
     pub(super) fn codes(&self) -> Option<&OwnedCodes> {
         match self {
             Built::Graph { codes, .. } => codes.as_ref(),
@@ -35,9 +43,37 @@ impl Built {
 }
 
 /// What a column that was merged was searched through.
-pub(super) enum Before<'a> {
+pub(super) enum Structures<'a> {
     Graph(Reuse<'a>),
     Lists(ReuseLists<'a>),
+}
+
+/// A column that was merged.
+pub(super) struct Before<'a> {
+    pub(super) structure: Structures<'a>,
+    /// Why it was searched so, and its points.
+    pub(super) choice: Option<Choice>,
+    pub(super) points: &'a [Point],
+}
+
+/// What was learnt by searches through what was built.
+#[derive(Default)]
+pub(super) struct Learnt {
+    pub(super) points: Vec<Point>,
+    pub(super) probes: Vec<f32>,
+    pub(super) choice: Option<Choice>,
+}
+
+impl Learnt {
+    /// What was learnt of lists that stand in for a graph.
+    pub(super) fn of_lists(tried: &[Tried], points: Vec<Point>, choice: Choice) -> Self {
+        let probes = tried.iter().map(|one| one.effort as f32);
+        Learnt {
+            points,
+            probes: probes.collect(),
+            choice: Some(choice),
+        }
+    }
 }
 
 /// Sections that follow from others.
@@ -45,11 +81,11 @@ pub(super) struct Derived {
     pub(super) frame: Vec<u8>,
     pub(super) lists: ListBytes,
     pub(super) vector_sums: Vec<u32>,
-    pub(super) learnt: Vec<Point>,
+    pub(super) learnt: Learnt,
 }
 
 impl Derived {
-    pub(super) fn of(vectors: &[u8], built: Option<&Built>, learnt: Vec<Point>) -> Self {
+    pub(super) fn of(vectors: &[u8], built: Option<&Built>, learnt: Learnt) -> Self {
         let mut frame = Vec::new();
         if let Some(codes) = built.and_then(Built::codes) {
             frame.extend(codes.frame.seed.to_le_bytes());

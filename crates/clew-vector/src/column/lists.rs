@@ -12,9 +12,10 @@ use crate::column::is_a_mean;
 use crate::ivf::{
     CENTROIDS, Coding, ListFrame, ListHead, Lists, OwnedLists, ProductQuantizer, SIGNS, code_count,
 };
-use crate::{Column, ListCodes, Method, VectorError};
+use crate::{Column, ListCodes, VectorError};
 
-/// Seed, typical error, distortion, dimensions of a product code and free bytes, before the centre.
+/// Seed, typical error, distortion, dimensions of a product code, whether codes are of directions, and free bytes, before
+/// the centre.
 const LIST_FRAME_HEAD_BYTES: usize = 32;
 const LIST_HEAD_BYTES: u64 = size_of::<ListHead>() as u64;
 /// Numbers of the rows of a block.
@@ -37,9 +38,7 @@ impl Header {
     /// from the size of one section each; as all of it lies inside the image, nothing overflows.
     pub(super) fn expected_list_bytes(&self, kind: SectionKind) -> u64 {
         let dimension = self.options.dimension as u64;
-        let Method::Lists(lists) = self.options.method else {
-            return 0;
-        };
+        let lists = self.options.list_options();
         let whole = |kind: SectionKind, unit: u64| (self.section(kind).len_bytes / unit).max(1);
         let heads = || whole(SectionKind::ListHeads, LIST_HEAD_BYTES);
         let blocks = || whole(SectionKind::ListRows, BLOCK_ROWS_BYTES);
@@ -75,6 +74,7 @@ impl ListBytes {
             error,
             distortion,
             coding,
+            is_of_directions,
         } = &lists.frame;
         let part = u32::try_from(coding.part()).expect("a code has few dimensions");
         let mut bytes = Vec::new();
@@ -82,6 +82,7 @@ impl ListBytes {
         bytes.extend(error.to_le_bytes());
         bytes.extend(distortion.to_le_bytes());
         bytes.extend(part.to_le_bytes());
+        bytes.extend(u32::from(*is_of_directions).to_le_bytes());
         bytes.resize(LIST_FRAME_HEAD_BYTES, 0);
         bytes.extend_from_slice(cast_slice(&frame.centre));
         ListBytes { frame: bytes }
@@ -123,12 +124,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         if !fits {
             return Err(corrupt("frame of the lists is out of bounds"));
         }
-        let part = match self.options().method {
-            Method::Lists(lists) => self.header.product_part(lists.codes),
-            Method::Graph => return Err(corrupt("lists where there should be none")),
-        };
+        let codes = self.options().list_options().codes;
+        let part = self.header.product_part(codes);
         if head[4] as usize != part.unwrap_or(SIGNS) {
             return Err(corrupt("codes of the lists are of an unknown shape"));
+        }
+        if head[5] > 1 {
+            return Err(corrupt("codes of the lists are of an unknown kind"));
         }
         let coding = if let Some(part) = part {
             let book: &[[f32; CENTROIDS]] = self.numbers(SectionKind::ListBook)?;
@@ -144,6 +146,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             coding,
             error,
             distortion,
+            is_of_directions: head[5] == 1,
         })
     }
 

@@ -7,6 +7,7 @@ mod encode;
 mod format;
 mod integrity;
 mod lists;
+mod structures;
 
 pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub(crate) use encode::{UNCODED_DIMENSION_MAX, is_coded};
@@ -19,7 +20,7 @@ use std::sync::OnceLock;
 use bytemuck::{AnyBitPattern, NoUninit};
 use clew_kernels::kernels;
 
-use crate::calibrate::Calibration;
+use crate::calibrate::{Calibration, Choice};
 use crate::codes::{Frame, RotatedCodes, pitch_bytes};
 use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
@@ -88,6 +89,8 @@ pub(crate) struct View<'a> {
     pub(crate) codes: Option<RotatedCodes<'a>>,
     /// What recall takes; of columns with a graph.
     pub(crate) calibration: Option<Calibration<'a>>,
+    /// Why it has a graph or lists.
+    pub(crate) choice: Option<Choice>,
     /// Inverted lists, where there is no graph.
     pub(crate) lists: Option<Lists<'a>>,
     pub(crate) integrity: Integrity<'a>,
@@ -154,7 +157,12 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             list_frame: None,
             counted: OnceLock::new(),
         };
-        let small = [SectionKind::Frame, SectionKind::Calibration];
+        let small = [
+            SectionKind::Frame,
+            SectionKind::Calibration,
+            SectionKind::Probes,
+            SectionKind::Choice,
+        ];
         if column.integrity().touch_of_graph(&small).is_ok() && column.header.is_coded() {
             match column.open_frame() {
                 Ok(frame) => column.frame = Some(frame),
@@ -237,6 +245,12 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         self.header.entry.is_some() && self.graph_damage().is_none()
     }
 
+    /// Why the column is searched through what it is; `None` where nothing was compared, because what was asked for was
+    /// insisted on or is alone possible, or the vectors are too few.
+    pub fn choice(&self) -> Option<Choice> {
+        self.numbers(SectionKind::Choice).ok()?.first().copied()
+    }
+
     /// What was found wrong with the graph, its codes or the lists. They are not used from then on: searches scan
     /// the vectors, and whoever writes the column anew builds a new graph.
     pub fn graph_damage(&self) -> Option<VectorError> {
@@ -270,6 +284,8 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 Kind::Factors,
                 Kind::Frame,
                 Kind::Calibration,
+                Kind::Probes,
+                Kind::Choice,
                 Kind::ListFrame,
                 Kind::ListBook,
                 Kind::ListBlocks,
@@ -342,8 +358,12 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 .transpose()?,
             calibration: match self.numbers(SectionKind::Calibration)? {
                 [] => None,
-                points => Some(Calibration { points }),
+                points => Some(Calibration {
+                    points,
+                    probes: self.numbers(SectionKind::Probes)?,
+                }),
             },
+            choice: self.choice(),
             lists: self
                 .list_frame
                 .as_ref()

@@ -6,6 +6,7 @@ mod top;
 
 pub(crate) use documents::search_documents;
 pub(crate) use many::{ExactQuery, search_many};
+pub(crate) use top::{Keep, Top};
 
 use std::ops::Range;
 
@@ -13,7 +14,6 @@ use clew_platform::Pace;
 
 use crate::VectorError;
 use crate::column::Integrity;
-use crate::exact::top::{Keep, Top};
 use crate::filter::RowFilter;
 use crate::plan::SCAN_ALL_RATIO_MIN;
 use crate::rank::Ranked;
@@ -256,10 +256,6 @@ impl CoarseTop {
             full: Self::FULL_MIN.max(2 * limits.k),
             limit: limits.distance_max,
         }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.kept.len()
     }
 
     #[inline]

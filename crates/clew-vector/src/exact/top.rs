@@ -3,7 +3,7 @@
 use crate::rank::Ranked;
 
 /// What keeps the best of a stream of rows.
-pub(super) trait Keep {
+pub(crate) trait Keep {
     /// Only rows below this can still be among the best.
     fn limit(&self) -> Ranked;
     /// Takes in a row that lies below the limit.
@@ -12,7 +12,7 @@ pub(super) trait Keep {
 
 /// The best `k` of a stream: collects up to a few times `k`, then throws the worse part away, which
 /// costs less per candidate than keeping them in order.
-pub(super) struct Top {
+pub(crate) struct Top {
     k: usize,
     kept: Vec<Ranked>,
     /// Only candidates below this can still be among the best.
@@ -20,7 +20,7 @@ pub(super) struct Top {
 }
 
 impl Top {
-    pub(super) fn new(k: usize) -> Self {
+    pub(crate) fn new(k: usize) -> Self {
         // Room for no hit at all would leave no limit to compare with.
         assert!(k > 0);
         Top {
@@ -30,14 +30,14 @@ impl Top {
         }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Ranked> {
+    pub(crate) fn finish(mut self) -> Vec<Ranked> {
         self.kept.sort_unstable();
         self.kept.truncate(self.k);
         self.kept
     }
 
     /// The best `k`, in no order.
-    pub(super) fn into_kept(mut self) -> Vec<Ranked> {
+    pub(crate) fn into_kept(mut self) -> Vec<Ranked> {
         if self.kept.len() > self.k {
             self.kept.select_nth_unstable(self.k - 1);
             self.kept.truncate(self.k);
@@ -46,7 +46,7 @@ impl Top {
     }
 
     /// Takes over what another has kept.
-    pub(super) fn absorb(&mut self, other: Top) {
+    pub(crate) fn absorb(&mut self, other: Top) {
         for one in other.kept {
             if one < self.limit {
                 self.push(one);

@@ -4,15 +4,15 @@ use clew_kernels::{FAST_ROWS, Kernels, fast_block_bytes};
 
 use crate::codes::{Frame, Residual};
 use crate::ivf::blocks::arrange;
-use crate::ivf::coding::{Coding, SIGNS, code_count};
+use crate::ivf::coding::{Coding, SIGNS, code_count, direct};
 use crate::ivf::kmeans;
 use crate::ivf::options::{IvfOptions, LISTS_MAX, ListCodes};
 use crate::ivf::place::{Coder, Placed, UNPLACED};
 use crate::ivf::points::{Centres, Points};
 use crate::ivf::product::{ProductQuantizer, TRAIN_ROWS_MIN};
 use crate::ivf::reuse::ReuseLists;
-use crate::ivf::{ListFrame, ListHead};
-use crate::random::SplitMix;
+use crate::ivf::{ListFrame, ListHead, Lists};
+use crate::random::spread;
 use crate::rows::Rows;
 use crate::watch::{BuildPhase, BuildProgress};
 use crate::{Space, VectorError};
@@ -38,6 +38,19 @@ pub(crate) struct OwnedLists {
     pub(crate) heads: Vec<ListHead>,
     pub(crate) rows: Vec<u32>,
     pub(crate) blocks: Vec<u8>,
+}
+
+impl OwnedLists {
+    /// The lists as a reader sees them.
+    pub(crate) fn view(&self) -> Lists<'_> {
+        Lists {
+            frame: &self.frame,
+            centres: &self.centres,
+            heads: &self.heads,
+            rows: &self.rows,
+            blocks: &self.blocks,
+        }
+    }
 }
 
 /// Lists for so many rows: √2 times the square root. Twice that makes a build half as fast again and
@@ -102,6 +115,7 @@ pub(crate) fn build_lists(
             coding,
             error,
             distortion,
+            is_of_directions: true,
         },
         centres: centres.points.rows,
         heads,
@@ -127,7 +141,7 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
         );
         sample.push(&residual.values, rows.kernels);
     }
-    let centres = kmeans::train(&sample, lists, (how.seed, how.threads), rows.kernels);
+    let centres = kmeans::train_even(&sample, lists, (how.seed, how.threads), rows.kernels);
     let coding = match product_part(rows, how) {
         None => Coding::Bits,
         Some(part) => {
@@ -141,8 +155,14 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
                 point.push(&residual.values, rows.kernels);
                 let (list, _) = centres.nearest(point.point(0), &mut scores, rows.kernels);
                 let centre = centres.points.point(list);
+                let first = residuals.len();
                 let pairs = residual.values.iter().zip(centre.floats());
                 residuals.extend(pairs.map(|(x, c)| x - c));
+                let rest = &mut residuals[first..];
+                let length = rows.kernels.f32().dot(rest, rest).sqrt();
+                if length >= f32::MIN_POSITIVE {
+                    direct(rest, length);
+                }
             }
             let shape = (rows.numbers, part);
             let trained = ProductQuantizer::train(&residuals, shape, how.seed);
@@ -155,21 +175,6 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
 /// Dimensions of the product codes that these rows get; `None` for signs.
 pub(super) fn product_part(rows: &Rows<'_>, how: &BuildLists) -> Option<usize> {
     how.options.codes.product_part(rows.count(), rows.numbers)
-}
-
-/// `wanted` of the rows below `count`, one from each of as many equal spans.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a row number below 2^30"
-)]
-pub(super) fn spread(count: usize, wanted: usize, seed: u64) -> Vec<u32> {
-    let mut random = SplitMix::new(seed);
-    let span = count as f64 / wanted.max(1) as f64;
-    (0..wanted)
-        .map(|at| ((at as f64 + random.unit()) * span) as u32)
-        .map(|row| row.min(u32::try_from(count - 1).unwrap_or(u32::MAX)))
-        .collect()
 }
 
 /// The part of each list in a distance.

@@ -1,6 +1,6 @@
 //! Four-bit codes of residuals, and the tables that a query looks them up in.
 
-use clew_kernels::{FAST_CODES_MULTIPLE, FAST_TABLE_BYTES};
+use clew_kernels::{FAST_CODES_MULTIPLE, FAST_TABLE_BYTES, kernels};
 
 use crate::ivf::product::{CENTROIDS, ProductQuantizer};
 
@@ -57,32 +57,27 @@ impl Coding {
         code_count(dimension, self.part())
     }
 
-    /// Writes the codes of a residual, one to a byte, and answers what their product with a query is
-    /// multiplied with to become that of the residual: without bias for queries along the residual.
-    pub(super) fn encode(&self, residual: &[f32], squared: f32, codes: &mut [u8]) -> f32 {
-        let product = match self {
+    /// Writes the codes of a direction, one to a byte, and what they stand for into `decoded`, of the same length. Answers
+    /// the product of the two, which is 0 for no direction.
+    pub(super) fn encode(&self, direction: &[f32], codes: &mut [u8], decoded: &mut [f32]) -> f32 {
+        match self {
             Coding::Bits => {
-                for (code, part) in codes.iter_mut().zip(residual.chunks(SIGNS)) {
+                for (value, sign) in direction.iter().zip(&mut *decoded) {
+                    *sign = if *value > 0.0 { 1.0 } else { -1.0 };
+                }
+                for (code, part) in codes.iter_mut().zip(direction.chunks(SIGNS)) {
                     *code = (0_u8..)
                         .zip(part)
                         .fold(0, |code, (bit, &value)| code | u8::from(value > 0.0) << bit);
                 }
-                residual.iter().map(|value| value.abs()).sum::<f32>()
             }
             Coding::Product(quantizer) => {
                 let codes = &mut codes[..quantizer.codes()];
-                quantizer.encode(residual, codes);
-                let products = quantizer.products(residual).zip(codes);
-                products
-                    .map(|(products, &mut code)| products[usize::from(code)])
-                    .sum()
+                quantizer.encode(direction, codes);
+                quantizer.decode(codes, decoded);
             }
-        };
-        if product > 0.0 {
-            squared / product
-        } else {
-            0.0
         }
+        kernels().f32().dot(direction, decoded)
     }
 
     /// Fills the tables of a query. The step is so small that neither an entry nor a sum overflows.
@@ -94,6 +89,14 @@ impl Coding {
             Coding::Bits => tables.fill_bits(query),
             Coding::Product(quantizer) => tables.fill_products(quantizer, query),
         }
+    }
+}
+
+/// Brings a vector of this length to length 1.
+pub(super) fn direct(vector: &mut [f32], length: f32) {
+    let inverse = 1.0 / length;
+    for value in vector {
+        *value *= inverse;
     }
 }
 
@@ -137,27 +140,10 @@ impl Tables {
     }
 
     fn fill_products(&mut self, quantizer: &ProductQuantizer, query: &[f32]) {
-        self.floats.clear();
-        self.floats.extend(quantizer.products(query));
-        let (mut greatest, mut sum, mut offset) = (0.0_f32, 0.0, 0.0);
-        for table in &mut self.floats {
-            let least = table.iter().fold(f32::INFINITY, |a, &b| a.min(b));
-            let most = table.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
-            for entry in table {
-                *entry -= least;
-            }
-            greatest = greatest.max(most - least);
-            sum += most - least;
-            offset -= least;
-        }
-        let step = step_of(greatest, sum, self.floats.len());
-        let (entries, _) = self.entries.as_chunks_mut::<FAST_TABLE_BYTES>();
-        for (entries, table) in entries.iter_mut().zip(&self.floats) {
-            for (entry, value) in entries.iter_mut().zip(table) {
-                *entry = low_byte(whole(value / step));
-            }
-        }
-        (self.step, self.offset) = (step, offset);
+        let spans = quantizer.products(query, &mut self.floats);
+        let step = step_of(spans.greatest, spans.sum, self.floats.len());
+        kernels().table_steps(&self.floats, 1.0 / step, &mut self.entries);
+        (self.step, self.offset) = (step, -spans.least);
     }
 
     /// The estimated product of the query with a row's codes, as a scan has it.
@@ -210,7 +196,7 @@ mod tests {
                 let row = vector(dimension, 2);
                 let mut codes = vec![0; code_count(dimension, SIGNS)];
                 let mut tables = Tables::default();
-                Coding::Bits.encode(&row, 1.0, &mut codes);
+                Coding::Bits.encode(&row, &mut codes, &mut vec![0.0; dimension]);
                 Coding::Bits.fill(&query, &mut tables);
                 let pairs = query.iter().zip(&row);
                 let exact: f32 = pairs.map(|(q, x)| if *x > 0.0 { *q } else { -q }).sum();
@@ -239,7 +225,7 @@ mod tests {
         let mut decoded = vec![0.0; dimension];
         let mut codes = vec![0; code_count(dimension, SIGNS)];
         let coding = Coding::Product(quantizer.clone());
-        let scale = coding.encode(&rows[..dimension], 1.0, &mut codes);
+        let product = coding.encode(&rows[..dimension], &mut codes, &mut decoded);
         quantizer.decode(&codes[..quantizer.codes()], &mut decoded);
         let mut tables = Tables::default();
         for query in rows.chunks(dimension).take(20) {
@@ -256,13 +242,16 @@ mod tests {
             .zip(&decoded)
             .map(|(q, x)| q * x)
             .sum();
-        assert!((scale * own - 1.0).abs() < 1e-3);
+        assert!((product - own).abs() < 1e-3);
     }
 
     #[test]
     fn nothing_is_coded_without_harm() {
         let mut codes = vec![0; code_count(9, SIGNS)];
-        assert_eq!(Coding::Bits.encode(&[0.0; 9], 0.0, &mut codes), 0.0);
+        assert_eq!(
+            Coding::Bits.encode(&[0.0; 9], &mut codes, &mut [0.0; 9]),
+            0.0
+        );
         let mut tables = Tables::default();
         Coding::Bits.fill(&[0.0; 9], &mut tables);
         assert!(tables.product(&codes).abs() < 1e-30);

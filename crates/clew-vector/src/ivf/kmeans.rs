@@ -10,6 +10,8 @@ use crate::random::SplitMix;
 
 /// Rounds of assigning and averaging; more gain no recall that can be measured.
 const ROUNDS: usize = 5;
+/// A centre is divided when it is the nearest of so many times as many points as there are on the mean.
+const UNEVEN: usize = 4;
 
 /// Forms `count` centres of `sample`, which has at least one point; fewer points than centres make
 /// fewer centres. The same seed gives the same centres, whatever the number of threads. Cost:
@@ -24,9 +26,7 @@ pub(super) fn train(
     let mut random = SplitMix::new(seed);
     let mut starts = Points::new(sample.dimension);
     for at in draw(sample.len(), count, &mut random) {
-        let point = sample.point(at);
-        starts.rows.extend_from_slice(point.numbers);
-        starts.steps.push(point.step);
+        starts.add(sample.point(at));
     }
     let mut centres = Centres::new(starts, kernels);
     for _ in 0..ROUNDS {
@@ -37,6 +37,42 @@ pub(super) fn train(
         );
     }
     centres
+}
+
+/// Forms `count` centres as [`train`] does, and divides those that are the nearest of far more points than others: what
+/// is like nothing else is nearest to whatever lies in the middle, and a list of all of that is gone through by every
+/// search that comes near. There may be half as many centres again then.
+pub(super) fn train_even(
+    sample: &Points,
+    count: usize,
+    (seed, threads): (u64, usize),
+    kernels: &Kernels,
+) -> Centres {
+    let centres = train(sample, count, (seed, threads), kernels);
+    let assigned = assign(sample, &centres, threads, kernels);
+    let mut members = vec![0_usize; centres.points.len()];
+    for &centre in &assigned {
+        members[centre] += 1;
+    }
+    let even = sample.len().div_ceil(centres.points.len().max(1)).max(1);
+    let mut divided = Points::new(sample.dimension);
+    for (at, &members) in members.iter().enumerate() {
+        if members < UNEVEN * even {
+            divided.add(centres.points.point(at));
+            continue;
+        }
+        let mut own = Points::with_room(sample.dimension, members);
+        let all = assigned.iter().enumerate();
+        for (point, _) in all.filter(|(_, centre)| **centre == at) {
+            own.add(sample.point(point));
+        }
+        // Twice as large as the others, as they are no closer together for being divided.
+        let parts = train(&own, members.div_ceil(2 * even), (seed, threads), kernels);
+        for part in 0..parts.points.len() {
+            divided.add(parts.points.point(part));
+        }
+    }
+    Centres::new(divided, kernels)
 }
 
 /// `count` different numbers below `len`, in random order.
@@ -102,9 +138,7 @@ fn average(
     let mut means = Points::new(dimension);
     for (sums, &members) in sums.chunks_mut(dimension).zip(&members) {
         if members == 0 {
-            let point = sample.point(below(sample.len(), random));
-            means.rows.extend_from_slice(point.numbers);
-            means.steps.push(point.step);
+            means.add(sample.point(below(sample.len(), random)));
             continue;
         }
         for sum in sums.iter_mut() {

@@ -9,12 +9,12 @@
 //!
 //! | space | base of the query | own of a list | add of a row |
 //! | --- | --- | --- | --- |
-//! | squared distance | `|q|²` | `|c|²` | `|r|² + 2 <c, r>` |
+//! | squared distance | `|q|²` | `|c|²` | `|r|² + 2 <c, s>` |
 //! | cosine | half | half | half |
-//! | inner product | `-<query, g>` | `-<c, Rg>` | `-<x - g, g> - own` |
+//! | inner product | `-<query, g>` | `-<c, Rg>` | `-<x - g, g> - own - <c, r - s>` |
 //!
-//! with `g` the column's centre, `R` its rotation, `c` the centre of the list, and `r` the row's
-//! residual; the base of a list is the query's base plus `own` minus `weight * <q, c>`.
+//! with `g` the column's centre, `R` its rotation, `c` the centre of the list, `r` the row's residual, and `s` what
+//! code and scale make of it; the base of a list is the query's base plus `own` minus `weight * <q, c>`.
 //!
 //! Deliberately absent: what finds the exact distance in the end; that is [`crate::rerank`].
 
@@ -71,10 +71,13 @@ impl ListHead {
 pub(crate) struct ListFrame {
     pub(crate) frame: Frame,
     pub(crate) coding: Coding,
-    /// Root of the mean squared error of an estimated distance, per length of the query's residual.
+    /// Root of the mean squared error of an estimated distance: per `scale` of the row and distance of the query from the
+    /// centre of the row's list where codes are of directions, else per length of the query's residual.
     pub(crate) error: f32,
     /// Mean squared length of the rows' residuals.
     pub(crate) distortion: f32,
+    /// Whether codes are those of residuals of length 1; older columns have others.
+    pub(crate) is_of_directions: bool,
 }
 
 /// The lists of a column, where they lie.

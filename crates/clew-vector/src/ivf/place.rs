@@ -1,13 +1,14 @@
 //! Where each row goes: its list, its code, and what is kept beside it.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use crate::Space;
 use crate::codes::{Frame, Residual};
-use crate::ivf::build::spread;
-use crate::ivf::coding::{Coding, Tables};
+use crate::ivf::coding::{Coding, Tables, direct};
 use crate::ivf::points::{Centres, Point};
 use crate::ivf::weight;
+use crate::random::spread;
 use crate::rows::Rows;
 use crate::watch::{BuildProgress, Steps};
 
@@ -50,6 +51,7 @@ struct Buffers {
     residual: Residual,
     point: Vec<i8>,
     scores: Vec<f32>,
+    decoded: Vec<f32>,
 }
 
 impl Coder<'_> {
@@ -105,6 +107,7 @@ impl Coder<'_> {
             residual,
             point,
             scores,
+            decoded,
         } = buffers;
         self.residual(row, floats, residual);
         point.resize(self.rows.numbers, 0);
@@ -114,17 +117,47 @@ impl Coder<'_> {
         let (list, _) = self.centres.nearest(found, scores, kernels);
         let with_list = self.take_centre(list, &mut residual.values);
         let squared = kernels.f32().dot(&residual.values, &residual.values);
-        let scale = self.coding.encode(&residual.values, squared, code);
+        let (scale, with_code) = self.code(list, (residual, squared), code, decoded);
         let add = match self.space {
             Space::L2 => squared + 2.0 * with_list,
             Space::Cosine => 0.5 * squared + with_list + self.rows.lacking(row),
             _ => -residual.with_centre - self.owns[list],
         };
+        // The product with the query is estimated for what it has beyond the list's centre: the rest is known.
+        let weight = weight(self.space);
         Placed {
             list: u32::try_from(list).expect("the number of lists is limited"),
-            factors: [add, -weight(self.space) * scale],
+            factors: [
+                add - weight * (with_list - scale * with_code),
+                -weight * scale,
+            ],
             squared,
         }
+    }
+
+    /// Codes what is left of a row, and answers what the product of a query with the code is multiplied with to become
+    /// that with the residual, without bias for queries along it; and the product of the list's centre with the code.
+    fn code(
+        &self,
+        list: usize,
+        (residual, squared): (&mut Residual, f32),
+        code: &mut [u8],
+        decoded: &mut Vec<f32>,
+    ) -> (f32, f32) {
+        let length = squared.sqrt();
+        if length < f32::MIN_POSITIVE {
+            return (0.0, 0.0);
+        }
+        direct(&mut residual.values, length);
+        decoded.resize(self.rows.numbers, 0.0);
+        let product = self.coding.encode(&residual.values, code, decoded);
+        if product <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let centre = self.centres.points.point(list);
+        let pairs = centre.floats().zip(&*decoded);
+        let with_code = pairs.map(|(c, x)| c * x).sum();
+        (length / product, with_code)
     }
 
     /// Takes a list's centre from a vector, and answers its product with what is left.
@@ -140,7 +173,8 @@ impl Coder<'_> {
         product
     }
 
-    /// Root of the mean squared error of estimated distances, per length of the query's residual.
+    /// Root of the mean squared error of estimated distances, per distance of the query from the list's centre and
+    /// `scale` of the row: from some of the rows to others of their lists, which are those that matter.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounds; an error is smaller than a distance"
@@ -149,29 +183,40 @@ impl Coder<'_> {
         let width = self.coding.codes(self.rows.numbers);
         let kernels = self.rows.kernels;
         let wanted = placed.len().min(ERROR_ROWS);
-        let (mut floats, mut residual) = (Vec::new(), Residual::default());
-        let rows = spread(placed.len(), wanted, 1);
-        let mut residuals = Vec::with_capacity(wanted);
-        for &row in &rows {
-            self.residual(row, &mut floats, &mut residual);
-            let list = placed[row as usize].list as usize;
-            self.take_centre(list, &mut residual.values);
-            residuals.push(std::mem::take(&mut residual.values));
+        let queries = spread(placed.len(), wanted, 2);
+        let mut members: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for &query in &queries {
+            members.insert(placed[query as usize].list, Vec::new());
         }
+        for (row, one) in (0_u32..).zip(placed) {
+            if let Some(members) = members.get_mut(&one.list)
+                && members.len() < ERROR_ROWS
+            {
+                members.push(row);
+            }
+        }
+        let (mut floats, mut residual) = (Vec::new(), Residual::default());
+        let mut beyond = |row: u32| {
+            self.residual(row, &mut floats, &mut residual);
+            self.take_centre(placed[row as usize].list as usize, &mut residual.values);
+            residual.values.clone()
+        };
         let mut tables = Tables::default();
         let (mut sum, mut count) = (0.0_f64, 0_usize);
-        for query in spread(placed.len(), wanted, 2) {
-            self.residual(query, &mut floats, &mut residual);
-            if residual.squared <= f32::MIN_POSITIVE {
-                continue;
-            }
-            self.coding.fill(&residual.values, &mut tables);
-            for (&row, other) in rows.iter().zip(&residuals) {
+        for &query in &queries {
+            let own = beyond(query);
+            let squared = kernels.f32().dot(&own, &own);
+            self.coding.fill(&own, &mut tables);
+            for &row in &members[&placed[query as usize].list] {
                 let [_, scale] = placed[row as usize].factors;
+                let per = squared * scale * scale;
+                if row == query || per <= f32::MIN_POSITIVE {
+                    continue;
+                }
                 let estimate = scale * tables.product(&codes[row as usize * width..][..width]);
-                let exact = kernels.f32().dot(&residual.values, other);
+                let exact = kernels.f32().dot(&own, &beyond(row));
                 let gap = estimate + weight(self.space) * exact;
-                sum += f64::from(gap) * f64::from(gap) / f64::from(residual.squared);
+                sum += f64::from(gap) * f64::from(gap) / f64::from(per);
                 count += 1;
             }
         }

@@ -40,6 +40,12 @@ impl Points {
         self.steps.push(step);
     }
 
+    /// Adds a point of another set.
+    pub(super) fn add(&mut self, point: Point<'_>) {
+        self.rows.extend_from_slice(point.numbers);
+        self.steps.push(point.step);
+    }
+
     pub(super) fn point(&self, at: usize) -> Point<'_> {
         Point {
             numbers: &self.rows[at * self.dimension..][..self.dimension],

@@ -2,6 +2,8 @@
 //! trained centroids is kept (Jégou, Douze and Schmid, "Product quantization for nearest neighbor
 //! search", TPAMI 2011).
 
+use clew_kernels::{ProductSpans, kernels};
+
 use crate::VectorError;
 use crate::random::SplitMix;
 
@@ -98,10 +100,7 @@ impl ProductQuantizer {
     pub fn encode(&self, vector: &[f32], codes: &mut [u8]) {
         assert_eq!(vector.len(), self.dimension);
         assert_eq!(codes.len(), self.codes());
-        let parts = vector.chunks(self.part).zip(self.book.chunks(self.part));
-        for (code, (part, book)) in codes.iter_mut().zip(parts) {
-            *code = nearest(part, book);
-        }
+        kernels().nearest_centroids(vector, (&self.book, self.part), codes);
     }
 
     /// The vector that codes stand for. Panics as [`ProductQuantizer::encode`] does.
@@ -128,43 +127,20 @@ impl ProductQuantizer {
         pairs.map(|(x, y)| (x - y) * (x - y)).sum()
     }
 
-    /// The product of each part of `query` with the part's sixteen centroids.
-    pub(crate) fn products(&self, query: &[f32]) -> impl Iterator<Item = [f32; CENTROIDS]> {
-        let parts = query.chunks(self.part).zip(self.book.chunks(self.part));
-        parts.map(|(part, book)| {
-            let mut products = [0.0; CENTROIDS];
-            for (value, entries) in part.iter().zip(book) {
-                for (product, entry) in products.iter_mut().zip(entries) {
-                    *product += value * entry;
-                }
-            }
-            products
-        })
+    /// Writes the product of each part of `query` with the part's sixteen centroids, less the least of them.
+    pub(crate) fn products(
+        &self,
+        query: &[f32],
+        tables: &mut Vec<[f32; CENTROIDS]>,
+    ) -> ProductSpans {
+        tables.resize(self.codes(), [0.0; CENTROIDS]);
+        kernels().centroid_products(query, (&self.book, self.part), tables)
     }
-}
-
-/// The centroid nearest to a part, the first of equals.
-#[inline]
-fn nearest(part: &[f32], book: &[[f32; CENTROIDS]]) -> u8 {
-    let mut distances = [0.0_f32; CENTROIDS];
-    for (value, entries) in part.iter().zip(book) {
-        for (distance, entry) in distances.iter_mut().zip(entries) {
-            let gap = value - entry;
-            *distance += gap * gap;
-        }
-    }
-    let (mut best, mut least) = (0, f32::INFINITY);
-    for (at, &distance) in (0_u8..).zip(&distances) {
-        if distance < least {
-            (best, least) = (at, distance);
-        }
-    }
-    best
 }
 
 /// K-means over one part of all rows; the centroids start as rows drawn at random.
 fn train_part(parts: &[&[f32]], random: &mut SplitMix) -> Vec<[f32; CENTROIDS]> {
-    let dimensions = parts[0].len();
+    let (dimensions, kernels) = (parts[0].len(), kernels());
     let mut book = vec![[0.0; CENTROIDS]; dimensions];
     let place = |book: &mut [[f32; CENTROIDS]], centroid: usize, random: &mut SplitMix| {
         let at = random.next() % parts.len() as u64;
@@ -180,7 +156,9 @@ fn train_part(parts: &[&[f32]], random: &mut SplitMix) -> Vec<[f32; CENTROIDS]> 
         let mut sums = vec![[0.0_f64; CENTROIDS]; dimensions];
         let mut members = [0_u32; CENTROIDS];
         for part in parts {
-            let centroid = usize::from(nearest(part, &book));
+            let mut code = [0];
+            kernels.nearest_centroids(part, (&book, dimensions), &mut code);
+            let centroid = usize::from(code[0]);
             members[centroid] += 1;
             for (sums, &value) in sums.iter_mut().zip(*part) {
                 sums[centroid] += f64::from(value);
@@ -278,10 +256,13 @@ mod tests {
         quantizer.encode(&rows[10..20], &mut code);
         quantizer.decode(&code, &mut decoded);
         let query = &rows[..10];
-        let products = quantizer.products(query).zip(&code);
+        let mut tables = Vec::new();
+        let spans = quantizer.products(query, &mut tables);
+        let products = tables.iter().zip(&code);
         let sum: f32 = products
             .map(|(products, &code)| products[usize::from(code)])
             .sum();
+        let sum = sum + spans.least;
         let exact: f32 = query.iter().zip(&decoded).map(|(x, y)| x * y).sum();
         assert!((sum - exact).abs() < 1e-4);
     }

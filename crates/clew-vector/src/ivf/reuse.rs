@@ -5,12 +5,13 @@ use clew_kernels::{FAST_ROWS, kernels};
 
 use crate::codes::{Frame, Residual};
 use crate::ivf::blocks::read_row;
-use crate::ivf::build::{BuildLists, list_count, product_part, spread};
+use crate::ivf::build::{BuildLists, list_count, product_part};
 use crate::ivf::coding::Coding;
 use crate::ivf::place::Placed;
 use crate::ivf::points::{Centres, Points};
 use crate::ivf::product::ProductQuantizer;
 use crate::ivf::{DamagedList, Lists};
+use crate::random::spread;
 use crate::rows::Rows;
 
 /// Lists are kept while their number is within this factor of the one that would be chosen anew.
@@ -53,7 +54,8 @@ impl<'a> ReuseLists<'a> {
 
     /// Whether these rows are served as well by the old centres, and coded as they would be, as by new ones.
     pub(super) fn fits(&self, rows: &Rows<'_>, how: &BuildLists) -> bool {
-        if self.lists.frame.coding.product_part() != product_part(rows, how) {
+        let frame = self.lists.frame;
+        if !frame.is_of_directions || frame.coding.product_part() != product_part(rows, how) {
             return false;
         }
         let (old, new) = (

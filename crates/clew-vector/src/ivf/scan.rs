@@ -6,7 +6,7 @@ use clew_platform::Pace;
 use crate::Space;
 use crate::codes::Residual;
 use crate::ivf::coding::Tables;
-use crate::ivf::{DamagedList, Lists, weight};
+use crate::ivf::{DamagedList, ListFrame, Lists, weight};
 use crate::rank::Ranked;
 use crate::rows::lacking;
 
@@ -20,9 +20,24 @@ pub(crate) struct ListQuery {
     numbers: Vec<i8>,
     tables: Tables,
     scores: Vec<f32>,
+    /// Errors allowed for: apart from the row, or per `scale` of the row and distance from the list's centre.
+    slack: Slack,
+    /// The query's own part of distances.
+    base: f32,
     /// Lists, by the base of their distances; the nearest `sorted` come first and in order.
     order: Vec<Ranked>,
     sorted: usize,
+}
+
+/// How many errors a scan allows for.
+#[derive(Debug, Default, Clone, Copy)]
+enum Slack {
+    #[default]
+    None,
+    /// In units of distance.
+    OfDistance(f32),
+    /// Per `scale` of a row, and per distance of the query from the centre of the row's list.
+    OfScale(f32),
 }
 
 impl ListQuery {
@@ -52,6 +67,7 @@ impl ListQuery {
             _ => -(self.residual.with_centre + kernels.f32().dot(&frame.centre, &frame.centre)),
         };
         let step = weight(space) * step;
+        (self.slack, self.base) = (Slack::None, base);
         self.order.clear();
         let scored = lists.heads.iter().zip(&self.scores);
         self.order
@@ -85,9 +101,44 @@ impl ListQuery {
         self.order.get(at).copied()
     }
 
-    /// Length of the query's residual.
-    pub(crate) fn length(&self) -> f32 {
-        self.residual.squared.sqrt()
+    /// The lists that were put in order, nearest first.
+    pub(crate) fn in_order(&self) -> &[Ranked] {
+        &self.order[..self.sorted]
+    }
+
+    /// Lets scans answer how near rows may lie at best, rather than how near they seem: so many typical errors nearer.
+    pub(crate) fn allow_errors(&mut self, frame: &ListFrame, errors: f32) {
+        let error = errors * frame.error;
+        self.slack = if frame.is_of_directions {
+            Slack::OfScale(error)
+        } else {
+            Slack::OfDistance(error * self.residual.squared.sqrt())
+        };
+    }
+
+    /// What is allowed for in a list, apart from the row and per `scale` of the row.
+    fn slack_in(
+        &self,
+        lists: &Lists<'_>,
+        list: Ranked,
+        (space, kernels): (Space, &Kernels),
+    ) -> (f32, f32) {
+        match self.slack {
+            Slack::None => (0.0, 0.0),
+            Slack::OfDistance(error) => (error, 0.0),
+            Slack::OfScale(error) => {
+                let at = list.row() as usize;
+                let (Some(head), dimension) = (lists.heads.get(at), lists.dimension()) else {
+                    return (0.0, 0.0);
+                };
+                let centre = lists.centres.get(at * dimension..(at + 1) * dimension);
+                let centre = centre.unwrap_or_default();
+                let squared = head.step * head.step * kernels.i8().dot(centre, centre);
+                let product = (self.base + head.own - list.distance()) / weight(space);
+                let beyond = (self.residual.squared + squared - 2.0 * product).max(0.0);
+                (0.0, error * beyond.sqrt())
+            }
+        }
     }
 
     pub(super) fn tables(&self) -> &Tables {
@@ -98,6 +149,7 @@ impl ListQuery {
 /// Scans lists by a query.
 pub(crate) struct ScanLists<'a> {
     pub(crate) lists: &'a Lists<'a>,
+    pub(crate) space: Space,
     pub(crate) row_count: usize,
     pub(crate) kernels: &'static Kernels,
 }
@@ -114,6 +166,7 @@ impl ScanLists<'_> {
     ) -> Result<u64, DamagedList> {
         let (rows, blocks) = self.lists.list(list.row() as usize)?;
         let tables = query.tables();
+        let (nearer, of_scale) = query.slack_in(self.lists, list, (self.space, self.kernels));
         let mut distances = [0.0; STEP_BLOCKS * FAST_ROWS];
         let mut near = [0; STEP_BLOCKS];
         let steps = blocks.chunks(STEP_BLOCKS * self.lists.block_bytes());
@@ -124,9 +177,10 @@ impl ScanLists<'_> {
             let block_count = rows.len().div_ceil(FAST_ROWS);
             let fast = FastQuery {
                 tables: &tables.entries,
-                base: list.distance(),
+                base: list.distance() - nearer,
                 step: tables.step,
-                offset: tables.offset,
+                // Scales are negative.
+                offset: tables.offset - of_scale,
                 limit,
             };
             let distances = &mut distances[..block_count * FAST_ROWS];

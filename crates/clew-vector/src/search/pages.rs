@@ -17,10 +17,12 @@ use std::ops::Deref;
 use crate::codes::RotatedProbe;
 use crate::column::View;
 use crate::graph::Front;
+use crate::ivf::Lists;
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::row_set::RowSet;
 use crate::search::found::Candidates;
+use crate::search::lists::LISTS_MARGIN_MAX;
 use crate::search::turn::Turn;
 use crate::search::{HitPlace, Query, Search, SearchOutcome, SearchRequest, Strategy, Tally};
 use crate::{Column, ColumnOptions, Filter, Scratch, VectorError};
@@ -55,6 +57,8 @@ pub struct Pages {
     pub(super) taken: RowSet,
     /// Rows of documents that were given out; of columns where a document may have several.
     pub(super) given: RowSet,
+    /// Rows that scans of lists were asked to keep, in all.
+    pub(super) asked: usize,
     /// Measured exactly, and not yet given out.
     pub(super) measured: BinaryHeap<Reverse<Ranked>>,
 }
@@ -76,6 +80,7 @@ pub(super) enum CandidateSource {
 pub(super) enum Measure {
     Vectors,
     Codes,
+    Lists,
 }
 
 impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
@@ -131,6 +136,7 @@ impl Pages {
             found: Candidates::default(),
             taken: RowSet::default(),
             given: RowSet::default(),
+            asked: 0,
             measured: BinaryHeap::new(),
         })
     }
@@ -177,7 +183,6 @@ impl Pages {
         let checked = Query::check(&vector, options);
         let answer = checked.and_then(|query| {
             let (search, situation) = Search::prepare(view, &query, &request)?;
-            let situation = situation.without_lists();
             if search.k == 0 || self.is_done() {
                 if k > 0 {
                     self.finish();
@@ -203,6 +208,7 @@ impl Pages {
             let plan = situation.plan();
             let measure = match view.codes {
                 Some(_) if plan != Plan::Scan => Measure::Codes,
+                None if plan == Plan::ScanLists => Measure::Lists,
                 _ => Measure::Vectors,
             };
             self.way = (plan.strategy(), measure);
@@ -210,9 +216,17 @@ impl Pages {
             if view.documents.is_some() {
                 self.given = RowSet::new(situation.row_count);
             }
-            if let Plan::Scan | Plan::ScanCodes = plan {
-                self.source = CandidateSource::Scan(Some(kept_rows(search.k_rows)));
+            match plan {
+                Plan::Scan | Plan::ScanCodes => {
+                    self.source = CandidateSource::Scan(Some(kept_rows(search.k_rows)));
+                }
+                // What so many lists are good for, and no more: the next page goes through more of them.
+                Plan::ScanLists => self.source = CandidateSource::Scan(Some(situation.ef)),
+                Plan::Walk | Plan::Sweep => {}
             }
+        }
+        if let (Measure::Lists, Some(lists)) = (self.way.1, &view.lists) {
+            return self.turn_lists((search, lists), situation, scratch);
         }
         let codes = view.codes.filter(|_| self.way.1 == Measure::Codes);
         let Some(codes) = codes else {
@@ -222,6 +236,7 @@ impl Pages {
                 situation,
                 probe: &search.probe,
                 error: None,
+                lists: None,
             };
             return turn.page(self, scratch);
         };
@@ -238,6 +253,7 @@ impl Pages {
             situation,
             probe: &probe,
             error: Some(codes.error * query.length()),
+            lists: None,
         };
         let page = turn.page(self, scratch);
         scratch.query = query;
@@ -246,6 +262,32 @@ impl Pages {
 }
 
 impl Pages {
+    /// Takes a page by the codes in lists.
+    fn turn_lists(
+        &mut self,
+        (search, lists): (&Search<'_>, &Lists<'_>),
+        situation: &Situation,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        search.view.integrity.touch_lists()?;
+        let mut query = std::mem::take(&mut scratch.list_query);
+        let coded = (search.vector, search.probe.own);
+        let (all, kernels) = (lists.heads.len(), search.view.rows.kernels);
+        query.prepare((lists, search.view.space), coded, all, kernels);
+        query.allow_errors(lists.frame, LISTS_MARGIN_MAX);
+        let turn = Turn {
+            search,
+            situation,
+            probe: &search.probe,
+            // Scans say how near rows may lie at best.
+            error: Some(0.0),
+            lists: Some((lists, &query)),
+        };
+        let page = turn.page(self, scratch);
+        scratch.list_query = query;
+        page
+    }
+
     pub(super) fn is_coded(&self) -> bool {
         self.way.1 == Measure::Codes
     }

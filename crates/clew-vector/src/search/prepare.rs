@@ -64,21 +64,27 @@ impl<'a> Search<'a> {
             k_rows,
             distance_max: request.max_distance.unwrap_or(f32::INFINITY),
         };
+        let effort = effort(view, request, k_rows);
+        let ef = effort.unwrap_or(usize::MAX).max(k_rows).min(row_count);
         let situation = Situation {
             row_count,
             survivors: filter.map(|filter| filter.survivors_expected()),
-            ef: effort(view, request, k_rows).max(k_rows).min(row_count),
+            ef,
             dimension: query.dimension,
             row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
                 // To a query without a direction everything is equally far: there is no way to walk.
                 _ if is_exact(request) || query.own <= 0.0 => Access::Rows,
                 (None, _) => match &view.lists {
-                    Some(lists) => Access::Lists(Probing {
+                    // What no number of lists finds, a scan does.
+                    Some(lists) if effort.is_some() => Access::Lists(Probing {
                         lists: lists.heads.len(),
-                        probes: request.probes,
+                        probes: request.probes.or_else(|| {
+                            let learnt = view.calibration?;
+                            learnt.probes(k_rows, ef)
+                        }),
                     }),
-                    None => Access::Rows,
+                    Some(_) | None => Access::Rows,
                 },
                 (Some(_), Some(_)) => Access::Codes,
                 (Some(_), None) => Access::Graph,
@@ -93,11 +99,11 @@ fn is_exact(request: &SearchRequest<'_>) -> bool {
     request.exact || request.target_recall.is_some_and(|target| target >= 1.0)
 }
 
-/// Candidates to keep. A recall that no walk reaches asks for all of them, so that a scan is cheaper.
-fn effort(view: &View<'_>, request: &SearchRequest<'_>, k: usize) -> usize {
+/// Candidates to keep; `None` for a recall that no effort reaches, so that a scan is cheaper.
+fn effort(view: &View<'_>, request: &SearchRequest<'_>, k: usize) -> Option<usize> {
     match (request.target_recall, view.calibration) {
-        (Some(target), Some(learnt)) => learnt.effort(k, target).unwrap_or(usize::MAX),
-        _ => request.ef_search,
+        (Some(target), Some(learnt)) => learnt.effort(k, target),
+        _ => Some(request.ef_search),
     }
 }
 

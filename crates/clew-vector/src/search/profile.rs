@@ -3,6 +3,7 @@
 use clew_kernels::FAST_ROWS;
 use serde::{Deserialize, Serialize};
 
+use crate::Choice;
 use crate::codes::FACTORS;
 use crate::column::View;
 use crate::plan::{Prices, Situation};
@@ -19,6 +20,8 @@ pub struct SearchProfile {
     pub ef: usize,
     /// What each way was expected to cost; the cheapest was chosen.
     pub prices: Prices,
+    /// Why the column has a graph or lists, where these were compared.
+    pub choice: Option<Choice>,
     /// Codes measured.
     pub codes: u64,
     /// Vectors measured that were not chosen by their codes first.
@@ -59,6 +62,7 @@ impl SearchProfile {
             survivors: situation.survivors,
             ef: situation.ef,
             prices: situation.prices(),
+            choice: view.choice,
             codes: tally.codes,
             vectors: tally.vectors,
             reranked: tally.reranked,

@@ -6,6 +6,7 @@ use crate::Scratch;
 use crate::VectorError;
 use crate::exact;
 use crate::graph::{DamagedGraph, Front};
+use crate::ivf::{DamagedList, ListQuery, Lists};
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::rows::Probe;
@@ -26,6 +27,8 @@ pub(super) struct Turn<'a, P> {
     pub(super) probe: &'a P,
     /// Typical error of the probe; `None` when it is exact.
     pub(super) error: Option<f32>,
+    /// Lists to scan, and the query with all of them in order; `None` where rows are scanned by the probe.
+    pub(super) lists: Option<(&'a Lists<'a>, &'a ListQuery)>,
 }
 
 impl<P: Probe> Turn<'_, P> {
@@ -223,7 +226,7 @@ impl<P: Probe> Turn<'_, P> {
                 }
                 CandidateSource::Scan(Some(keep)) if pages.found.is_empty() => {
                     let keep = *keep;
-                    self.scan(pages, keep, scratch);
+                    self.scan(pages, keep, scratch)?;
                 }
                 CandidateSource::Scan(_) | CandidateSource::Dry => return Ok(()),
             }
@@ -265,21 +268,39 @@ impl<P: Probe> Turn<'_, P> {
     }
 
     /// Takes the nearest rows that were not handed on yet from all there are.
-    fn scan(&self, pages: &mut Pages, keep: usize, scratch: &mut Scratch) {
-        let rows = (self.probe, self.situation.row_count);
-        let filter = self.search.filter.as_ref();
-        let (kept, measured) = exact::scan_rest(rows, filter, &pages.taken, keep);
+    fn scan(
+        &self,
+        pages: &mut Pages,
+        keep: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), VectorError> {
+        let (kept, measured, is_all) = if let Some((lists, query)) = self.lists {
+            pages.asked = pages.asked.saturating_add(keep);
+            let probes = self.search.probes_for(lists, pages.asked, self.situation);
+            let of_lists = (lists, query, probes);
+            let (kept, measured) = self
+                .search
+                .scan_rest_of_lists(of_lists, &pages.taken, keep)
+                .map_err(|DamagedList| self.search.view.damaged_list())?;
+            (kept, measured, probes >= lists.heads.len())
+        } else {
+            let rows = (self.probe, self.situation.row_count);
+            let filter = self.search.filter.as_ref();
+            let (kept, measured) = exact::scan_rest(rows, filter, &pages.taken, keep);
+            (kept, measured, true)
+        };
         match self.error {
             Some(_) => scratch.tally.codes += measured,
             None => scratch.tally.vectors += measured,
         }
-        let more = kept.len() == keep;
+        let more = kept.len() == keep || !is_all;
         let next = keep
             .saturating_mul(4)
             .min(KEPT_ROWS.1)
             .max(kept_rows(self.search.k_rows));
         pages.source = CandidateSource::Scan(more.then_some(next));
         pages.found.replace(kept);
+        Ok(())
     }
 }
 

@@ -52,7 +52,11 @@ fn image_with_graph() -> Vec<u8> {
             (row * 2, vector.collect())
         })
         .collect();
-    image(options(DIMENSION, Space::Cosine), &rows)
+    let options = ColumnOptions {
+        exact_structure: true,
+        ..options(DIMENSION, Space::Cosine)
+    };
+    image(options, &rows)
 }
 
 /// Does everything a reader can do; answers whether the search went through.
@@ -212,7 +216,7 @@ fn documents_of_several_vectors_come_in_ascending_order_too() {
     assert_eq!(*column.vectors(0).unwrap(), [1.0, 2.0]);
     assert!(column.vectors(1).unwrap().is_empty());
 
-    image[31] = 2;
+    image[31] = 4;
     seal(&mut image);
     let error = Column::open(image).unwrap_err();
     assert_eq!(
@@ -446,7 +450,7 @@ fn a_graph_that_points_outside_is_given_up_without_a_panic() {
 
 /// Offset and size of every section, in the order of the table.
 fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
-    let slots = usize::from(u16::from_le_bytes([image[30], image[31]]));
+    let slots = usize::from(image[30]);
     let slot = |at: usize| {
         let slot = &image[64 + at * 24..][..24];
         let number = |at: usize| {

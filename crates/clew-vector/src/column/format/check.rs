@@ -5,7 +5,7 @@ use super::{
     ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, REQUIRED_BIT, SLOTS, TABLE_OFFSET,
     VERSION, corrupt,
 };
-use crate::calibrate::{POINTS_MAX, Point};
+use crate::calibrate::{Choice, POINTS_MAX, Point};
 use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
@@ -13,6 +13,8 @@ use crate::graph::{base_slots, upper_slots};
 use crate::{Space, VECTORS_MAX, VectorError};
 
 const POINT_BYTES: u64 = size_of::<Point>() as u64;
+/// What is kept beside a point of lists.
+const PROBES_BYTES: u64 = size_of::<f32>() as u64;
 
 impl Header {
     /// Checks everything the header claims against the size of the image and against itself.
@@ -42,7 +44,9 @@ impl Header {
             let wanted = self.expected_bytes(kind);
             let fits = match kind {
                 SectionKind::Docs => len_bytes == wanted || len_bytes == 0 && !self.options.multi,
-                SectionKind::ListFrame => len_bytes == wanted || len_bytes == 0,
+                SectionKind::ListFrame | SectionKind::Choice | SectionKind::Probes => {
+                    len_bytes == wanted || len_bytes == 0
+                }
                 SectionKind::Calibration => {
                     len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
                 }
@@ -110,7 +114,15 @@ impl Header {
             }
             SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
             SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
-            SectionKind::Calibration => graph * POINT_BYTES * POINTS_MAX as u64,
+            SectionKind::Calibration => {
+                let learnt = graph.max(u64::from(self.has_lists()));
+                learnt * POINT_BYTES * POINTS_MAX as u64
+            }
+            SectionKind::Probes if self.has_lists() => {
+                self.section(SectionKind::Calibration).len_bytes / POINT_BYTES * PROBES_BYTES
+            }
+            SectionKind::Probes => 0,
+            SectionKind::Choice => size_of::<Choice>() as u64,
             SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
             SectionKind::ListFrame
             | SectionKind::ListBook

@@ -41,6 +41,8 @@ const REQUIRED_BIT: u32 = 1 << 31;
 /// Flag of a column whose documents may have several vectors each. The byte of the flags was the upper
 /// half of the number of slots, always zero, so that readers from before refuse such a column.
 const MULTI_FLAG: u8 = 1;
+/// Flag of a column that has what was asked for, whatever would be faster.
+const EXACT_STRUCTURE_FLAG: u8 = 2;
 
 const _: () = assert!(TABLE_OFFSET + SLOTS * SLOT_BYTES == HEADER_BYTES);
 const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
@@ -78,7 +80,9 @@ impl Header {
         out.extend(options.hnsw.m.to_le_bytes());
         out.extend(options.hnsw.ef_construction.to_le_bytes());
         let slots = u8::try_from(self.sections.len()).expect("fewer kinds than slots");
-        out.extend([slots, u8::from(options.multi) * MULTI_FLAG]);
+        let multi = u8::from(options.multi) * MULTI_FLAG;
+        let exact = u8::from(options.exact_structure) * EXACT_STRUCTURE_FLAG;
+        out.extend([slots, multi | exact]);
         out.extend(self.image_bytes.to_le_bytes());
         out.extend(self.seed.to_le_bytes());
         out.extend(entry.row.to_le_bytes());
@@ -102,7 +106,8 @@ impl Header {
             out.extend(section.offset_bytes.to_le_bytes());
             out.extend(section.len_bytes.to_le_bytes());
         }
-        // A graph takes seven sections and lists take six; no image has both, so the table fits.
+        // A graph takes seven sections and lists take six; no image has both. Vectors and what is kept of them take four,
+        // and what was learnt three, so the table fits.
         assert!(out.len() <= HEADER_BYTES);
         out.resize(HEADER_BYTES, 0);
         let checksum = header_checksum(&out);
@@ -142,7 +147,7 @@ impl Header {
             ef_construction: fields.u16(),
         };
         let [slots, flags] = fields.take();
-        if flags & !MULTI_FLAG != 0 {
+        if flags & !(MULTI_FLAG | EXACT_STRUCTURE_FLAG) != 0 {
             return Err(corrupt("unknown flags", 31));
         }
         let image_bytes = fields.u64();
@@ -167,6 +172,7 @@ impl Header {
                 method,
                 element: *element.ok_or(corrupt("unknown type of element", 25))?,
                 multi: flags & MULTI_FLAG != 0,
+                exact_structure: flags & EXACT_STRUCTURE_FLAG != 0,
                 ..ColumnOptions::new(dimension, *space.ok_or(corrupt("unknown space", 24))?)
             },
             count,

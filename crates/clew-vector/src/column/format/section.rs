@@ -25,10 +25,12 @@ pub(in crate::column) enum SectionKind {
     ListRows = 16,
     ListBlocks = 17,
     Calibration = 18,
+    Probes = 19,
+    Choice = 20,
 }
 
 impl SectionKind {
-    pub(in crate::column) const ALL: [SectionKind; 18] = [
+    pub(in crate::column) const ALL: [SectionKind; 20] = [
         SectionKind::Vectors,
         SectionKind::Docs,
         SectionKind::InverseNorms,
@@ -47,6 +49,8 @@ impl SectionKind {
         SectionKind::ListRows,
         SectionKind::ListBlocks,
         SectionKind::Calibration,
+        SectionKind::Probes,
+        SectionKind::Choice,
     ];
 
     /// True for what version 1 had and this one still reads.

@@ -77,6 +77,7 @@ fn image(data: &Data, space: Space, stride: u32) -> Vec<u8> {
     };
     let options = ColumnOptions {
         hnsw,
+        exact_structure: true,
         ..ColumnOptions::new(DIMENSION, space)
     };
     let mut builder = ColumnBuilder::new(options).unwrap();

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use clew_platform::{Disk, Mapped, RealDisk, advise_random};
 use clew_vector::{
     BuildWatch, Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions,
-    ImageOptions, IvfOptions, ListCodes, Method, Scratch, SearchRequest, Space,
+    ImageOptions, IvfOptions, ListCodes, Method, Scratch, SearchOutcome, SearchRequest, Space,
 };
 use npy::Matrix;
 use rustix::time::{ClockId, clock_gettime};
@@ -89,6 +89,8 @@ enum Metric {
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Way {
+    /// What an index of a graph gets: the graph, or lists where they are measured to be faster.
+    Auto,
     /// An HNSW graph.
     Graph,
     /// Inverted lists, of codes chosen by the number of dimensions.
@@ -100,7 +102,7 @@ enum Way {
 impl Way {
     fn method(self, lists: u32) -> Method {
         let codes = match self {
-            Way::Graph => return Method::Graph,
+            Way::Auto | Way::Graph => return Method::Graph,
             Way::Ivf => ListCodes::Chosen,
             Way::IvfPq => ListCodes::Product,
         };
@@ -228,6 +230,7 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
         },
         element: arguments.element.element(),
         method: arguments.method.method(arguments.lists),
+        exact_structure: arguments.method != Way::Auto,
         ..ColumnOptions::new(base.columns, arguments.metric.space())
     })?;
     for row in 0..base.rows {
@@ -248,7 +251,7 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
     drop(bar);
     let cpu = cpu_seconds(ClockId::ProcessCPUTime) - cpu;
     let params = match arguments.method {
-        Way::Graph => json!({
+        Way::Auto | Way::Graph => json!({
             "m": arguments.m, "ef_construction": arguments.ef_construction,
             "threads": arguments.threads,
         }),
@@ -258,13 +261,21 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
         }),
     };
     let wall = wall.elapsed().as_secs_f64();
-    let sizes = Column::open(image.as_slice())?.sizes();
-    let metrics = json!({
+    let column = Column::open(image.as_slice())?;
+    let sizes = column.sizes();
+    let mut metrics = json!({
         "vectors_per_s": rows as f64 / wall,
         "vectors_per_cpu_s": rows as f64 / cpu,
         "bytes": image.len(),
         "walk_bytes_per_vector": (sizes.graph + sizes.lists + sizes.codes) as f64 / rows as f64,
     });
+    if let Some(choice) = column.choice() {
+        // A structure that is not good enough has no price.
+        let price = |ns: f32| json!(ns.is_finite().then_some(ns / 1e3));
+        metrics["chosen_at_recall"] = json!(choice.recall);
+        metrics["graph_us"] = price(choice.graph_ns);
+        metrics["lists_us"] = price(choice.lists_ns);
+    }
     report.add("build", params, metrics)?;
     Ok(image)
 }
@@ -293,6 +304,14 @@ struct Bench<'a> {
     effort: Effort,
 }
 
+/// What a search finds, and what it touches for that on the mean.
+struct Work {
+    recall: f64,
+    codes: f64,
+    vectors: f64,
+    bytes: f64,
+}
+
 /// What one thread measured.
 #[derive(Default)]
 struct Measured {
@@ -303,7 +322,7 @@ struct Measured {
 impl Bench<'_> {
     fn run(&self, report: &mut Report) -> anyhow::Result<()> {
         // Counted first, apart from the clock; this also warms the memory.
-        let recall = self.recall()?;
+        let work = self.work()?;
         let read = read_bytes();
         let start = Instant::now();
         let next = AtomicUsize::new(0);
@@ -334,7 +353,10 @@ impl Bench<'_> {
             name: value, "k": self.arguments.k, "threads": self.arguments.threads,
         });
         let metrics = json!({
-            "recall": recall,
+            "recall": work.recall,
+            "codes": work.codes,
+            "vectors": work.vectors,
+            "bytes_touched": work.bytes,
             "qps": count as f64 / wall_s,
             "read_bytes": (read_bytes() - read) / count as f64,
             "cpu_us": cpu_s / count as f64 * 1e6,
@@ -344,28 +366,35 @@ impl Bench<'_> {
         report.add("search", params, metrics)
     }
 
-    fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<Vec<u32>> {
+    fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<SearchOutcome> {
         let mut request = SearchRequest::new(self.queries.row(query), self.arguments.k);
         match self.effort {
             Effort::Ef(ef_search) => request.ef_search = ef_search,
             Effort::Probes(probes) => request.probes = Some(probes),
         }
-        let outcome = self.column.search(&request, scratch)?;
-        Ok(outcome.hits.iter().map(|hit| hit.doc).collect())
+        Ok(self.column.search(&request, scratch)?)
     }
 
-    fn recall(&self) -> anyhow::Result<f64> {
+    fn work(&self) -> anyhow::Result<Work> {
         let (mut scratch, mut found) = (Scratch::default(), 0);
+        let (mut codes, mut vectors, mut bytes) = (0, 0, 0);
         let k = self.arguments.k;
         for query in 0..self.queries.rows {
             let truth = &self.truth.row(query)[..k];
-            let hits = self.search(query, &mut scratch)?;
-            found += hits
-                .iter()
-                .filter(|&&hit| truth.contains(&hit.into()))
-                .count();
+            let outcome = self.search(query, &mut scratch)?;
+            let hits = outcome.hits.iter();
+            found += hits.filter(|hit| truth.contains(&hit.doc.into())).count();
+            codes += outcome.profile.codes;
+            vectors += outcome.profile.vectors + outcome.profile.reranked;
+            bytes += outcome.profile.bytes_read;
         }
-        Ok(found as f64 / (self.queries.rows * k) as f64)
+        let mean = |total: u64| total as f64 / self.queries.rows as f64;
+        Ok(Work {
+            recall: found as f64 / (self.queries.rows * k) as f64,
+            codes: mean(codes),
+            vectors: mean(vectors),
+            bytes: mean(bytes),
+        })
     }
 
     fn search_until(&self, end: Instant, next: &AtomicUsize) -> anyhow::Result<Measured> {

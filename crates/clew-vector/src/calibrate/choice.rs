@@ -1,0 +1,162 @@
+//! Which of two structures a column keeps, by what searches through each cost.
+
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
+
+use super::measure::{Tried, point};
+use super::{HITS, Point, cost_of, missed};
+
+/// The recall that columns are chosen at.
+const RECALL_AIM: f32 = 0.95;
+/// A column that has grown by this factor since is measured again.
+const RECHOOSE_RATIO: usize = 4;
+/// What is missed falls with effort at least as a power of this: recall that stays where it is has reached its limit.
+const SLOPE_MAX: f64 = -0.2;
+
+/// Why a column is searched through a graph or through lists: what a search for ten hits took that finds the share
+/// `recall`, in nanoseconds of processor time on one thread, when both were there. A structure that does not find as
+/// much has an infinite price.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Choice {
+    /// Recall of ten hits at which the prices were found.
+    pub recall: f32,
+    /// Price of a walk.
+    pub graph_ns: f32,
+    /// Price of going through lists.
+    pub lists_ns: f32,
+    /// Vectors that the column had then.
+    pub rows: u32,
+}
+
+impl Choice {
+    /// Compares what was tried; `None` where too few vectors are there to try anything.
+    #[allow(clippy::cast_possible_truncation, reason = "rounds")]
+    pub(crate) fn of(rows: usize, walks: &[Tried], lists: &[Tried]) -> Option<Self> {
+        let of_few = |tried: &[Tried]| -> Vec<(f64, f32)> {
+            let few = tried.iter().filter(|one| one.k == HITS[0]);
+            few.map(|one| (one.ns, one.recall)).collect()
+        };
+        let (walks, lists) = (of_few(walks), of_few(lists));
+        let best = |points: &[(f64, f32)]| points.last().map(|point| point.1);
+        let recall = RECALL_AIM.min(best(&walks)?.max(best(&lists)?));
+        let price = |points: Vec<(f64, f32)>| {
+            let price = cost_of(points.into_iter(), recall);
+            price.unwrap_or(f64::INFINITY) as f32
+        };
+        Some(Choice {
+            recall,
+            graph_ns: price(walks),
+            lists_ns: price(lists),
+            rows: u32::try_from(rows).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Whether lists are the faster ones.
+    pub fn is_for_lists(&self) -> bool {
+        self.lists_ns < self.graph_ns
+    }
+
+    /// Whether it still holds for so many vectors.
+    pub(crate) fn holds_for(&self, rows: usize) -> bool {
+        rows / RECHOOSE_RATIO < self.rows as usize
+    }
+}
+
+/// Points of lists that stand in for a graph: at each, the effort with which a walk would find as much, by the points of
+/// the graph, or of lists that stood in for it before.
+pub(crate) fn points_in_place_of(walks: &[Point], lists: &[Tried]) -> Vec<Point> {
+    let stands_for = |one: &Tried| {
+        let curve = walks.iter().filter(|point| point.k as usize == one.k);
+        let curve: Vec<(f64, f32)> = curve
+            .map(|point| (f64::from(point.ef), point.recall))
+            .collect();
+        point(one.k, effort_for(&curve, one.recall), one.recall)
+    };
+    lists.iter().map(stands_for).collect()
+}
+
+/// The effort of a recall on a curve of ascending efforts, which goes on as it goes on the whole.
+fn effort_for(curve: &[(f64, f32)], recall: f32) -> f64 {
+    let (Some(&first), Some(&last)) = (curve.first(), curve.last()) else {
+        return 1.0;
+    };
+    if recall >= first.1
+        && let Some(effort) = cost_of(curve.iter().copied(), recall)
+    {
+        return effort;
+    }
+    let (from, slope) = if recall < first.1 {
+        (first, slope(first, curve.get(1).copied().unwrap_or(last)))
+    } else {
+        (last, slope(first, last))
+    };
+    from.0 * ((missed(recall) - missed(from.1)) / slope).exp()
+}
+
+/// By which power of effort what is missed falls between two points.
+fn slope((low, worse): (f64, f32), (high, better): (f64, f32)) -> f64 {
+    let steps = (high / low).ln();
+    if steps <= 0.0 {
+        return -1.0;
+    }
+    ((missed(better) - missed(worse)) / steps).min(SLOPE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(rows: &[(usize, f32, f64)]) -> Vec<Tried> {
+        let one = |&(effort, recall, ns): &(usize, f32, f64)| Tried {
+            k: 10,
+            effort,
+            recall,
+            ns,
+        };
+        rows.iter().map(one).collect()
+    }
+
+    #[test]
+    fn the_cheaper_one_at_the_aim_is_chosen() {
+        let walks = tried(&[(10, 0.8, 10.0), (40, 0.98, 40.0)]);
+        let lists = tried(&[(1, 0.5, 5.0), (8, 0.96, 30.0)]);
+        let choice = Choice::of(1_000, &walks, &lists).unwrap();
+        assert!((choice.recall - 0.95).abs() < 1e-6);
+        assert!(
+            choice.lists_ns > choice.graph_ns && !choice.is_for_lists(),
+            "{choice:?}"
+        );
+        let cheap = tried(&[(1, 0.5, 5.0), (8, 0.96, 15.0)]);
+        assert!(Choice::of(1_000, &walks, &cheap).unwrap().is_for_lists());
+        assert!(choice.holds_for(3_999) && !choice.holds_for(4_000));
+    }
+
+    #[test]
+    fn where_neither_reaches_the_aim_the_better_one_is_chosen() {
+        let walks = tried(&[(10, 0.6, 10.0), (40, 0.7, 40.0)]);
+        let lists = tried(&[(1, 0.5, 5.0), (8, 0.9, 500.0)]);
+        let choice = Choice::of(1_000, &walks, &lists).unwrap();
+        assert_eq!((choice.recall, choice.graph_ns), (0.9, f32::INFINITY));
+        assert!(choice.is_for_lists());
+        assert_eq!(Choice::of(5, &[], &[]), None);
+    }
+
+    #[test]
+    fn lists_stand_in_for_walks_that_find_as_much() {
+        let walks = tried(&[(10, 0.8, 0.0), (40, 0.95, 0.0)]);
+        let walks: Vec<Point> = walks.iter().map(Tried::point).collect();
+        let lists = tried(&[
+            (1, 0.6, 0.0),
+            (2, 0.8, 0.0),
+            (4, 0.9, 0.0),
+            (8, 0.95, 0.0),
+            (16, 0.99, 0.0),
+        ]);
+        let points = points_in_place_of(&walks, &lists);
+        let efforts: Vec<u32> = points.iter().map(|point| point.ef).collect();
+        // What is missed halves with each doubling of effort, below and beyond what was tried as well.
+        assert_eq!(efforts, [5, 10, 20, 40, 201]);
+        assert_eq!(points[4].recall, 0.99);
+    }
+}

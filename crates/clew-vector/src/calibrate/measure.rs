@@ -1,0 +1,230 @@
+//! Searches for some of a column's own vectors, with growing effort: what they find, and what they cost.
+
+use std::thread;
+
+use clew_platform::thread_cpu_time;
+
+use super::{EFFORTS, HITS, PROBES, Point, RECALL_MAX, whole};
+use crate::column::View;
+use crate::plan::Plan;
+use crate::random::spread;
+use crate::rank::Ranked;
+use crate::{ColumnOptions, Scratch, SearchRequest, VectorError};
+
+/// Vectors searched for; each costs a scan of the codes.
+const QUERIES: usize = 100;
+
+const QUERY_SEED: u64 = 0x7175_6572_6965_7321;
+
+/// What searches go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Structure {
+    Graph,
+    Lists,
+}
+
+/// One effort for one number of hits: candidates that a walk kept, or lists gone through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tried {
+    pub(crate) k: usize,
+    pub(crate) effort: usize,
+    /// No less than with less effort: but for chance, more never finds less.
+    pub(crate) recall: f32,
+    /// Processor time of a search, in nanoseconds.
+    pub(crate) ns: f64,
+}
+
+impl Tried {
+    /// As the point of a graph.
+    pub(crate) fn point(&self) -> Point {
+        point(self.k, self.effort as f64, self.recall)
+    }
+}
+
+/// A point, its effort rounded up.
+pub(super) fn point(k: usize, ef: f64, recall: f32) -> Point {
+    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Point {
+        k: narrow(k),
+        ef: narrow(whole(ef).max(1)),
+        recall,
+    }
+}
+
+/// Vectors to search for, and how far what is nearest to each lies.
+pub(crate) struct Learning {
+    queries: Vec<Query>,
+    threads: usize,
+}
+
+impl Learning {
+    /// Draws the vectors and scans for each, by whatever codes the view has, on several threads.
+    pub(crate) fn begin(
+        view: &View<'_>,
+        options: &ColumnOptions,
+        threads: usize,
+    ) -> Result<Self, VectorError> {
+        let count = view.rows.count();
+        // Rows at equal distances may all be of one kind: whoever writes them may do so in turns.
+        let rows = spread(count, QUERIES.min(count), QUERY_SEED);
+        let queries: Vec<Query> = rows.iter().map(|&row| Query::new(view, row)).collect();
+        let mut learning = Learning {
+            queries,
+            threads: threads.max(1),
+        };
+        let truth = learning.for_each(|query, scratch| {
+            query.nearest(view, options, (HITS[1], Way::Scan), scratch)
+        })?;
+        for (query, truth) in learning.queries.iter_mut().zip(truth.0) {
+            query.truth = truth;
+        }
+        Ok(learning)
+    }
+
+    /// Tries every effort that is less than a scan, until nearly all is found. Costs some 1,800 walks, or some 3,000
+    /// searches of a few lists.
+    pub(crate) fn try_all(
+        &self,
+        view: &View<'_>,
+        options: &ColumnOptions,
+        structure: Structure,
+    ) -> Result<Vec<Tried>, VectorError> {
+        let (efforts, most) = match structure {
+            Structure::Graph => (&EFFORTS[..], view.rows.count()),
+            Structure::Lists => {
+                let lists = view.lists.as_ref().map_or(0, |lists| lists.heads.len());
+                (&PROBES[..], lists + 1)
+            }
+        };
+        let mut tried: Vec<Tried> = Vec::new();
+        for k in HITS.into_iter().filter(|&k| k < view.rows.count()) {
+            let mut best = 0.0_f32;
+            for &effort in efforts.iter().filter(|&&effort| effort < most) {
+                let way = match structure {
+                    Structure::Graph if effort < k => continue,
+                    Structure::Graph => Way::Walk(effort),
+                    Structure::Lists => Way::Lists(effort),
+                };
+                let (found, ns) = self.for_each(|query, scratch| {
+                    let hits = query.nearest(view, options, (k, way), scratch)?;
+                    Ok(query.found(&hits, k))
+                })?;
+                let wanted = self.queries.iter().map(|query| k.min(query.truth.len()));
+                let wanted = wanted.sum::<usize>().max(1);
+                best = best.max(found.iter().sum::<usize>() as f32 / wanted as f32);
+                tried.push(Tried {
+                    k,
+                    effort,
+                    recall: best,
+                    ns: ns / self.queries.len().max(1) as f64,
+                });
+                if best >= RECALL_MAX {
+                    break;
+                }
+            }
+        }
+        Ok(tried)
+    }
+
+    /// What `work` makes of each query, and the processor time of all of them in nanoseconds.
+    fn for_each<T: Send>(
+        &self,
+        work: impl Fn(&Query, &mut Scratch) -> Result<T, VectorError> + Sync,
+    ) -> Result<(Vec<T>, f64), VectorError> {
+        let run = |queries: &[Query]| {
+            let mut scratch = Scratch::default();
+            let before = thread_cpu_time();
+            let made: Result<Vec<T>, VectorError> = queries
+                .iter()
+                .map(|query| work(query, &mut scratch))
+                .collect();
+            let took = thread_cpu_time().saturating_sub(before);
+            Ok((made?, took.as_secs_f64() * 1e9))
+        };
+        let share = self.queries.len().div_ceil(self.threads).max(1);
+        let parts: Vec<Result<(Vec<T>, f64), VectorError>> = thread::scope(|scope| {
+            let run = &run;
+            let shares = self.queries.chunks(share);
+            let running: Vec<_> = shares
+                .map(|queries| scope.spawn(move || run(queries)))
+                .collect();
+            let joined = running.into_iter().map(thread::ScopedJoinHandle::join);
+            joined
+                .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let (mut all, mut total) = (Vec::with_capacity(self.queries.len()), 0.0);
+        for part in parts {
+            let (made, ns) = part?;
+            all.extend(made);
+            total += ns;
+        }
+        Ok((all, total))
+    }
+}
+
+/// A stored vector that is searched for.
+struct Query {
+    row: u32,
+    vector: Vec<f32>,
+    /// Distances of what is nearest, in order.
+    truth: Vec<f32>,
+}
+
+/// How the nearest are found.
+#[derive(Clone, Copy)]
+enum Way {
+    Scan,
+    Walk(usize),
+    Lists(usize),
+}
+
+impl Query {
+    fn new(view: &View<'_>, row: u32) -> Self {
+        let mut vector = vec![0.0; view.rows.numbers];
+        let stored = view.rows.floats(row, &mut vector).to_vec();
+        Query {
+            row,
+            vector: stored,
+            truth: Vec::new(),
+        }
+    }
+
+    /// How many of `hits` are among the `k` nearest.
+    fn found(&self, hits: &[f32], k: usize) -> usize {
+        let Some(worst) = self.truth[..k.min(self.truth.len())].last() else {
+            return 0;
+        };
+        hits.iter().filter(|&hit| hit <= worst).count()
+    }
+
+    /// Distances of the nearest but for the vector itself, in order.
+    fn nearest(
+        &self,
+        view: &View<'_>,
+        options: &ColumnOptions,
+        (k, way): (usize, Way),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<f32>, VectorError> {
+        let mut request = SearchRequest::new(&self.vector, k + 1);
+        let plan = match way {
+            Way::Walk(ef) => {
+                request.ef_search = ef + 1;
+                Plan::Walk
+            }
+            Way::Lists(probes) => {
+                request.probes = Some(probes);
+                Plan::ScanLists
+            }
+            Way::Scan if view.codes.is_some() => Plan::ScanCodes,
+            Way::Scan if view.graph.is_none() && view.lists.is_some() => {
+                request.probes = Some(usize::MAX);
+                Plan::ScanLists
+            }
+            Way::Scan => Plan::Scan,
+        };
+        let ranked = crate::search::ranked_by(view, options, (&request, plan), scratch)?;
+        let others = ranked.into_iter().filter(|one| one.row() != self.row);
+        Ok(others.take(k).map(Ranked::distance).collect())
+    }
+}
