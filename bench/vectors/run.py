@@ -24,10 +24,11 @@ from table import write_results
 
 HERE = pathlib.Path(__file__).parent
 TARGETS = [0.90, 0.95, 0.99]
-EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 640, 1280]
+EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 640, 1280, 2560]
 EFFORTS = {
     "clew": EF,
-    "clew, inverted lists": EF,
+    "clew, graph": EF,
+    "clew, inverted lists": [1, 3, 6] + EF,
     "hnswlib": EF,
     "faiss HNSW": EF,
     "faiss HNSW SQ8": EF,
@@ -36,10 +37,17 @@ EFFORTS = {
     "usearch i8": EF,
     "ScaNN": [[leaves, reorder] for leaves in (4, 8, 16, 32, 64, 128, 256) for reorder in (40, 80, 160, 320)],
     "DiskANN in memory": EF,
+    "SVS LVQ4x8": EF,
+    "SVS LeanVec": EF,
 }
 # What wants libraries that the others do not bear has an environment of its own beside theirs: requirements-NAME.txt.
 APART = {"DiskANN in memory": "diskann"}
-CLEW = {"clew": [], "clew, inverted lists": ["--method", "ivf"]}
+CLEW = {
+    # What an index gets: whichever of the two others is measured to be faster.
+    "clew": ["--method", "auto"],
+    "clew, graph": ["--method", "graph"],
+    "clew, inverted lists": ["--method", "ivf"],
+}
 M, EF_CONSTRUCTION = 16, 128
 
 
@@ -89,11 +97,11 @@ class Rival:
         command = [python, str(HERE / "worker.py"), name, str(folder), metric]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, env=environment, **pipes)
-        self.built = json.loads(self.process.stdout.readline())
+        self.built = json.loads(self.process.stdout.readline() or '{"refused": "ended while it built"}')
 
     def measure(self, efforts):
         rows = []
-        for effort in efforts:
+        for effort in efforts if "refused" not in self.built else []:
             self.process.stdin.write(json.dumps(effort) + "\n")
             self.process.stdin.flush()
             rows.append(json.loads(self.process.stdout.readline()))
@@ -137,7 +145,14 @@ def measure_set(name, arguments):
             rounds[contender].append(contenders[contender].measure(EFFORTS[contender]))
     rows = []
     for contender, measured in rounds.items():
-        row = {"contender": contender, "build": contenders[contender].built["vectors_per_cpu_s"]}
+        built = contenders[contender].built
+        if "refused" in built:
+            rows.append({"contender": contender, "refused": built["refused"]})
+            contenders[contender].close()
+            continue
+        row = {"contender": contender, "build": built["vectors_per_cpu_s"]}
+        if "chosen_at_recall" in built:
+            row["chosen"] = {name: built.get(name) for name in ("chosen_at_recall", "graph_us", "lists_us")}
         for target in TARGETS:
             found = [qps_at(one, target) for one in measured]
             found = [qps for qps in found if qps is not None]

@@ -29,7 +29,7 @@ def machine():
 
 def _versions(binary):
     clew = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
-    names = ["hnswlib", "faiss-cpu", "usearch", "scann", "numpy"]
+    names = ["hnswlib", "faiss-cpu", "usearch", "scann", "scalable-vs", "numpy"]
     # In an environment of its own, of the version that it was installed from.
     apart = (pathlib.Path(__file__).parent / "requirements-diskann.txt").read_text().split()[-1].replace("==", " ")
     return ", ".join([clew] + [f"{name} {importlib.metadata.version(name)}" for name in names] + [apart])
@@ -60,11 +60,19 @@ def _table(result, targets):
     head = ["contender", "build, vectors/s"] + [f"QPS at recall {t:.2f}" for t in targets]
     lines = ["| " + " | ".join(head + ["highest recall"]) + " |", "|" + " --- |" * (len(head) + 1)]
     for row in rows:
+        if "refused" in row:
+            lines.append(f"| {row['contender']} | does not run here: {row['refused']} |" + " |" * (len(targets) + 1))
+            continue
         build = f"{row['build']:,.0f}"
         if clew and not row["contender"].startswith("clew"):
             build += _ratios(row["build"], [own["build"] for own in clew])
         cells = [row["contender"], build] + [_cell(row, t, clew) for t in targets]
         lines.append("| " + " | ".join(cells + [f"{row['recall_max']:.4f}"]) + " |")
+    for row in rows:
+        if chosen := row.get("chosen"):
+            price = lambda name: f"{chosen[name]:.0f} us" if chosen[name] else "not reached"
+            told = f"`{row['contender']}` chose at recall {chosen['chosen_at_recall']:.2f}: graph {price('graph_us')}, lists {price('lists_us')}."
+            lines += ["", told]
     return "\n".join(lines)
 
 
@@ -75,8 +83,8 @@ def write_results(found, targets, arguments):
         lines = [
             f"{_versions(arguments.bin)}. One thread, CPU time, contenders in turns (ABBA), median of",
             f"{arguments.rounds} rounds with least and greatest in brackets; recall@10 over 1,000 queries by {result['metric']},",
-            'graphs of M 16 and efConstruction 128. "a / b x" is how many times as fast Clew\'s graph and its inverted',
-            "lists are; **LOST** marks where neither is.",
+            "graphs of M 16 and efConstruction 128. \"clew\" is what an index gets, the graph or lists by what both cost when it is",
+            'built. "a / b / c x" is how many times as fast Clew is, in the order of its rows; **LOST** marks where none is.',
             "",
             _table(result, targets),
         ]

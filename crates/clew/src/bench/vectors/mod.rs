@@ -46,7 +46,7 @@ pub(crate) struct VectorsArguments {
     #[arg(long, value_enum, default_value = "f32")]
     element: Stored,
     /// What the column is searched through.
-    #[arg(long, value_enum, default_value = "graph")]
+    #[arg(long, value_enum, default_value = "auto")]
     method: Way,
     /// Inverted lists, with `--method ivf`; 0 leaves the choice to the number of vectors.
     #[arg(long, value_name = "N", default_value_t = 0)]
