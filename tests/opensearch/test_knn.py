@@ -1,7 +1,7 @@
 """Nearest neighbours: how many of the true ones are found, with and without a filter."""
 
 import numpy
-from opensearchpy.exceptions import NotFoundError
+from opensearchpy.exceptions import NotFoundError, RequestError
 
 from .base import ClewTest
 
@@ -89,6 +89,41 @@ class Recall(ClewTest):
             some, filter={"term": {"group": "g3"}}, method_parameters={"ef_search": 64}
         )
         self.assertGreaterEqual(recall, RECALL_MIN)
+
+    def columns(self, index):
+        shards = self.client.indices.segments(index=index)["indices"][index]["shards"]
+        segments = [one for shard in shards.values() for copy in shard for one in copy["segments"].values()]
+        return [one["attributes"]["vectors"]["v"] for one in segments]
+
+    def test_it_is_told_what_was_chosen_and_why(self):
+        (column,) = self.columns("v")
+        chosen = column["chosen"]
+        self.assertEqual((column["count"], chosen["rows"]), (COUNT, COUNT))
+        self.assertEqual(column["structure"], chosen["structure"])
+        self.assertGreater(chosen["recall"], 0.9)
+        prices = {"graph": chosen["graph_ns"], "lists": chosen["lists_ns"]}
+        self.assertIsNotNone(prices[column["structure"]])
+        self.assertEqual(prices[column["structure"]], min(price for price in prices.values() if price is not None))
+
+    def test_a_graph_that_is_insisted_on_is_what_there_is(self):
+        method = {"name": "hnsw", "engine": "faiss", "space_type": "l2", "exact_structure": True}
+        field = {"type": "knn_vector", "dimension": DIMENSION, "method": method}
+        body = {"settings": {"index": {"knn": True, "number_of_shards": 1}}, "mappings": {"properties": {"v": field}}}
+        self.client.indices.create(index="named", body=body)
+        for start in range(0, COUNT // 4, BATCH):
+            lines = []
+            for number in range(start, start + BATCH):
+                lines += [{"index": {"_id": str(number)}}, {"v": self.vectors[number].tolist()}]
+            self.assertFalse(self.client.bulk(index="named", body=lines)["errors"])
+        self.client.indices.refresh(index="named")
+        self.client.indices.forcemerge(index="named", max_num_segments=1)
+        shown = self.client.indices.get_mapping(index="named")["named"]["mappings"]["properties"]["v"]
+        self.assertIs(shown["method"]["exact_structure"], True)
+        (column,) = self.columns("named")
+        self.assertEqual((column["structure"], column["chosen"]), ("graph", None))
+        wrong = {"mappings": {"properties": {"v": {**field, "method": {**method, "exact_structure": "perhaps"}}}}}
+        with self.assertRaises(RequestError):
+            self.client.indices.create(index="wrong", body=wrong)
 
     def test_scores_are_those_of_the_distance(self):
         query = self.queries[0]
