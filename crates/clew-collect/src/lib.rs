@@ -41,6 +41,8 @@
 //!
 //! Deliberately absent: the engine and the servers. Clew itself is one more place to send to.
 
+pub mod config;
+
 mod error;
 mod options;
 mod progress;

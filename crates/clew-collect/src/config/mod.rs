@@ -1,0 +1,147 @@
+//! The configuration file of the collector: what is read, what is made of it, where it goes.
+//!
+//! ```yaml
+//! registry: /var/lib/clew/registry.json
+//! inputs:
+//!   - type: file
+//!     paths: [/var/log/app/*.log]
+//!     parse: plain
+//!     processors:
+//!       - dissect: {field: message, pattern: "%{level} %{text}"}
+//! processors:
+//!   - add: {field: service, value: "${SERVICE:shop}"}
+//! outputs:
+//!   - {type: clew, url: "http://127.0.0.1:9200", index: logs}
+//! ```
+//!
+//! What is wrong with a file is told with its line and the full name of the key; an unknown key with the nearest that is
+//! known. Nothing here opens a file: the text and the variables are handed in.
+
+mod input;
+mod output;
+mod section;
+mod source;
+
+pub use input::{FileInput, InputConfig, InputKind};
+pub use output::{BulkOutput, Compression, FileOutput, OutputConfig};
+pub use section::ConfigError;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use section::{Section, take_list};
+use source::Source;
+
+/// Inputs, and outputs, of one file.
+const ITEMS_MAX: usize = 1000;
+
+/// A configuration file, read and checked.
+#[derive(Clone, Debug)]
+pub struct CollectConfig {
+    /// What concerns the whole run.
+    pub general: General,
+    /// What is read.
+    pub inputs: Vec<InputConfig>,
+    /// What is made of every event, after the processors of its input.
+    pub processors: Vec<ProcessorConfig>,
+    /// Where events go: all of them to each.
+    pub outputs: Vec<OutputConfig>,
+}
+
+/// What concerns the whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct General {
+    /// The file that remembers how far each file was read.
+    pub registry: PathBuf,
+    /// How long an acknowledged position may stay unwritten.
+    pub registry_interval_ms: u64,
+    /// The value of `host.name`; the machine's name when not given.
+    pub host: Option<String>,
+    /// Events in a batch at most.
+    pub batch_lines_max: usize,
+    /// Document bytes in a batch at most.
+    pub batch_bytes_max: usize,
+}
+
+impl Default for General {
+    fn default() -> Self {
+        General {
+            registry: PathBuf::from("clew-registry.json"),
+            registry_interval_ms: 250,
+            host: None,
+            batch_lines_max: 2_000,
+            batch_bytes_max: 2 << 20,
+        }
+    }
+}
+
+/// One processor as it is written: its name and its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessorConfig {
+    /// `{name: {parameters}}`.
+    pub definition: Value,
+    /// Where it stands, for what is wrong with it.
+    pub place: String,
+    /// The line of the file, counted from 1.
+    pub line: Option<usize>,
+}
+
+impl CollectConfig {
+    /// Reads a configuration. `name` is the file's, for what is wrong with it; `variable` finds what `${NAME}` stands for.
+    ///
+    /// # Errors
+    /// The first key, value or variable that is wrong, with its line.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let source = Source::new(name, text);
+        let mut root = Section::root(&source, source.tree(variable)?)?;
+        let inputs = take_list(&mut root, "inputs", ITEMS_MAX)?;
+        let outputs = take_list(&mut root, "outputs", ITEMS_MAX)?;
+        let processors = processors(&mut root)?;
+        let general = root.read(&["inputs", "outputs", "processors"], &[])?;
+        let config = CollectConfig {
+            general,
+            inputs: inputs
+                .into_iter()
+                .map(InputConfig::read)
+                .collect::<Result<_, _>>()?,
+            processors,
+            outputs: outputs
+                .into_iter()
+                .map(OutputConfig::read)
+                .collect::<Result<_, _>>()?,
+        };
+        for (list, is_empty) in [
+            ("inputs", config.inputs.is_empty()),
+            ("outputs", config.outputs.is_empty()),
+        ] {
+            if is_empty {
+                return Err(source.error(list, None, "must name at least one".to_owned()));
+            }
+        }
+        Ok(config)
+    }
+}
+
+/// The processors of a section, each with its place.
+fn processors(section: &mut Section<'_>) -> Result<Vec<ProcessorConfig>, ConfigError> {
+    let items = take_list(section, "processors", ITEMS_MAX)?;
+    let one = |item: Section<'_>| match item.len() {
+        1 => Ok(ProcessorConfig {
+            place: item.place(),
+            line: item.line(),
+            definition: item.into_value(),
+        }),
+        _ => Err(item.wrong(None, "must be one processor: its name and its parameters")),
+    };
+    items.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests;

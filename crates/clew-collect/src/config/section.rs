@@ -1,0 +1,157 @@
+//! Reading a part of the tree into a struct whose `Default` says which keys there are, so that a new key is a new field.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::source::{Part, Source, written};
+
+/// What is wrong with a configuration, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: [{place}] {reason}", position(file, *line))]
+pub struct ConfigError {
+    /// The file.
+    pub file: String,
+    /// Its line, counted from 1, if it is known.
+    pub line: Option<usize>,
+    /// The key, with those it is inside of.
+    pub place: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+fn position(file: &str, line: Option<usize>) -> String {
+    match line {
+        Some(line) => format!("{file}, line {line}"),
+        None => file.to_owned(),
+    }
+}
+
+/// A mapping of the configuration that is being read.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    source: &'a Source<'a>,
+    path: Vec<Part>,
+    members: Map<String, Value>,
+}
+
+impl<'a> Section<'a> {
+    pub(super) fn root(source: &'a Source<'a>, tree: Value) -> Result<Self, ConfigError> {
+        Section::at(source, Vec::new(), tree)
+    }
+
+    fn at(source: &'a Source<'a>, path: Vec<Part>, value: Value) -> Result<Self, ConfigError> {
+        match value {
+            Value::Object(members) => Ok(Section {
+                source,
+                path,
+                members,
+            }),
+            _ => {
+                let line = source.line_of(&path);
+                let reason = "must be a mapping of keys to values".to_owned();
+                Err(source.error(&written(&path), line, reason))
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Takes a key that several kinds of sections have.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        self.members.shift_remove(key)
+    }
+
+    /// Takes a key whose value is a text.
+    pub(super) fn take_text(&mut self, key: &str) -> Result<Option<String>, ConfigError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.wrong(Some(key), "must be a text")),
+        }
+    }
+
+    pub(super) fn place(&self) -> String {
+        written(&self.path)
+    }
+
+    pub(super) fn line(&self) -> Option<usize> {
+        self.source.line_of(&self.path)
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        Value::Object(self.members)
+    }
+
+    /// What is wrong with the section, or with one of its keys.
+    pub(super) fn wrong(&self, key: Option<&str>, reason: impl Into<String>) -> ConfigError {
+        let mut path = self.path.clone();
+        path.extend(key.map(|key| Part::Key(key.to_owned())));
+        let line = self.source.line_of(&path);
+        self.source.error(&written(&path), line, reason.into())
+    }
+
+    /// The nearest of the names that are known.
+    pub(super) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
+        let distance = |known: &&&str| strsim::damerau_levenshtein(known, name);
+        names.iter().min_by_key(distance).copied().unwrap_or("")
+    }
+
+    /// Reads what is left into a struct; `taken` are keys that were known before, for the nearest one, and `required`
+    /// those that have no default.
+    pub(super) fn read<T: Default + Serialize + DeserializeOwned>(
+        self,
+        taken: &[&str],
+        required: &[&str],
+    ) -> Result<T, ConfigError> {
+        let defaults = serde_json::to_value(T::default()).expect("plain fields");
+        let known = defaults.as_object().expect("a struct is an object");
+        let mut names: Vec<&str> = known.keys().map(String::as_str).collect();
+        names.extend(taken);
+        for (key, value) in &self.members {
+            if !known.contains_key(key) {
+                let nearest = Section::nearest(&names, key);
+                let reason = format!("is no known key, did you mean [{nearest}]?");
+                return Err(self.wrong(Some(key), reason));
+            }
+            // Alone, so that what is wrong with a value is told of its own key.
+            let alone = Map::from_iter([(key.clone(), value.clone())]);
+            if let Err(error) = serde_json::from_value::<T>(Value::Object(alone)) {
+                return Err(self.wrong(Some(key), error.to_string()));
+            }
+        }
+        if let Some(missing) = required
+            .iter()
+            .find(|key| !self.members.contains_key(**key))
+        {
+            return Err(self.wrong(None, format!("lacks [{missing}]")));
+        }
+        let whole = Value::Object(self.members.clone());
+        serde_json::from_value(whole).map_err(|error| self.wrong(None, error.to_string()))
+    }
+}
+
+/// Takes a list of mappings.
+pub(super) fn take_list<'a>(
+    section: &mut Section<'a>,
+    key: &str,
+    items_max: usize,
+) -> Result<Vec<Section<'a>>, ConfigError> {
+    let items = match section.take(key) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items,
+        Some(_) => return Err(section.wrong(Some(key), "must be a list")),
+    };
+    if items.len() > items_max {
+        let reason = format!("has {} items, at most {items_max} are taken", items.len());
+        return Err(section.wrong(Some(key), reason));
+    }
+    let one = |(number, item)| {
+        let mut path = section.path.clone();
+        path.extend([Part::Key(key.to_owned()), Part::Item(number)]);
+        Section::at(section.source, path, item)
+    };
+    items.into_iter().enumerate().map(one).collect()
+}

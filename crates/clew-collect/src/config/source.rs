@@ -1,0 +1,235 @@
+//! The text of a configuration: its tree with the variables put in, and the line of every place in it.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::section::ConfigError;
+
+/// A configuration's text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+/// One step from a place in the tree to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Key(String),
+    Item(usize),
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(name: &'a str, text: &'a str) -> Self {
+        Source { name, text }
+    }
+
+    /// The tree of the text, with variables put in.
+    pub(super) fn tree(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Value, ConfigError> {
+        let read: Result<Option<Value>, _> = serde_yaml_ng::from_str(self.text);
+        let mut tree = match read {
+            Ok(read) => read.unwrap_or_else(|| Value::Object(Map::new())),
+            Err(error) => {
+                let line = error.location().map(|location| location.line());
+                return Err(self.error("", line, format!("is not valid YAML: {error}")));
+            }
+        };
+        self.substitute(&mut tree, &mut Vec::new(), variable)?;
+        Ok(tree)
+    }
+
+    fn substitute(
+        &self,
+        value: &mut Value,
+        path: &mut Vec<Part>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), ConfigError> {
+        match value {
+            Value::Object(members) => {
+                for (key, inner) in members {
+                    path.push(Part::Key(key.clone()));
+                    self.substitute(inner, path, variable)?;
+                    path.pop();
+                }
+            }
+            Value::Array(items) => {
+                for (number, inner) in items.iter_mut().enumerate() {
+                    path.push(Part::Item(number));
+                    self.substitute(inner, path, variable)?;
+                    path.pop();
+                }
+            }
+            Value::String(text) if text.contains("${") => {
+                *value = filled(text, variable)
+                    .map_err(|reason| self.error(&written(path), self.line_of(path), reason))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The line of a place, counted from 1. The text is read again up to there, so this is for errors.
+    pub(super) fn line_of(&self, path: &[Part]) -> Option<usize> {
+        let deserializer = serde_yaml_ng::Deserializer::from_str(self.text);
+        let error = Walk(path).deserialize(deserializer).err()?;
+        error.location().map(|location| location.line())
+    }
+
+    pub(super) fn error(&self, place: &str, line: Option<usize>, reason: String) -> ConfigError {
+        ConfigError {
+            file: self.name.to_owned(),
+            line,
+            place: place.to_owned(),
+            reason,
+        }
+    }
+}
+
+/// A path as people write it: `inputs[0].paths`.
+pub(super) fn written(path: &[Part]) -> String {
+    let mut text = String::new();
+    for part in path {
+        match part {
+            Part::Key(key) if text.is_empty() => text.push_str(key),
+            Part::Key(key) => text.push_str(&format!(".{key}")),
+            Part::Item(number) => text.push_str(&format!("[{number}]")),
+        }
+    }
+    text
+}
+
+/// A text with its variables put in: `${NAME}`, `${NAME:default}`; `$${` stands for `${`. A text that is one variable and
+/// nothing else becomes the number or the flag that it spells.
+fn filled(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Value, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        if let Some(before) = rest[..at].strip_suffix('$') {
+            out.push_str(before);
+            out.push_str("${");
+            rest = &rest[at + 2..];
+            continue;
+        }
+        out.push_str(&rest[..at]);
+        let inside = &rest[at + 2..];
+        let end = inside
+            .find('}')
+            .ok_or_else(|| "has `${` without its `}`".to_owned())?;
+        let (name, default) = match inside[..end].split_once(':') {
+            Some((name, default)) => (name, Some(default)),
+            None => (&inside[..end], None),
+        };
+        let value = variable(name).or_else(|| default.map(str::to_owned));
+        let value = value.ok_or_else(|| {
+            format!("the variable {name} is not set, and has no default (${{{name}:default}})")
+        })?;
+        rest = &inside[end + 1..];
+        if at == 0 && out.is_empty() && rest.is_empty() {
+            return Ok(scalar(&value));
+        }
+        out.push_str(&value);
+    }
+    out.push_str(rest);
+    Ok(Value::String(out))
+}
+
+fn scalar(text: &str) -> Value {
+    match serde_yaml_ng::from_str(text) {
+        Ok(read @ (Value::Bool(_) | Value::Number(_))) => read,
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+/// Walks to a place and stops there with an error, which has the place's line.
+struct Walk<'p>(&'p [Part]);
+
+const HERE: &str = "here";
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.0.first() {
+            Some(Part::Key(_)) => deserializer.deserialize_map(self),
+            Some(Part::Item(_)) => deserializer.deserialize_seq(self),
+            None => deserializer.deserialize_any(Stop),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what the path leads to")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Some(Part::Key(wanted)) = self.0.first() else {
+            return Ok(());
+        };
+        let rest = &self.0[1..];
+        // The last key is stopped at itself: its value may begin some lines further down.
+        let stop_at = rest.is_empty().then_some(wanted.as_str());
+        while let Some(key) = map.next_key_seed(Key { stop_at })? {
+            if key == *wanted {
+                return map.next_value_seed(Walk(rest));
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Some(Part::Item(wanted)) = self.0.first() else {
+            return Ok(());
+        };
+        for _ in 0..*wanted {
+            items.next_element::<IgnoredAny>()?;
+        }
+        items.next_element_seed(Walk(&self.0[1..])).map(drop)
+    }
+}
+
+struct Key<'p> {
+    stop_at: Option<&'p str>,
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<String, E> {
+        match self.stop_at == Some(key) {
+            true => Err(E::custom(HERE)),
+            false => Ok(key.to_owned()),
+        }
+    }
+}
+
+/// Stops at any value.
+struct Stop;
+
+impl<'de> Visitor<'de> for Stop {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HERE)
+    }
+}

@@ -1,0 +1,130 @@
+use super::*;
+
+fn parse(text: &str) -> Result<CollectConfig, ConfigError> {
+    let variable = |name: &str| match name {
+        "HOST" => Some("web1".to_owned()),
+        "LINES" => Some("500".to_owned()),
+        _ => None,
+    };
+    CollectConfig::parse("c.yaml", text, &variable)
+}
+
+const WHOLE: &str = "\
+registry: r.json
+host: ${HOST}-${N:7}
+batch_lines_max: ${LINES}
+inputs:
+  - type: file
+    paths: [/l/*.log, '/m/$${x}']
+    parse: nginx
+    processors:
+      - dissect: {field: message, pattern: '%{a} %{b}'}
+processors:
+  - remove: {field: message}
+outputs:
+  - type: clew
+    url: ${URL:http://h:1}
+  - {type: file, path: o.json, compression: gzip}
+  - type: stdout
+";
+
+#[test]
+fn a_whole_file_is_read_with_its_variables() {
+    let config = parse(WHOLE).unwrap();
+    assert_eq!(config.general.host.as_deref(), Some("web1-7"));
+    assert_eq!(config.general.batch_lines_max, 500);
+    assert_eq!(config.general.batch_bytes_max, 2 << 20);
+    let input = &config.inputs[0];
+    assert_eq!(input.parse, "nginx_access".parse().unwrap());
+    let InputKind::File(file) = &input.kind;
+    assert_eq!(file.paths[1], PathBuf::from("/m/${x}"));
+    assert_eq!(input.processors[0].place, "inputs[0].processors[0]");
+    assert_eq!(input.processors[0].line, Some(9));
+    assert_eq!(config.processors.len(), 1);
+    let OutputConfig::Bulk(bulk) = &config.outputs[0] else {
+        panic!("{:?}", config.outputs);
+    };
+    assert_eq!(bulk.url, "http://h:1");
+    assert!(matches!(
+        &config.outputs[1],
+        OutputConfig::File(FileOutput {
+            compression: Compression::Gzip,
+            ..
+        })
+    ));
+    assert_eq!(config.outputs[2], OutputConfig::Stdout);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
+    let check = |from: &str, to: &str, expected: &str| {
+        assert!(WHOLE.contains(from));
+        let error = parse(&WHOLE.replace(from, to)).unwrap_err().to_string();
+        assert_eq!(error, format!("c.yaml, {expected}"));
+    };
+    check(
+        "registry:",
+        "registri:",
+        "line 1: [registri] is no known key, did you mean [registry]?",
+    );
+    check(
+        "inputs:",
+        "input:",
+        "line 4: [input] is no known key, did you mean [inputs]?",
+    );
+    check(
+        "    paths:",
+        "    pahts:",
+        "line 6: [inputs[0].pahts] is no known key, did you mean [paths]?",
+    );
+    check(
+        "compression: gzip",
+        "compresion: gzip",
+        "line 15: [outputs[1].compresion] is no known key, did you mean [compression]?",
+    );
+    check(
+        "type: stdout",
+        "type: stdou",
+        "line 16: [outputs[2].type] no output is called [stdou], did you mean [stdout]?",
+    );
+    check(
+        "${LINES}",
+        "many",
+        "line 3: [batch_lines_max] invalid type: string \"many\", expected usize",
+    );
+    check(
+        "${URL:http://h:1}",
+        "${URL}",
+        "line 14: [outputs[0].url] the variable URL is not set, and has no default \
+         (${URL:default})",
+    );
+    check(
+        "- remove: {field: message}",
+        "- 7",
+        "line 11: [processors[0]] must be a mapping of keys to values",
+    );
+    check(
+        "- type: clew\n    url",
+        "- url",
+        "line 13: [outputs[0]] lacks [type], one of clew, opensearch, file, stdout",
+    );
+}
+
+#[test]
+fn a_file_without_inputs_or_outputs_is_refused() {
+    for text in [
+        "",
+        "inputs: []",
+        "inputs: [{paths: [a]}]",
+        "outputs: [{type: stdout}]",
+    ] {
+        let error = parse(text).unwrap_err();
+        assert!(error.reason.contains("at least one"), "{error}");
+    }
+    assert!(
+        parse("a: [")
+            .unwrap_err()
+            .to_string()
+            .contains("not valid YAML")
+    );
+}
