@@ -1,82 +1,6 @@
-//! Writing JSON straight into a byte buffer: no tree, no copies beyond the final one.
+//! Members of JSON objects, written one by one without a tree.
 
-/// Appends a string with its quotes.
-pub(crate) fn push_text(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    push_escaped(out, text.as_bytes());
-    out.push(b'"');
-}
-
-/// Appends text that is known to be UTF-8, escaping what JSON requires and nothing else.
-pub(crate) fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
-    let mut copied = 0;
-    let mut index = 0;
-    while index < bytes.len() {
-        if let Some(word) = bytes.get(index..index + 8) {
-            let word = u64::from_le_bytes(word.try_into().expect("the slice has eight bytes"));
-            let found = special_bytes(word);
-            if found == 0 {
-                index += 8;
-                continue;
-            }
-            index += (found.trailing_zeros() / 8) as usize;
-        }
-        if is_special(bytes[index]) {
-            out.extend_from_slice(&bytes[copied..index]);
-            push_escape(out, bytes[index]);
-            copied = index + 1;
-        }
-        index += 1;
-    }
-    out.extend_from_slice(&bytes[copied..]);
-}
-
-/// Appends a whole number.
-pub(crate) fn push_number(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0_u8; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + u8::try_from(value % 10).expect("a digit is below ten");
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[start..]);
-}
-
-fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
-}
-
-/// The top bit of each byte that may need an escape. The lowest bit set is always right; borrow
-/// can set higher ones by mistake, which the caller's own check of the byte catches.
-fn special_bytes(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const TOPS: u64 = ONES << 7;
-    let zero_in = |value: u64| value.wrapping_sub(ONES) & !value;
-    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = zero_in(word ^ (ONES * u64::from(b'"')));
-    let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
-    (below_space | quote | backslash) & TOPS
-}
-
-fn push_escape(out: &mut Vec<u8>, byte: u8) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    match byte {
-        b'"' => out.extend_from_slice(b"\\\""),
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        b'\n' => out.extend_from_slice(b"\\n"),
-        b'\r' => out.extend_from_slice(b"\\r"),
-        b'\t' => out.extend_from_slice(b"\\t"),
-        _ => {
-            out.extend_from_slice(b"\\u00");
-            out.push(HEX[usize::from(byte >> 4)]);
-            out.push(HEX[usize::from(byte & 15)]);
-        }
-    }
-}
+pub(crate) use clew_ingest::json_text::{push_escaped, push_number, push_text};
 
 /// The inside of a JSON object that is written member by member, objects in objects included.
 #[derive(Debug, Default)]
@@ -178,21 +102,6 @@ impl Members {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_byte_at_every_place_of_a_word_survives_escaping() {
-        for code in 0..=0x2ff_u32 {
-            let Some(letter) = char::from_u32(code) else {
-                continue;
-            };
-            for place in 0..17 {
-                let text = format!("{}{letter}{}", "a".repeat(place), "\u{7f}b é\"".repeat(2));
-                let mut out = Vec::new();
-                push_text(&mut out, &text);
-                assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
-            }
-        }
-    }
 
     #[test]
     fn members_nest_and_leave_out_what_is_empty() {

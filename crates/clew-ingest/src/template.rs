@@ -63,6 +63,15 @@ impl Template {
         self.nodes.iter().all(|node| matches!(node, Node::Text(_)))
     }
 
+    /// The text that it is, whatever the values.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self.nodes.as_slice() {
+            [] => Some(""),
+            [Node::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     /// Fills a template with values.
     ///
     /// # Errors

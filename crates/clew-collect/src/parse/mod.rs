@@ -3,7 +3,6 @@
 //!
 //! A parser takes a line or refuses it, it never fails: a refused line is sent as it is.
 
-mod civil;
 mod stamp;
 mod token;
 
@@ -23,7 +22,7 @@ mod auto;
 use std::str::FromStr;
 
 pub(crate) use auto::choose;
-pub(crate) use civil::{Civil, Times};
+pub(crate) use clew_ingest::{Civil, Times};
 
 use crate::json::Members;
 

@@ -1,7 +1,7 @@
 //! The time stamps log lines begin with, recognised at the start of a text; each function returns
 //! the time and the rest.
 
-use super::civil::{Civil, Times};
+use super::{Civil, Times};
 
 /// A stamp with what it said about its zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,4 +6,5 @@ mod processor;
 mod run;
 
 pub use definition::Pipeline;
+pub(crate) use processor::{Field, Processor};
 pub use run::{Alone, Flow, Surroundings, run_named};

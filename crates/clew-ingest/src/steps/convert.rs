@@ -1,6 +1,8 @@
 //! `convert`: a value as another kind of value.
 
-use serde_json::{Number, Value};
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
 
 use crate::error::{DefinitionError, Failure};
 use crate::java::java_text;
@@ -63,66 +65,75 @@ impl ConvertType {
                 self.name()
             )));
         }
+        if !value.is_string() && matches!(self, ConvertType::Auto) {
+            return Ok(value);
+        }
         let text = java_text(&value);
-        let wrong = || {
-            let name = self.name();
-            Failure::no_number(format!("unable to convert [{text}] to {name}"), &text)
-        };
-        let whole = || parse_whole(text.trim());
-        Ok(match self {
-            ConvertType::Text => text.into(),
-            ConvertType::Integer => {
-                let number = whole().and_then(|number| i32::try_from(number).ok());
-                number.ok_or_else(wrong)?.into()
-            }
-            ConvertType::Long => whole().ok_or_else(wrong)?.into(),
-            ConvertType::Float | ConvertType::Double => {
-                let number = text.trim().parse::<f64>().ok().and_then(Number::from_f64);
-                Value::Number(number.ok_or_else(wrong)?)
-            }
-            ConvertType::Boolean => match text.to_ascii_lowercase().as_str() {
-                "true" => true.into(),
-                "false" => false.into(),
+        match self.read(&text) {
+            Some(Typed::Text) => Ok(text.into()),
+            Some(Typed::Whole(number)) => Ok(number.into()),
+            Some(Typed::Float(number)) => Ok(json!(number)),
+            Some(Typed::Bool(truth)) => Ok(truth.into()),
+            None => Err(match self {
+                ConvertType::Boolean => Failure::unfit(format!(
+                    "[{text}] is not a boolean value, cannot convert to boolean"
+                )),
+                ConvertType::Ip => {
+                    Failure::unfit(format!("[{text}] is not a valid ipv4/ipv6 address"))
+                }
                 _ => {
-                    return Err(Failure::unfit(format!(
-                        "[{text}] is not a boolean value, cannot convert to boolean"
-                    )));
+                    let name = self.name();
+                    Failure::no_number(format!("unable to convert [{text}] to {name}"), &text)
                 }
-            },
-            ConvertType::Ip => match text.parse::<std::net::IpAddr>() {
-                Ok(_) => text.into(),
-                Err(_) => {
-                    return Err(Failure::unfit(format!(
-                        "[{text}] is not a valid ipv4/ipv6 address"
-                    )));
-                }
-            },
-            ConvertType::Auto => auto(value, &text),
-        })
+            }),
+        }
     }
+
+    /// What a text spells, if it is of this type.
+    pub(crate) fn read(self, text: &str) -> Option<Typed> {
+        match self {
+            ConvertType::Text => Some(Typed::Text),
+            ConvertType::Integer => {
+                let number = parse_whole(text.trim())?;
+                i32::try_from(number).ok().map(|_| Typed::Whole(number))
+            }
+            ConvertType::Long => parse_whole(text.trim()).map(Typed::Whole),
+            ConvertType::Float | ConvertType::Double => finite(text.trim()).map(Typed::Float),
+            ConvertType::Boolean if text.eq_ignore_ascii_case("true") => Some(Typed::Bool(true)),
+            ConvertType::Boolean if text.eq_ignore_ascii_case("false") => Some(Typed::Bool(false)),
+            ConvertType::Boolean => None,
+            ConvertType::Ip => text.parse::<IpAddr>().ok().map(|_| Typed::Text),
+            ConvertType::Auto => Some(match text {
+                "true" => Typed::Bool(true),
+                "false" => Typed::Bool(false),
+                _ => match (text.parse(), finite(text)) {
+                    (Ok(number), _) => Typed::Whole(number),
+                    (_, Some(number)) => Typed::Float(number),
+                    _ => Typed::Text,
+                },
+            }),
+        }
+    }
+}
+
+/// What a text is found to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Typed {
+    /// Text, as it is.
+    Text,
+    Whole(i64),
+    /// A number that JSON can say.
+    Float(f64),
+    Bool(bool),
+}
+
+fn finite(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
 fn parse_whole(text: &str) -> Option<i64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
-    }
-}
-
-fn auto(value: Value, text: &str) -> Value {
-    if !value.is_string() {
-        return value;
-    }
-    match text {
-        "true" => return true.into(),
-        "false" => return false.into(),
-        _ => {}
-    }
-    if let Ok(number) = text.parse::<i64>() {
-        return number.into();
-    }
-    match text.parse::<f64>().ok().and_then(Number::from_f64) {
-        Some(number) => Value::Number(number),
-        None => value,
     }
 }

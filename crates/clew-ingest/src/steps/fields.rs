@@ -19,12 +19,17 @@ const NOT_IN_PATTERNS: [char; 9] = [' ', '"', '*', '\\', '<', '|', ',', '>', '/'
 pub(crate) struct Copied {
     from: Template,
     to: Template,
-    ignore_missing: bool,
-    replace: bool,
-    remove: bool,
+    pub(crate) ignore_missing: bool,
+    pub(crate) replace: bool,
+    pub(crate) remove: bool,
 }
 
 impl Copied {
+    /// From where to where, if that is the same for every document.
+    pub(crate) fn paths(&self) -> Option<(&str, &str)> {
+        Some((self.from.text()?, self.to.text()?))
+    }
+
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         Ok(Copied {
             from: template(&text(config, "source_field")?)?,
@@ -73,10 +78,20 @@ impl Copied {
 pub(crate) struct Removed {
     fields: Vec<Template>,
     all_but: Option<Vec<Template>>,
-    ignore_missing: bool,
+    pub(crate) ignore_missing: bool,
 }
 
 impl Removed {
+    /// The fields, if they are the same for every document, and whether it is they that stay.
+    pub(crate) fn paths(&self) -> Option<(Vec<&str>, bool)> {
+        let (fields, are_kept) = match &self.all_but {
+            Some(kept) => (kept, true),
+            None => (&self.fields, false),
+        };
+        let paths: Option<Vec<&str>> = fields.iter().map(Template::text).collect();
+        paths.map(|paths| (paths, are_kept))
+    }
+
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let templates = |names: Vec<String>| names.iter().map(|name| template(name)).collect();
         let fields = one_or_more(config, "field")?;

@@ -10,9 +10,9 @@ use crate::members::{flag, optional, text};
 /// The step.
 #[derive(Debug)]
 pub(crate) struct Json {
-    field: String,
+    pub(crate) field: String,
     /// Where the value goes; none means that its members go to the document itself.
-    target: Option<String>,
+    pub(crate) target: Option<String>,
 }
 
 impl Json {

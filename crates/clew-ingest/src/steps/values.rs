@@ -28,6 +28,11 @@ pub(crate) enum Change {
 }
 
 impl Change {
+    /// Whether it changes letters or takes some away, and nothing else.
+    pub(crate) fn is_of_letters(&self) -> bool {
+        matches!(self, Change::Lower | Change::Upper | Change::Trim)
+    }
+
     /// Changes a value.
     pub(crate) fn apply(&self, path: &str, value: Value) -> Result<Value, Failure> {
         match (self, value) {

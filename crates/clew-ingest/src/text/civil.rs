@@ -6,19 +6,26 @@ use jiff::tz::TimeZone;
 
 /// A date and a time of day that exist in the calendar, in no particular zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Civil {
-    pub(crate) year: i16,
-    pub(crate) month: u8,
-    pub(crate) day: u8,
-    pub(crate) hour: u8,
-    pub(crate) minute: u8,
-    pub(crate) second: u8,
-    pub(crate) millisecond: u16,
+pub struct Civil {
+    /// 1 to 9999.
+    pub year: i16,
+    /// 1 to 12.
+    pub month: u8,
+    /// 1 to 31.
+    pub day: u8,
+    /// 0 to 23.
+    pub hour: u8,
+    /// 0 to 59.
+    pub minute: u8,
+    /// 0 to 59.
+    pub second: u8,
+    /// 0 to 999.
+    pub millisecond: u16,
 }
 
 impl Civil {
     /// `None` when a part is out of range; a leap second becomes the second before it.
-    pub(crate) fn checked(mut self) -> Option<Civil> {
+    pub fn checked(mut self) -> Option<Civil> {
         self.second = if self.second == 60 { 59 } else { self.second };
         let fits = (1..=12).contains(&self.month)
             && (1..=month_days(self.year, self.month)).contains(&self.day)
@@ -31,14 +38,14 @@ impl Civil {
     }
 
     /// Milliseconds since the epoch if this were UTC.
-    pub(crate) fn as_utc_ms(self) -> i64 {
+    pub fn as_utc_ms(self) -> i64 {
         let days = days_from_civil(i64::from(self.year), self.month, self.day);
         let minutes = (days * 24 + i64::from(self.hour)) * 60 + i64::from(self.minute);
         (minutes * 60 + i64::from(self.second)) * 1000 + i64::from(self.millisecond)
     }
 
     /// The UTC date and time of an epoch time; years outside 1..=9999 are clamped to the epoch.
-    pub(crate) fn from_utc_ms(ms: i64) -> Civil {
+    pub fn from_utc_ms(ms: i64) -> Civil {
         let (days, in_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
         let (year, month, day) = civil_from_days(days);
         let Ok(year) = i16::try_from(year) else {
@@ -62,7 +69,7 @@ impl Civil {
     }
 
     /// Appends `2026-01-02T03:04:05.678Z`.
-    pub(crate) fn push_iso(self, out: &mut Vec<u8>) {
+    pub fn push_iso(self, out: &mut Vec<u8>) {
         let mut text = *b"0000-00-00T00:00:00.000Z";
         let mut put = |at: usize, width: usize, value: u16| {
             let mut rest = value;
@@ -82,6 +89,7 @@ impl Civil {
     }
 }
 
+/// Days of a month.
 pub(crate) fn month_days(year: i16, month: u8) -> u8 {
     let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     match month {
@@ -121,18 +129,19 @@ fn civil_from_days(days: i64) -> (i64, u8, u8) {
 
 /// Turns local times into epoch times and guesses missing years.
 #[derive(Debug)]
-pub(crate) struct Times {
+pub struct Times {
     zone: TimeZone,
     /// Now, for lines that do not say when they happened.
-    pub(crate) now_ms: i64,
+    pub now_ms: i64,
     /// The newest time the lines being parsed can have (their file's modification time).
-    pub(crate) newest_ms: i64,
+    pub newest_ms: i64,
     /// The last hour seen and its distance from UTC, when that is the same all hour long.
     hour_offset: Option<(i64, i64)>,
 }
 
 impl Times {
-    pub(crate) fn new(zone: TimeZone) -> Self {
+    /// Times of a zone.
+    pub fn new(zone: TimeZone) -> Self {
         Times {
             zone,
             now_ms: 0,
@@ -143,7 +152,7 @@ impl Times {
 
     /// The epoch time of a local date and time. In the hour that a clock change repeats, the
     /// first pass is taken; a time that a change skips is moved by the gap.
-    pub(crate) fn local_ms(&mut self, civil: Civil) -> i64 {
+    pub fn local_ms(&mut self, civil: Civil) -> i64 {
         let as_utc = civil.as_utc_ms();
         let hour = as_utc.div_euclid(3_600_000);
         if let Some((cached, offset)) = self.hour_offset
@@ -201,7 +210,7 @@ impl Times {
 
     /// Completes a stamp without a year: the latest year that does not put the line more than a
     /// day after the newest time it can have.
-    pub(crate) fn guess_year(&self, civil: Civil) -> Option<Civil> {
+    pub fn guess_year(&self, civil: Civil) -> Option<Civil> {
         let limit = self.newest_ms + 86_400_000;
         let newest_year = Civil::from_utc_ms(limit).year;
         (newest_year - 8..=newest_year)

@@ -1,0 +1,359 @@
+//! An event on its way from a line to JSON: fields that are parts of the line, small values, or text made on the way, all in
+//! memory that the next line uses again. A steady stream of lines allocates nothing.
+//!
+//! Names are interned ([`Names`]): steps know fields by number ([`Slot`]). What a line brings of its own (the members of its
+//! JSON, the keys of its pairs) is interned when it is first seen, up to [`NAMES_MAX`].
+//!
+//! An object is either kept as JSON, as it stood in the line, or taken apart into its members, never both: it is taken apart
+//! when somebody asks for a member of it.
+
+mod members;
+mod names;
+mod value;
+mod write;
+
+pub use names::{NAMES_MAX, Slot};
+pub use value::Value;
+
+use members::Members;
+use names::Names;
+
+use crate::text::Span;
+
+/// Why a step could not do its work on an event. Costs nothing to make: a line that fails is no dearer than one that does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("{}", self.as_str())]
+pub enum Reason {
+    /// A field that must be there is not.
+    Missing,
+    /// A text is not as its pattern.
+    NoMatch,
+    /// A text is not JSON, or not an object.
+    NotJson,
+    /// A text does not spell a value of the type asked for.
+    NotConvertible,
+    /// A text is no date of the formats asked for.
+    NotADate,
+    /// A field inside another one that is no object.
+    NotAnObject,
+    /// A field that must not be there yet is there.
+    AlreadyThere,
+    /// More names than one pipeline remembers.
+    TooManyNames,
+    /// A text longer than is taken apart.
+    TooLong,
+    /// What a step without a plan of its own says of a document.
+    Unfit,
+}
+
+impl Reason {
+    /// All reasons.
+    pub const ALL: [Reason; 10] = [
+        Reason::Missing,
+        Reason::NoMatch,
+        Reason::NotJson,
+        Reason::NotConvertible,
+        Reason::NotADate,
+        Reason::NotAnObject,
+        Reason::AlreadyThere,
+        Reason::TooManyNames,
+        Reason::TooLong,
+        Reason::Unfit,
+    ];
+
+    /// The reason's name, for counters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Missing => "missing_field",
+            Reason::NoMatch => "no_match",
+            Reason::NotJson => "not_json",
+            Reason::NotConvertible => "not_convertible",
+            Reason::NotADate => "not_a_date",
+            Reason::NotAnObject => "not_an_object",
+            Reason::AlreadyThere => "already_there",
+            Reason::TooManyNames => "too_many_names",
+            Reason::TooLong => "too_long",
+            Reason::Unfit => "unfit",
+        }
+    }
+}
+
+/// An event, and the names of its fields.
+#[derive(Debug, Default)]
+pub struct Event {
+    names: Names,
+    /// By slot.
+    values: Vec<Value>,
+    /// What all lines of a file share, then the line, then texts that were made.
+    text: String,
+    shared_bytes: usize,
+    members: Members,
+}
+
+impl Event {
+    /// The slot of a field, whose path has the names of objects around it: `http.request.method`.
+    ///
+    /// # Errors
+    /// When there are too many names.
+    pub fn slot(&mut self, path: &str) -> Result<Slot, Reason> {
+        let slot = self.names.intern(path);
+        self.values.resize(self.names.len(), Value::Missing);
+        slot
+    }
+
+    /// The slot of a name that is one name although it may have dots in it.
+    fn member_slot(&mut self, parent: Option<Slot>, name: Span) -> Result<Slot, Reason> {
+        let slot = self.names.intern_member(parent, name.of(&self.text));
+        self.values.resize(self.names.len(), Value::Missing);
+        slot
+    }
+
+    /// Sets texts that the next lines share; returns where each begins. What was made of lines before is gone.
+    pub fn share(&mut self, texts: &[&str]) -> Vec<Span> {
+        self.values.fill(Value::Missing);
+        self.text.clear();
+        let spans = texts
+            .iter()
+            .map(|text| self.own(|out| out.push_str(text)))
+            .collect();
+        self.shared_bytes = self.text.len();
+        spans
+    }
+
+    /// Forgets the last line, and begins with another; returns where it is.
+    ///
+    /// # Errors
+    /// When it is too long.
+    pub fn begin(&mut self, line: &str) -> Result<Span, Reason> {
+        self.values.fill(Value::Missing);
+        self.text.truncate(self.shared_bytes);
+        if line.len() > crate::text::LINE_BYTES_MAX {
+            return Err(Reason::TooLong);
+        }
+        Ok(self.own(|out| out.push_str(line)))
+    }
+
+    /// The present line, with what was made of it.
+    pub(crate) fn line(&self) -> &str {
+        self.text.get(self.shared_bytes..).unwrap_or_default()
+    }
+
+    /// Adds text that no line has.
+    pub(crate) fn own(&mut self, write: impl FnOnce(&mut String)) -> Span {
+        let start = self.text.len();
+        write(&mut self.text);
+        Span::new(start, self.text.len())
+    }
+
+    /// The text at a place.
+    pub(crate) fn at(&self, span: Span) -> &str {
+        span.of(&self.text)
+    }
+
+    /// The slot of a field whose path is a part of the texts.
+    pub(crate) fn slot_at(&mut self, path: Span) -> Result<Slot, Reason> {
+        let slot = self.names.intern(path.of(&self.text));
+        self.values.resize(self.names.len(), Value::Missing);
+        slot
+    }
+
+    /// A changed copy of a part of the texts: by the first function where all of it is ASCII.
+    pub(crate) fn own_changed(
+        &mut self,
+        part: Span,
+        ascii: fn(&mut str),
+        other: fn(&str) -> String,
+    ) -> Span {
+        if !self.at(part).is_ascii() {
+            let changed = other(self.at(part));
+            return self.own(|out| out.push_str(&changed));
+        }
+        let span = self.own(|out| out.extend_from_within(part.range()));
+        ascii(&mut self.text[span.range()]);
+        span
+    }
+
+    /// A part of the texts that is one value of JSON, as a value.
+    pub(crate) fn checked_json(&self, text: Span) -> Result<Value, Reason> {
+        let written = self.at(text);
+        let trimmed = written.trim_ascii();
+        let start = text.start() + (written.len() - written.trim_ascii_start().len());
+        let json = Span::new(start, start + trimmed.len());
+        if trimmed.starts_with(['{', '[']) {
+            members::check(trimmed)?;
+        } else {
+            let read: Result<serde::de::IgnoredAny, _> = serde_json::from_str(trimmed);
+            read.map_err(|_| Reason::NotJson)?;
+        }
+        Ok(Value::Json(json))
+    }
+
+    /// Sets a field to a text that no line has.
+    ///
+    /// # Errors
+    /// As [`Event::put`].
+    pub fn put_text(&mut self, slot: Slot, text: &str) -> Result<(), Reason> {
+        let span = self.own(|out| out.push_str(text));
+        self.put(slot, Value::Text(span))
+    }
+
+    /// Sets members of a field, or of the event itself, given as the inside of an object of JSON.
+    ///
+    /// # Errors
+    /// When they are none, or one cannot be set.
+    pub fn put_object(&mut self, parent: Option<Slot>, members: &str) -> Result<(), Reason> {
+        let object = self.own(|out| {
+            out.push('{');
+            out.push_str(members);
+            out.push('}');
+        });
+        self.put_members(parent, object)
+    }
+
+    /// Puts an object of JSON in the place of all fields.
+    pub(crate) fn replace(&mut self, object: &str) -> Result<(), Reason> {
+        self.values.fill(Value::Missing);
+        let json = self.own(|out| out.push_str(object));
+        self.put_members(None, json)
+    }
+
+    /// The value of a field as it is; an object that was taken apart is missing here.
+    pub fn get(&mut self, slot: Slot) -> Value {
+        let value = self.values[slot.index()];
+        if value == Value::Missing && self.names.parent(slot).is_some() {
+            // Whatever goes wrong, the field is not there.
+            let _ = self.open_above(slot);
+            return self.values[slot.index()];
+        }
+        value
+    }
+
+    /// Whether a field is there, be it an object.
+    pub fn has(&mut self, slot: Slot) -> bool {
+        self.get(slot) != Value::Missing || self.names.is_any_below(slot, &self.values)
+    }
+
+    /// Sets a field. Objects around it are made or taken apart as need be; what was in it gives way.
+    ///
+    /// # Errors
+    /// When a field around it has a value that is no object.
+    pub fn put(&mut self, slot: Slot, value: Value) -> Result<(), Reason> {
+        if !self.names.is_alone(slot) {
+            self.open_above(slot)?;
+            self.names.clear_below(slot, &mut self.values);
+        }
+        self.values[slot.index()] = value;
+        Ok(())
+    }
+
+    /// Takes a field away, and what is in it.
+    pub fn remove(&mut self, slot: Slot) {
+        if self.put(slot, Value::Missing).is_err() {
+            // Around it is something that cannot have it.
+        }
+    }
+
+    /// Takes away every field but these, and those in them or around them.
+    pub(crate) fn keep(&mut self, kept: &[Slot]) {
+        for slot in kept {
+            self.get(*slot);
+        }
+        self.names.keep(kept, &mut self.values);
+    }
+
+    /// The value of a field as one value: an object that was taken apart is put together.
+    pub(crate) fn whole(&mut self, slot: Slot) -> Value {
+        let value = self.get(slot);
+        if value != Value::Missing || !self.names.is_any_below(slot, &self.values) {
+            return value;
+        }
+        let mut written = std::mem::take(&mut self.members.written);
+        written.clear();
+        self.write_below(slot, &mut written);
+        // What is written of texts is text.
+        let json = self.own(|out| out.push_str(std::str::from_utf8(&written).unwrap_or("null")));
+        self.members.written = written;
+        Value::Json(json)
+    }
+
+    /// A field as text, if it is there and not null.
+    pub(crate) fn text(&mut self, slot: Slot) -> Option<Span> {
+        match self.whole(slot) {
+            Value::Missing | Value::Null => None,
+            Value::Text(span) => Some(span),
+            Value::Json(span) => Some(self.plain(span)),
+            other => {
+                let mut written = std::mem::take(&mut self.members.written);
+                written.clear();
+                other.write_plain(&mut written);
+                let span =
+                    self.own(|out| out.push_str(std::str::from_utf8(&written).unwrap_or_default()));
+                self.members.written = written;
+                Some(span)
+            }
+        }
+    }
+
+    /// What a JSON value says as text: strings without their quotes, others as they stand.
+    fn plain(&mut self, json: Span) -> Span {
+        let written = self.at(json);
+        if !written.starts_with('"') {
+            return json;
+        }
+        if !written.contains('\\') {
+            return Span::new(json.start() + 1, json.end() - 1);
+        }
+        let text: String = serde_json::from_str(written).unwrap_or_default();
+        self.own(|out| out.push_str(&text))
+    }
+
+    /// Takes apart the objects around a field that are kept as JSON.
+    fn open_above(&mut self, slot: Slot) -> Result<(), Reason> {
+        let Some(parent) = self.names.parent(slot) else {
+            return Ok(());
+        };
+        self.open_above(parent)?;
+        match self.values[parent.index()] {
+            Value::Missing => Ok(()),
+            Value::Json(json) if self.at(json).starts_with('{') => {
+                self.values[parent.index()] = Value::Missing;
+                self.put_members(Some(parent), json)
+            }
+            _ => Err(Reason::NotAnObject),
+        }
+    }
+
+    /// Sets the members of an object of JSON, which is in the texts, inside a field or at the root.
+    ///
+    /// # Errors
+    /// When it is no JSON object, in which case nothing is set, or when a member cannot be set.
+    pub(crate) fn put_members(&mut self, parent: Option<Slot>, json: Span) -> Result<(), Reason> {
+        let mut members = std::mem::take(&mut self.members);
+        let mut done = members.scan(&mut self.text, json);
+        for at in 0..members.found.len() {
+            if done.is_err() {
+                break;
+            }
+            done = self.put_member(&mut members, at, parent);
+        }
+        members.remember(parent);
+        self.members = members;
+        done
+    }
+
+    fn put_member(
+        &mut self,
+        members: &mut Members,
+        at: usize,
+        parent: Option<Slot>,
+    ) -> Result<(), Reason> {
+        let member = members.found[at];
+        let name = member.name.of(&self.text);
+        let slot = match members.expected(at, parent, name, &self.names) {
+            Some(slot) => slot,
+            None => self.member_slot(parent, member.name)?,
+        };
+        members.seen.push(slot);
+        self.put(slot, Value::Json(member.value))
+    }
+}

@@ -1,0 +1,192 @@
+//! Names of fields, each with a number, and the order in which they are written: every object's members together.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::{Reason, Value};
+use crate::json_text::push_text;
+
+/// Names that one pipeline remembers, objects included.
+pub const NAMES_MAX: usize = 1024;
+/// Names of objects inside each other; what is deeper is one name with dots.
+const DEPTH_MAX: usize = 20;
+
+/// The number of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot(u16);
+
+impl Slot {
+    pub(super) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+#[derive(Debug)]
+struct Name {
+    path: Box<str>,
+    /// The last part as it is written: `"method":`.
+    key: Box<[u8]>,
+    parent: Option<Slot>,
+    has_children: bool,
+}
+
+/// All names of a pipeline.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: Vec<Name>,
+    by_path: HashMap<Box<str>, Slot, FixedState>,
+    /// Every name behind the object it is in, and all that is in an object together.
+    order: Vec<Slot>,
+    path: String,
+}
+
+impl Names {
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(super) fn order(&self) -> &[Slot] {
+        &self.order
+    }
+
+    pub(super) fn parent(&self, slot: Slot) -> Option<Slot> {
+        self.names[slot.index()].parent
+    }
+
+    pub(super) fn key(&self, slot: Slot) -> &[u8] {
+        &self.names[slot.index()].key
+    }
+
+    pub(super) fn path(&self, slot: Slot) -> &str {
+        &self.names[slot.index()].path
+    }
+
+    /// Whether nothing is around it nor in it.
+    pub(super) fn is_alone(&self, slot: Slot) -> bool {
+        let name = &self.names[slot.index()];
+        name.parent.is_none() && !name.has_children
+    }
+
+    /// The number of a path, whose dots are borders of names.
+    pub(super) fn intern(&mut self, path: &str) -> Result<Slot, Reason> {
+        if let Some(slot) = self.by_path.get(path) {
+            return Ok(*slot);
+        }
+        let is_shallow = path.split('.').count() <= DEPTH_MAX;
+        let (parent, name) = match path.rsplit_once('.') {
+            Some((around, name)) if is_shallow && !around.is_empty() && !name.is_empty() => {
+                (Some(self.intern(around)?), name)
+            }
+            _ => (None, path),
+        };
+        self.add(path.into(), name, parent)
+    }
+
+    /// The number of a member of an object; its name may have dots, which are no borders.
+    pub(super) fn intern_member(
+        &mut self,
+        parent: Option<Slot>,
+        name: &str,
+    ) -> Result<Slot, Reason> {
+        let Some(parent) = parent else {
+            return match self.by_path.get(name) {
+                Some(slot) => Ok(*slot),
+                None => self.add(name.into(), name, None),
+            };
+        };
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.push_str(self.path(parent));
+        path.push('.');
+        path.push_str(name);
+        let slot = match self.by_path.get(path.as_str()) {
+            Some(slot) => Ok(*slot),
+            None => self.add(path.as_str().into(), name, Some(parent)),
+        };
+        self.path = path;
+        slot
+    }
+
+    fn add(&mut self, path: Box<str>, name: &str, parent: Option<Slot>) -> Result<Slot, Reason> {
+        let number = u16::try_from(self.names.len()).unwrap_or(u16::MAX);
+        if usize::from(number) >= NAMES_MAX {
+            return Err(Reason::TooManyNames);
+        }
+        let slot = Slot(number);
+        let mut key = Vec::new();
+        push_text(&mut key, name);
+        key.push(b':');
+        self.names.push(Name {
+            path: path.clone(),
+            key: key.into(),
+            parent,
+            has_children: false,
+        });
+        self.by_path.insert(path, slot);
+        let place = match parent {
+            None => self.order.len(),
+            Some(parent) => {
+                self.names[parent.index()].has_children = true;
+                self.end_of(parent)
+            }
+        };
+        self.order.insert(place, slot);
+        Ok(slot)
+    }
+
+    /// Behind the last name in an object, in the order.
+    fn end_of(&self, object: Slot) -> usize {
+        self.range_of(object).end
+    }
+
+    /// Where an object and all that is in it stand in the order.
+    fn range_of(&self, object: Slot) -> std::ops::Range<usize> {
+        let start = self.order.iter().position(|slot| *slot == object);
+        let start = start.unwrap_or(self.order.len());
+        let inside = self.order[start..]
+            .iter()
+            .take_while(|slot| self.is_within(**slot, object));
+        start..start + inside.count()
+    }
+
+    /// Whether a name is an object's or in it.
+    pub(super) fn is_within(&self, slot: Slot, object: Slot) -> bool {
+        let mut at = Some(slot);
+        while let Some(slot) = at {
+            if slot == object {
+                return true;
+            }
+            at = self.parent(slot);
+        }
+        false
+    }
+
+    /// The names in an object.
+    pub(super) fn below(&self, object: Slot) -> &[Slot] {
+        match self.names[object.index()].has_children {
+            true => &self.order[self.range_of(object)][1..],
+            false => &[],
+        }
+    }
+
+    pub(super) fn is_any_below(&self, object: Slot, values: &[Value]) -> bool {
+        let is_there = |slot: &Slot| values[slot.index()] != Value::Missing;
+        self.below(object).iter().any(is_there)
+    }
+
+    pub(super) fn clear_below(&self, object: Slot, values: &mut [Value]) {
+        for slot in self.below(object) {
+            values[slot.index()] = Value::Missing;
+        }
+    }
+
+    /// Clears all values but those of some names and of what is in them.
+    pub(super) fn keep(&self, kept: &[Slot], values: &mut [Value]) {
+        for slot in &self.order {
+            if !kept.iter().any(|kept| self.is_within(*slot, *kept)) {
+                values[slot.index()] = Value::Missing;
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! `if:` of a step: whether it is done for an event. The words are those of Beats: `equals`, `contains`, `regexp`, `range`,
+//! `has_fields`, `and`, `or`, `not`.
+
+use memchr::memmem::Finder;
+use regex::Regex;
+use serde_json::{Map, Value as Json};
+
+use super::read::slot;
+use crate::error::DefinitionError;
+use crate::event::{Event, Slot, Value};
+use clew_analysis::java_pattern;
+
+/// Conditions inside each other.
+const DEPTH_MAX: usize = 20;
+
+/// A condition.
+#[derive(Debug)]
+pub(super) enum Condition {
+    /// The field says the same.
+    Equals(Slot, Literal),
+    /// The field has the text in it.
+    Contains(Slot, Box<Finder<'static>>),
+    Regexp(Slot, Regex),
+    Range(Slot, Bounds),
+    HasFields(Vec<Slot>),
+    And(Vec<Condition>),
+    Or(Vec<Condition>),
+    Not(Box<Condition>),
+}
+
+/// What a field is compared with.
+#[derive(Debug)]
+pub(super) enum Literal {
+    Text(String),
+    Number(f64),
+    Bool(bool),
+}
+
+/// What a number lies between.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    gt: Option<f64>,
+    gte: Option<f64>,
+    lt: Option<f64>,
+    lte: Option<f64>,
+}
+
+impl Condition {
+    pub(super) fn parse(event: &mut Event, written: &Json) -> Result<Self, DefinitionError> {
+        Condition::parse_at(event, written, 0)
+    }
+
+    fn parse_at(event: &mut Event, written: &Json, depth: usize) -> Result<Self, DefinitionError> {
+        if depth > DEPTH_MAX {
+            return Err(refused("has too many conditions inside each other"));
+        }
+        let (name, what) = only(written).ok_or_else(|| refused("must be one condition"))?;
+        let mut all = |what: &Json| match what {
+            Json::Array(items) if !items.is_empty() => {
+                let items = items.iter();
+                let items = items.map(|item| Condition::parse_at(event, item, depth + 1));
+                items.collect::<Result<Vec<_>, _>>()
+            }
+            _ => Err(refused("[and] and [or] want lists of conditions")),
+        };
+        match name {
+            "and" => return all(what).map(Condition::And),
+            "or" => return all(what).map(Condition::Or),
+            "not" => {
+                let inner = Condition::parse_at(event, what, depth + 1)?;
+                return Ok(Condition::Not(Box::new(inner)));
+            }
+            "has_fields" => return has_fields(event, what),
+            _ => {}
+        }
+        let Json::Object(fields) = what else {
+            return Err(refused(&format!(
+                "[{name}] wants fields and what they are compared with"
+            )));
+        };
+        let mut parts = Vec::new();
+        for (path, what) in fields {
+            let slot = slot(event, path)?;
+            parts.push(compared(name, slot, what)?);
+        }
+        match parts.len() {
+            0 => Err(refused(&format!("[{name}] names no field"))),
+            1 => Ok(parts.remove(0)),
+            _ => Ok(Condition::And(parts)),
+        }
+    }
+
+    /// Whether it holds for an event.
+    pub(super) fn holds(&self, event: &mut Event) -> bool {
+        match self {
+            Condition::Equals(slot, literal) => literal.is(event, *slot),
+            Condition::Contains(slot, finder) => {
+                let text = event.text(*slot);
+                text.is_some_and(|text| finder.find(event.at(text).as_bytes()).is_some())
+            }
+            Condition::Regexp(slot, pattern) => {
+                let text = event.text(*slot);
+                text.is_some_and(|text| pattern.is_match(event.at(text)))
+            }
+            Condition::Range(slot, bounds) => {
+                number(event, *slot).is_some_and(|number| bounds.have(number))
+            }
+            Condition::HasFields(slots) => slots.iter().all(|slot| event.has(*slot)),
+            Condition::And(parts) => parts.iter().all(|part| part.holds(event)),
+            Condition::Or(parts) => parts.iter().any(|part| part.holds(event)),
+            Condition::Not(inner) => !inner.holds(event),
+        }
+    }
+}
+
+impl Literal {
+    fn is(&self, event: &mut Event, slot: Slot) -> bool {
+        match self {
+            Literal::Number(wanted) => number(event, slot) == Some(*wanted),
+            Literal::Bool(wanted) => match event.get(slot) {
+                Value::Bool(found) => found == *wanted,
+                _ => event
+                    .text(slot)
+                    .is_some_and(|text| event.at(text) == if *wanted { "true" } else { "false" }),
+            },
+            Literal::Text(wanted) => event
+                .text(slot)
+                .is_some_and(|text| event.at(text) == wanted),
+        }
+    }
+}
+
+impl Bounds {
+    fn have(&self, number: f64) -> bool {
+        self.gt.is_none_or(|bound| number > bound)
+            && self.gte.is_none_or(|bound| number >= bound)
+            && self.lt.is_none_or(|bound| number < bound)
+            && self.lte.is_none_or(|bound| number <= bound)
+    }
+}
+
+/// A field as a number, if it spells one.
+fn number(event: &mut Event, slot: Slot) -> Option<f64> {
+    match event.get(slot) {
+        Value::Float(number) => Some(number),
+        #[allow(clippy::cast_precision_loss, reason = "bounds are floats as well")]
+        Value::Int(number) => Some(number as f64),
+        _ => {
+            let text = event.text(slot)?;
+            event.at(text).trim().parse().ok()
+        }
+    }
+}
+
+fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, DefinitionError> {
+    let text = || {
+        let text = what.as_str();
+        text.ok_or_else(|| refused(&format!("[{name}] wants a text")))
+    };
+    Ok(match name {
+        "equals" => Condition::Equals(
+            slot,
+            match what {
+                Json::String(text) => Literal::Text(text.clone()),
+                Json::Bool(truth) => Literal::Bool(*truth),
+                other => Literal::Number(
+                    other
+                        .as_f64()
+                        .ok_or_else(|| refused("[equals] wants a text, a number or a truth"))?,
+                ),
+            },
+        ),
+        "contains" => Condition::Contains(slot, Box::new(Finder::new(text()?).into_owned())),
+        "regexp" => Condition::Regexp(
+            slot,
+            java_pattern(text()?).map_err(|error| refused(&format!("[regexp] {error}")))?,
+        ),
+        "range" => Condition::Range(slot, bounds(what)?),
+        other => {
+            return Err(refused(&format!(
+                "has no condition [{other}]; there are equals, contains, regexp, range, \
+                 has_fields, and, or, not"
+            )));
+        }
+    })
+}
+
+fn bounds(what: &Json) -> Result<Bounds, DefinitionError> {
+    let wrong = || refused("[range] wants gt, gte, lt or lte, and numbers");
+    let members = what.as_object().filter(|members| !members.is_empty());
+    let mut bounds = Bounds::default();
+    for (name, number) in members.ok_or_else(wrong)? {
+        let place = match name.as_str() {
+            "gt" => &mut bounds.gt,
+            "gte" => &mut bounds.gte,
+            "lt" => &mut bounds.lt,
+            "lte" => &mut bounds.lte,
+            _ => return Err(wrong()),
+        };
+        *place = Some(number.as_f64().ok_or_else(wrong)?);
+    }
+    Ok(bounds)
+}
+
+fn has_fields(event: &mut Event, what: &Json) -> Result<Condition, DefinitionError> {
+    let wrong = || refused("[has_fields] wants a list of fields");
+    let mut slots = Vec::new();
+    for name in what.as_array().ok_or_else(wrong)? {
+        slots.push(slot(event, name.as_str().ok_or_else(wrong)?)?);
+    }
+    Ok(Condition::HasFields(slots))
+}
+
+/// The one member of an object.
+fn only(written: &Json) -> Option<(&str, &Json)> {
+    let members: &Map<String, Json> = written.as_object()?;
+    let first = members.iter().next()?;
+    (members.len() == 1).then_some((first.0.as_str(), first.1))
+}
+
+fn refused(reason: &str) -> DefinitionError {
+    DefinitionError::refused("if", reason)
+}

@@ -1,0 +1,38 @@
+//! Steps that have no plan of their own: the event becomes a document, and the document an event again.
+
+use serde_json::Value as Json;
+
+use super::step::{Step, Work};
+use crate::document::Document;
+use crate::event::{Event, Reason};
+use crate::pipeline::{Flow, Processor};
+
+/// A step of pipelines of documents.
+#[derive(Debug)]
+pub(super) struct OnDocument {
+    processor: Processor,
+    written: Vec<u8>,
+}
+
+impl OnDocument {
+    pub(super) fn new(processor: Processor) -> Self {
+        OnDocument {
+            processor,
+            written: Vec::new(),
+        }
+    }
+}
+
+impl Step for OnDocument {
+    fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason> {
+        self.written.clear();
+        event.write(&mut self.written);
+        let source: Json = serde_json::from_slice(&self.written).map_err(|_| Reason::NotJson)?;
+        let mut document = Document::new("", source, work.now_ms);
+        self.processor
+            .change(&mut document)
+            .map_err(|_| Reason::Unfit)?;
+        event.replace(&document.source.to_string())?;
+        Ok(Flow::On)
+    }
+}

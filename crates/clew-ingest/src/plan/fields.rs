@@ -1,0 +1,285 @@
+//! Steps that set, move, change and remove whole fields.
+
+use serde_json::{Map, Value as Json};
+
+use super::read::slot;
+use super::step::{Step, Work};
+use crate::error::DefinitionError;
+use crate::event::{Event, Reason, Slot, Value};
+use crate::members::{flag, one_or_more, text};
+use crate::pipeline::{Field, Flow};
+use crate::steps::convert::{ConvertType, Typed};
+use crate::steps::fields::{Copied, Removed};
+use crate::steps::values::Change;
+use crate::text::Span;
+
+/// `drop`.
+#[derive(Debug)]
+pub(super) struct Drop;
+
+impl Step for Drop {
+    fn apply(&mut self, _: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        Ok(Flow::Dropped)
+    }
+}
+
+/// `add`: a field with the same value in every event.
+#[derive(Debug)]
+struct Add {
+    field: Slot,
+    json: String,
+    replace: bool,
+}
+
+pub(super) fn read_add(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let value = config.remove("value");
+    let value = value.ok_or_else(|| DefinitionError::missing("value"))?;
+    Ok(Box::new(Add {
+        field: slot(event, &text(config, "field")?)?,
+        json: value.to_string(),
+        replace: flag(config, "override", true)?,
+    }))
+}
+
+impl Step for Add {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        if self.replace || !event.has(self.field) {
+            let json = event.own(|out| out.push_str(&self.json));
+            event.put(self.field, Value::Json(json))?;
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// `keep`: takes away every field but some.
+#[derive(Debug)]
+struct Keep(Vec<Slot>);
+
+pub(super) fn read_keep(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
+    let slots = names.iter().map(|name| slot(event, name));
+    Ok(Box::new(Keep(slots.collect::<Result<_, _>>()?)))
+}
+
+impl Step for Keep {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        event.keep(&self.0);
+        Ok(Flow::On)
+    }
+}
+
+/// `remove`.
+#[derive(Debug)]
+struct Remove {
+    fields: Vec<Slot>,
+    ignore_missing: bool,
+}
+
+pub(super) fn remove(event: &mut Event, step: Removed) -> Result<Box<dyn Step>, DefinitionError> {
+    let (paths, is_kept) = step.paths().unwrap_or_default();
+    let slots = paths.iter().map(|path| slot(event, path));
+    let fields = slots.collect::<Result<_, _>>()?;
+    if is_kept {
+        return Ok(Box::new(Keep(fields)));
+    }
+    Ok(Box::new(Remove {
+        fields,
+        ignore_missing: step.ignore_missing,
+    }))
+}
+
+impl Step for Remove {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        for slot in &self.fields {
+            if !self.ignore_missing && !event.has(*slot) {
+                return Err(Reason::Missing);
+            }
+            event.remove(*slot);
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// `rename` and `copy`.
+#[derive(Debug)]
+struct Move {
+    from: Slot,
+    to: Slot,
+    ignore_missing: bool,
+    replace: bool,
+    remove: bool,
+}
+
+pub(super) fn rename(
+    event: &mut Event,
+    field: &Field,
+    replace: bool,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    Ok(Box::new(Move {
+        from: slot(event, &field.from)?,
+        to: slot(event, &field.to)?,
+        ignore_missing: field.ignore_missing,
+        replace,
+        remove: true,
+    }))
+}
+
+pub(super) fn copy(event: &mut Event, step: &Copied) -> Result<Box<dyn Step>, DefinitionError> {
+    let (from, to) = step.paths().unwrap_or_default();
+    Ok(Box::new(Move {
+        from: slot(event, from)?,
+        to: slot(event, to)?,
+        ignore_missing: step.ignore_missing,
+        replace: step.replace,
+        remove: step.remove,
+    }))
+}
+
+impl Step for Move {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        if !event.has(self.from) {
+            return match self.ignore_missing {
+                true => Ok(Flow::On),
+                false => Err(Reason::Missing),
+            };
+        }
+        if !self.replace && event.has(self.to) {
+            return Err(Reason::AlreadyThere);
+        }
+        let value = event.whole(self.from);
+        if self.remove {
+            event.remove(self.from);
+        }
+        event.put(self.to, value)?;
+        Ok(Flow::On)
+    }
+}
+
+/// `convert`.
+#[derive(Debug)]
+struct Convert {
+    from: Slot,
+    to: Slot,
+    ignore_missing: bool,
+    kind: ConvertType,
+}
+
+pub(super) fn convert(
+    event: &mut Event,
+    field: &Field,
+    kind: ConvertType,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    Ok(Box::new(Convert {
+        from: slot(event, &field.from)?,
+        to: slot(event, &field.to)?,
+        ignore_missing: field.ignore_missing,
+        kind,
+    }))
+}
+
+impl Step for Convert {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(text) = event.text(self.from) else {
+            return match self.ignore_missing {
+                true => Ok(Flow::On),
+                false => Err(Reason::Missing),
+            };
+        };
+        let read = self.kind.read(event.at(text));
+        let value = match read.ok_or(Reason::NotConvertible)? {
+            Typed::Text => Value::Text(text),
+            Typed::Whole(number) => Value::Int(number),
+            Typed::Float(number) => Value::Float(number),
+            Typed::Bool(truth) => Value::Bool(truth),
+        };
+        event.put(self.to, value)?;
+        Ok(Flow::On)
+    }
+}
+
+/// `lowercase`, `uppercase`, `trim`.
+#[derive(Debug)]
+struct Letters {
+    from: Slot,
+    to: Slot,
+    ignore_missing: bool,
+    change: Change,
+}
+
+pub(super) fn letters(
+    event: &mut Event,
+    field: &Field,
+    change: Change,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    Ok(Box::new(Letters {
+        from: slot(event, &field.from)?,
+        to: slot(event, &field.to)?,
+        ignore_missing: field.ignore_missing,
+        change,
+    }))
+}
+
+impl Step for Letters {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(text) = event.text(self.from) else {
+            return match self.ignore_missing {
+                true => Ok(Flow::On),
+                false => Err(Reason::Missing),
+            };
+        };
+        let changed = match self.change {
+            Change::Trim => {
+                let part = event.at(text);
+                let start = text.start() + (part.len() - part.trim_start().len());
+                Span::new(start, start + part.trim().len())
+            }
+            Change::Lower => event.own_changed(text, str::make_ascii_lowercase, str::to_lowercase),
+            _ => event.own_changed(text, str::make_ascii_uppercase, str::to_uppercase),
+        };
+        event.put(self.to, Value::Text(changed))?;
+        Ok(Flow::On)
+    }
+}
+
+/// `truncate`: texts that are longer are cut between characters.
+#[derive(Debug)]
+struct Truncate {
+    fields: Vec<Slot>,
+    bytes_max: usize,
+}
+
+pub(super) fn read_truncate(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
+    let slots = names.iter().map(|name| slot(event, name));
+    let fields = slots.collect::<Result<_, _>>()?;
+    let bytes_max = config.remove("max_bytes").and_then(|value| value.as_u64());
+    let bytes_max = bytes_max
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .ok_or_else(|| DefinitionError::refused("max_bytes", "must be a number of bytes"))?;
+    Ok(Box::new(Truncate { fields, bytes_max }))
+}
+
+impl Step for Truncate {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        for slot in &self.fields {
+            let Some(text) = event.text(*slot) else {
+                continue;
+            };
+            let end = event.at(text).floor_char_boundary(self.bytes_max);
+            if end < text.len() {
+                let cut = Span::new(text.start(), text.start() + end);
+                event.put(*slot, Value::Text(cut))?;
+            }
+        }
+        Ok(Flow::On)
+    }
+}

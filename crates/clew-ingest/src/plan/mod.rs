@@ -1,0 +1,129 @@
+//! Pipelines for lines: the same steps as those of documents, compiled once into a plan that works on an [`Event`] in memory
+//! that is used again, so that a line costs what its parsing costs.
+//!
+//! ```
+//! use clew_ingest::{Flow, Plan, Value};
+//! use serde_json::json;
+//!
+//! let mut plan = Plan::default();
+//! let message = plan.slot("message")?;
+//! plan.add(&json!({"dissect": {"field": "message", "pattern": "%{level} %{text}"}}))?;
+//! plan.add(&json!({"lowercase": {"field": "level"}}))?;
+//! plan.add(&json!({"remove": {"field": "message"}}))?;
+//!
+//! let line = plan.event.begin("WARN disk is nearly full")?;
+//! plan.event.put(message, Value::Text(line))?;
+//! assert_eq!(plan.run(0), Ok(Flow::On));
+//! let mut out = Vec::new();
+//! plan.event.write(&mut out);
+//! assert_eq!(out, br#"{"level":"warn","text":"disk is nearly full"}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A step that fails ends the run for this line, unless it is told to be ignored or handled; whoever runs the plan keeps
+//! the line. Failures are counted by step and reason, and some lines kept to look at.
+//!
+//! Steps that have no plan of their own work on a document made of the event, as pipelines do: they take some microseconds
+//! and allocate.
+
+mod condition;
+mod cut;
+mod document;
+mod failures;
+mod fields;
+mod read;
+mod step;
+
+pub use failures::{FailedLine, FailureCount};
+
+use serde_json::Value as Json;
+
+use crate::error::DefinitionError;
+use crate::event::{Event, Reason, Slot};
+use crate::pipeline::Flow;
+
+use failures::Failures;
+use step::{Guarded, Work};
+
+/// A compiled pipeline and the event that it works on.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The event; between [`Event::begin`] and [`Event::write`] it is the present line's.
+    pub event: Event,
+    steps: Vec<Guarded>,
+    work: Work,
+    failures: Failures,
+}
+
+impl Plan {
+    /// The slot of a field that whoever runs the plan sets or reads.
+    ///
+    /// # Errors
+    /// When there are too many names.
+    pub fn slot(&mut self, path: &str) -> Result<Slot, DefinitionError> {
+        read::slot(&mut self.event, path)
+    }
+
+    /// Adds a step: `{name: {parameters}}`.
+    ///
+    /// # Errors
+    /// What is wrong with the definition.
+    pub fn add(&mut self, definition: &Json) -> Result<(), DefinitionError> {
+        let step = read::Reader::new(&mut self.event).one(definition)?;
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// Whether it has no steps.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Runs all steps over the event, at a time in milliseconds since the epoch.
+    ///
+    /// # Errors
+    /// Why a step failed; what the steps before it did is done, and the line still there.
+    pub fn run(&mut self, now_ms: i64) -> Result<Flow, Reason> {
+        self.run_some(0..self.steps.len(), now_ms)
+    }
+
+    /// Runs some of the steps, for whoever looks at what each makes of a line.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub fn run_some(&mut self, steps: std::ops::Range<usize>, now_ms: i64) -> Result<Flow, Reason> {
+        self.work.now_ms = now_ms;
+        let steps = self.steps.get_mut(steps).unwrap_or_default();
+        let done = step::run(steps, &mut self.event, &mut self.work);
+        if let Some((name, reason)) = self.work.failed.take() {
+            self.failures.sample(name, reason, self.event.line());
+        }
+        done
+    }
+
+    /// The name of a step, and its tag.
+    pub fn step_name(&self, number: usize) -> Option<(&'static str, Option<&str>)> {
+        let step = self.steps.get(number)?;
+        Some((step.name, step.tag.as_deref()))
+    }
+
+    /// How often steps have failed, by step and reason, those inside others included.
+    pub fn failures(&self) -> Vec<FailureCount> {
+        let mut counts = Vec::new();
+        step::counted(&self.steps, &mut counts);
+        counts
+    }
+
+    /// Some of the lines that failed.
+    pub fn failed_lines(&self) -> &[FailedLine] {
+        self.failures.lines()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Definitions of steps, read as those of pipelines are, and bound to the fields of an event. A step of pipelines that has a
+//! file here gets a plan of its own; the others work on documents.
+
+use serde_json::{Map, Value as Json};
+
+use super::condition::Condition;
+use super::document::OnDocument;
+use super::step::{Guarded, Step};
+use super::{cut, fields};
+use crate::error::DefinitionError;
+use crate::event::{Event, NAMES_MAX, Reason, Slot};
+use crate::members::{flag, not_a, optional};
+use crate::pipeline::Processor;
+
+/// Steps of one definition, those that handle failures included, and inside each other.
+const STEPS_MAX: usize = 1000;
+const DEPTH_MAX: usize = 20;
+
+/// Steps that only lines have: their names and what reads them.
+type Reading = fn(&mut Event, &mut Map<String, Json>) -> Result<Box<dyn Step>, DefinitionError>;
+const OWN: [(&str, Reading); 3] = [
+    ("add", fields::read_add),
+    ("keep", fields::read_keep),
+    ("truncate", fields::read_truncate),
+];
+
+/// Counts the steps while it reads them.
+pub(super) struct Reader<'e> {
+    event: &'e mut Event,
+    left: usize,
+}
+
+impl<'e> Reader<'e> {
+    pub(super) fn new(event: &'e mut Event) -> Self {
+        Reader {
+            event,
+            left: STEPS_MAX,
+        }
+    }
+
+    /// Reads `{name: {parameters}}`.
+    pub(super) fn one(&mut self, definition: &Json) -> Result<Guarded, DefinitionError> {
+        self.one_at(definition, 0)
+    }
+
+    fn one_at(&mut self, definition: &Json, depth: usize) -> Result<Guarded, DefinitionError> {
+        let members = definition.as_object().filter(|members| members.len() == 1);
+        let (name, config) = members
+            .and_then(|members| members.iter().next())
+            .ok_or_else(|| DefinitionError::malformed("expected one step and its parameters"))?;
+        if depth > DEPTH_MAX || self.left == 0 {
+            return Err(DefinitionError::unsupported(format!(
+                "a step has at most [{STEPS_MAX}] steps in it, [{DEPTH_MAX}] inside each other"
+            )));
+        }
+        self.left -= 1;
+        let mut config = match config {
+            Json::Object(config) => config.clone(),
+            Json::Null => Map::new(),
+            other => return Err(not_a("map", name, other).in_step(name)),
+        };
+        self.guarded(name, &mut config, depth)
+            .map_err(|error| error.in_step(name))
+    }
+
+    fn guarded(
+        &mut self,
+        name: &str,
+        config: &mut Map<String, Json>,
+        depth: usize,
+    ) -> Result<Guarded, DefinitionError> {
+        config.remove("description");
+        let condition = match config.remove("if") {
+            None => None,
+            Some(written) => Some(Condition::parse(self.event, &written)?),
+        };
+        let tag = optional(config, "tag")?;
+        let ignore_failure = flag(config, "ignore_failure", false)?;
+        let on_failure = match config.remove("on_failure") {
+            None => Vec::new(),
+            Some(Json::Array(items)) => items
+                .iter()
+                .map(|item| self.one_at(item, depth + 1))
+                .collect::<Result<_, _>>()?,
+            Some(other) => return Err(not_a("list", "on_failure", &other)),
+        };
+        let (name, what) = self.step(name, config)?;
+        if let Some(unknown) = config.keys().next() {
+            return Err(DefinitionError::refused(
+                unknown,
+                format!("is no parameter of [{name}]"),
+            ));
+        }
+        Ok(Guarded {
+            name,
+            tag,
+            condition,
+            ignore_failure,
+            on_failure,
+            what,
+            failed: [0; Reason::ALL.len()],
+        })
+    }
+
+    fn step(
+        &mut self,
+        name: &str,
+        config: &mut Map<String, Json>,
+    ) -> Result<(&'static str, Box<dyn Step>), DefinitionError> {
+        if let Some((name, read)) = OWN.iter().find(|(own, _)| *own == name) {
+            return Ok((name, read(self.event, config)?));
+        }
+        let (name, processor) = Processor::parse(name, config, None)?;
+        Ok((name, self.bound(name, processor)?))
+    }
+
+    /// A step of pipelines, bound to the event's fields.
+    fn bound(
+        &mut self,
+        name: &str,
+        processor: Processor,
+    ) -> Result<Box<dyn Step>, DefinitionError> {
+        let event = &mut *self.event;
+        match processor {
+            Processor::Dissect(dissect) => cut::dissect(event, dissect),
+            Processor::Json(json) => cut::json(event, &json),
+            Processor::Drop => Ok(Box::new(fields::Drop)),
+            Processor::Rename { field, replace } => fields::rename(event, &field, replace),
+            Processor::Convert { field, kind } => fields::convert(event, &field, kind),
+            Processor::Remove(removed) if removed.paths().is_some() => {
+                fields::remove(event, removed)
+            }
+            Processor::Copy(copied) if copied.paths().is_some() => fields::copy(event, &copied),
+            Processor::Change { field, change } if change.is_of_letters() => {
+                fields::letters(event, &field, change)
+            }
+            Processor::GeoIp(_)
+            | Processor::Fail(_)
+            | Processor::Foreach { .. }
+            | Processor::Pipeline { .. }
+            | Processor::IndexName(_) => Err(DefinitionError::unsupported(format!(
+                "processor [{name}] is for pipelines of a server"
+            ))),
+            other => Ok(Box::new(OnDocument::new(other))),
+        }
+    }
+}
+
+/// The slot of a field that a definition names.
+pub(super) fn slot(event: &mut Event, path: &str) -> Result<Slot, DefinitionError> {
+    if path.is_empty() {
+        return Err(DefinitionError::malformed("a field has an empty name"));
+    }
+    event.slot(path).map_err(|_| {
+        DefinitionError::unsupported(format!("a pipeline has at most [{NAMES_MAX}] fields"))
+    })
+}

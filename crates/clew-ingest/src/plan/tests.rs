@@ -1,0 +1,294 @@
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::event::Value;
+
+/// What steps make of a line that is in `message`, or why they fail; what was done before is shown too.
+fn run(steps: Json, line: &str) -> String {
+    let mut plan = Plan::default();
+    let message = plan.slot("message").unwrap();
+    for step in steps.as_array().unwrap() {
+        plan.add(step).unwrap();
+    }
+    let mut shown = String::new();
+    // Twice, as the second line finds the memory of the first.
+    for _ in 0..2 {
+        let line = plan.event.begin(line).unwrap();
+        plan.event.put(message, Value::Text(line)).unwrap();
+        shown = match plan.run(1_767_323_045_678) {
+            Ok(Flow::On) => String::new(),
+            Ok(Flow::Dropped) => "dropped".to_owned(),
+            Err(reason) => format!("{} ", reason.as_str()),
+        };
+        let mut out = Vec::new();
+        plan.event.write(&mut out);
+        serde_json::from_slice::<Json>(&out).unwrap();
+        shown.push_str(std::str::from_utf8(&out).unwrap());
+    }
+    shown
+}
+
+#[track_caller]
+fn check(steps: Json, line: &str, expected: &str) {
+    assert_eq!(run(steps, line), expected);
+}
+
+fn dissect(pattern: &str) -> Json {
+    json!([{"dissect": {"field": "message", "pattern": pattern, "append_separator": "+"}},
+           {"remove": {"field": "message"}}])
+}
+
+#[test]
+fn dissect_with_all_its_modifiers() {
+    check(
+        dissect("%{a} [%{b.c}] %{b.d}"),
+        "1 [2] 3 4",
+        r#"{"a":"1","b":{"c":"2","d":"3 4"}}"#,
+    );
+    check(dissect("%{a->} %{b}"), "1    2", r#"{"a":"1","b":"2"}"#);
+    check(
+        dissect("%{+a/2} %{+a/1} %{?x} %{}"),
+        "1 2 3 4",
+        r#"{"a":"2+1"}"#,
+    );
+    check(
+        dissect("%{*n}=%{&n};%{*m}=%{&m}"),
+        "k=v;é=ü",
+        r#"{"k":"v","é":"ü"}"#,
+    );
+    check(dissect("<%{a}>"), "<1", r#"no_match {"message":"<1"}"#);
+    check(dissect("%{a}%{b}"), "12", r#"no_match {"message":"12"}"#);
+    check(
+        dissect("%{a},%{b}"),
+        "\"x\\,\t",
+        r#"{"a":"\"x\\","b":"\t"}"#,
+    );
+}
+
+#[test]
+fn json_is_merged_or_put_into_a_field_and_lines_that_are_none_are_kept() {
+    let merged = json!([{"json": {"field": "message", "add_to_root": true}}]);
+    check(
+        merged.clone(),
+        r#" {"a":{"b":[1, 2]},"message":"x\"y"} "#,
+        r#"{"message":"x\"y","a":{"b":[1, 2]}}"#,
+    );
+    check(merged.clone(), "{oops", r#"not_json {"message":"{oops"}"#);
+    check(merged.clone(), "[1]", r#"not_json {"message":"[1]"}"#);
+    check(
+        merged,
+        &"{\"a\":".repeat(70),
+        &format!("not_json {{\"message\":\"{}\"}}", "{\\\"a\\\":".repeat(70)),
+    );
+    let inside = json!([{"json": {"field": "message", "target_field": "j.k"}}]);
+    check(
+        inside.clone(),
+        "[1] ",
+        r#"{"message":"[1] ","j":{"k":[1]}}"#,
+    );
+    check(inside, "1 2", r#"not_json {"message":"1 2"}"#);
+}
+
+#[test]
+fn objects_of_json_are_taken_apart_where_steps_reach_into_them() {
+    let line = r#"{"host":{"name":"h","ip":"1"},"n":"7","t":"a\nb"}"#;
+    let steps = |more: Json| {
+        let mut steps = json!([{"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}}]);
+        steps
+            .as_array_mut()
+            .unwrap()
+            .extend(more.as_array().unwrap().clone());
+        steps
+    };
+    check(
+        steps(json!([{"add": {"field": "host.os", "value": {"x": 1}}}])),
+        line,
+        r#"{"host":{"os":{"x":1},"name":"h","ip":"1"},"n":"7","t":"a\nb"}"#,
+    );
+    check(
+        steps(
+            json!([{"rename": {"field": "host.name", "target_field": "host_name"}}, {"convert": {"field": "n", "type": "long"}}]),
+        ),
+        line,
+        r#"{"host":{"ip":"1"},"host_name":"h","n":7,"t":"a\nb"}"#,
+    );
+    check(
+        steps(
+            json!([{"remove": {"field": "host.ip"}}, {"rename": {"field": "host", "target_field": "server"}}]),
+        ),
+        line,
+        r#"{"server":{"name":"h"},"n":"7","t":"a\nb"}"#,
+    );
+    check(
+        steps(json!([{"uppercase": {"field": "t"}}, {"keep": {"field": ["host.name", "t"]}}])),
+        line,
+        r#"{"t":"A\nB","host":{"name":"h"}}"#,
+    );
+    check(
+        steps(json!([{"add": {"field": "n.m", "value": 1}}])),
+        line,
+        r#"not_an_object {"n":"7","host":{"name":"h","ip":"1"},"t":"a\nb"}"#,
+    );
+}
+
+#[test]
+fn fields_are_copied_cut_and_changed() {
+    check(
+        json!([{"copy": {"source_field": "message", "target_field": "a.b"}}, {"truncate": {"field": "message", "max_bytes": 3}}]),
+        "aéi o",
+        r#"{"message":"aé","a":{"b":"aéi o"}}"#,
+    );
+    check(
+        json!([{"trim": {"field": "message"}}, {"uppercase": {"field": "message", "target_field": "u"}}]),
+        " aé ",
+        r#"{"message":"aé","u":"AÉ"}"#,
+    );
+    check(
+        json!([{"convert": {"field": "message", "type": "double"}}]),
+        "1e3",
+        r#"{"message":1000.0}"#,
+    );
+    check(
+        json!([{"convert": {"field": "message", "type": "integer"}}]),
+        "x",
+        r#"not_convertible {"message":"x"}"#,
+    );
+    check(
+        json!([{"rename": {"field": "none", "target_field": "x"}}]),
+        "x",
+        r#"missing_field {"message":"x"}"#,
+    );
+    check(
+        json!([{"gsub": {"field": "message", "pattern": "a+", "replacement": "<$0>"}}, {"set": {"field": "y", "value": "{{message}}!"}}]),
+        "baa",
+        r#"{"message":"b<aa>","y":"b<aa>!"}"#,
+    );
+}
+
+#[test]
+fn conditions_say_whether_a_step_is_done() {
+    let holds = |condition: Json, line: &str| {
+        let steps = json!([
+            {"dissect": {"field": "message", "pattern": "%{a} %{b.c}"}},
+            {"drop": {"if": condition}},
+        ]);
+        run(steps, line).starts_with("dropped")
+    };
+    let table = [
+        (json!({"equals": {"a": "x"}}), true),
+        (json!({"equals": {"a": "x", "b.c": 8}}), false),
+        (json!({"equals": {"b.c": 7}}), true),
+        (json!({"contains": {"message": "x 7"}}), true),
+        (json!({"contains": {"none": "x"}}), false),
+        (json!({"regexp": {"a": "^[x-z]$"}}), true),
+        (json!({"range": {"b.c": {"gte": 7, "lt": 8}}}), true),
+        (json!({"range": {"b.c": {"gt": 7}}}), false),
+        (json!({"range": {"a": {"gt": 0}}}), false),
+        (json!({"has_fields": ["a", "b", "b.c"]}), true),
+        (json!({"has_fields": ["b.d"]}), false),
+        (json!({"not": {"has_fields": ["b.d"]}}), true),
+        (
+            json!({"and": [{"equals": {"a": "x"}}, {"equals": {"b.c": "7"}}]}),
+            true,
+        ),
+        (
+            json!({"or": [{"equals": {"a": "y"}}, {"equals": {"b.c": "8"}}]}),
+            false,
+        ),
+    ];
+    for (condition, expected) in table {
+        assert_eq!(holds(condition.clone(), "x 7"), expected, "{condition}");
+    }
+}
+
+#[test]
+fn failures_end_the_run_unless_they_are_ignored_or_handled_and_are_counted() {
+    let fails = json!({"field": "message", "pattern": "%{a}|%{b}"});
+    let with = |more: Json| {
+        let mut config = fails.clone();
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        json!([{"dissect": config}, {"add": {"field": "x", "value": 1}}])
+    };
+    check(with(json!({})), "l", r#"no_match {"message":"l"}"#);
+    check(
+        with(json!({"ignore_failure": true})),
+        "l",
+        r#"{"message":"l","x":1}"#,
+    );
+    check(
+        with(json!({"on_failure": [{"add": {"field": "y", "value": 2}}]})),
+        "l",
+        r#"{"message":"l","y":2,"x":1}"#,
+    );
+    let mut plan = Plan::default();
+    plan.add(&json!({"dissect": {"field": "m", "pattern": "%{a} %{b}", "tag": "t"}}))
+        .unwrap();
+    let slot = plan.slot("m").unwrap();
+    for number in 0..100 {
+        let line = plan.event.begin(&format!("line{number}")).unwrap();
+        plan.event.put(slot, Value::Text(line)).unwrap();
+        assert_eq!(plan.run(0), Err(Reason::NoMatch));
+    }
+    let counted = FailureCount {
+        step: "dissect",
+        tag: Some("t".to_owned()),
+        reason: Reason::NoMatch,
+        count: 100,
+    };
+    assert_eq!(plan.failures(), [counted]);
+    assert_eq!(plan.failed_lines().len(), 3);
+    assert_eq!(plan.failed_lines()[1].line, "line1");
+}
+
+#[test]
+fn definitions_that_are_wrong_say_where() {
+    let check = |definition: Json, expected: &str| {
+        let error = Plan::default().add(&definition).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    };
+    check(
+        json!({"dissekt": {}}),
+        "No processor type exists with name [dissekt]",
+    );
+    check(
+        json!({"dissect": {"pattern": "%{a}"}}),
+        "[field] required property is missing",
+    );
+    check(
+        json!({"remove": {"field": "a", "fild": "b"}}),
+        "[fild] is no parameter of [remove]",
+    );
+    check(
+        json!({"drop": {"if": {"equal": {"a": 1}}}}),
+        "[if] has no condition [equal]; there are equals, contains, regexp, range, has_fields, and, or, not",
+    );
+    check(
+        json!({"pipeline": {"name": "x"}}),
+        "processor [pipeline] is for pipelines of a server",
+    );
+    check(json!([]), "expected one step and its parameters");
+}
+
+#[test]
+fn names_without_end_are_refused_and_the_line_is_kept() {
+    let mut plan = Plan::default();
+    let message = plan.slot("message").unwrap();
+    plan.add(&json!({"json": {"field": "message", "add_to_root": true}}))
+        .unwrap();
+    let mut refused = 0;
+    for number in 0..2_000 {
+        let line = plan.event.begin(&format!("{{\"k{number}\":1}}")).unwrap();
+        plan.event.put(message, Value::Text(line)).unwrap();
+        match plan.run(0) {
+            Ok(Flow::On) => {}
+            other => {
+                assert_eq!(other, Err(Reason::TooManyNames));
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 2_001 - crate::NAMES_MAX);
+}

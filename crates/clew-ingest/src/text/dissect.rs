@@ -1,0 +1,139 @@
+//! `%{a} - %{b}`: keys between texts that must stand there, as Logstash and Beats write them.
+
+use super::separator::Separator;
+use super::span::{Span, TEXT_BYTES_MAX};
+
+/// A pattern, read.
+#[derive(Debug)]
+pub(crate) struct Dissect {
+    /// What stands before the first key.
+    start: Separator,
+    keys: Vec<Key>,
+}
+
+/// One key of a pattern.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) kind: KeyKind,
+    /// The text behind it; the last key goes to the end.
+    until: Separator,
+    /// Repetitions of the text behind it are passed over.
+    padded: bool,
+}
+
+/// What becomes of what a key finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    Value,
+    Skipped,
+    /// It is put behind other values of the name, by this order.
+    Appended(u32),
+    /// It is the name of the value that the reference of the same name finds.
+    Name,
+    Reference,
+}
+
+/// What the keys found, in their order. Used again from line to line.
+pub(crate) type Found = Vec<Span>;
+
+impl Dissect {
+    /// Reads a pattern; nothing if it is none.
+    pub(crate) fn parse(written: &str) -> Option<Self> {
+        let mut pieces = written.split("%{");
+        let start = Separator::new(pieces.next().unwrap_or_default());
+        let keys: Vec<Key> = pieces.map(key).collect::<Option<_>>()?;
+        (!keys.is_empty() && paired(&keys)).then_some(Dissect { start, keys })
+    }
+
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Whether values of a name are put behind each other.
+    pub(crate) fn appends(&self, name: &str) -> bool {
+        let appends = |key: &Key| matches!(key.kind, KeyKind::Appended(_)) && key.name == name;
+        self.keys.iter().any(appends)
+    }
+
+    /// The keys of an order of appending, by the places of their values: names that nothing is put behind, then those
+    /// that are, by their orders.
+    pub(crate) fn appended(&self) -> Vec<usize> {
+        let order = |at: &usize| match self.keys[*at].kind {
+            KeyKind::Appended(order) => order,
+            _ => 0,
+        };
+        let mut places: Vec<usize> = (0..self.keys.len())
+            .filter(|at| {
+                let key = &self.keys[*at];
+                matches!(key.kind, KeyKind::Value | KeyKind::Appended(_)) && self.appends(&key.name)
+            })
+            .collect();
+        places.sort_by_key(order);
+        places
+    }
+
+    /// What each key finds; false, with nothing of use found, where the line is not as the pattern.
+    pub(crate) fn cut(&self, line: &str, found: &mut Found) -> bool {
+        found.clear();
+        let bytes = line.as_bytes();
+        if bytes.len() > TEXT_BYTES_MAX || !self.start.begins(bytes) {
+            return false;
+        }
+        let mut at = self.start.len();
+        for key in &self.keys {
+            if key.until.is_empty() {
+                found.push(Span::new(at, bytes.len()));
+                // Two keys with nothing between them have no border: only the last goes to the end.
+                return found.len() == self.keys.len();
+            }
+            let Some(length) = key.until.find(&bytes[at..]) else {
+                return false;
+            };
+            found.push(Span::new(at, at + length));
+            at += length + key.until.len();
+            while key.padded && key.until.begins(&bytes[at..]) {
+                at += key.until.len();
+            }
+        }
+        true
+    }
+}
+
+/// Reads `name}until`, where signs around the name say what becomes of the value.
+fn key(piece: &str) -> Option<Key> {
+    let (name, until) = piece.split_once('}')?;
+    let (name, padded) = match name.strip_suffix("->") {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let mut letters = name.chars();
+    let (kind, name) = match letters.next() {
+        None => (KeyKind::Skipped, name),
+        Some('?') => (KeyKind::Skipped, letters.as_str()),
+        Some('*') => (KeyKind::Name, letters.as_str()),
+        Some('&') => (KeyKind::Reference, letters.as_str()),
+        Some('+') => match letters.as_str().split_once('/') {
+            Some((name, order)) => (KeyKind::Appended(order.parse().ok()?), name),
+            None => (KeyKind::Appended(0), letters.as_str()),
+        },
+        Some(_) => (KeyKind::Value, name),
+    };
+    Some(Key {
+        name: name.to_string(),
+        kind,
+        until: Separator::new(until),
+        padded,
+    })
+}
+
+/// Whether each name has its reference, and each reference its name.
+fn paired(keys: &[Key]) -> bool {
+    let of_kind = |kind: KeyKind| {
+        let of_kind = keys.iter().filter(move |key| key.kind == kind);
+        let mut names: Vec<&str> = of_kind.map(|key| key.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    };
+    of_kind(KeyKind::Name) == of_kind(KeyKind::Reference)
+}
