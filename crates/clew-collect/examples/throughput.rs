@@ -1,13 +1,16 @@
-//! How many lines per CPU-second does reading, parsing and encoding one file cost? Sends nowhere.
+//! How many lines per CPU-second does reading, parsing and encoding one file cost?
 //!
-//! `throughput FILE [PARSER]`; what counts is the time of this process, not the wall's.
+//! `throughput FILE [PARSER [PROCESSORS [OUTPUT]]]`: processors are a YAML list; without an output the documents go nowhere.
+//! What counts is the time of this process, not the wall's.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clew_collect::config::{Compression, ProcessorConfig};
 use clew_collect::{
-    CollectOptions, Delivery, Event, NoProgress, Sink, SinkError, StopToken, World, run,
+    CollectOptions, Delivery, Event, FileSink, FileSinkOptions, NoProgress, Sink, SinkError,
+    StopToken, World, run,
 };
 use clew_platform::{RealClock, RealDisk};
 
@@ -34,6 +37,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let registry = std::env::temp_dir().join(format!("throughput-{}.json", std::process::id()));
     let mut options = CollectOptions::new(vec![file], registry.clone());
     options.parse = arguments.next().as_deref().unwrap_or("auto").parse()?;
+    if let Some(written) = arguments.next() {
+        let processors: Vec<serde_json::Value> = serde_yaml_ng::from_str(&written)?;
+        options.processors = processors
+            .into_iter()
+            .map(ProcessorConfig::unnamed)
+            .collect();
+    }
+    let output = arguments.next();
     let stop = StopToken::new();
     let world = World {
         disk: Arc::new(RealDisk),
@@ -43,7 +54,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut sink = Nowhere { document_bytes: 0 };
     let before = cpu_seconds()?;
-    let report = run(&options, world, &mut sink)?;
+    let report = match output {
+        None => run(&options, world, &mut sink)?,
+        Some(path) => {
+            let disk = Arc::clone(&world.disk);
+            let file = FileSinkOptions {
+                path: path.into(),
+                rotate_bytes: u64::MAX,
+                files_kept: 0,
+                compression: Compression::None,
+                sync: true,
+            };
+            run(&options, world, &mut FileSink::new(disk, file))?
+        }
+    };
     let seconds = cpu_seconds()? - before;
     std::fs::remove_file(&registry)?;
     let lines = report.counters.lines_read;
@@ -57,6 +81,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{parser}: {lines} lines, {} errors, {} document bytes, {seconds:.2} CPU-s, {rate:.2} M lines/CPU-s",
         report.counters.parse_errors, sink.document_bytes
     );
+    for failed in report.failures.counts {
+        eprintln!("{} {} {}", failed.step, failed.reason, failed.count);
+    }
     Ok(())
 }
 

@@ -20,7 +20,8 @@ use crate::input::{
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
-use crate::progress::{CollectReport, Counters, FileReport, Progress, Skipped};
+use crate::planned::Planned;
+use crate::progress::{CollectReport, Counters, Failures, FileReport, Progress, Skipped};
 use crate::registry::Registry;
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;
@@ -139,7 +140,8 @@ impl<'a> Collector<'a> {
             registry,
             dead_letters,
             batch: Batch::new(options.batch_lines_max, options.batch_bytes_max),
-            encoder: Encoder::new(&options.host, Times::new(TimeZone::system())),
+            encoder: Encoder::new(&options.host, Times::new(TimeZone::system()))
+                .with_plan(planned(options)?),
             scratch: Vec::new(),
             counters: Counters::default(),
             in_batch: Vec::new(),
@@ -356,6 +358,15 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
+    /// What processors could not do.
+    fn failures(&self) -> Failures {
+        let plan = self.encoder.planned().map(|planned| &planned.plan);
+        plan.map_or_else(Failures::default, |plan| Failures {
+            counts: plan.failures(),
+            lines: plan.failed_lines().to_vec(),
+        })
+    }
+
     fn report(&mut self) -> CollectReport {
         self.tell_progress();
         let mut files: Vec<FileReport> = self
@@ -394,8 +405,18 @@ impl<'a> Collector<'a> {
             counters: self.counters,
             files,
             skipped,
+            failures: self.failures(),
         }
     }
+}
+
+/// The compiled processors, if there are some.
+fn planned(options: &CollectOptions) -> Result<Option<Planned>, CollectError> {
+    if options.processors.is_empty() {
+        return Ok(None);
+    }
+    let planned = Planned::compile(&options.processors)?;
+    Ok(Some(planned))
 }
 
 /// The first bytes of a file, as far as it can be read.

@@ -6,23 +6,26 @@ use std::borrow::Cow;
 use crate::event::{EpochMillis, Event};
 use crate::json::{push_escaped, push_number, push_text};
 use crate::parse::{Civil, ParserName, Record, Times};
+use crate::planned::{Given, Planned};
 
 /// What the documents of one file share.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    path_json: Vec<u8>,
+    path_json: String,
     key: u64,
 }
 
 impl Origin {
     pub(crate) fn new(path: &str, key: u64) -> Self {
-        let mut path_json = Vec::new();
-        push_text(&mut path_json, path);
-        Origin { path_json, key }
+        Origin {
+            path_json: json_text(path),
+            key,
+        }
     }
 }
 
 /// One framed line (or stanza) and its place.
+#[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
     /// Where it starts in the file.
@@ -38,29 +41,40 @@ pub(crate) struct Line<'a> {
 pub(crate) enum Taken {
     ByItsParser,
     AsPlain,
+    /// By nobody: a processor drops it.
+    Dropped,
 }
 
 /// Turns lines into events.
 #[derive(Debug)]
 pub(crate) struct Encoder {
-    host_json: Vec<u8>,
+    host_json: String,
     pub(crate) times: Times,
     record: Record,
+    planned: Option<Planned>,
 }
 
 impl Encoder {
     pub(crate) fn new(host: &str, times: Times) -> Self {
-        let mut host_json = Vec::new();
-        push_text(&mut host_json, host);
         Encoder {
-            host_json,
+            host_json: json_text(host),
             times,
             record: Record::default(),
+            planned: None,
         }
     }
 
-    /// Fills a cleared event. Bytes that are not UTF-8 become replacement characters; NUL bytes
-    /// in front (the hole a writer leaves after a truncation it did not notice) are dropped.
+    /// The same, with processors after the parsers.
+    pub(crate) fn with_plan(self, planned: Option<Planned>) -> Self {
+        Encoder { planned, ..self }
+    }
+
+    /// The plan of the processors, if there are some.
+    pub(crate) fn planned(&self) -> Option<&Planned> {
+        self.planned.as_ref()
+    }
+
+    /// Fills a cleared event.
     pub(crate) fn encode(
         &mut self,
         line: &Line<'_>,
@@ -68,30 +82,65 @@ impl Encoder {
         origin: &Origin,
         event: &mut Event,
     ) -> Taken {
-        let start = line
-            .bytes
-            .iter()
-            .position(|&byte| byte != 0)
-            .unwrap_or(line.bytes.len());
-        let text = match std::str::from_utf8(&line.bytes[start..]) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(&line.bytes[start..]),
+        let text = text_of(line);
+        let taken = self.parse(&text, parser);
+        let timestamp = self.record.timestamp_ms.unwrap_or(self.times.now_ms);
+        event.timestamp = EpochMillis(timestamp);
+        event.set_id(origin.key, line.offset, line.checksum);
+        let Some(planned) = &mut self.planned else {
+            self.write(&text, (parser, taken), (line, origin), event);
+            return taken;
         };
+        let given = Given {
+            line,
+            parser,
+            record: &self.record,
+            host: &self.host_json,
+            path: &origin.path_json,
+            key: origin.key,
+            timestamp_ms: timestamp,
+        };
+        let now_ms = self.times.now_ms;
+        let taken = planned.encode(&text, (taken, &given), now_ms, &mut event.document);
+        event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(timestamp));
+        taken
+    }
+
+    /// The plan, with a line as its processors find it, and whether the line's parser has refused it; nothing without a plan.
+    pub(crate) fn begin(
+        &mut self,
+        line: &Line<'_>,
+        parser: ParserName,
+        origin: &Origin,
+    ) -> Option<(&mut Planned, bool)> {
+        let text = text_of(line);
+        let taken = self.parse(&text, parser);
+        let given = Given {
+            line,
+            parser,
+            record: &self.record,
+            host: &self.host_json,
+            path: &origin.path_json,
+            key: origin.key,
+            timestamp_ms: self.record.timestamp_ms.unwrap_or(self.times.now_ms),
+        };
+        let planned = self.planned.as_mut()?;
+        let begun = planned.begin(&text, &given);
+        Some((planned, taken == Taken::AsPlain || begun.is_err()))
+    }
+
+    /// Fills the record by the parser, or as plain text where that refuses.
+    fn parse(&mut self, text: &str, parser: ParserName) -> Taken {
         self.record.clear();
-        let taken = match parser.parse(&text, &mut self.times, &mut self.record) {
+        match parser.parse(text, &mut self.times, &mut self.record) {
             Some(()) => Taken::ByItsParser,
             None => {
                 self.record.clear();
                 // Plain takes every line; what it found, if anything, is in the record.
-                let _ = ParserName::Plain.parse(&text, &mut self.times, &mut self.record);
+                let _ = ParserName::Plain.parse(text, &mut self.times, &mut self.record);
                 Taken::AsPlain
             }
-        };
-        let timestamp = self.record.timestamp_ms.unwrap_or(self.times.now_ms);
-        event.timestamp = EpochMillis(timestamp);
-        event.set_id(origin.key, line.offset, line.checksum);
-        self.write(&text, (parser, taken), (line, origin), event);
-        taken
+        }
     }
 
     fn write(
@@ -114,9 +163,9 @@ impl Encoder {
         }
         push_members(out, b",", self.record.event.bytes());
         out.extend_from_slice(b"},\"host\":{\"name\":");
-        out.extend_from_slice(&self.host_json);
+        out.extend_from_slice(self.host_json.as_bytes());
         out.extend_from_slice(b"},\"log\":{\"file\":{\"path\":");
-        out.extend_from_slice(&origin.path_json);
+        out.extend_from_slice(origin.path_json.as_bytes());
         out.extend_from_slice(b"},\"offset\":");
         push_number(out, line.offset);
         if let Some(level) = self.record.level {
@@ -132,6 +181,23 @@ impl Encoder {
         push_members(out, b",", self.record.fields.bytes());
         out.push(b'}');
     }
+}
+
+/// A line as text. Bytes that are not UTF-8 become replacement characters; NUL bytes in front (the hole a writer leaves
+/// after a truncation it did not notice) are dropped.
+fn text_of<'a>(line: &Line<'a>) -> Cow<'a, str> {
+    let start = line.bytes.iter().position(|&byte| byte != 0);
+    let bytes = &line.bytes[start.unwrap_or(line.bytes.len())..];
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
+fn json_text(text: &str) -> String {
+    let mut json = Vec::new();
+    push_text(&mut json, text);
+    String::from_utf8(json).expect("escaped text is text")
 }
 
 fn push_members(out: &mut Vec<u8>, before: &[u8], members: &[u8]) {

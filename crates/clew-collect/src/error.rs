@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::config::ConfigError;
 use crate::sink::SinkError;
 
 /// Why a run could not start or had to end.
@@ -16,6 +17,9 @@ pub enum CollectError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A processor is not defined as it must be.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// A named path does not exist or cannot be listed.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -55,9 +59,9 @@ impl CollectError {
     /// What the caller should do about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            CollectError::Option { .. } | CollectError::Sink(SinkError::Refused { .. }) => {
-                ErrorKind::Invalid
-            }
+            CollectError::Option { .. }
+            | CollectError::Config(_)
+            | CollectError::Sink(SinkError::Refused { .. }) => ErrorKind::Invalid,
             CollectError::Io { .. } | CollectError::Sink(_) => ErrorKind::Unavailable,
             CollectError::RegistryBroken { .. } => ErrorKind::Corrupt,
         }

@@ -1,7 +1,5 @@
 //! The unit a sink receives, and the batch whose memory is used again and again.
 
-use std::fmt::Write as _;
-
 /// Milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EpochMillis(pub i64);
@@ -22,8 +20,20 @@ impl Event {
     /// when a file's identity is mistaken, another line never gets a used name.
     pub(crate) fn set_id(&mut self, file_key: u64, offset: u64, checksum: u32) {
         self.id.clear();
-        write!(self.id, "{file_key:016x}-{offset:x}-{checksum:08x}")
-            .expect("writing to a string cannot fail");
+        push_hex(&mut self.id, file_key, 16);
+        self.id.push('-');
+        push_hex(&mut self.id, offset, 1);
+        self.id.push('-');
+        push_hex(&mut self.id, u64::from(checksum), 8);
+    }
+}
+
+/// Appends a number to the base 16, with at least so many digits. By hand, as every line gets an id.
+fn push_hex(out: &mut String, value: u64, digits_min: u32) {
+    let digits = (67 - (value | 1).leading_zeros()) / 4;
+    for place in (0..digits.max(digits_min)).rev() {
+        let digit = u32::try_from(value >> (4 * place) & 15).expect("four bits");
+        out.push(char::from_digit(digit, 16).expect("a digit to the base 16"));
     }
 }
 
@@ -81,5 +91,23 @@ impl Batch {
         }
         self.used = 0;
         self.bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_as_the_standard_library_writes_them() {
+        let mut event = Event::default();
+        let numbers = (0..64)
+            .map(|bits| 1_u64 << bits)
+            .flat_map(|one| [one - 1, one, one | 5]);
+        for number in numbers.chain([0, u64::MAX]) {
+            let checksum = u32::try_from(number >> 32).unwrap();
+            event.set_id(number, number, checksum);
+            assert_eq!(event.id, format!("{number:016x}-{number:x}-{checksum:08x}"));
+        }
     }
 }

@@ -52,19 +52,26 @@ mod collector;
 mod dead_letter;
 mod document;
 mod event;
+mod explain;
 mod fingerprint;
 mod input;
 mod json;
 mod parse;
+mod planned;
 mod registry;
 mod sink;
 
+pub use clew_ingest::{FailedLine, FailureCount, Times};
 pub use collector::{REPORT_FILES_MAX, World, run};
 pub use error::{CollectError, ErrorKind};
 pub use event::{EpochMillis, Event};
+pub use explain::{Explained, Explainer};
 pub use input::SkipReason;
 pub use options::{CollectOptions, Mode, ParserChoice};
 pub use parse::{ParserName, UnknownParser};
-pub use progress::{CollectReport, Counters, FileReport, NoProgress, Progress, Skipped};
-pub use sink::{BulkOptions, BulkSink, Delivery, Rejection, Sink, SinkError};
+pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
+pub use sink::{
+    AllSinks, BulkOptions, BulkSink, Delivery, FileSink, FileSinkOptions, LineSink, Rejection,
+    Sink, SinkError,
+};
 pub use stop::StopToken;

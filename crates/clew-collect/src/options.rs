@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::config::ProcessorConfig;
 use crate::error::CollectError;
 use crate::parse::ParserName;
 
@@ -31,6 +32,8 @@ pub struct CollectOptions {
     pub paths: Vec<PathBuf>,
     /// How lines become fields.
     pub parse: ParserChoice,
+    /// What is made of events after their parser.
+    pub processors: Vec<ProcessorConfig>,
     /// The file that remembers how far each file was read.
     pub registry: PathBuf,
     /// Whether to wait for more.
@@ -56,6 +59,7 @@ impl CollectOptions {
         CollectOptions {
             paths,
             parse: ParserChoice::Auto,
+            processors: Vec::new(),
             registry,
             mode: Mode::Once,
             host: machine_name(),

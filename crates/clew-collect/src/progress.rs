@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use clew_ingest::{FailedLine, FailureCount};
+
 use crate::input::SkipReason;
 
 /// Counters of one run. They only grow, except `bytes_total`, which follows the files' sizes.
@@ -29,6 +31,8 @@ pub struct Counters {
     pub retries: u64,
     /// Lines their parser could not take; they were sent as plain events with a mark.
     pub parse_errors: u64,
+    /// Lines that a processor dropped.
+    pub events_dropped: u64,
     /// Lines that were cut because they were too long.
     pub lines_truncated: u64,
     /// Files that were truncated or replaced in place and so read again from their start.
@@ -78,4 +82,15 @@ pub struct CollectReport {
     pub files: Vec<FileReport>,
     /// Files not read, by path; at most [`crate::REPORT_FILES_MAX`], `files_skipped` has the count.
     pub skipped: Vec<Skipped>,
+    /// What processors could not do.
+    pub failures: Failures,
+}
+
+/// What processors could not do: how often, and to which lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// By step and reason.
+    pub counts: Vec<FailureCount>,
+    /// Some of the lines.
+    pub lines: Vec<FailedLine>,
 }

@@ -27,10 +27,13 @@ pub use output::{BulkOutput, Compression, FileOutput, OutputConfig};
 pub use section::ConfigError;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::CollectError;
+use crate::options::{CollectOptions, Mode};
 use section::{Section, take_list};
 use source::Source;
 
@@ -83,10 +86,34 @@ impl Default for General {
 pub struct ProcessorConfig {
     /// `{name: {parameters}}`.
     pub definition: Value,
-    /// Where it stands, for what is wrong with it.
+    /// The file that it is from.
+    pub file: String,
+    /// Where it stands in it, for what is wrong with it.
     pub place: String,
     /// The line of the file, counted from 1.
     pub line: Option<usize>,
+}
+
+impl ProcessorConfig {
+    /// Processors that no file has.
+    pub fn unnamed(definition: Value) -> Self {
+        ProcessorConfig {
+            definition,
+            file: String::new(),
+            place: "processors".to_owned(),
+            line: None,
+        }
+    }
+
+    /// What is wrong with it.
+    pub(crate) fn wrong(&self, reason: &str) -> ConfigError {
+        ConfigError {
+            file: self.file.clone(),
+            line: self.line,
+            place: self.place.clone(),
+            reason: reason.to_owned(),
+        }
+    }
 }
 
 impl CollectConfig {
@@ -129,11 +156,41 @@ impl CollectConfig {
     }
 }
 
+impl CollectConfig {
+    /// The run that the file asks for.
+    ///
+    /// # Errors
+    /// What the run cannot do of it.
+    pub fn options(&self, mode: Mode) -> Result<CollectOptions, CollectError> {
+        let [input] = self.inputs.as_slice() else {
+            return Err(CollectError::Option {
+                option: "inputs",
+                reason: "must be one: each has its own processors".to_owned(),
+            });
+        };
+        let InputKind::File(file) = &input.kind;
+        let general = &self.general;
+        let mut options = CollectOptions::new(file.paths.clone(), general.registry.clone());
+        options.parse = input.parse;
+        options.line_bytes_max = file.line_bytes_max;
+        options.processors = [&input.processors[..], &self.processors[..]].concat();
+        options.mode = mode;
+        if let Some(host) = &general.host {
+            options.host.clone_from(host);
+        }
+        options.batch_lines_max = general.batch_lines_max;
+        options.batch_bytes_max = general.batch_bytes_max;
+        options.registry_interval = Duration::from_millis(general.registry_interval_ms);
+        Ok(options)
+    }
+}
+
 /// The processors of a section, each with its place.
 fn processors(section: &mut Section<'_>) -> Result<Vec<ProcessorConfig>, ConfigError> {
     let items = take_list(section, "processors", ITEMS_MAX)?;
     let one = |item: Section<'_>| match item.len() {
         1 => Ok(ProcessorConfig {
+            file: item.file(),
             place: item.place(),
             line: item.line(),
             definition: item.into_value(),

@@ -49,6 +49,8 @@ pub struct FileOutput {
     pub files_kept: usize,
     /// How renamed files are compressed.
     pub compression: Compression,
+    /// Whether a batch is on the disk before it counts as taken.
+    pub sync: bool,
 }
 
 impl Default for FileOutput {
@@ -58,6 +60,7 @@ impl Default for FileOutput {
             rotate_bytes: 100 << 20,
             files_kept: 7,
             compression: Compression::None,
+            sync: true,
         }
     }
 }

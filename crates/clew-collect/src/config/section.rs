@@ -73,6 +73,10 @@ impl<'a> Section<'a> {
         }
     }
 
+    pub(super) fn file(&self) -> String {
+        self.source.name().to_owned()
+    }
+
     pub(super) fn place(&self) -> String {
         written(&self.path)
     }

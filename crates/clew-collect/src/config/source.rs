@@ -26,6 +26,10 @@ impl<'a> Source<'a> {
         Source { name, text }
     }
 
+    pub(super) fn name(&self) -> &'a str {
+        self.name
+    }
+
     /// The tree of the text, with variables put in.
     pub(super) fn tree(
         &self,

@@ -274,8 +274,13 @@ impl Tail {
         fill.counters.lines_truncated += u64::from(line.cut);
         let event = fill.batch.slot();
         let taken = fill.encoder.encode(line, parser, &self.origin, event);
-        fill.counters.parse_errors += u64::from(taken == Taken::AsPlain);
-        fill.batch.commit();
+        match taken {
+            Taken::Dropped => fill.counters.events_dropped += 1,
+            Taken::ByItsParser | Taken::AsPlain => {
+                fill.counters.parse_errors += u64::from(taken == Taken::AsPlain);
+                fill.batch.commit();
+            }
+        }
     }
 
     /// The parser, chosen by the first whole lines if need be. `None` when there are none yet.

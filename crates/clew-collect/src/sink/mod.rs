@@ -1,12 +1,18 @@
 //! Where batches go. A sink answers for a whole batch: when it returns `Ok`, every event has been
 //! taken or refused for good, and the registry moves past them.
 
+mod all;
 mod backoff;
 mod bulk;
 mod bulk_reply;
 mod courier;
+mod file;
+mod lines;
 
+pub use all::AllSinks;
 pub use bulk::{BulkOptions, BulkSink};
+pub use file::{FileSink, FileSinkOptions};
+pub use lines::LineSink;
 
 use crate::event::Event;
 

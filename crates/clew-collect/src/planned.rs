@@ -1,0 +1,164 @@
+//! Lines that processors are configured for: what the line's parser found becomes fields of an event, the compiled plan
+//! changes them, and what is left is the document.
+
+use clew_ingest::{Flow, Plan, Reason, Slot, Span, Value};
+
+use crate::config::{ConfigError, ProcessorConfig};
+use crate::document::{Line, Taken};
+use crate::parse::{ParserName, Record};
+
+/// The plan of one input.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    slots: Slots,
+    /// Which origin the shared texts are of, and where they are.
+    shared: Option<(u64, Shared)>,
+}
+
+/// The fields that the collector sets.
+#[derive(Debug)]
+struct Slots {
+    timestamp: Slot,
+    message: Slot,
+    event: Slot,
+    dataset: Slot,
+    parse_error: Slot,
+    host: Slot,
+    log: Slot,
+    path: Slot,
+    offset: Slot,
+    level: Slot,
+}
+
+/// Texts that all lines of a file share.
+#[derive(Clone, Copy, Debug)]
+struct Shared {
+    host: Span,
+    path: Span,
+}
+
+/// What is known of a line when its processors begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    pub(crate) line: &'a Line<'a>,
+    pub(crate) parser: ParserName,
+    pub(crate) record: &'a Record,
+    /// `host.name` as JSON.
+    pub(crate) host: &'a str,
+    /// `log.file.path` as JSON.
+    pub(crate) path: &'a str,
+    /// A number that tells its file from others.
+    pub(crate) key: u64,
+    /// What its parser found, or now.
+    pub(crate) timestamp_ms: i64,
+}
+
+impl Planned {
+    /// Compiles processors.
+    pub(crate) fn compile(processors: &[ProcessorConfig]) -> Result<Self, ConfigError> {
+        let mut plan = Plan::default();
+        let mut slot = |path| plan.slot(path).expect("there are few names yet");
+        let slots = Slots {
+            timestamp: slot("@timestamp"),
+            message: slot("message"),
+            event: slot("event"),
+            dataset: slot("event.dataset"),
+            parse_error: slot("event.parse_error"),
+            host: slot("host.name"),
+            log: slot("log"),
+            path: slot("log.file.path"),
+            offset: slot("log.offset"),
+            level: slot("log.level"),
+        };
+        for processor in processors {
+            plan.add(&processor.definition)
+                .map_err(|error| processor.wrong(&error.to_string()))?;
+        }
+        Ok(Planned {
+            plan,
+            slots,
+            shared: None,
+        })
+    }
+
+    /// What a line becomes. Nothing is written when it is dropped.
+    pub(crate) fn encode(
+        &mut self,
+        text: &str,
+        (mut taken, given): (Taken, &Given<'_>),
+        now_ms: i64,
+        document: &mut Vec<u8>,
+    ) -> Taken {
+        if self.begin(text, given).is_err() {
+            taken = Taken::AsPlain;
+        }
+        match self.plan.run(now_ms) {
+            Ok(Flow::On) => {}
+            Ok(Flow::Dropped) => return Taken::Dropped,
+            Err(_) => taken = Taken::AsPlain,
+        }
+        if taken == Taken::AsPlain {
+            // A line is never lost for what it is inside of.
+            let _ = self
+                .plan
+                .event
+                .put(self.slots.parse_error, Value::Bool(true));
+        }
+        self.plan.event.write(document);
+        taken
+    }
+
+    /// The time of the event as it is now, if it has one that the collector understands.
+    pub(crate) fn timestamp_ms(&mut self) -> Option<i64> {
+        match self.plan.event.get(self.slots.timestamp) {
+            Value::Time(ms) => Some(ms),
+            _ => None,
+        }
+    }
+
+    /// The event as the processors find it.
+    pub(crate) fn begin(&mut self, text: &str, given: &Given<'_>) -> Result<(), Reason> {
+        let event = &mut self.plan.event;
+        let shared = match self.shared {
+            Some((key, shared)) if key == given.key => shared,
+            _ => {
+                let spans = event.share(&[given.host, given.path]);
+                let shared = Shared {
+                    host: spans[0],
+                    path: spans[1],
+                };
+                self.shared = Some((given.key, shared));
+                shared
+            }
+        };
+        let (record, line) = (given.record, given.line);
+        let message = event.begin(text)?;
+        let slots = &self.slots;
+        event.put(slots.timestamp, Value::Time(given.timestamp_ms))?;
+        event.put(slots.message, Value::Text(message))?;
+        event.put_text(slots.dataset, given.parser.as_str())?;
+        event.put(slots.host, Value::Json(shared.host))?;
+        event.put(slots.path, Value::Json(shared.path))?;
+        let offset = i64::try_from(line.offset).unwrap_or(i64::MAX);
+        event.put(slots.offset, Value::Int(offset))?;
+        if let Some(level) = record.level {
+            event.put_text(slots.level, level)?;
+        }
+        if line.cut {
+            event.put_object(Some(slots.log), "\"flags\":[\"truncated\"]")?;
+        }
+        for (object, members) in [
+            (Some(slots.event), &record.event),
+            (Some(slots.log), &record.log),
+            (None, &record.fields),
+        ] {
+            let members = members.bytes();
+            if !members.is_empty() {
+                let members = std::str::from_utf8(members).map_err(|_| Reason::NotJson)?;
+                event.put_object(object, members)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! The sink that writes documents as lines of a file, closed and renamed when it is large.
+//!
+//! A batch counts as taken once it is in the file, and on the disk where [`FileSinkOptions::sync`] says so. What was written
+//! of a batch when the collector was killed is cut off at the next start, as far as it is no whole line; whole lines of it
+//! are written again, so that a crash may repeat a batch in the file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clew_platform::{Disk, DiskFile};
+
+use super::{Delivery, Sink, SinkError};
+use crate::config::Compression;
+use crate::event::Event;
+
+/// How a [`FileSink`] writes.
+#[derive(Clone, Debug)]
+pub struct FileSinkOptions {
+    /// The file.
+    pub path: PathBuf,
+    /// Size above which the file is renamed `PATH.1` and a new one begun. A larger batch goes into one file alone.
+    pub rotate_bytes: u64,
+    /// Renamed files that are kept.
+    pub files_kept: usize,
+    /// How renamed files are compressed, which the collector waits for.
+    pub compression: Compression,
+    /// Whether a batch is on the disk before it counts as taken.
+    pub sync: bool,
+}
+
+/// Writes documents as lines of a file.
+#[derive(Debug)]
+pub struct FileSink {
+    disk: Arc<dyn Disk>,
+    options: FileSinkOptions,
+    open: Option<Open>,
+    lines: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: Box<dyn DiskFile>,
+    bytes: u64,
+}
+
+impl FileSink {
+    /// A sink that opens its file at the first batch.
+    pub fn new(disk: Arc<dyn Disk>, options: FileSinkOptions) -> Self {
+        FileSink {
+            disk,
+            options,
+            open: None,
+            lines: Vec::new(),
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.opened()?,
+        };
+        let more = self.lines.len() as u64;
+        if open.bytes > 0 && open.bytes + more > self.options.rotate_bytes {
+            open.file.sync_data()?;
+            drop(open);
+            self.rotate()?;
+            open = self.opened()?;
+        }
+        open.file.write_all_at(&self.lines, open.bytes)?;
+        if self.options.sync {
+            open.file.sync_data()?;
+        }
+        open.bytes += more;
+        self.open = Some(open);
+        Ok(())
+    }
+
+    fn opened(&self) -> io::Result<Open> {
+        let path = &self.options.path;
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if !self.disk.exists(path) {
+            self.disk.create_dir_all(folder)?;
+            let file = self.disk.create_new(path)?;
+            self.disk.sync_dir(folder)?;
+            return Ok(Open { file, bytes: 0 });
+        }
+        let mut file = self.disk.open(path)?;
+        let bytes = whole_lines(file.as_ref())?;
+        if bytes < file.len()? {
+            file.set_len(bytes)?;
+        }
+        Ok(Open { file, bytes })
+    }
+
+    /// Renames the file, and those before it one further; the oldest beyond what is kept goes.
+    fn rotate(&self) -> io::Result<()> {
+        let path = &self.options.path;
+        let kept = self.options.files_kept;
+        for number in (1..=kept.max(1)).rev() {
+            for suffix in ["", ".gz", ".zst"] {
+                let old = numbered(path, number, suffix);
+                if !self.disk.exists(&old) {
+                    continue;
+                }
+                if number >= kept {
+                    self.disk.remove_file(&old)?;
+                } else {
+                    self.disk
+                        .rename(&old, &numbered(path, number + 1, suffix))?;
+                }
+            }
+        }
+        if kept == 0 {
+            return self.disk.remove_file(path);
+        }
+        let first = numbered(path, 1, "");
+        self.disk.rename(path, &first)?;
+        self.compress(&first)
+    }
+
+    fn compress(&self, path: &Path) -> io::Result<()> {
+        let suffix = match self.options.compression {
+            Compression::None => return Ok(()),
+            Compression::Gzip => ".gz",
+            Compression::Zstd => ".zst",
+        };
+        let bytes = self.disk.read(path)?;
+        let compressed = match self.options.compression {
+            Compression::Zstd => zstd::bulk::compress(&bytes, zstd::DEFAULT_COMPRESSION_LEVEL)?,
+            _ => {
+                let level = flate2::Compression::default();
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+                encoder.write_all(&bytes)?;
+                encoder.finish()?
+            }
+        };
+        self.disk
+            .write_atomic(&numbered(&self.options.path, 1, suffix), &compressed)?;
+        self.disk.remove_file(path)
+    }
+}
+
+impl Sink for FileSink {
+    fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+        self.lines.clear();
+        push_lines(&mut self.lines, batch);
+        self.write().map_err(|error| SinkError::Unusable {
+            reason: format!("cannot write {}: {error}", self.options.path.display()),
+        })?;
+        Ok(taken(batch))
+    }
+}
+
+/// Every document and a line end.
+pub(super) fn push_lines(out: &mut Vec<u8>, batch: &[Event]) {
+    for event in batch {
+        out.extend_from_slice(&event.document);
+        out.push(b'\n');
+    }
+}
+
+/// A batch of which everything was taken.
+pub(super) fn taken(batch: &[Event]) -> Delivery {
+    Delivery {
+        acked: batch.len() as u64,
+        ..Delivery::default()
+    }
+}
+
+fn numbered(path: &Path, number: usize, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(format!(".{number}{suffix}"));
+    name.into()
+}
+
+/// How many bytes of a file are whole lines.
+fn whole_lines(file: &dyn DiskFile) -> io::Result<u64> {
+    let mut end = file.len()?;
+    let mut block = vec![0; 64 << 10];
+    while end > 0 {
+        let start = end.saturating_sub(block.len() as u64);
+        let part = &mut block[..usize::try_from(end - start).expect("at most a block")];
+        file.read_exact_at(part, start)?;
+        if let Some(at) = memchr::memrchr(b'\n', part) {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use clew_platform::RealDisk;
+
+    use super::*;
+
+    fn event(number: u64) -> Event {
+        Event {
+            document: format!("{{\"n\":{number}}}").into_bytes(),
+            ..Event::default()
+        }
+    }
+
+    fn sink(folder: &Path, compression: Compression) -> FileSink {
+        let options = FileSinkOptions {
+            path: folder.join("deep/out.json"),
+            rotate_bytes: 20,
+            files_kept: 3,
+            compression,
+            sync: true,
+        };
+        FileSink::new(Arc::new(RealDisk), options)
+    }
+
+    fn lines(bytes: &[u8]) -> Vec<String> {
+        let text = std::str::from_utf8(bytes).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn files_are_rotated_by_size_and_compressed_and_the_oldest_go() {
+        for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut sink = sink(folder.path(), compression);
+            for number in (0..20).step_by(2) {
+                let batch = [event(number), event(number + 1)];
+                assert_eq!(sink.deliver(&batch).unwrap().acked, 2);
+            }
+            let mut found: Vec<(String, Vec<String>)> = Vec::new();
+            for entry in std::fs::read_dir(folder.path().join("deep")).unwrap() {
+                let path = entry.unwrap().path();
+                let bytes = std::fs::read(&path).unwrap();
+                let bytes = match compression {
+                    _ if path.ends_with("out.json") => bytes,
+                    Compression::None => bytes,
+                    Compression::Zstd => zstd::decode_all(&bytes[..]).unwrap(),
+                    Compression::Gzip => {
+                        let mut plain = Vec::new();
+                        let mut decoder = flate2::read::GzDecoder::new(&bytes[..]);
+                        decoder.read_to_end(&mut plain).unwrap();
+                        plain
+                    }
+                };
+                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                found.push((name, lines(&bytes)));
+            }
+            found.sort();
+            let suffix = match compression {
+                Compression::None => "",
+                Compression::Gzip => ".gz",
+                Compression::Zstd => ".zst",
+            };
+            let file = |name: String, from: u64| {
+                (
+                    name,
+                    vec![
+                        format!("{{\"n\":{from}}}"),
+                        format!("{{\"n\":{}}}", from + 1),
+                    ],
+                )
+            };
+            let expected = vec![
+                file("out.json".to_owned(), 18),
+                file(format!("out.json.1{suffix}"), 16),
+                file(format!("out.json.2{suffix}"), 14),
+                file(format!("out.json.3{suffix}"), 12),
+            ];
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn half_a_line_of_a_crash_is_cut_off_and_whole_lines_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/out.json");
+        for (before, expected) in [
+            ("{\"n\":1}\n{\"n", 2),
+            ("{\"n", 1),
+            ("", 1),
+            ("{\"n\":1}\n", 2),
+        ] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, before).unwrap();
+            let mut sink = sink(folder.path(), Compression::None);
+            sink.options.rotate_bytes = 1000;
+            sink.deliver(&[event(2)]).unwrap();
+            let found = lines(&std::fs::read(&path).unwrap());
+            assert_eq!(found.len(), expected, "{before:?}: {found:?}");
+            assert_eq!(found.last().unwrap(), "{\"n\":2}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error_that_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("deep"), "a file").unwrap();
+        let error = sink(folder.path(), Compression::None)
+            .deliver(&[event(1)])
+            .unwrap_err();
+        assert!(error.to_string().contains("out.json"), "{error}");
+    }
+}
