@@ -18,7 +18,7 @@ PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart build pgo deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart build pgo deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ differential: build $(VENV)/.installed ## the same requests to Clew and to a rea
 
 faults: build ## crashes, power cuts, damaged files, failing disks, clocks, hostile requests; ARGS="kill --rounds 500 --seed 1", ARGS="damage disk"
 	CLEW_BIN=$(RELEASE) python3 -m tests.faults $(ARGS)
+
+torture: build ## the collector under rotations, kills and a failing output; ARGS="--seed 1 --seeds 100 --steps 1000"
+	CLEW_BIN=$(RELEASE) python3 -m tests.collect.rotation
+	CLEW_BIN=$(RELEASE) python3 -m tests.collect.torture $(ARGS)
 
 soak: build ## a steady mixed load whose curves may not grow; ARGS="--minutes 60"
 	CLEW_BIN=$(RELEASE) python3 -m tests.faults.soak --out $(CLEW_CACHE)/soak $(ARGS)

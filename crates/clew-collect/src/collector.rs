@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_platform::{Clock, Disk};
+use clew_platform::{Clock, Disk, TEMPORARY_SUFFIX};
 use jiff::tz::TimeZone;
 
 use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
 use crate::error::CollectError;
 use crate::event::Batch;
-use crate::fingerprint::{HEAD_BYTES_MAX, Head, Start};
+use crate::fingerprint::{HEAD_BYTES_MAX, Head};
 use crate::input::{
     FileSource, Fill, Fleet, FleetOptions, Now, Pass, Patience, SkipReason, Watcher, Woken,
 };
@@ -22,7 +22,7 @@ use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
 use crate::planned::Planned;
 use crate::progress::{CollectReport, Counters, Failures, FileReport, Progress, Skipped};
-use crate::registry::Registry;
+use crate::registry::{Registry, lock_path};
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;
 
@@ -113,7 +113,7 @@ impl<'a> Collector<'a> {
         let dead_letters_path = absolute(options.dead_letter_path())?;
         let dead_letters = DeadLetters::new(Arc::clone(&world.disk), dead_letters_path);
         let mut temporary = registry_path.clone().into_os_string();
-        temporary.push(".tmp");
+        temporary.push(TEMPORARY_SUFFIX);
         let fleet = Fleet::new(FleetOptions {
             paths: options
                 .paths
@@ -122,6 +122,7 @@ impl<'a> Collector<'a> {
                 .map(absolute)
                 .collect::<Result<_, _>>()?,
             excluded: vec![
+                lock_path(&registry_path),
                 registry_path,
                 temporary.into(),
                 dead_letters.path().to_owned(),
@@ -297,6 +298,12 @@ impl<'a> Collector<'a> {
     /// Delivers the batch, then moves the registry past it.
     fn deliver(&mut self) -> Result<(), CollectError> {
         if !self.batch.events().is_empty() {
+            for &index in &self.in_batch {
+                let tail = &mut self.fleet.tails[index];
+                if let Some(opening) = tail.opening.take() {
+                    self.registry.begin(tail.slot, opening);
+                }
+            }
             if self.registry.must_save_before_delivery() {
                 self.registry.save()?;
             }
@@ -319,20 +326,19 @@ impl<'a> Collector<'a> {
             let tail = &mut self.fleet.tails[index];
             let position = tail.read;
             let entry = self.registry.get(tail.slot);
-            let (mut start, mut head) = (entry.start, entry.head);
-            if !tail.gzip && head.bytes < HEAD_BYTES_MAX {
+            let mut head = None;
+            if !tail.gzip && entry.head.bytes() < HEAD_BYTES_MAX {
                 let grown = file_head(tail.source.as_mut());
                 // Whatever is there now must begin with what was there when the head was taken;
                 // if not, the next read finds out.
-                if head.matches(&grown) {
-                    (start, head) = (Start::of(&grown), Head::of(&grown));
-                }
+                head = entry.head.matches(&grown).then(|| Head::of(&grown));
             }
             let parser = tail.parser;
             self.registry.update(tail.slot, |entry| {
                 entry.position = position;
-                entry.head = head;
-                entry.start = start;
+                if let Some(head) = head {
+                    entry.head = head;
+                }
                 entry.parser = parser.map(|parser| parser.as_str().to_owned());
                 entry.updated_ms = now_ms;
             });

@@ -39,6 +39,14 @@ pub enum CollectError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Another collector uses the registry; two would overwrite each other's positions.
+    #[error("registry {} is in use by process {process}", path.display())]
+    RegistryInUse {
+        /// The registry file.
+        path: PathBuf,
+        /// The other process' id, as it wrote it down.
+        process: String,
+    },
     /// The sink gave up for a reason that trying again cannot cure.
     #[error("the sink gave up")]
     Sink(#[source] SinkError),
@@ -62,7 +70,9 @@ impl CollectError {
             CollectError::Option { .. }
             | CollectError::Config(_)
             | CollectError::Sink(SinkError::Refused { .. }) => ErrorKind::Invalid,
-            CollectError::Io { .. } | CollectError::Sink(_) => ErrorKind::Unavailable,
+            CollectError::Io { .. }
+            | CollectError::RegistryInUse { .. }
+            | CollectError::Sink(_) => ErrorKind::Unavailable,
             CollectError::RegistryBroken { .. } => ErrorKind::Corrupt,
         }
     }

@@ -12,7 +12,7 @@ use super::names::{is_rotated, stem};
 use super::source::FileSource;
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
-use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, Start};
+use crate::fingerprint::{HEAD_BYTES_MAX, Head, Likeness, Position};
 use crate::options::ParserChoice;
 use crate::registry::{FileRecord, Registry, Slot};
 
@@ -138,11 +138,9 @@ impl Fleet {
                 let head = Head::of(&opened.sample);
                 let origin = registry.get(origin).clone();
                 let retired_ms = None;
-                let start = Start::of(&opened.sample);
                 registry.insert(FileRecord {
                     path,
                     file,
-                    start,
                     head,
                     position,
                     retired_ms,
@@ -162,7 +160,6 @@ impl Fleet {
                     file,
                     generation,
                     key: file_key(&self.options.host, file, generation, now),
-                    start: Start::of(&opened.sample),
                     head: Head::of(&opened.sample),
                     position: Position::default(),
                     parser: None,
@@ -195,6 +192,7 @@ impl Fleet {
             parser,
             read: entry.position,
             skipping: None,
+            opening: None,
             window_bytes: window_bytes_at_start(),
             dirty: true,
             gone_since: None,
@@ -276,36 +274,38 @@ fn continues(
         .map(|slot| (*slot, registry.get(*slot)))
         .filter(|(_, entry)| may_be_origin(entry, opened))
         .collect();
-    // The furthest position that fits leaves the least to send.
-    origins.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.position.offset));
+    // The furthest position that fits leaves the least to send; then the newest.
+    origins.sort_by_key(|(slot, entry)| std::cmp::Reverse((entry.position.offset, *slot)));
     let now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
     let recent = now_ms.saturating_sub(opened.candidate.stat.modified_ms) < RECENT_MS;
-    let mut shorter = None;
+    // The most like of those that nothing more is known of, and how many bytes it has in common.
+    let mut likest: Option<(usize, Slot)> = None;
     for (slot, entry) in origins {
         // While the original lives and the copy grows, neither says where the copy will end.
         let wait = patience == Patience::Wait && recent && entry.retired_ms.is_none();
-        if wait && entry.start.is_longer_than(&opened.sample) {
+        let common_bytes = match entry.head.likeness(&opened.sample) {
+            Likeness::Unclear if wait => return Ok(Some(Verdict::Wait)),
+            Likeness::Unclear | Likeness::Other => continue,
+            Likeness::Same { bytes } => bytes,
+        };
+        let (checksum, bytes) = opened.source.prefix_checksum(entry.position.offset)?;
+        let fits = bytes == entry.position.offset && checksum == entry.position.checksum;
+        if wait && (fits || bytes < entry.position.offset) {
             return Ok(Some(Verdict::Wait));
         }
-        if !entry.start.matches(&opened.sample) {
-            continue;
+        if fits && bytes > 0 {
+            return Ok(Some(Verdict::Continue(slot, entry.position)));
         }
-        let (checksum, bytes) = opened.source.prefix_checksum(entry.position.offset)?;
-        if bytes == entry.position.offset && checksum == entry.position.checksum {
-            let verdict = Verdict::Continue(slot, entry.position);
-            return Ok(Some(if wait { Verdict::Wait } else { verdict }));
-        }
-        if bytes < entry.position.offset {
-            if wait {
-                return Ok(Some(Verdict::Wait));
-            }
-            // The copy was made before the last lines we read. Its lines get the original's ids,
-            // which contain a checksum of all that is before them: those that were sent are
-            // recognised by the sink, and others cannot be mistaken for them.
-            shorter.get_or_insert(slot);
+        // Nothing was read of the original, or the copy was made before the last lines we read. Its
+        // lines get the original's ids, which contain a checksum of all that is before them: those
+        // that were sent are recognised by the sink, and others cannot be mistaken for them.
+        if (fits || bytes < entry.position.offset)
+            && likest.is_none_or(|(most, _)| common_bytes > most)
+        {
+            likest = Some((common_bytes, slot));
         }
     }
-    Ok(shorter.map(|slot| Verdict::Continue(slot, Position::default())))
+    Ok(likest.map(|(_, slot)| Verdict::Continue(slot, Position::default())))
 }
 
 /// Names and folders first: small files with equal content are common.
@@ -316,18 +316,15 @@ fn may_be_origin(entry: &FileRecord, opened: &Opened<'_>) -> bool {
         && (same_folder || entry.position.offset >= TELLING_BYTES)
 }
 
-/// Whether a sibling of a file given by name was written after that file was last read: then the
-/// file was rotated more than once meanwhile.
+/// Whether a sibling of a file given by name was written after that file was first asked for: then
+/// it was rotated, perhaps more than once, before it could be read.
 fn is_newer(registry: &Registry, opened: &Opened<'_>) -> bool {
-    let folder = opened.candidate.path.parent();
-    let last_read = registry
-        .of_stem(&stem(opened.name))
-        .iter()
-        .map(|slot| registry.get(*slot))
-        .filter(|entry| std::path::Path::new(&entry.path).parent() == folder)
-        .map(|entry| i64::try_from(entry.updated_ms).unwrap_or(i64::MAX))
-        .max();
     // Modification times come from a clock that ticks every few milliseconds.
     const TICK_MS: i64 = 10;
-    last_read.is_some_and(|at| opened.candidate.stat.modified_ms + TICK_MS >= at)
+    let named = opened.candidate.path.with_file_name(stem(opened.name));
+    let since = registry.asked_since_ms(&named);
+    since.is_some_and(|at| {
+        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        opened.candidate.stat.modified_ms + TICK_MS >= at
+    })
 }

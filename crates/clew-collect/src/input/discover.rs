@@ -37,6 +37,8 @@ pub(crate) struct Candidate {
 pub(crate) struct Discovered {
     pub(crate) files: Vec<Candidate>,
     pub(crate) skipped: Vec<(PathBuf, SkipReason)>,
+    /// Files that were asked for by their exact names, whether they are there or not.
+    pub(crate) named: Vec<PathBuf>,
     /// The folders looked into: changes in them may change the answer.
     pub(crate) folders: BTreeSet<PathBuf>,
 }
@@ -48,7 +50,6 @@ pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Discovered {
         excluded,
         seen: BTreeSet::new(),
     };
-    let mut named = Vec::new();
     for path in paths {
         let pattern = path.to_str().is_some_and(is_pattern);
         match file_system::stat(path) {
@@ -56,13 +57,13 @@ pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Discovered {
             Err(_) if pattern => finder.expand(path),
             _ => {
                 finder.add(path, CandidateReason::Asked);
-                named.push(path);
+                finder.found.named.push(path.clone());
             }
         }
     }
     // Last, so that a sibling that was asked for itself is already known as such.
-    for path in named {
-        finder.add_siblings(path);
+    for path in finder.found.named.clone() {
+        finder.add_siblings(&path);
     }
     finder.found
 }

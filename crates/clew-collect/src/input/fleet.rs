@@ -10,7 +10,7 @@ use super::discover::{Candidate, CandidateReason, discover};
 use super::file_system::{self, FileId, Stat};
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
-use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, Start, hash_bytes};
+use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, hash_bytes};
 use crate::options::ParserChoice;
 use crate::registry::{FileRecord, Registry};
 
@@ -85,6 +85,9 @@ impl Fleet {
     pub(crate) fn look(&mut self, registry: &mut Registry, now: Now, patience: Patience) {
         let found = discover(&self.options.paths, &self.options.excluded);
         self.skipped = found.skipped.into_iter().collect();
+        for path in &found.named {
+            registry.ask_for(path, now.wall_ms);
+        }
         self.folders = found.folders;
         let mut present: HashMap<FileId, PathBuf> = HashMap::new();
         let mut fresh = Vec::new();
@@ -154,7 +157,6 @@ impl Fleet {
             file: tail.file,
             generation,
             key: file_key(&self.options.host, tail.file, generation, now),
-            start: Start::of(start),
             head: Head::of(start),
             position: Position::default(),
             parser: None,
@@ -165,6 +167,7 @@ impl Fleet {
         tail.slot = registry.insert(entry);
         tail.read = Position::default();
         tail.skipping = None;
+        tail.opening = None;
         tail.window_bytes = window_bytes_at_start();
         if choice == ParserChoice::Auto {
             tail.parser = None;

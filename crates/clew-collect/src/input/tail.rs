@@ -12,7 +12,7 @@ use super::frame::{Framing, cut_point};
 use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin, Taken};
 use crate::event::Batch;
-use crate::fingerprint::Position;
+use crate::fingerprint::{Head, Position};
 use crate::options::ParserChoice;
 use crate::parse::{ParserName, choose};
 use crate::progress::Counters;
@@ -62,6 +62,8 @@ pub(crate) struct Tail {
     /// Everything before it is acknowledged or in the current batch.
     pub(crate) read: Position,
     pub(crate) skipping: Option<Skipping>,
+    /// How the content begins that is being read, until the registry knows.
+    pub(crate) opening: Option<Head>,
     pub(crate) window_bytes: usize,
     /// There may be something to read.
     pub(crate) dirty: bool,
@@ -153,6 +155,9 @@ impl Tail {
             // the file, and what follows continues it.
             if got.bytes < lead || crc32c::crc32c(&scratch[..lead]) != from.lead {
                 break Ok(Pass::Truncated);
+            }
+            if from.offset == 0 && got.bytes > 0 {
+                self.opening = Some(Head::of(&scratch[..got.bytes]));
             }
             let last = got.at_end && (fill.take_unfinished || self.closing || self.gzip);
             let window = Window {

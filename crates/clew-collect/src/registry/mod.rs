@@ -4,6 +4,9 @@
 //! begins another. Entries whose incarnation has ended stay for a while (retired), because the
 //! rotation that ended it may have left a copy, and that copy continues where the entry stands.
 
+mod stored;
+
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,12 +15,13 @@ use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
 use crate::error::CollectError;
-use crate::fingerprint::{Head, Position, Start};
+use crate::fingerprint::{Head, Position};
 use crate::input::{FileId, stem};
+use stored::Stored;
+pub(crate) use stored::lock_path;
 
 /// How long retired entries are kept.
 const RETIRED_KEPT_MS: u64 = 24 * 3600 * 1000;
-const VERSION: u32 = 1;
 
 /// One incarnation of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +35,6 @@ pub(crate) struct FileRecord {
     pub(crate) generation: u32,
     /// The part of every event's id that names this incarnation; copies share it.
     pub(crate) key: u64,
-    pub(crate) start: Start,
     pub(crate) head: Head,
     pub(crate) position: Position,
     /// The parser in use, once one was chosen.
@@ -46,17 +49,15 @@ pub(crate) struct FileRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(u64);
 
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    version: u32,
-    files: Vec<FileRecord>,
-}
-
 #[derive(Debug)]
 pub(crate) struct Registry {
     disk: Arc<dyn Disk>,
     path: PathBuf,
+    /// Nobody else uses the registry for as long as this is held.
+    _lock: Box<dyn Any + Send + Sync>,
     entries: BTreeMap<Slot, FileRecord>,
+    /// When each exact path was first asked for.
+    asked: BTreeMap<String, u64>,
     by_file: HashMap<FileId, Vec<Slot>>,
     by_stem: HashMap<String, Vec<Slot>>,
     next: u64,
@@ -66,64 +67,35 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Reads the registry; a missing file is an empty one.
+    /// Takes and reads the registry; a missing file is an empty one.
     pub(crate) fn open(disk: Arc<dyn Disk>, path: &Path) -> Result<Registry, CollectError> {
-        let mut registry = Registry {
-            disk,
-            path: path.to_owned(),
-            entries: BTreeMap::new(),
-            by_file: HashMap::new(),
-            by_stem: HashMap::new(),
-            next: 0,
-            restructured: false,
-            moved: false,
-        };
-        if registry.disk.exists(path) {
-            for entry in registry.load()? {
-                registry.insert(entry);
-            }
-            registry.restructured = false;
-        } else if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            registry
-                .disk
-                .create_dir_all(folder)
+        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+            disk.create_dir_all(folder)
                 .map_err(|source| CollectError::Io {
                     action: "create the folder of the registry",
                     path: folder.to_owned(),
                     source,
                 })?;
         }
-        Ok(registry)
-    }
-
-    fn load(&self) -> Result<Vec<FileRecord>, CollectError> {
-        let bytes = self
-            .disk
-            .read(&self.path)
-            .map_err(|source| CollectError::Io {
-                action: "read the registry",
-                path: self.path.clone(),
-                source,
-            })?;
-        let broken = |reason| CollectError::RegistryBroken {
-            path: self.path.clone(),
-            reason,
+        let lock = stored::lock(&*disk, path)?;
+        let stored = stored::load(&*disk, path)?;
+        let mut registry = Registry {
+            disk,
+            path: path.to_owned(),
+            _lock: lock,
+            entries: BTreeMap::new(),
+            asked: stored.asked,
+            by_file: HashMap::new(),
+            by_stem: HashMap::new(),
+            next: 0,
+            restructured: false,
+            moved: false,
         };
-        #[derive(Deserialize)]
-        struct Version {
-            version: u32,
+        for entry in stored.files {
+            registry.insert(entry);
         }
-        let version: Version =
-            serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
-        if version.version != VERSION {
-            let found = version.version;
-            return Err(broken(format!(
-                "it has version {found}, this program writes {VERSION}"
-            )));
-        }
-        let stored: Stored =
-            serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
-        Ok(stored.files)
+        registry.restructured = false;
+        Ok(registry)
     }
 
     pub(crate) fn get(&self, slot: Slot) -> &FileRecord {
@@ -148,6 +120,17 @@ impl Registry {
         if let Some(entry) = self.entries.get_mut(&slot) {
             change(entry);
             self.moved = true;
+        }
+    }
+
+    /// Notes how the content begins that will be sent next: a copy of it has to be recognised even
+    /// if nothing else is remembered of the delivery.
+    pub(crate) fn begin(&mut self, slot: Slot, head: Head) {
+        if let Some(entry) = self.entries.get_mut(&slot)
+            && entry.head != head
+        {
+            entry.head = head;
+            self.restructured = true;
         }
     }
 
@@ -202,6 +185,32 @@ impl Registry {
         self.by_stem.get(stem).map_or(&[], Vec::as_slice)
     }
 
+    /// Remembers that a file is asked for by its name from now on. A registry that does not say
+    /// since when, but knows files of that name, was written when they were last read.
+    pub(crate) fn ask_for(&mut self, path: &Path, now_ms: u64) {
+        let Some(text) = path.to_str() else {
+            return;
+        };
+        if self.asked.contains_key(text) {
+            return;
+        }
+        let name = path.file_name().and_then(|name| name.to_str());
+        let known = self.of_stem(name.unwrap_or_default()).iter();
+        let since_ms = known
+            .map(|slot| self.get(*slot))
+            .filter(|entry| Path::new(&entry.path).parent() == path.parent())
+            .map(|entry| entry.updated_ms)
+            .max();
+        self.asked
+            .insert(text.to_owned(), since_ms.unwrap_or(now_ms));
+        self.restructured = true;
+    }
+
+    /// Since when a file has been asked for by its name, if it ever was.
+    pub(crate) fn asked_since_ms(&self, path: &Path) -> Option<u64> {
+        path.to_str().and_then(|path| self.asked.get(path)).copied()
+    }
+
     pub(crate) fn live_slots(&self) -> Vec<Slot> {
         let live =
             |(slot, entry): (&Slot, &FileRecord)| entry.retired_ms.is_none().then_some(*slot);
@@ -217,17 +226,8 @@ impl Registry {
         if !self.restructured && !self.moved {
             return Ok(());
         }
-        let stored = Stored {
-            version: VERSION,
-            files: self.entries.values().cloned().collect(),
-        };
-        let failed = |source| CollectError::Io {
-            action: "write the registry",
-            path: self.path.clone(),
-            source,
-        };
-        let bytes = serde_json::to_vec(&stored).map_err(|error| failed(error.into()))?;
-        self.disk.write_atomic(&self.path, &bytes).map_err(failed)?;
+        let stored = Stored::new(self.asked.clone(), self.entries.values().cloned().collect());
+        stored::save(&*self.disk, &self.path, &stored)?;
         self.restructured = false;
         self.moved = false;
         Ok(())
@@ -252,6 +252,7 @@ fn remove_from<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<Slot>>, key: &K
 mod tests {
     use super::*;
     use clew_platform::RealDisk;
+    use serde_json::json;
 
     fn entry(path: &str, inode: u64) -> FileRecord {
         FileRecord {
@@ -264,7 +265,6 @@ mod tests {
             },
             generation: 0,
             key: u64::MAX,
-            start: Start::of(b"abc"),
             head: Head::of(b"abc"),
             position: Position {
                 offset: 3,
@@ -289,12 +289,71 @@ mod tests {
         registry.insert(entry("/l/app.log", 1));
         registry.insert(entry("/l/app.log.1", 2));
         assert!(registry.must_save_before_delivery());
+        registry.ask_for(Path::new("/l/app.log"), 7);
+        registry.ask_for(Path::new("/l/other.log"), 7);
         registry.save().unwrap();
+        drop(registry);
         let again = open(&path).unwrap();
         assert!(!again.must_save_before_delivery());
         let file = entry("", 2).file;
         assert_eq!(again.get(again.of_file(file)[0]), &entry("/l/app.log.1", 2));
         assert_eq!(again.of_stem("app.log").len(), 2);
+        let since = |path| again.asked_since_ms(Path::new(path));
+        assert_eq!(since("/l/app.log"), Some(6));
+        assert_eq!(since("/l/other.log"), Some(7));
+        assert_eq!(since("/l/app.log.1"), None);
+    }
+
+    #[test]
+    fn version_1_is_read_and_becomes_version_2() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let mut file = serde_json::to_value(entry("/l/app.log", 1)).unwrap();
+        let hash = file["head"][0][1].clone();
+        file["start"] = json!({"bytes": 3, "hash": hash});
+        file["head"] = json!({"bytes": 3, "hash": hash});
+        let content = json!({"version": 1, "files": [file]}).to_string();
+        std::fs::write(&path, content).unwrap();
+        let mut registry = open(&path).unwrap();
+        let slot = registry.of_stem("app.log")[0];
+        assert_eq!(registry.get(slot), &entry("/l/app.log", 1));
+        registry.retire(slot, 1);
+        registry.save().unwrap();
+        drop(registry);
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(&written[8..21], "\n{\"version\":2");
+        assert_eq!(open(&path).unwrap().of_stem("app.log").len(), 1);
+    }
+
+    #[test]
+    fn a_registry_in_use_is_an_error_that_names_the_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let first = open(&path).unwrap();
+        let error = open(&path).unwrap_err().to_string();
+        let own = format!("process {}", std::process::id());
+        assert!(error.contains(&own) && error.contains("r.json"), "{error}");
+        drop(first);
+        open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let mut registry = open(&path).unwrap();
+        registry.insert(entry("/l/app.log", 1));
+        registry.save().unwrap();
+        drop(registry);
+        let good = std::fs::read(&path).unwrap();
+        for byte in 0..good.len() {
+            let mut bad = good.clone();
+            bad[byte] ^= 1 << (byte % 8);
+            std::fs::write(&path, &bad).unwrap();
+            // The digits of the sum are the same in upper case.
+            let same = bad.eq_ignore_ascii_case(&good) && byte < 8;
+            assert_eq!(open(&path).is_ok(), same, "byte {byte}");
+        }
     }
 
     #[test]
@@ -321,6 +380,8 @@ mod tests {
             r#"{"files":[]}"#,
             r#"{"version":2,"files":[]}"#,
             r#"{"version":1}"#,
+            "00000000\n",
+            "00000000\n{\"version\":2,\"files\":[]}",
         ];
         for content in broken {
             std::fs::write(&path, content).unwrap();
