@@ -1,6 +1,7 @@
 //! How many lines per CPU-second does reading, parsing and encoding one file cost?
 //!
-//! `throughput FILE [PARSER [PROCESSORS [OUTPUT]]]`: processors are a YAML list; without an output the documents go nowhere.
+//! `throughput FILE [PARSER [PROCESSORS [OUTPUT [PRESET]]]]`: processors are a YAML list; without an output, or with `-`, the
+//! documents go nowhere; a preset joins lines to events, such as `java`.
 //! What counts is the time of this process, not the wall's.
 
 use std::error::Error;
@@ -9,8 +10,8 @@ use std::sync::Arc;
 
 use clew_collect::config::{Compression, ProcessorConfig};
 use clew_collect::{
-    CollectOptions, Delivery, Event, FileSink, FileSinkOptions, NoProgress, Sink, SinkError,
-    StopToken, World, run,
+    CollectOptions, Delivery, Event, FileSink, FileSinkOptions, Multiline, MultilineRule,
+    NoProgress, Sink, SinkError, StopToken, World, run,
 };
 use clew_platform::{RealClock, RealDisk};
 
@@ -36,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = PathBuf::from(arguments.next().ok_or("name a file")?);
     let registry = std::env::temp_dir().join(format!("throughput-{}.json", std::process::id()));
     let mut options = CollectOptions::new(vec![file], registry.clone());
-    options.parse = arguments.next().as_deref().unwrap_or("auto").parse()?;
+    options.files[0].parse = arguments.next().as_deref().unwrap_or("auto").parse()?;
     if let Some(written) = arguments.next() {
         let processors: Vec<serde_json::Value> = serde_yaml_ng::from_str(&written)?;
         options.processors = processors
@@ -44,7 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             .map(ProcessorConfig::unnamed)
             .collect();
     }
-    let output = arguments.next();
+    let output = arguments.next().filter(|path| path != "-");
+    if let Some(preset) = arguments.next() {
+        let rule = MultilineRule::preset(&preset).ok_or("no such preset")?;
+        options.files[0].multiline = Some(Multiline::new(rule));
+    }
     let stop = StopToken::new();
     let world = World {
         disk: Arc::new(RealDisk),

@@ -16,7 +16,8 @@ use crate::error::CollectError;
 use crate::event::Batch;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head};
 use crate::input::{
-    FileSource, Fill, Fleet, FleetOptions, Now, Pass, Patience, SkipReason, Watcher, Woken,
+    FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, SkipReason,
+    Watcher, Woken,
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
@@ -28,8 +29,12 @@ use crate::stop::StopToken;
 
 /// Files listed in a report; beyond it only the counters know them.
 pub const REPORT_FILES_MAX: usize = 10_000;
-/// The longest time between two looks for new files.
+/// The time between two looks for new files, where nothing says that there are none.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Where something does, a look may take this share of the time: a thousandth of a core.
+const LOOK_PAUSE_FACTOR: u32 = 1_000;
+/// The longest time between two looks.
+const LOOK_PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// Collects until everything is read ([`Mode::Once`]) or the stop is asked for. A stop is not an
 /// error: the report says how far the run came, and the next run continues there.
@@ -76,13 +81,16 @@ struct Collector<'a> {
     batch: Batch,
     encoder: Encoder,
     scratch: Vec<u8>,
+    group: Group,
     counters: Counters,
     /// Indexes of the tails with events in the batch.
     in_batch: Vec<usize>,
     saved_at: Duration,
     /// How long the last save took: a large registry is not written all the time.
     save_took: Duration,
+    /// When the last look ended.
     looked_at: Duration,
+    look_took: Duration,
 }
 
 /// Why reading ended.
@@ -115,11 +123,10 @@ impl<'a> Collector<'a> {
         let mut temporary = registry_path.clone().into_os_string();
         temporary.push(TEMPORARY_SUFFIX);
         let fleet = Fleet::new(FleetOptions {
-            paths: options
-                .paths
+            rules: options
+                .files
                 .iter()
-                .cloned()
-                .map(absolute)
+                .map(|files| FileRules::new(files).map(Arc::new))
                 .collect::<Result<_, _>>()?,
             excluded: vec![
                 lock_path(&registry_path),
@@ -128,13 +135,13 @@ impl<'a> Collector<'a> {
                 dead_letters.path().to_owned(),
             ],
             host: options.host.clone(),
-            choice: options.parse,
         });
         Ok(Collector {
             options,
             saved_at: world.clock.monotonic(),
             save_took: Duration::ZERO,
             looked_at: world.clock.monotonic(),
+            look_took: Duration::ZERO,
             world,
             sink,
             fleet,
@@ -144,6 +151,7 @@ impl<'a> Collector<'a> {
             encoder: Encoder::new(&options.host, Times::new(TimeZone::system()))
                 .with_plan(planned(options)?),
             scratch: Vec::new(),
+            group: Group::default(),
             counters: Counters::default(),
             in_batch: Vec::new(),
         })
@@ -167,6 +175,7 @@ impl<'a> Collector<'a> {
             while watcher.add(&self.fleet.folders) {
                 self.look(Patience::Wait);
             }
+            self.fleet.wake_overdue(self.world.clock.monotonic());
             let restarted = self.fleet.restarted;
             let reading = self.read_everything()?;
             self.save_if_due()?;
@@ -175,18 +184,33 @@ impl<'a> Collector<'a> {
                 self.look(Patience::Wait);
                 continue;
             }
+            let pause = self.look_pause(&watcher);
             match watcher.wait(LOOK_EVERY, self.world.stop) {
                 Woken::Stopped => return Ok(()),
+                Woken::Quiet if self.since_look() < pause => {}
                 Woken::Written(paths) if !self.fleet.touch(&paths) => {}
+                Woken::Quiet => self.look(Patience::Wait),
                 Woken::Written(_) | Woken::Look => {
-                    let before = self.world.clock.monotonic();
                     self.look(Patience::Wait);
                     // Names that change all the time must not make us look all the time.
-                    let took = self.world.clock.monotonic().saturating_sub(before);
-                    self.world.stop.wait(took.min(LOOK_EVERY));
+                    self.world.stop.wait(self.look_took.min(LOOK_EVERY));
                 }
             }
         }
+    }
+
+    /// How long a look may be put off while nothing happens: where the kernel tells of what does, looks
+    /// are for what it does not see, such as other machines' writes, and take little of a core.
+    fn look_pause(&self, watcher: &Watcher) -> Duration {
+        if self.fleet.is_unsettled() || !watcher.covers(&self.fleet.folders) {
+            return LOOK_EVERY;
+        }
+        (self.look_took * LOOK_PAUSE_FACTOR).clamp(LOOK_EVERY, LOOK_PAUSE_MAX)
+    }
+
+    fn since_look(&self) -> Duration {
+        let now = self.world.clock.monotonic();
+        now.saturating_sub(self.looked_at)
     }
 
     fn now(&self) -> Now {
@@ -202,7 +226,8 @@ impl<'a> Collector<'a> {
         assert!(self.in_batch.is_empty());
         let now = self.now();
         self.fleet.look(&mut self.registry, now, patience);
-        self.looked_at = now.monotonic;
+        self.looked_at = self.world.clock.monotonic();
+        self.look_took = self.looked_at.saturating_sub(now.monotonic);
         self.tell_progress();
     }
 
@@ -228,8 +253,7 @@ impl<'a> Collector<'a> {
                     continue;
                 }
                 more = true;
-                let since = self.world.clock.monotonic().saturating_sub(self.looked_at);
-                if self.options.mode == Mode::Follow && since >= LOOK_EVERY {
+                if self.options.mode == Mode::Follow && self.since_look() >= LOOK_EVERY {
                     self.deliver()?;
                     return Ok(Reading::Interrupted);
                 }
@@ -241,15 +265,16 @@ impl<'a> Collector<'a> {
 
     /// Reads one file until the batch is full; returns whether there may be more.
     fn read_one(&mut self, index: usize) -> Result<bool, CollectError> {
-        self.encoder.times.now_ms = i64::try_from(self.now().wall_ms).unwrap_or(i64::MAX);
+        let now = self.now();
+        self.encoder.times.now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
         let mut fill = Fill {
             batch: &mut self.batch,
             encoder: &mut self.encoder,
             counters: &mut self.counters,
             scratch: &mut self.scratch,
-            line_bytes_max: self.options.line_bytes_max,
-            choice: self.options.parse,
-            take_unfinished: self.options.mode == Mode::Once,
+            group: &mut self.group,
+            mode: self.options.mode,
+            now: now.monotonic,
         };
         let many_open = self.fleet.has_many_open();
         let tail = &mut self.fleet.tails[index];
@@ -260,7 +285,7 @@ impl<'a> Collector<'a> {
         }
         // A decompressor holds memory, and there are more files than handles.
         let is_drained = matches!(pass, Ok(Pass::Drained));
-        if (tail.gzip && is_drained) || (!tail.gzip && !was_open && many_open) {
+        if (tail.compressed && is_drained) || (!tail.compressed && !was_open && many_open) {
             tail.source = None;
         }
         tail.failure = pass.as_ref().err().map(ToString::to_string);
@@ -327,7 +352,7 @@ impl<'a> Collector<'a> {
             let position = tail.read;
             let entry = self.registry.get(tail.slot);
             let mut head = None;
-            if !tail.gzip && entry.head.bytes() < HEAD_BYTES_MAX {
+            if !tail.compressed && entry.head.bytes() < HEAD_BYTES_MAX {
                 let grown = file_head(tail.source.as_mut());
                 // Whatever is there now must begin with what was there when the head was taken;
                 // if not, the next read finds out.

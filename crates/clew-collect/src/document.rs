@@ -34,6 +34,10 @@ pub(crate) struct Line<'a> {
     pub(crate) checksum: u32,
     /// Whether the end was cut off.
     pub(crate) cut: bool,
+    /// What a container's program wrote it to.
+    pub(crate) stream: Option<&'static str>,
+    /// When the container's runtime saw it: the time of a line that says none itself.
+    pub(crate) time_ms: Option<i64>,
 }
 
 /// Whether a line's own parser took it.
@@ -84,7 +88,8 @@ impl Encoder {
     ) -> Taken {
         let text = text_of(line);
         let taken = self.parse(&text, parser);
-        let timestamp = self.record.timestamp_ms.unwrap_or(self.times.now_ms);
+        let told = self.record.timestamp_ms.or(line.time_ms);
+        let timestamp = told.unwrap_or(self.times.now_ms);
         event.timestamp = EpochMillis(timestamp);
         event.set_id(origin.key, line.offset, line.checksum);
         let Some(planned) = &mut self.planned else {
@@ -178,6 +183,11 @@ impl Encoder {
         }
         push_members(out, b",", self.record.log.bytes());
         out.push(b'}');
+        if let Some(stream) = line.stream {
+            out.extend_from_slice(b",\"stream\":\"");
+            out.extend_from_slice(stream.as_bytes());
+            out.push(b'"');
+        }
         push_members(out, b",", self.record.fields.bytes());
         out.push(b'}');
     }
@@ -220,6 +230,8 @@ mod tests {
             offset: 17,
             checksum: 0xabc,
             cut,
+            stream: None,
+            time_ms: None,
         };
         let mut event = Event::default();
         let taken = encoder.encode(&line, parser, &Origin::new("/l/é", 7), &mut event);

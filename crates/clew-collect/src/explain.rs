@@ -57,6 +57,8 @@ impl Explainer {
             offset: self.offset,
             checksum: 0,
             cut: false,
+            stream: None,
+            time_ms: None,
         };
         self.offset += text.len() as u64 + 1;
         let origin = Origin::new(path, 0);

@@ -66,8 +66,8 @@ pub use collector::{REPORT_FILES_MAX, World, run};
 pub use error::{CollectError, ErrorKind};
 pub use event::{EpochMillis, Event};
 pub use explain::{Explained, Explainer};
-pub use input::SkipReason;
-pub use options::{CollectOptions, Mode, ParserChoice};
+pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
+pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{ParserName, UnknownParser};
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use sink::{

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::ProcessorConfig;
 use crate::error::CollectError;
+use crate::input::{Encoding, Multiline, Wrapping};
 use crate::parse::ParserName;
 
 /// When a run ends by itself.
@@ -25,13 +28,38 @@ pub enum ParserChoice {
     Named(ParserName),
 }
 
-/// One run of the collector.
+impl ParserChoice {
+    /// The parser, if it is given.
+    pub(crate) fn named(self) -> Option<ParserName> {
+        match self {
+            ParserChoice::Auto => None,
+            ParserChoice::Named(parser) => Some(parser),
+        }
+    }
+}
+
+/// Where reading of a file begins that was there before its input was first asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartAt {
+    /// At its first byte.
+    #[default]
+    Beginning,
+    /// At its end. Files that come later are read from their first byte.
+    End,
+}
+
+/// Files that are read alike.
 #[derive(Clone, Debug)]
-pub struct CollectOptions {
+pub struct FileOptions {
     /// Files, folders (every regular file below) or patterns with `*`, `?`, `[..]`, `**`.
     pub paths: Vec<PathBuf>,
+    /// Patterns of files that are left out: of whole paths, or without `/` of names.
+    pub exclude: Vec<String>,
     /// How lines become fields.
     pub parse: ParserChoice,
+    /// What is read; a file that two of them name is read as the first says.
+    pub files: Vec<FileOptions>,
     /// What is made of events after their parser.
     pub processors: Vec<ProcessorConfig>,
     /// The file that remembers how far each file was read.
@@ -46,19 +74,16 @@ pub struct CollectOptions {
     pub batch_lines_max: usize,
     /// Document bytes in a batch at most (a single larger document still goes alone).
     pub batch_bytes_max: usize,
-    /// Bytes of one line at most; what is longer is cut and marked.
-    pub line_bytes_max: usize,
     /// How long an acknowledged position may stay unwritten; zero writes after every batch. A
     /// crash repeats at most this much, with the same ids, so a sink that knows ids drops it.
     pub registry_interval: Duration,
 }
 
 impl CollectOptions {
-    /// Options with the default limits.
+    /// Options with the default limits, to read these files alike.
     pub fn new(paths: Vec<PathBuf>, registry: PathBuf) -> Self {
         CollectOptions {
-            paths,
-            parse: ParserChoice::Auto,
+            files: vec![FileOptions::new(paths)],
             processors: Vec::new(),
             registry,
             mode: Mode::Once,
@@ -66,22 +91,16 @@ impl CollectOptions {
             index: "logs".to_owned(),
             batch_lines_max: 2_000,
             batch_bytes_max: 2 << 20,
-            line_bytes_max: 1 << 20,
             registry_interval: Duration::from_millis(250),
         }
     }
 
     /// Refuses values that cannot work, naming the field.
     pub fn validate(&self) -> Result<(), CollectError> {
-        let refuse = |option, reason: &str| {
-            Err(CollectError::Option {
-                option,
-                reason: reason.to_owned(),
-            })
-        };
-        if self.paths.is_empty() {
-            return refuse("paths", "names nothing to read");
+        if self.files.is_empty() {
+            return refuse("files", "names nothing to read");
         }
+        self.files.iter().try_for_each(FileOptions::validate)?;
         if self.registry.file_name().is_none() {
             return refuse("registry", "does not name a file");
         }
@@ -99,9 +118,6 @@ impl CollectOptions {
         }
         if !(1_024..=64 << 20).contains(&self.batch_bytes_max) {
             return refuse("batch_bytes_max", "is not in 1 KiB..=64 MiB");
-        }
-        if !(64..=16 << 20).contains(&self.line_bytes_max) {
-            return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ struct Slots {
     path: Slot,
     offset: Slot,
     level: Slot,
+    stream: Slot,
 }
 
 /// Texts that all lines of a file share.
@@ -70,6 +71,7 @@ impl Planned {
             path: slot("log.file.path"),
             offset: slot("log.offset"),
             level: slot("log.level"),
+            stream: slot("stream"),
         };
         for processor in processors {
             plan.add(&processor.definition)
@@ -144,6 +146,9 @@ impl Planned {
         event.put(slots.offset, Value::Int(offset))?;
         if let Some(level) = record.level {
             event.put_text(slots.level, level)?;
+        }
+        if let Some(stream) = line.stream {
+            event.put_text(slots.stream, stream)?;
         }
         if line.cut {
             event.put_object(Some(slots.log), "\"flags\":[\"truncated\"]")?;

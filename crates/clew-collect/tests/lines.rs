@@ -14,7 +14,7 @@ fn a_line_longer_than_the_limit_is_cut_and_marked_whatever_its_length() {
         let place = Place::new();
         place.append("a.log", format!("first\n{}\nlast\n", "x".repeat(length)));
         let mut options = place.options("a.log");
-        options.line_bytes_max = 2_000;
+        options.files[0].line_bytes_max = 2_000;
         let mut memory = Memory::default();
         let report = collect(&options, &mut memory, &StopToken::new()).unwrap();
         let cut = length > 2_000;
@@ -61,7 +61,7 @@ fn an_unfinished_line_is_taken_once_and_waited_for_when_following() {
 fn a_long_unfinished_line_is_not_sent_before_its_end() {
     let place = Place::new();
     let mut options = place.options("a.log");
-    options.line_bytes_max = 100;
+    options.files[0].line_bytes_max = 100;
     place.append("a.log", "one\n");
     let follower = Follower::start(options, Memory::default());
     follower.expect(&["one"]);
@@ -144,7 +144,7 @@ fn the_named_parser_is_used_and_the_automatic_choice_survives_a_restart() {
 
     place.append("b.txt", "{\"a\":1}\n");
     let mut options = place.options("b.txt");
-    options.parse = ParserChoice::Named(ParserName::Plain);
+    options.files[0].parse = ParserChoice::Named(ParserName::Plain);
     let report = collect(&options, &mut memory, &StopToken::new()).unwrap();
     assert_eq!(
         (
@@ -198,10 +198,10 @@ fn options_that_cannot_work_are_refused_by_name() {
         let error = options.validate().unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
     };
-    check(|o| o.paths.clear(), "paths");
+    check(|o| o.files[0].paths.clear(), "paths");
     check(|o| o.batch_lines_max = 0, "batch_lines_max");
     check(|o| o.batch_bytes_max = 1, "batch_bytes_max");
-    check(|o| o.line_bytes_max = 1, "line_bytes_max");
+    check(|o| o.files[0].line_bytes_max = 1, "line_bytes_max");
     check(|o| o.host.clear(), "host");
     check(|o| o.index = "a b".to_owned(), "index");
     check(|o| o.registry = "/".into(), "registry");

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
         ..LoggingConfig::default()
     })?;
     let mut options = CollectOptions::new(arguments.paths.clone(), arguments.registry.clone());
-    options.parse = match &arguments.parse[..] {
+    options.files[0].parse = match &arguments.parse[..] {
         "auto" => ParserChoice::Auto,
         name => ParserChoice::Named(name.parse::<ParserName>()?),
     };

@@ -1,12 +1,15 @@
 //! What is read. A kind of input is a struct with its keys, a variant of [`InputKind`] and a line in `read`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::section::Section;
 use super::{ConfigError, ProcessorConfig, processors};
-use crate::options::ParserChoice;
+use crate::error::CollectError;
+use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
+use crate::options::{FileOptions, ParserChoice, StartAt};
 
 /// One input: where events come from, and what is made of them.
 #[derive(Clone, Debug)]
@@ -32,16 +35,98 @@ pub enum InputKind {
 pub struct FileInput {
     /// Files, folders or patterns.
     pub paths: Vec<PathBuf>,
-    /// Bytes of one line at most; what is longer is cut and marked.
+    /// Patterns of files that are left out: of whole paths, or without `/` of names.
+    pub exclude: Vec<String>,
+    /// Bytes of one event at most; a line that is longer is cut and marked.
     pub line_bytes_max: usize,
+    /// Files that have not been written to for so many seconds are left alone until they are.
+    pub ignore_older_s: Option<u64>,
+    /// Where reading begins of files that are there at the first start.
+    pub start_at: StartAt,
+    /// How bytes are read as text.
+    pub encoding: Encoding,
+    /// What the lines are wrapped in by a container runtime.
+    pub wrapping: Wrapping,
+    /// How lines are joined to events.
+    pub multiline: Option<MultilineConfig>,
+}
+
+/// `multiline`: one of `preset`, `start` and `continue`, and its limits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MultilineConfig {
+    /// A rule by its name: `indented`, `java`, `python`, `go`, `dotnet`.
+    pub preset: Option<String>,
+    /// A regular expression of lines that begin an event.
+    pub start: Option<String>,
+    /// A regular expression of lines that continue one.
+    #[serde(rename = "continue")]
+    pub continues: Option<String>,
+    /// Lines of one event at most; those beyond begin another.
+    pub lines_max: Option<usize>,
+    /// How long a file has to be quiet until its last event is taken as it is.
+    pub timeout_ms: Option<u64>,
 }
 
 impl Default for FileInput {
     fn default() -> Self {
         FileInput {
             paths: Vec::new(),
+            exclude: Vec::new(),
             line_bytes_max: 1 << 20,
+            ignore_older_s: None,
+            start_at: StartAt::Beginning,
+            encoding: Encoding::Utf8,
+            wrapping: Wrapping::None,
+            multiline: None,
         }
+    }
+}
+
+impl FileInput {
+    /// What a run is given.
+    ///
+    /// # Errors
+    /// What is wrong with `multiline`.
+    pub fn options(&self, parse: ParserChoice) -> Result<FileOptions, CollectError> {
+        let multiline = self.multiline.as_ref().map(MultilineConfig::options);
+        Ok(FileOptions {
+            exclude: self.exclude.clone(),
+            parse,
+            line_bytes_max: self.line_bytes_max,
+            multiline: multiline.transpose()?,
+            wrapping: self.wrapping,
+            encoding: self.encoding,
+            ignore_older: self.ignore_older_s.map(Duration::from_secs),
+            start_at: self.start_at,
+            ..FileOptions::new(self.paths.clone())
+        })
+    }
+}
+
+impl MultilineConfig {
+    fn options(&self) -> Result<Multiline, CollectError> {
+        let refuse = |reason: String| CollectError::Option {
+            option: "multiline",
+            reason,
+        };
+        let rule = match (&self.preset, &self.start, &self.continues) {
+            (Some(name), None, None) => MultilineRule::preset(name).ok_or_else(|| {
+                let known = MultilineRule::PRESETS.join(", ");
+                refuse(format!("has no preset [{name}], only {known}"))
+            })?,
+            (None, Some(pattern), None) => MultilineRule::Start(pattern.clone()),
+            (None, None, Some(pattern)) => MultilineRule::Continue(pattern.clone()),
+            _ => {
+                let reason = "takes exactly one of [preset], [start] and [continue]";
+                return Err(refuse(reason.to_owned()));
+            }
+        };
+        let mut multiline = Multiline::new(rule);
+        multiline.lines_max = self.lines_max.unwrap_or(multiline.lines_max);
+        let timeout = self.timeout_ms.map(Duration::from_millis);
+        multiline.timeout = timeout.unwrap_or(multiline.timeout);
+        Ok(multiline)
     }
 }
 

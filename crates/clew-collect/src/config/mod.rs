@@ -22,7 +22,7 @@ mod output;
 mod section;
 mod source;
 
-pub use input::{FileInput, InputConfig, InputKind};
+pub use input::{FileInput, InputConfig, InputKind, MultilineConfig};
 pub use output::{BulkOutput, Compression, FileOutput, OutputConfig};
 pub use section::ConfigError;
 
@@ -162,18 +162,22 @@ impl CollectConfig {
     /// # Errors
     /// What the run cannot do of it.
     pub fn options(&self, mode: Mode) -> Result<CollectOptions, CollectError> {
-        let [input] = self.inputs.as_slice() else {
+        let own = self.inputs.iter().find(|input| !input.processors.is_empty());
+        if own.is_some() && self.inputs.len() > 1 {
             return Err(CollectError::Option {
                 option: "inputs",
-                reason: "must be one: each has its own processors".to_owned(),
+                reason: "must be one where an input has its own processors".to_owned(),
             });
-        };
-        let InputKind::File(file) = &input.kind;
+        }
+        let files = self.inputs.iter().map(|input| {
+            let InputKind::File(file) = &input.kind;
+            file.options(input.parse)
+        });
+        let own = own.map_or(&[][..], |input| &input.processors);
         let general = &self.general;
-        let mut options = CollectOptions::new(file.paths.clone(), general.registry.clone());
-        options.parse = input.parse;
-        options.line_bytes_max = file.line_bytes_max;
-        options.processors = [&input.processors[..], &self.processors[..]].concat();
+        let mut options = CollectOptions::new(Vec::new(), general.registry.clone());
+        options.files = files.collect::<Result<_, _>>()?;
+        options.processors = [own, &self.processors].concat();
         options.mode = mode;
         if let Some(host) = &general.host {
             options.host.clone_from(host);

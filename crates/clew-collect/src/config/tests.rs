@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 fn parse(text: &str) -> Result<CollectConfig, ConfigError> {
@@ -127,4 +129,44 @@ fn a_file_without_inputs_or_outputs_is_refused() {
             .to_string()
             .contains("not valid YAML")
     );
+}
+
+#[test]
+fn what_is_said_of_files_becomes_the_options_of_a_run() {
+    let text = "\
+inputs:
+  - paths: [/l]
+    exclude: ['*.gz']
+    encoding: utf-16le
+    wrapping: container
+    start_at: end
+    ignore_older_s: 60
+    multiline: {preset: java, lines_max: 7}
+outputs: [{type: stdout}]
+";
+    let options = |text: &str| {
+        let config = parse(text).unwrap();
+        let InputKind::File(file) = &config.inputs[0].kind;
+        file.options(config.inputs[0].parse)
+    };
+    let read = options(text).unwrap();
+    assert_eq!(read.exclude, ["*.gz"]);
+    assert_eq!(read.encoding, crate::Encoding::Utf16Le);
+    assert_eq!(read.wrapping, crate::Wrapping::Container);
+    assert_eq!(read.start_at, crate::StartAt::End);
+    assert_eq!(read.ignore_older, Some(Duration::from_secs(60)));
+    let multiline = read.multiline.unwrap();
+    assert_eq!(multiline.rule, crate::MultilineRule::Java);
+    assert_eq!((multiline.lines_max, multiline.timeout.as_secs()), (7, 5));
+    for (wrong, expected) in [
+        ("{}", "exactly one"),
+        ("{start: '^a', continue: b}", "exactly one"),
+        ("{preset: jav}", "no preset [jav]"),
+    ] {
+        let text = text.replace("{preset: java, lines_max: 7}", wrong);
+        let error = options(&text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let unknown = parse(&text.replace("lines_max", "lines")).unwrap_err();
+    assert!(unknown.to_string().contains("line 8"), "{unknown}");
 }

@@ -2,6 +2,7 @@
 //! made of one, a new one, or none that should be read.
 
 use std::io;
+use std::sync::Arc;
 
 use super::SkipReason;
 use super::content;
@@ -10,10 +11,10 @@ use super::file_system;
 use super::fleet::{Fleet, Now, Patience, file_key};
 use super::names::{is_rotated, stem};
 use super::source::FileSource;
-use super::tail::{Tail, window_bytes_at_start};
+use super::tail::{Tail, advance, window_bytes_at_start};
 use crate::document::Origin;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Likeness, Position};
-use crate::options::ParserChoice;
+use crate::options::{ParserChoice, StartAt};
 use crate::registry::{FileRecord, Registry, Slot};
 
 /// Bytes by which text is told from other content.
@@ -29,7 +30,8 @@ enum Verdict {
     Resume(Slot),
     /// A copy of what this entry read; the rest begins at the position.
     Continue(Slot, Position),
-    New,
+    /// Read from here on.
+    New(Position),
     /// Not clear yet.
     Wait,
     /// Nothing this run was asked for.
@@ -66,6 +68,9 @@ impl Fleet {
                 }
             }
             return self.skip(&candidate, SkipReason::Empty);
+        }
+        if is_too_old(&candidate, now) {
+            return self.skip(&candidate, SkipReason::TooOld);
         }
         match file_system::open(&candidate.path) {
             Err(error) => self.refuse(&candidate, SkipReason::Unreadable(error.to_string())),
@@ -147,7 +152,7 @@ impl Fleet {
                     ..origin
                 })
             }
-            Verdict::New => {
+            Verdict::New(position) => {
                 let before = registry.of_file(file);
                 let generation = before
                     .iter()
@@ -161,7 +166,7 @@ impl Fleet {
                     generation,
                     key: file_key(&self.options.host, file, generation, now),
                     head: Head::of(&opened.sample),
-                    position: Position::default(),
+                    position,
                     parser: None,
                     updated_ms: now.wall_ms,
                     retired_ms: None,
@@ -172,24 +177,29 @@ impl Fleet {
     }
 
     fn start_tail(&mut self, entry: &FileRecord, slot: Slot, opened: Opened<'_>) {
-        let parser = match self.options.choice {
+        let rules = Arc::clone(&opened.candidate.rules);
+        let parser = match rules.options.parse {
             ParserChoice::Named(parser) => Some(parser),
             ParserChoice::Auto => entry.parser.as_deref().and_then(|name| name.parse().ok()),
         };
-        let gzip = opened.source.is_gzip();
+        let compressed = opened.source.is_compressed();
         self.by_file.insert(entry.file, self.tails.len());
-        let keep_open = !gzip && !self.has_many_open();
+        let keep_open = !compressed && !self.has_many_open();
         self.open += usize::from(keep_open);
         self.tails.push(Tail {
             slot,
             file: entry.file,
             path: opened.candidate.path.clone(),
             stat: opened.candidate.stat,
-            gzip,
+            compressed,
             // A decompressor holds memory: it is made again when the file's turn comes.
             source: keep_open.then_some(opened.source),
             origin: Origin::new(&entry.first_path, entry.key),
+            encoding: rules.encoding(&opened.sample),
+            rules,
             parser,
+            framing: None,
+            waiting: None,
             read: entry.position,
             skipping: None,
             opening: None,
@@ -219,16 +229,17 @@ fn decide(
     }
     // While the uncompressed file is there, compression has not ended.
     if patience == Patience::Wait
-        && opened.source.is_gzip()
+        && opened.source.is_compressed()
         && candidate
             .path
             .extension()
-            .is_some_and(|extension| extension == "gz")
+            .is_some_and(|extension| extension == "gz" || extension == "zst")
         && candidate.path.with_extension("").exists()
     {
         return Ok(Verdict::Wait);
     }
-    if let Some(reason) = content::refuse(&opened.sample) {
+    let encoding = candidate.rules.encoding(&opened.sample);
+    if let Some(reason) = content::refuse(&opened.sample, encoding) {
         return Ok(Verdict::Refuse(reason));
     }
     if is_rotated(opened.name)
@@ -237,10 +248,53 @@ fn decide(
         return Ok(verdict);
     }
     let wanted = candidate.wanted == CandidateReason::Asked || is_newer(registry, opened);
-    Ok(if wanted {
-        Verdict::New
+    if !wanted {
+        return Ok(Verdict::Ignore);
+    }
+    let at_end = starts_at_end(registry, opened, now);
+    Ok(Verdict::New(if at_end {
+        end_position(opened)?
     } else {
-        Verdict::Ignore
+        Position::default()
+    }))
+}
+
+/// Whether only what comes from now on is wanted: the file is there at the first look of its input.
+fn starts_at_end(registry: &Registry, opened: &Opened<'_>, now: Now) -> bool {
+    let options = &opened.candidate.rules.options;
+    let mut paths = options.paths.iter();
+    let since = paths.find_map(|path| registry.asked_since_ms(path));
+    options.start_at == StartAt::End && since == Some(now.wall_ms)
+}
+
+/// Behind the last whole line.
+fn end_position(opened: &mut Opened<'_>) -> io::Result<Position> {
+    let mut read = Position::default();
+    let mut whole = read;
+    let mut window = vec![0; 256 << 10];
+    loop {
+        let lead = usize::try_from(read.lead_bytes()).expect("a lead is at most 64 bytes");
+        let got = opened
+            .source
+            .read_at(read.offset - lead as u64, &mut window)?;
+        let filled = &window[..got.bytes];
+        if let Some(at) = memchr::memrchr(b'\n', filled)
+            && at >= lead
+        {
+            whole = advance(read, &filled[..=at], at + 1 - lead);
+        }
+        if got.at_end || got.bytes <= lead {
+            return Ok(whole);
+        }
+        read = advance(read, filled, got.bytes - lead);
+    }
+}
+
+fn is_too_old(candidate: &Candidate, now: Now) -> bool {
+    candidate.rules.options.ignore_older.is_some_and(|limit| {
+        let now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
+        let age_ms = now_ms.saturating_sub(candidate.stat.modified_ms);
+        u128::try_from(age_ms).is_ok_and(|age_ms| age_ms > limit.as_millis())
     })
 }
 
@@ -249,7 +303,7 @@ fn resumes(entry: &FileRecord, opened: &mut Opened<'_>) -> io::Result<bool> {
     if !entry.head.matches(&opened.sample) {
         return Ok(false);
     }
-    if opened.source.is_gzip() {
+    if opened.source.is_compressed() {
         return Ok(true);
     }
     let lead_bytes = entry.position.lead_bytes();

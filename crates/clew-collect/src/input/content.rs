@@ -1,24 +1,27 @@
 //! Telling text from everything else that lies in a log folder, by the first bytes.
 
 use super::SkipReason;
+use super::frame::Encoding;
 
-/// First bytes that name a format for certain. Gzip is not here: it is read.
-const FORMATS: [(&[u8], &str); 9] = [
+/// First bytes that name a format for certain. Gzip and Zstandard are not here: they are read.
+const FORMATS: [(&[u8], &str); 7] = [
     (b"\xfd7zXZ\0", "compressed with xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
     (b"BZh", "compressed with bzip2"),
     (b"\x04\x22\x4d\x18", "compressed with lz4"),
     (b"PK\x03\x04", "a zip archive"),
     (b"LPKSHHRH", "a systemd journal"),
     (b"\x7fELF", "a program"),
     (b"SQLite format 3\0", "a database"),
-    (b"\xff\xfe", "text in UTF-16"),
 ];
 
 /// Why a file that starts like this is not read as text; `None` when it is.
-pub(crate) fn refuse(start: &[u8]) -> Option<SkipReason> {
+pub(crate) fn refuse(start: &[u8], encoding: Encoding) -> Option<SkipReason> {
     if let Some((_, name)) = FORMATS.iter().find(|(magic, _)| start.starts_with(magic)) {
         return Some(SkipReason::Binary(name));
+    }
+    // Every byte is part of some text in these.
+    if encoding != Encoding::Utf8 {
+        return None;
     }
     if memchr::memchr(0, start).is_some() {
         return Some(SkipReason::Binary("it holds NUL bytes"));
@@ -58,19 +61,22 @@ mod tests {
             // A character cut by the end of the sample.
             &"a journal of 日".as_bytes()[..15],
         ] {
-            assert_eq!(refuse(text), None, "{text:?}");
+            assert_eq!(refuse(text, Encoding::Utf8), None, "{text:?}");
         }
         assert_eq!(
-            refuse(b"\xfd7zXZ\0\0"),
+            refuse(b"\xfd7zXZ\0\0", Encoding::Latin1),
             Some(SkipReason::Binary("compressed with xz"))
         );
         assert_eq!(
-            refuse(b"LPKSHHRH\0"),
+            refuse(b"LPKSHHRH\0", Encoding::Utf8),
             Some(SkipReason::Binary("a systemd journal"))
         );
-        assert!(matches!(refuse(b"text\0text"), Some(SkipReason::Binary(_))));
         assert!(matches!(
-            refuse(b"\x80\x91\xfe\x01\x02abc"),
+            refuse(b"text\0text", Encoding::Utf8),
+            Some(SkipReason::Binary(_))
+        ));
+        assert!(matches!(
+            refuse(b"\x80\x91\xfe\x01\x02abc", Encoding::Utf8),
             Some(SkipReason::Binary(_))
         ));
     }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::file_system::{self, Stat};
 use super::glob::{is_pattern, name_matches};
 use super::names::{is_rotated, stem};
+use super::rules::FileRules;
 use super::{SkipReason, file_system::Name};
 
 /// Folders inside folders that are walked.
@@ -30,6 +32,7 @@ pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) stat: Stat,
     pub(crate) wanted: CandidateReason,
+    pub(crate) rules: Arc<FileRules>,
 }
 
 /// What there is.
@@ -37,41 +40,52 @@ pub(crate) struct Candidate {
 pub(crate) struct Discovered {
     pub(crate) files: Vec<Candidate>,
     pub(crate) skipped: Vec<(PathBuf, SkipReason)>,
-    /// Files that were asked for by their exact names, whether they are there or not.
-    pub(crate) named: Vec<PathBuf>,
     /// The folders looked into: changes in them may change the answer.
     pub(crate) folders: BTreeSet<PathBuf>,
 }
 
-/// Finds the files; paths in `excluded` are the collector's own.
-pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Discovered {
-    let mut finder = Finder {
-        found: Discovered::default(),
-        excluded,
-        seen: BTreeSet::new(),
-    };
-    for path in paths {
-        let pattern = path.to_str().is_some_and(is_pattern);
-        match file_system::stat(path) {
-            Ok(stat) if stat.is_folder => finder.walk(path, 0),
-            Err(_) if pattern => finder.expand(path),
-            _ => {
-                finder.add(path, CandidateReason::Asked);
-                finder.found.named.push(path.clone());
+/// Finds the files; paths in `excluded` are the collector's own. A file belongs to the first input that asks for it.
+pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Discovered {
+    let mut found = Discovered::default();
+    let mut seen = BTreeSet::new();
+    let mut named = Vec::new();
+    for rules in inputs {
+        let mut finder = Finder {
+            found: &mut found,
+            rules,
+            excluded,
+            seen: &mut seen,
+        };
+        for path in &rules.options.paths {
+            let pattern = path.to_str().is_some_and(is_pattern);
+            match file_system::stat(path) {
+                Ok(stat) if stat.is_folder => finder.walk(path, 0),
+                Err(_) if pattern => finder.expand(path),
+                _ => {
+                    finder.add(path, CandidateReason::Asked);
+                    named.push((rules, path));
+                }
             }
         }
     }
     // Last, so that a sibling that was asked for itself is already known as such.
-    for path in finder.found.named.clone() {
-        finder.add_siblings(&path);
+    for (rules, path) in named {
+        let mut finder = Finder {
+            found: &mut found,
+            rules,
+            excluded,
+            seen: &mut seen,
+        };
+        finder.add_siblings(path);
     }
-    finder.found
+    found
 }
 
 struct Finder<'a> {
-    found: Discovered,
+    found: &'a mut Discovered,
+    rules: &'a Arc<FileRules>,
     excluded: &'a [PathBuf],
-    seen: BTreeSet<PathBuf>,
+    seen: &'a mut BTreeSet<PathBuf>,
 }
 
 impl Finder<'_> {
@@ -178,7 +192,10 @@ impl Finder<'_> {
     }
 
     fn add(&mut self, path: &Path, wanted: CandidateReason) {
-        if self.excluded.iter().any(|own| own == path) || !self.seen.insert(path.to_owned()) {
+        if self.excluded.iter().any(|own| own == path)
+            || self.rules.excludes(path)
+            || !self.seen.insert(path.to_owned())
+        {
             return;
         }
         if path.to_str().is_none() {
@@ -190,6 +207,7 @@ impl Finder<'_> {
                     path: path.to_owned(),
                     stat,
                     wanted,
+                    rules: Arc::clone(self.rules),
                 });
             }
             Ok(stat) if stat.is_file => self.skip(path, SkipReason::TooMany),
@@ -206,6 +224,7 @@ impl Finder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::FileOptions;
     use std::fs;
 
     #[test]
@@ -227,7 +246,9 @@ mod tests {
         std::os::unix::fs::symlink(root.join("nowhere"), root.join("broken")).unwrap();
         std::os::unix::fs::symlink(root, root.join("a/loop")).unwrap();
         let check = |path: &str, expected: &[&str]| {
-            let found = discover(&[root.join(path)], &[root.join("own")]);
+            let options = FileOptions::new(vec![root.join(path)]);
+            let rules = Arc::new(FileRules::new(&options).unwrap());
+            let found = discover(&[rules], &[root.join("own")]);
             let mut names: Vec<String> = found
                 .files
                 .iter()

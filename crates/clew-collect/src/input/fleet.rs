@@ -3,15 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::SkipReason;
 use super::discover::{Candidate, CandidateReason, discover};
 use super::file_system::{self, FileId, Stat};
+use super::rules::FileRules;
 use super::tail::{Tail, window_bytes_at_start};
 use crate::document::Origin;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, hash_bytes};
-use crate::options::ParserChoice;
 use crate::registry::{FileRecord, Registry};
 
 /// How long a file that no path leads to is still read, after its last byte: its writer may not
@@ -23,11 +24,11 @@ const OPEN_FILES_MAX: usize = 400;
 /// What a fleet needs to know of the run.
 #[derive(Debug)]
 pub(crate) struct FleetOptions {
-    pub(crate) paths: Vec<PathBuf>,
+    /// The rules of each input.
+    pub(crate) rules: Vec<Arc<FileRules>>,
     /// The collector's own files.
     pub(crate) excluded: Vec<PathBuf>,
     pub(crate) host: String,
-    pub(crate) choice: ParserChoice,
 }
 
 /// The time of one look.
@@ -52,6 +53,8 @@ pub(crate) struct Fleet {
     pub(super) options: FleetOptions,
     pub(crate) tails: Vec<Tail>,
     pub(super) by_file: HashMap<FileId, usize>,
+    /// As of the last look.
+    by_path: HashMap<PathBuf, usize>,
     /// What the last look left alone.
     pub(crate) skipped: BTreeMap<PathBuf, SkipReason>,
     /// Files that were opened and refused, as they were then.
@@ -71,6 +74,7 @@ impl Fleet {
             options,
             tails: Vec::new(),
             by_file: HashMap::new(),
+            by_path: HashMap::new(),
             skipped: BTreeMap::new(),
             refused: HashMap::new(),
             folders: BTreeSet::new(),
@@ -83,10 +87,12 @@ impl Fleet {
     /// Looks at the file system. No event may be under way: positions in the registry have to
     /// be those of the tails.
     pub(crate) fn look(&mut self, registry: &mut Registry, now: Now, patience: Patience) {
-        let found = discover(&self.options.paths, &self.options.excluded);
+        let found = discover(&self.options.rules, &self.options.excluded);
         self.skipped = found.skipped.into_iter().collect();
-        for path in &found.named {
-            registry.ask_for(path, now.wall_ms);
+        for rules in &self.options.rules {
+            for path in &rules.options.paths {
+                registry.ask_for(path, now.wall_ms);
+            }
         }
         self.folders = found.folders;
         let mut present: HashMap<FileId, PathBuf> = HashMap::new();
@@ -117,6 +123,18 @@ impl Fleet {
         }
         self.retire_lost(registry, now);
         self.close_idle();
+        let paths = self.tails.iter().enumerate();
+        self.by_path = paths
+            .map(|(index, tail)| (tail.path.clone(), index))
+            .collect();
+    }
+
+    /// Whether another look will soon know more, though no name changes: files that nothing leads to
+    /// any more are written to unseen, and rotations end.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        let rotated = |reason: &SkipReason| *reason == SkipReason::BeingRotated;
+        self.tails.iter().any(|tail| tail.gone_since.is_some())
+            || self.skipped.values().any(rotated)
     }
 
     /// A known file, seen again.
@@ -133,14 +151,13 @@ impl Fleet {
             tail.stat = seen.stat;
             tail.dirty = true;
         }
-        if !tail.gzip && seen.stat.size_bytes < tail.read.offset {
+        if !tail.compressed && seen.stat.size_bytes < tail.read.offset {
             self.restart(registry, index, now);
         }
     }
 
     /// A file whose content was replaced in place: its old incarnation ends, a new one begins.
     pub(crate) fn restart(&mut self, registry: &mut Registry, index: usize, now: Now) {
-        let choice = self.options.choice;
         let tail = &mut self.tails[index];
         let generation = registry.get(tail.slot).generation + 1;
         registry.retire(tail.slot, now.wall_ms);
@@ -169,10 +186,11 @@ impl Fleet {
         tail.skipping = None;
         tail.opening = None;
         tail.window_bytes = window_bytes_at_start();
-        if choice == ParserChoice::Auto {
-            tail.parser = None;
-        }
-        if tail.gzip {
+        tail.parser = tail.rules.options.parse.named();
+        tail.encoding = tail.rules.encoding(start);
+        tail.framing = None;
+        tail.waiting = None;
+        if tail.compressed {
             tail.source = None;
         }
         tail.dirty = true;
@@ -255,29 +273,42 @@ impl Fleet {
     /// Marks the files at these paths as possibly longer; returns whether a look is needed,
     /// because one of them is not read yet and may have to be.
     pub(crate) fn touch(&mut self, paths: &BTreeSet<PathBuf>) -> bool {
-        let mut known = HashSet::new();
-        for tail in self
-            .tails
-            .iter_mut()
-            .filter(|tail| paths.contains(&tail.path))
-        {
-            tail.dirty = true;
-            known.insert(&tail.path);
+        let mut unknown = false;
+        for path in paths {
+            match self.by_path.get(path) {
+                Some(&index) => self.tails[index].dirty = true,
+                None => unknown |= !self.is_refused(path),
+            }
         }
-        let refused = |path: &&PathBuf| {
-            self.skipped.get(*path).is_some_and(|reason| {
-                !matches!(reason, SkipReason::Empty | SkipReason::BeingRotated)
-            }) || self.options.excluded.contains(path)
+        unknown
+    }
+
+    /// Whether a look would leave the file alone again.
+    fn is_refused(&self, path: &PathBuf) -> bool {
+        let for_good = |reason: &SkipReason| {
+            !matches!(
+                reason,
+                SkipReason::Empty | SkipReason::BeingRotated | SkipReason::TooOld
+            )
         };
-        paths
-            .iter()
-            .any(|path| !known.contains(path) && !refused(&path))
+        self.skipped.get(path).is_some_and(for_good) || self.options.excluded.contains(path)
+    }
+
+    /// Marks files whose last event has waited long enough for more of it.
+    pub(crate) fn wake_overdue(&mut self, now: Duration) {
+        for tail in self.tails.iter_mut().filter(|tail| tail.is_overdue(now)) {
+            tail.dirty = true;
+        }
     }
 
     /// Bytes that are known to lie ahead.
     pub(crate) fn bytes_ahead(&self) -> u64 {
         let ahead = |tail: &Tail| tail.stat.size_bytes.saturating_sub(tail.read.offset);
-        self.tails.iter().filter(|tail| !tail.gzip).map(ahead).sum()
+        self.tails
+            .iter()
+            .filter(|tail| !tail.compressed)
+            .map(ahead)
+            .sum()
     }
 }
 

@@ -1,9 +1,37 @@
 //! Patterns for paths: `*` and `?` inside one name, `[a-z]` and `[!a-z]`, and `**` for any number
 //! of folders. As in a shell, a leading dot must be written out.
 
+use std::path::{Component, Path};
+
 /// Whether a path component holds a pattern.
 pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
+}
+
+/// Whether a whole path fits a pattern; a pattern without `/` is held against the name alone.
+pub(crate) fn path_matches(pattern: &str, path: &Path) -> bool {
+    let parts = |path: &'_ Path| -> Vec<String> {
+        let text = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
+        path.components().map(text).collect()
+    };
+    let path_parts = parts(path);
+    if !pattern.contains('/') {
+        return path_parts
+            .last()
+            .is_some_and(|name| name_matches(pattern, name));
+    }
+    parts_match(&parts(Path::new(pattern)), &path_parts)
+}
+
+fn parts_match(pattern: &[String], path: &[String]) -> bool {
+    let Some((first, rest)) = pattern.split_first() else {
+        return path.is_empty();
+    };
+    if first == "**" {
+        return (0..=path.len()).any(|skipped| parts_match(rest, &path[skipped..]));
+    }
+    path.split_first()
+        .is_some_and(|(name, behind)| name_matches(first, name) && parts_match(rest, behind))
 }
 
 /// Whether a name fits one component of a pattern.
@@ -94,5 +122,24 @@ mod tests {
         );
         check("é*", "éa", true);
         check("", "a", false);
+    }
+
+    #[test]
+    fn whole_paths() {
+        let check = |pattern, path: &str, fits| {
+            assert_eq!(
+                path_matches(pattern, Path::new(path)),
+                fits,
+                "{pattern} {path}"
+            );
+        };
+        check("*.gz", "/var/log/a.gz", true);
+        check("*.gz", "/var/log.gz/a", false);
+        check("/var/log/*.log", "/var/log/a.log", true);
+        check("/var/log/*.log", "/var/log/x/a.log", false);
+        check("/var/**/*.log", "/var/log/x/a.log", true);
+        check("/var/**", "/var/log/x/a.log", true);
+        check("**/debug/*", "/srv/app/debug/x", true);
+        check("/srv/a*", "/srv", false);
     }
 }

@@ -11,13 +11,18 @@ mod fleet;
 mod frame;
 mod glob;
 mod names;
+mod rules;
 mod source;
 mod tail;
 mod watch;
 
+pub use frame::{Encoding, Multiline, MultilineRule, Wrapping};
+
 pub(crate) use file_system::FileId;
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
+pub(crate) use frame::Group;
 pub(crate) use names::stem;
+pub(crate) use rules::FileRules;
 pub(crate) use source::FileSource;
 pub(crate) use tail::{Fill, Pass};
 pub(crate) use watch::{Watcher, Woken};
@@ -44,6 +49,8 @@ pub enum SkipReason {
     SameAs(PathBuf),
     /// It is being written by a rotation; what it is will be clear soon.
     BeingRotated,
+    /// It was not written to for longer than its input allows.
+    TooOld,
     /// There are more files than one run reads.
     TooMany,
 }
@@ -59,6 +66,7 @@ impl fmt::Display for SkipReason {
             SkipReason::NameNotText => f.write_str("its path is not UTF-8"),
             SkipReason::SameAs(path) => write!(f, "the same file as {}", path.display()),
             SkipReason::BeingRotated => f.write_str("being written by a rotation"),
+            SkipReason::TooOld => f.write_str("not written to for too long"),
             SkipReason::TooMany => f.write_str("more files than one run reads"),
         }
     }

@@ -3,7 +3,10 @@
 
 /// The name without what a rotation adds.
 pub(crate) fn stem(name: &str) -> String {
-    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let name = name
+        .strip_suffix(".gz")
+        .or(name.strip_suffix(".zst"))
+        .unwrap_or(name);
     let bare = without_counter(name);
     if bare.len() < name.len() {
         return bare.to_owned();
@@ -48,6 +51,7 @@ mod tests {
             "app.log",
             "app.log.1",
             "app.log.12.gz",
+            "app.log.12.zst",
             "app.log-20260101",
             "app.log-20260101.gz",
             "app.log.2026-01-01",

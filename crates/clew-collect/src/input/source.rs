@@ -1,16 +1,18 @@
 //! The bytes of a file by their offset, compressed or not.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
 use flate2::bufread::MultiGzDecoder;
+use zstd::stream::read::Decoder as ZstdDecoder;
 
 /// An open file.
 #[derive(Debug)]
 pub(crate) enum FileSource {
     Plain(File),
-    Gzip(Box<Gzip>),
+    Compressed(Box<Compressed>),
 }
 
 /// What one read brought.
@@ -25,23 +27,26 @@ pub(crate) struct Got {
 impl FileSource {
     /// Compressed if its first bytes say so, whatever its name.
     pub(crate) fn new(file: File) -> io::Result<FileSource> {
-        let mut magic = [0; 2];
-        let compressed = file.read_at(&mut magic, 0)? == 2 && magic == [0x1f, 0x8b];
-        if compressed {
-            return Ok(FileSource::Gzip(Box::new(Gzip::new(file)?)));
-        }
-        Ok(FileSource::Plain(file))
+        let mut magic = [0; 4];
+        let bytes = file.read_at(&mut magic, 0)?;
+        let compression = match &magic[..bytes] {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd] => Compression::Zstd,
+            _ => return Ok(FileSource::Plain(file)),
+        };
+        let compressed = Compressed::new(file, compression)?;
+        Ok(FileSource::Compressed(Box::new(compressed)))
     }
 
-    pub(crate) fn is_gzip(&self) -> bool {
-        matches!(self, FileSource::Gzip(_))
+    pub(crate) fn is_compressed(&self) -> bool {
+        matches!(self, FileSource::Compressed(_))
     }
 
     /// The open file, for looking at it.
     pub(crate) fn file(&self) -> &File {
         match self {
             FileSource::Plain(file) => file,
-            FileSource::Gzip(gzip) => &gzip.file,
+            FileSource::Compressed(compressed) => &compressed.file,
         }
     }
 
@@ -68,7 +73,7 @@ impl FileSource {
                     at_end: false,
                 })
             }
-            FileSource::Gzip(gzip) => gzip.read_at(offset, buffer),
+            FileSource::Compressed(compressed) => compressed.read_at(offset, buffer),
         }
     }
 
@@ -93,42 +98,49 @@ impl FileSource {
 
 /// A compressed file read forward. It keeps what was decompressed since the last offset asked
 /// for, so that the next read may begin in the middle of it; to go further back, it starts over.
-#[derive(Debug)]
-pub(crate) struct Gzip {
+pub(crate) struct Compressed {
     file: File,
-    decoder: MultiGzDecoder<io::BufReader<File>>,
+    compression: Compression,
+    decoder: Box<dyn Read + Send>,
     kept: Vec<u8>,
     kept_from: u64,
     ended: bool,
     broken_off: bool,
 }
 
-impl Gzip {
-    fn new(file: File) -> io::Result<Gzip> {
-        let decoder = Gzip::decoder(&file)?;
-        let (kept, kept_from) = (Vec::new(), 0);
-        Ok(Gzip {
+/// The formats that are read.
+#[derive(Clone, Copy, Debug)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl fmt::Debug for Compressed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compressed")
+            .field("compression", &self.compression)
+            .field("kept_from", &self.kept_from)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Compressed {
+    fn new(file: File, compression: Compression) -> io::Result<Compressed> {
+        let decoder = compression.decoder(&file)?;
+        Ok(Compressed {
             file,
+            compression,
             decoder,
-            kept,
-            kept_from,
+            kept: Vec::new(),
+            kept_from: 0,
             ended: false,
             broken_off: false,
         })
     }
 
-    fn decoder(file: &File) -> io::Result<MultiGzDecoder<io::BufReader<File>>> {
-        let mut own = file.try_clone()?;
-        own.seek(SeekFrom::Start(0))?;
-        Ok(MultiGzDecoder::new(io::BufReader::with_capacity(
-            64 << 10,
-            own,
-        )))
-    }
-
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<Got> {
         if offset < self.kept_from {
-            self.decoder = Gzip::decoder(&self.file)?;
+            self.decoder = self.compression.decoder(&self.file)?;
             self.kept.clear();
             (self.kept_from, self.ended, self.broken_off) = (0, false, false);
         }
@@ -175,6 +187,8 @@ impl Gzip {
                     io::ErrorKind::UnexpectedEof
                         | io::ErrorKind::InvalidData
                         | io::ErrorKind::InvalidInput
+                        // What the zstd crate makes of a frame that is damaged.
+                        | io::ErrorKind::Other
                 ) =>
             {
                 self.broken_off = true;
@@ -182,6 +196,19 @@ impl Gzip {
             Err(error) => return Err(error),
         }
         Ok(())
+    }
+}
+
+impl Compression {
+    /// Decompresses from the file's start.
+    fn decoder(self, file: &File) -> io::Result<Box<dyn Read + Send>> {
+        let mut own = file.try_clone()?;
+        own.seek(SeekFrom::Start(0))?;
+        let buffered = io::BufReader::with_capacity(64 << 10, own);
+        Ok(match self {
+            Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+            Compression::Zstd => Box::new(ZstdDecoder::with_buffer(buffered)?),
+        })
     }
 }
 
@@ -213,7 +240,7 @@ mod tests {
             .collect();
         let compressed = gzip(&[&text[..70_000], &text[70_000..]]);
         let (mut plain, mut gzip) = (source(&text), source(&compressed));
-        assert!(gzip.is_gzip() && !plain.is_gzip());
+        assert!(gzip.is_compressed() && !plain.is_compressed());
         let mut offset = 0;
         for step in 0..600_u64 {
             let (mut a, mut b) = (vec![0; 3_000], vec![0; 3_000]);

@@ -5,15 +5,17 @@
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::file_system::{self, FileId, Stat};
-use super::frame::{Framing, cut_point};
+use super::frame::{Content, Encoding, Framing, Group, Rest, Stream, cut_point};
+use super::rules::FileRules;
 use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin, Taken};
 use crate::event::Batch;
 use crate::fingerprint::{Head, Position};
-use crate::options::ParserChoice;
+use crate::options::{Mode, ParserChoice};
 use crate::parse::{ParserName, choose};
 use crate::progress::Counters;
 use crate::registry::Slot;
@@ -29,10 +31,11 @@ pub(crate) struct Fill<'a> {
     pub(crate) encoder: &'a mut Encoder,
     pub(crate) counters: &'a mut Counters,
     pub(crate) scratch: &'a mut Vec<u8>,
-    pub(crate) line_bytes_max: usize,
-    pub(crate) choice: ParserChoice,
-    /// Whether a line without its end counts as one at the end of a file.
-    pub(crate) take_unfinished: bool,
+    pub(crate) group: &'a mut Group,
+    /// In a run that ends by itself, a line without its end counts as one at the end of a file.
+    pub(crate) mode: Mode,
+    /// The time of the reading, on the clock that only runs forward.
+    pub(crate) now: Duration,
 }
 
 /// How far a reading came.
@@ -55,16 +58,22 @@ pub(crate) struct Tail {
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
     pub(crate) stat: Stat,
+    pub(crate) rules: Arc<FileRules>,
     pub(crate) source: Option<FileSource>,
-    pub(crate) gzip: bool,
+    pub(crate) compressed: bool,
     pub(crate) origin: Origin,
+    pub(crate) encoding: Encoding,
+    /// Chosen by the first lines, if it is not given.
     pub(crate) parser: Option<ParserName>,
+    pub(crate) framing: Option<Framing>,
     /// Everything before it is acknowledged or in the current batch.
     pub(crate) read: Position,
     pub(crate) skipping: Option<Skipping>,
     /// How the content begins that is being read, until the registry knows.
     pub(crate) opening: Option<Head>,
     pub(crate) window_bytes: usize,
+    /// What was there when an event had to wait for the lines that belong to it, and since when.
+    pub(crate) waiting: Option<(u64, Duration)>,
     /// There may be something to read.
     pub(crate) dirty: bool,
     /// Since when no path leads to it.
@@ -157,13 +166,17 @@ impl Tail {
                 break Ok(Pass::Truncated);
             }
             if from.offset == 0 && got.bytes > 0 {
+                self.encoding = self.rules.encoding(&scratch[..got.bytes]);
                 self.opening = Some(Head::of(&scratch[..got.bytes]));
             }
-            let last = got.at_end && (fill.take_unfinished || self.closing || self.gzip);
             let window = Window {
                 bytes: &scratch[..got.bytes],
                 lead,
-                last,
+                rest: self.rest(
+                    got.at_end,
+                    from.offset - lead as u64 + got.bytes as u64,
+                    fill,
+                ),
             };
             let passed = match self.skipping.take() {
                 Some(skipping) => self.skip(skipping, &window, fill),
@@ -174,7 +187,7 @@ impl Tail {
                 let reason = "the compressed data is broken off or damaged";
                 break Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
             }
-            if passed == 0 && !self.make_room(&window, got.at_end, fill.line_bytes_max) {
+            if passed == 0 && !self.make_room(&window, got.at_end) {
                 break Ok(Pass::Drained);
             }
         };
@@ -184,50 +197,74 @@ impl Tail {
 
     /// What to do when a window holds no whole record: a larger window, or no window at all for
     /// a record beyond the limit. False when there is nothing to do but wait for more.
-    fn make_room(&mut self, window: &Window<'_>, at_end: bool, line_bytes_max: usize) -> bool {
+    fn make_room(&mut self, window: &Window<'_>, at_end: bool) -> bool {
         let data = &window.bytes[window.lead..];
         if self.skipping.is_some() {
             return false;
         }
-        if data.len() > line_bytes_max {
+        let bytes_max = self.rules.options.line_bytes_max;
+        if data.len() > bytes_max && self.encoding.line_end(data, 0).is_none() {
+            // Whole units of the encoding only.
+            let data = &data[..data.len() & !1];
             self.skipping = Some(Skipping {
-                content: data[..cut_point(data, line_bytes_max)].to_vec(),
+                content: data[..cut_point(data, bytes_max)].to_vec(),
                 line_offset: self.read.offset,
-                at: advance(self.read, window.bytes, data.len()),
+                at: advance(
+                    self.read,
+                    &window.bytes[..window.lead + data.len()],
+                    data.len(),
+                ),
             });
             return true;
         }
         if at_end {
             return false;
         }
-        self.window_bytes = (self.window_bytes * 2).min(line_bytes_max + WINDOW_BYTES);
+        // An event and the line behind it, of which each may be as long as allowed.
+        self.window_bytes = (self.window_bytes * 2).min(bytes_max * 2 + WINDOW_BYTES);
         true
     }
 
-    /// Takes the whole records of a window; returns how many bytes they have.
+    /// Takes the whole groups of a window; returns how many bytes they have.
     fn take(&mut self, window: &Window<'_>, fill: &mut Fill<'_>) -> usize {
         let data = &window.bytes[window.lead..];
-        let Some(parser) = self.choose_parser(data, window.last, fill) else {
+        let Some(parser) = self.choose_parser(data, window.rest, fill) else {
             return 0;
         };
-        let framing = Framing::of(parser);
+        let framing = match self.framing.take() {
+            Some(framing) => framing,
+            None => self.rules.framing(self.encoding, parser),
+        };
+        let bytes_max = self.rules.options.line_bytes_max;
+        let mut group = std::mem::take(fill.group);
         let mut passed = 0;
         let mut checksum = self.read.checksum;
-        while !fill.batch.is_full() {
+        while !fill.batch.is_full()
+            && framing.first(&data[passed..], bytes_max, window.rest, &mut group)
+        {
             let rest = &data[passed..];
-            let Some(frame) = framing.first(rest, fill.line_bytes_max, window.last) else {
-                break;
-            };
-            checksum = crc32c::crc32c_append(checksum, &rest[..frame.end]);
-            let line = Line {
-                bytes: &rest[frame.content],
-                offset: self.read.offset + passed as u64,
-                checksum,
-                cut: frame.cut,
-            };
-            self.emit(&line, parser, fill);
-            passed += frame.end;
+            let mut summed = 0;
+            for piece in &group.pieces {
+                checksum = crc32c::crc32c_append(checksum, &rest[summed..piece.place.end]);
+                summed = piece.place.end;
+                let line = Line {
+                    bytes: match &piece.content {
+                        Content::Window(range) => &rest[range.clone()],
+                        Content::Text(range) => &group.text[range.clone()],
+                    },
+                    offset: self.read.offset + (passed + piece.place.start) as u64,
+                    checksum,
+                    cut: piece.cut,
+                    stream: piece.stream.map(Stream::as_str),
+                    time_ms: piece.time_ms,
+                };
+                self.emit(&line, parser, fill);
+            }
+            checksum = crc32c::crc32c_append(checksum, &rest[summed..group.end]);
+            passed += group.end;
         }
+        *fill.group = group;
+        self.framing = Some(framing);
         if passed > 0 {
             self.pass(
                 self.read,
@@ -239,23 +276,32 @@ impl Tail {
         passed
     }
 
-    /// Looks for the end of a record that is too long; returns how many bytes were passed.
+    /// Looks for the end of a line that is too long; returns how many bytes were passed.
     fn skip(&mut self, skipping: Skipping, window: &Window<'_>, fill: &mut Fill<'_>) -> usize {
         let data = &window.bytes[window.lead..];
-        let found = memchr::memchr(b'\n', data);
-        let passed = found.map_or(data.len(), |at| at + 1);
+        let ends = window.rest == Rest::Ends;
+        let found = self.encoding.line_end(data, 0);
+        let passed = match found {
+            Some(end) => end,
+            None if ends => data.len(),
+            None => data.len() & !1,
+        };
         let at = advance(skipping.at, &window.bytes[..window.lead + passed], passed);
-        if found.is_none() && !window.last {
+        if found.is_none() && !ends {
             self.skipping = Some(Skipping { at, ..skipping });
             return passed;
         }
         let parser = self.parser.unwrap_or(ParserName::Plain);
         self.parser = Some(parser);
+        let mut text = Vec::new();
+        self.encoding.append(&skipping.content, &mut text);
         let line = Line {
-            bytes: &skipping.content,
+            bytes: &text,
             offset: skipping.line_offset,
             checksum: at.checksum,
             cut: true,
+            stream: None,
+            time_ms: None,
         };
         self.emit(&line, parser, fill);
         fill.counters.bytes_read += at.offset - self.read.offset;
@@ -263,6 +309,36 @@ impl Tail {
         self.window_bytes = WINDOW_BYTES;
         // At the very end nothing was passed, but the record was taken: not a reason to wait.
         passed.max(1)
+    }
+
+    /// What is known of the bytes behind a window that reaches to `end`.
+    fn rest(&mut self, at_end: bool, end: u64, fill: &Fill<'_>) -> Rest {
+        if !at_end {
+            return Rest::Follows;
+        }
+        if fill.mode == Mode::Once || self.closing || self.compressed {
+            return Rest::Ends;
+        }
+        // Whoever waits for more of an event waits for a time only.
+        match self.waiting {
+            Some((size, since)) if size == end => {
+                let waited = fill.now.saturating_sub(since);
+                if waited >= self.rules.quiet_after {
+                    return Rest::Quiet;
+                }
+            }
+            _ => {
+                let waits = self.framing.as_ref().is_some_and(Framing::waits);
+                self.waiting = (waits && end > self.read.offset).then_some((end, fill.now));
+            }
+        }
+        Rest::Follows
+    }
+
+    /// Whether an event has waited long enough for lines that belong to it.
+    pub(crate) fn is_overdue(&self, now: Duration) -> bool {
+        let waited = |since| now.saturating_sub(since) >= self.rules.quiet_after;
+        self.waiting.is_some_and(|(_, since)| waited(since))
     }
 
     fn pass(&mut self, from: Position, window: &[u8], passed: usize, fill: &mut Fill<'_>) {
@@ -288,19 +364,38 @@ impl Tail {
         }
     }
 
+    /// The text of the first lines, without what they are wrapped in.
+    fn sample(&self, data: &[u8], last: bool) -> Option<String> {
+        let framing = self.rules.framing(self.encoding, ParserName::Plain);
+        if !framing.decodes() {
+            let range = sample_range(data, last)?;
+            return Some(String::from_utf8_lossy(&data[range]).into_owned());
+        }
+        let data = &data[..data.len().min(SAMPLE_BYTES_MAX)];
+        let mut group = Group::default();
+        let (mut at, mut text) = (0, Vec::new());
+        let bytes_max = self.rules.options.line_bytes_max;
+        while framing.first(&data[at..], bytes_max, Rest::Quiet, &mut group) {
+            text.extend_from_slice(&group.text);
+            text.push(b'\n');
+            at += group.end;
+        }
+        (at > 0 || last).then(|| String::from_utf8_lossy(&text).into_owned())
+    }
+
     /// The parser, chosen by the first whole lines if need be. `None` when there are none yet.
     fn choose_parser(
         &mut self,
         data: &[u8],
-        last: bool,
+        rest: Rest,
         fill: &mut Fill<'_>,
     ) -> Option<ParserName> {
         if self.parser.is_none() {
-            self.parser = match fill.choice {
+            self.parser = match self.rules.options.parse {
                 ParserChoice::Named(parser) => Some(parser),
                 ParserChoice::Auto => {
-                    let range = sample_range(data, last)?;
-                    let sample = String::from_utf8_lossy(&data[range]);
+                    let last = rest == Rest::Ends;
+                    let sample = self.sample(data, last)?;
                     let path = self.path.to_str().unwrap_or("");
                     let chosen = choose(path, &sample, &mut fill.encoder.times);
                     chosen.or(last.then_some(ParserName::Plain))
@@ -315,8 +410,7 @@ struct Window<'a> {
     /// The lead and what follows it.
     bytes: &'a [u8],
     lead: usize,
-    /// Whether nothing will follow.
-    last: bool,
+    rest: Rest,
 }
 
 /// The whole lines at the start of a file.

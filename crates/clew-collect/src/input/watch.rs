@@ -24,8 +24,10 @@ const WATCHES_MAX: usize = 4_000;
 pub(crate) enum Woken {
     /// These files were written to, and no name changed.
     Written(BTreeSet<PathBuf>),
-    /// Names changed, or it is time for a look anyway.
+    /// Names changed.
     Look,
+    /// Nothing happened in the given time.
+    Quiet,
     Stopped,
 }
 
@@ -79,14 +81,15 @@ impl Watcher {
         new
     }
 
+    /// Whether the kernel tells of every change in these folders that this machine makes.
+    pub(crate) fn covers(&self, folders: &BTreeSet<PathBuf>) -> bool {
+        self.inotify.is_some() && folders.is_subset(&self.watched)
+    }
+
     /// Waits for a change, the stop or the time.
     pub(crate) fn wait(&mut self, at_most: Duration, stop: &StopToken) -> Woken {
         let Some(inotify) = &self.inotify else {
-            return if stop.wait(at_most) {
-                Woken::Stopped
-            } else {
-                Woken::Look
-            };
+            return quiet_until(stop, at_most);
         };
         let mut left = at_most;
         while !stop.is_stopped() {
@@ -97,17 +100,11 @@ impl Watcher {
             };
             let mut fds = [PollFd::new(inotify, PollFlags::IN)];
             match poll(&mut fds, Some(&timeout)) {
-                Ok(0) if slice == left => return Woken::Look,
+                Ok(0) if slice == left => return Woken::Quiet,
                 Ok(0) => left -= slice,
                 Ok(_) => return self.drain(),
                 Err(rustix::io::Errno::INTR) => {}
-                Err(_) => {
-                    return if stop.wait(left) {
-                        Woken::Stopped
-                    } else {
-                        Woken::Look
-                    };
-                }
+                Err(_) => return quiet_until(stop, left),
             }
         }
         Woken::Stopped
@@ -126,6 +123,8 @@ impl Watcher {
             if event.events().contains(ReadFlags::IGNORED) {
                 ended.push(event.wd());
             }
+            // More happened than the kernel keeps, in folders that it no longer names.
+            look |= event.events().contains(ReadFlags::QUEUE_OVERFLOW);
             let name = event
                 .file_name()
                 .map(|name| OsStr::from_bytes(name.to_bytes()));
@@ -146,6 +145,14 @@ impl Watcher {
         } else {
             Woken::Written(written)
         }
+    }
+}
+
+fn quiet_until(stop: &StopToken, at_most: Duration) -> Woken {
+    if stop.wait(at_most) {
+        Woken::Stopped
+    } else {
+        Woken::Quiet
     }
 }
 

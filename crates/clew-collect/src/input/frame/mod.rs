@@ -1,0 +1,385 @@
+//! Where one event ends and the next begins: a line, an apt stanza, several lines that belong together, the lines of a container's
+//! program without what the runtime wraps them in.
+//!
+//! What is in a file as it is sent stays where it is; only what has to be joined or decoded is copied.
+
+mod assemble;
+mod container;
+mod encoding;
+mod matcher;
+mod multiline;
+
+use std::ops::Range;
+
+pub use container::Wrapping;
+pub use encoding::Encoding;
+pub use multiline::{Multiline, MultilineRule};
+
+pub(crate) use container::Stream;
+pub(crate) use multiline::Joiner;
+
+use crate::parse::ParserName;
+use assemble::Assembler;
+
+/// How events are told apart.
+#[derive(Clone, Debug)]
+pub(crate) enum Framing {
+    Lines,
+    /// From `Start-Date:` to `End-Date:`, or to the next `Start-Date:`.
+    AptStanzas,
+    /// Lines that belong together.
+    Joined(Joiner),
+    /// Lines that have to be decoded first, and may then belong together.
+    Decoded(Assembler),
+}
+
+/// What is known of the bytes behind a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// More may follow: only what is certainly whole is taken.
+    Follows,
+    /// Nothing followed for so long that whole lines are taken without waiting for those that belong to them.
+    Quiet,
+    /// Nothing follows: what is left is an event, too.
+    Ends,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Where it begins and ends in the window, line ends included.
+    pub(crate) place: Range<usize>,
+    pub(crate) content: Content,
+    /// Whether the event was longer than allowed.
+    pub(crate) cut: bool,
+    /// What a container's program wrote it to, and when.
+    pub(crate) stream: Option<Stream>,
+    pub(crate) time_ms: Option<i64>,
+}
+
+/// What belongs to an event, without its line end; empty for a blank line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Window(Range<usize>),
+    /// In the group's own text.
+    Text(Range<usize>),
+}
+
+/// Events that end together: one, but where the lines of two streams are interleaved. Its memory is used again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) text: Vec<u8>,
+    /// Where the next group begins.
+    pub(crate) end: usize,
+}
+
+impl Framing {
+    pub(crate) fn new(
+        joiner: Option<Joiner>,
+        wrapping: Wrapping,
+        encoding: Encoding,
+        parser: ParserName,
+    ) -> Framing {
+        match (joiner, wrapping, encoding) {
+            (None, Wrapping::None, Encoding::Utf8) if parser == ParserName::AptHistory => {
+                Framing::AptStanzas
+            }
+            (None, Wrapping::None, Encoding::Utf8) => Framing::Lines,
+            (Some(joiner), Wrapping::None, Encoding::Utf8) => Framing::Joined(joiner),
+            (joiner, wrapping, encoding) => Framing::Decoded(Assembler {
+                joiner,
+                wrapping,
+                encoding,
+            }),
+        }
+    }
+
+    /// Takes the first whole group of a window; false means that more bytes are needed.
+    pub(crate) fn first(
+        &self,
+        window: &[u8],
+        bytes_max: usize,
+        rest: Rest,
+        group: &mut Group,
+    ) -> bool {
+        group.pieces.clear();
+        group.text.clear();
+        let frame = match self {
+            Framing::Lines => line(window, bytes_max, rest == Rest::Ends),
+            Framing::AptStanzas => stanza(window, bytes_max, rest == Rest::Ends),
+            Framing::Joined(joiner) => joined(joiner, window, bytes_max, rest),
+            Framing::Decoded(assembler) => {
+                return assembler.first(window, bytes_max, rest, group);
+            }
+        };
+        let Some(frame) = frame else {
+            return false;
+        };
+        group.end = frame.end;
+        group.pieces.push(Piece {
+            place: 0..frame.end,
+            content: Content::Window(frame.content),
+            cut: frame.cut,
+            stream: None,
+            time_ms: None,
+        });
+        true
+    }
+
+    /// Whether the text of events is made of what is in the file.
+    pub(crate) fn decodes(&self) -> bool {
+        matches!(self, Framing::Decoded(_))
+    }
+
+    /// Whether events wait for a line that does not belong to them.
+    pub(crate) fn waits(&self) -> bool {
+        match self {
+            Framing::Lines | Framing::AptStanzas => false,
+            Framing::Joined(_) => true,
+            Framing::Decoded(assembler) => {
+                assembler.joiner.is_some() || assembler.wrapping != Wrapping::None
+            }
+        }
+    }
+}
+
+/// One event that lies in the window as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Frame {
+    content: Range<usize>,
+    end: usize,
+    cut: bool,
+}
+
+fn line(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {
+    let (text_end, end) = match memchr::memchr(b'\n', window) {
+        Some(at) => (at, at + 1),
+        None if last && !window.is_empty() => (window.len(), window.len()),
+        None => return None,
+    };
+    let text_end = text_end - usize::from(text_end > 0 && window[text_end - 1] == b'\r');
+    let cut = text_end > bytes_max;
+    let text_end = if cut {
+        cut_point(window, bytes_max)
+    } else {
+        text_end
+    };
+    Some(Frame {
+        content: 0..text_end,
+        end,
+        cut,
+    })
+}
+
+/// The end of the longest start of at most `bytes_max` bytes that does not cut a character.
+pub(crate) fn cut_point(text: &[u8], bytes_max: usize) -> usize {
+    let mut end = bytes_max.min(text.len());
+    let continues = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    for _ in 0..3 {
+        if end > 0 && continues(end) {
+            end -= 1;
+        }
+    }
+    end
+}
+
+/// A line and those that belong to it. Blank lines at its end are not part of its text.
+fn joined(joiner: &Joiner, window: &[u8], bytes_max: usize, rest: Rest) -> Option<Frame> {
+    let mut frame = line(window, bytes_max, rest == Rest::Ends)?;
+    let mut behind = joiner.begin(&window[frame.content.clone()]);
+    for _ in 1..joiner.lines_max {
+        let Some(next) = line(&window[frame.end..], bytes_max, rest == Rest::Ends) else {
+            // Whether the next line belongs to it is not known yet, unless that is too long anyway.
+            let known = rest != Rest::Follows || window.len() - frame.end > bytes_max;
+            return known.then_some(frame);
+        };
+        let text = frame.end..frame.end + next.content.end;
+        if next.cut || text.end > bytes_max {
+            break;
+        }
+        match joiner.continues(&window[text.clone()], behind) {
+            None => break,
+            Some(state) => behind = state,
+        }
+        frame.end += next.end;
+        if !text.is_empty() {
+            frame.content.end = text.end;
+        }
+    }
+    Some(frame)
+}
+
+fn stanza(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {
+    let mut content: Option<Range<usize>> = None;
+    let mut at = 0;
+    while let Some(next) = line(&window[at..], usize::MAX, last) {
+        let text = &window[at..at + next.content.end];
+        let end = at + next.end;
+        match &mut content {
+            None if text.is_empty() => {
+                return Some(Frame {
+                    content: 0..0,
+                    end,
+                    cut: false,
+                });
+            }
+            None => content = Some(at..at + text.len()),
+            Some(so_far) => {
+                if text.starts_with(b"Start-Date:") {
+                    return Some(Frame {
+                        content: so_far.clone(),
+                        end: at,
+                        cut: false,
+                    });
+                }
+                if at + text.len() > bytes_max {
+                    return Some(Frame {
+                        content: so_far.clone(),
+                        end: at,
+                        cut: true,
+                    });
+                }
+                if !text.is_empty() {
+                    so_far.end = at + text.len();
+                }
+            }
+        }
+        at = end;
+        let first_is_start = window.starts_with(b"Start-Date:");
+        if text.starts_with(b"End-Date:") || !first_is_start {
+            let content = content?;
+            let cut = content.end > bytes_max;
+            let content = 0..content.end.min(cut_point(window, bytes_max));
+            return Some(Frame { content, end, cut });
+        }
+        if at == window.len() {
+            break;
+        }
+    }
+    content
+        .filter(|_| last && at == window.len())
+        .map(|content| Frame {
+            cut: content.end > bytes_max,
+            content: 0..content.end.min(cut_point(window, bytes_max)),
+            end: at,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All records of a text, with what is left, at a limit of 12 bytes.
+    fn frames(framing: &Framing, text: &str, last: bool) -> (Vec<String>, String) {
+        let mut records = Vec::new();
+        let mut rest = text.as_bytes();
+        let mut group = Group::default();
+        let behind = if last { Rest::Ends } else { Rest::Follows };
+        while framing.first(rest, 48, behind, &mut group) {
+            assert!(group.end > 0);
+            for piece in &group.pieces {
+                let text = match &piece.content {
+                    Content::Window(range) => &rest[range.clone()],
+                    Content::Text(range) => &group.text[range.clone()],
+                };
+                let record = String::from_utf8(text.to_vec()).unwrap();
+                records.push(if piece.cut { record + "+" } else { record });
+            }
+            rest = &rest[group.end..];
+        }
+        (records, String::from_utf8(rest.to_vec()).unwrap())
+    }
+
+    #[track_caller]
+    fn check(framing: &Framing, text: &str, last: bool, records: &[&str], rest: &str) {
+        let (found, left) = frames(framing, text, last);
+        assert_eq!(
+            (found, left.as_str()),
+            (records.iter().map(|r| (*r).to_owned()).collect(), rest)
+        );
+    }
+
+    #[test]
+    fn lines() {
+        check(&Framing::Lines, "a\nb\r\n\nc", false, &["a", "b", ""], "c");
+        check(
+            &Framing::Lines,
+            "a\nb\r\n\nc",
+            true,
+            &["a", "b", "", "c"],
+            "",
+        );
+        check(&Framing::Lines, "", true, &[], "");
+        let long = "é".repeat(25) + "\nx\n";
+        check(
+            &Framing::Lines,
+            &long,
+            false,
+            &[&("é".repeat(24) + "+"), "x"],
+            "",
+        );
+        let odd = "a".to_owned() + &"é".repeat(25) + "\n";
+        check(
+            &Framing::Lines,
+            &odd,
+            false,
+            &[&("a".to_owned() + &"é".repeat(23) + "+")],
+            "",
+        );
+    }
+
+    #[test]
+    fn stanzas() {
+        let one = "Start-Date: 1\nInstall: x\nEnd-Date: 2\n";
+        let record = "Start-Date: 1\nInstall: x\nEnd-Date: 2";
+        check(
+            &Framing::AptStanzas,
+            &format!("\n{one}\n{one}"),
+            false,
+            &["", record, "", record],
+            "",
+        );
+        // A stanza that was never finished ends where the next one starts.
+        check(
+            &Framing::AptStanzas,
+            &format!("Start-Date: 0\n{one}"),
+            false,
+            &["Start-Date: 0", record],
+            "",
+        );
+        check(
+            &Framing::AptStanzas,
+            "Start-Date: 1\nInst",
+            false,
+            &[],
+            "Start-Date: 1\nInst",
+        );
+        check(
+            &Framing::AptStanzas,
+            "Start-Date: 1\nInst",
+            true,
+            &["Start-Date: 1\nInst"],
+            "",
+        );
+        check(
+            &Framing::AptStanzas,
+            "noise\nStart-Date: 1\n",
+            true,
+            &["noise", "Start-Date: 1"],
+            "",
+        );
+        let long = format!("Start-Date: 1\nInstall: {}\nEnd-Date: 2\n", "x".repeat(60));
+        check(
+            &Framing::AptStanzas,
+            &long,
+            false,
+            &[
+                "Start-Date: 1+",
+                &format!("Install: {}+", "x".repeat(39)),
+                "End-Date: 2",
+            ],
+            "",
+        );
+    }
+}
