@@ -8,17 +8,36 @@ use crate::json::{push_escaped, push_number, push_text};
 use crate::parse::{Civil, ParserName, Record, Times};
 use crate::planned::{Given, Planned};
 
-/// What the documents of one file share.
+/// What the documents of one file, or of one sender, share.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    path_json: String,
+    pub(crate) place: Place,
+    /// The file's path or the sender's address.
+    place_json: String,
     key: u64,
+}
+
+/// Where lines come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    File,
+    Sender,
 }
 
 impl Origin {
     pub(crate) fn new(path: &str, key: u64) -> Self {
         Origin {
-            path_json: json_text(path),
+            place: Place::File,
+            place_json: json_text(path),
+            key,
+        }
+    }
+
+    /// Of lines that were sent from this address.
+    pub(crate) fn sent(address: &str, key: u64) -> Self {
+        Origin {
+            place: Place::Sender,
+            place_json: json_text(address),
             key,
         }
     }
@@ -101,7 +120,7 @@ impl Encoder {
             parser,
             record: &self.record,
             host: &self.host_json,
-            path: &origin.path_json,
+            place: (origin.place, &origin.place_json),
             key: origin.key,
             timestamp_ms: timestamp,
         };
@@ -125,7 +144,7 @@ impl Encoder {
             parser,
             record: &self.record,
             host: &self.host_json,
-            path: &origin.path_json,
+            place: (origin.place, &origin.place_json),
             key: origin.key,
             timestamp_ms: self.record.timestamp_ms.unwrap_or(self.times.now_ms),
         };
@@ -169,8 +188,11 @@ impl Encoder {
         push_members(out, b",", self.record.event.bytes());
         out.extend_from_slice(b"},\"host\":{\"name\":");
         out.extend_from_slice(self.host_json.as_bytes());
-        out.extend_from_slice(b"},\"log\":{\"file\":{\"path\":");
-        out.extend_from_slice(origin.path_json.as_bytes());
+        out.extend_from_slice(match origin.place {
+            Place::File => b"},\"log\":{\"file\":{\"path\":".as_slice(),
+            Place::Sender => b"},\"log\":{\"source\":{\"address\":",
+        });
+        out.extend_from_slice(origin.place_json.as_bytes());
         out.extend_from_slice(b"},\"offset\":");
         push_number(out, line.offset);
         if let Some(level) = self.record.level {

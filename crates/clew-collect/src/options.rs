@@ -1,5 +1,6 @@
 //! What a run is asked to do. Everything with a limit has it here, in units its name says.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,8 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ProcessorConfig;
 use crate::error::CollectError;
+use crate::feed::FeedOptions;
 use crate::input::{Encoding, Multiline, Wrapping};
 use crate::parse::ParserName;
+
+/// What the longest line may be given.
+const LINE_BYTES: RangeInclusive<usize> = 64..=16 << 20;
 
 /// When a run ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +63,61 @@ pub struct FileOptions {
     pub exclude: Vec<String>,
     /// How lines become fields.
     pub parse: ParserChoice,
+    /// Bytes of one event at most; a line that is longer is cut and marked.
+    pub line_bytes_max: usize,
+    /// How lines are joined to events.
+    pub multiline: Option<Multiline>,
+    /// What container runtimes wrap the lines in.
+    pub wrapping: Wrapping,
+    /// How bytes are read as text.
+    pub encoding: Encoding,
+    /// Files that have not been written to for so long are left alone until they are.
+    pub ignore_older: Option<Duration>,
+    /// Where reading begins.
+    pub start_at: StartAt,
+}
+
+impl FileOptions {
+    /// Options with the default limits.
+    pub fn new(paths: Vec<PathBuf>) -> Self {
+        FileOptions {
+            paths,
+            exclude: Vec::new(),
+            parse: ParserChoice::Auto,
+            line_bytes_max: 1 << 20,
+            multiline: None,
+            wrapping: Wrapping::None,
+            encoding: Encoding::Utf8,
+            ignore_older: None,
+            start_at: StartAt::Beginning,
+        }
+    }
+
+    fn validate(&self) -> Result<(), CollectError> {
+        if self.paths.is_empty() {
+            return refuse("paths", "names nothing to read");
+        }
+        if !LINE_BYTES.contains(&self.line_bytes_max) {
+            return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
+        }
+        Ok(())
+    }
+}
+
+fn refuse(option: &'static str, reason: &str) -> Result<(), CollectError> {
+    Err(CollectError::Option {
+        option,
+        reason: reason.to_owned(),
+    })
+}
+
+/// One run of the collector.
+#[derive(Clone, Debug)]
+pub struct CollectOptions {
     /// What is read; a file that two of them name is read as the first says.
     pub files: Vec<FileOptions>,
+    /// What is sent to the collector.
+    pub feeds: Vec<FeedOptions>,
     /// What is made of events after their parser.
     pub processors: Vec<ProcessorConfig>,
     /// The file that remembers how far each file was read.
@@ -84,6 +142,7 @@ impl CollectOptions {
     pub fn new(paths: Vec<PathBuf>, registry: PathBuf) -> Self {
         CollectOptions {
             files: vec![FileOptions::new(paths)],
+            feeds: Vec::new(),
             processors: Vec::new(),
             registry,
             mode: Mode::Once,
@@ -97,10 +156,14 @@ impl CollectOptions {
 
     /// Refuses values that cannot work, naming the field.
     pub fn validate(&self) -> Result<(), CollectError> {
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.feeds.is_empty() {
             return refuse("files", "names nothing to read");
         }
         self.files.iter().try_for_each(FileOptions::validate)?;
+        let mut limits = self.feeds.iter().map(|feed| feed.line_bytes_max);
+        if !limits.all(|bytes| LINE_BYTES.contains(&bytes)) {
+            return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
+        }
         if self.registry.file_name().is_none() {
             return refuse("registry", "does not name a file");
         }

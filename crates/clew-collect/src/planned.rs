@@ -4,7 +4,7 @@
 use clew_ingest::{Flow, Plan, Reason, Slot, Span, Value};
 
 use crate::config::{ConfigError, ProcessorConfig};
-use crate::document::{Line, Taken};
+use crate::document::{Line, Place, Taken};
 use crate::parse::{ParserName, Record};
 
 /// The plan of one input.
@@ -27,6 +27,7 @@ struct Slots {
     host: Slot,
     log: Slot,
     path: Slot,
+    sender: Slot,
     offset: Slot,
     level: Slot,
     stream: Slot,
@@ -36,7 +37,7 @@ struct Slots {
 #[derive(Clone, Copy, Debug)]
 struct Shared {
     host: Span,
-    path: Span,
+    place: Span,
 }
 
 /// What is known of a line when its processors begin.
@@ -47,8 +48,8 @@ pub(crate) struct Given<'a> {
     pub(crate) record: &'a Record,
     /// `host.name` as JSON.
     pub(crate) host: &'a str,
-    /// `log.file.path` as JSON.
-    pub(crate) path: &'a str,
+    /// `log.file.path` or `log.source.address` as JSON.
+    pub(crate) place: (Place, &'a str),
     /// A number that tells its file from others.
     pub(crate) key: u64,
     /// What its parser found, or now.
@@ -69,6 +70,7 @@ impl Planned {
             host: slot("host.name"),
             log: slot("log"),
             path: slot("log.file.path"),
+            sender: slot("log.source.address"),
             offset: slot("log.offset"),
             level: slot("log.level"),
             stream: slot("stream"),
@@ -125,10 +127,10 @@ impl Planned {
         let shared = match self.shared {
             Some((key, shared)) if key == given.key => shared,
             _ => {
-                let spans = event.share(&[given.host, given.path]);
+                let spans = event.share(&[given.host, given.place.1]);
                 let shared = Shared {
                     host: spans[0],
-                    path: spans[1],
+                    place: spans[1],
                 };
                 self.shared = Some((given.key, shared));
                 shared
@@ -141,7 +143,11 @@ impl Planned {
         event.put(slots.message, Value::Text(message))?;
         event.put_text(slots.dataset, given.parser.as_str())?;
         event.put(slots.host, Value::Json(shared.host))?;
-        event.put(slots.path, Value::Json(shared.path))?;
+        let place = match given.place.0 {
+            Place::File => slots.path,
+            Place::Sender => slots.sender,
+        };
+        event.put(place, Value::Json(shared.place))?;
         let offset = i64::try_from(line.offset).unwrap_or(i64::MAX);
         event.put(slots.offset, Value::Int(offset))?;
         if let Some(level) = record.level {

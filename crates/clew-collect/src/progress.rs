@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clew_ingest::{FailedLine, FailureCount};
 
+use crate::document::{Encoder, Line, Origin, Taken};
+use crate::event::Batch;
 use crate::input::SkipReason;
+use crate::parse::ParserName;
 
 /// Counters of one run. They only grow, except `bytes_total`, which follows the files' sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,10 +36,36 @@ pub struct Counters {
     pub parse_errors: u64,
     /// Lines that a processor dropped.
     pub events_dropped: u64,
+    /// Lines that came as datagrams while there was no room for them.
+    pub lines_dropped: u64,
     /// Lines that were cut because they were too long.
     pub lines_truncated: u64,
     /// Files that were truncated or replaced in place and so read again from their start.
     pub files_restarted: u64,
+}
+
+impl Counters {
+    /// Makes a line an event of the batch, and counts what became of it. Blank lines are passed over.
+    pub(crate) fn take(
+        &mut self,
+        line: &Line<'_>,
+        parser: ParserName,
+        origin: &Origin,
+        (encoder, batch): (&mut Encoder, &mut Batch),
+    ) {
+        self.lines_read += 1;
+        if line.bytes.trim_ascii().is_empty() {
+            return;
+        }
+        self.lines_truncated += u64::from(line.cut);
+        match encoder.encode(line, parser, origin, batch.slot()) {
+            Taken::Dropped => self.events_dropped += 1,
+            taken @ (Taken::ByItsParser | Taken::AsPlain) => {
+                self.parse_errors += u64::from(taken == Taken::AsPlain);
+                batch.commit();
+            }
+        }
+    }
 }
 
 /// Receives the counters now and then: after each look for files and each delivered batch.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::section::Section;
 use super::{ConfigError, ProcessorConfig, processors};
 use crate::error::CollectError;
+use crate::feed::{FeedAddress, FeedOptions};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
 use crate::options::{FileOptions, ParserChoice, StartAt};
 
@@ -27,6 +28,71 @@ pub struct InputConfig {
 pub enum InputKind {
     /// Files that grow and are rotated.
     File(FileInput),
+    /// Standard input.
+    Stdin(StdinInput),
+    /// Lines that are sent over a network or a socket.
+    Syslog(SyslogInput),
+}
+
+/// `type: stdin`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StdinInput {
+    /// Bytes of one line at most; what is longer is cut and marked.
+    pub line_bytes_max: usize,
+}
+
+/// `type: syslog`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SyslogInput {
+    /// `tcp://ADDRESS:PORT`, `udp://ADDRESS:PORT`, `unix://PATH` or `unixgram://PATH`.
+    pub listen: String,
+    /// Bytes of one message at most; what is longer is cut and marked.
+    pub line_bytes_max: usize,
+}
+
+impl Default for StdinInput {
+    fn default() -> Self {
+        let line_bytes_max = 1 << 20;
+        StdinInput { line_bytes_max }
+    }
+}
+
+impl Default for SyslogInput {
+    fn default() -> Self {
+        SyslogInput {
+            listen: String::new(),
+            line_bytes_max: 64 << 10,
+        }
+    }
+}
+
+impl StdinInput {
+    /// What a run is given.
+    pub fn options(&self, parse: ParserChoice) -> FeedOptions {
+        FeedOptions {
+            address: FeedAddress::Stdin,
+            parse,
+            line_bytes_max: self.line_bytes_max,
+        }
+    }
+}
+
+impl SyslogInput {
+    /// What a run is given.
+    ///
+    /// # Errors
+    /// What is wrong with `listen`.
+    pub fn options(&self, parse: ParserChoice) -> Result<FeedOptions, CollectError> {
+        let option = "listen";
+        let address = self.listen.parse();
+        Ok(FeedOptions {
+            address: address.map_err(|reason| CollectError::Option { option, reason })?,
+            parse,
+            line_bytes_max: self.line_bytes_max,
+        })
+    }
 }
 
 /// `type: file`.
@@ -131,7 +197,7 @@ impl MultilineConfig {
 }
 
 /// The names of the kinds.
-const KINDS: [&str; 1] = ["file"];
+const KINDS: [&str; 3] = ["file", "stdin", "syslog"];
 /// The keys of every kind.
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
 
@@ -147,6 +213,8 @@ impl InputConfig {
         let processors = processors(&mut section)?;
         let kind = match &kind[..] {
             "file" => InputKind::File(section.read(&COMMON, &["paths"])?),
+            "stdin" => InputKind::Stdin(section.read(&COMMON, &[])?),
+            "syslog" => InputKind::Syslog(section.read(&COMMON, &["listen"])?),
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");

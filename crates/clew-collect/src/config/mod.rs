@@ -22,7 +22,7 @@ mod output;
 mod section;
 mod source;
 
-pub use input::{FileInput, InputConfig, InputKind, MultilineConfig};
+pub use input::{FileInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput};
 pub use output::{BulkOutput, Compression, FileOutput, OutputConfig};
 pub use section::ConfigError;
 
@@ -162,21 +162,27 @@ impl CollectConfig {
     /// # Errors
     /// What the run cannot do of it.
     pub fn options(&self, mode: Mode) -> Result<CollectOptions, CollectError> {
-        let own = self.inputs.iter().find(|input| !input.processors.is_empty());
+        let own = self
+            .inputs
+            .iter()
+            .find(|input| !input.processors.is_empty());
         if own.is_some() && self.inputs.len() > 1 {
             return Err(CollectError::Option {
                 option: "inputs",
                 reason: "must be one where an input has its own processors".to_owned(),
             });
         }
-        let files = self.inputs.iter().map(|input| {
-            let InputKind::File(file) = &input.kind;
-            file.options(input.parse)
-        });
         let own = own.map_or(&[][..], |input| &input.processors);
         let general = &self.general;
         let mut options = CollectOptions::new(Vec::new(), general.registry.clone());
-        options.files = files.collect::<Result<_, _>>()?;
+        options.files.clear();
+        for input in &self.inputs {
+            match &input.kind {
+                InputKind::File(file) => options.files.push(file.options(input.parse)?),
+                InputKind::Stdin(stdin) => options.feeds.push(stdin.options(input.parse)),
+                InputKind::Syslog(syslog) => options.feeds.push(syslog.options(input.parse)?),
+            }
+        }
         options.processors = [own, &self.processors].concat();
         options.mode = mode;
         if let Some(host) = &general.host {

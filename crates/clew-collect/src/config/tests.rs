@@ -38,7 +38,9 @@ fn a_whole_file_is_read_with_its_variables() {
     assert_eq!(config.general.batch_bytes_max, 2 << 20);
     let input = &config.inputs[0];
     assert_eq!(input.parse, "nginx_access".parse().unwrap());
-    let InputKind::File(file) = &input.kind;
+    let InputKind::File(file) = &input.kind else {
+        panic!("{input:?}");
+    };
     assert_eq!(file.paths[1], PathBuf::from("/m/${x}"));
     assert_eq!(input.processors[0].place, "inputs[0].processors[0]");
     assert_eq!(input.processors[0].line, Some(9));
@@ -146,8 +148,8 @@ outputs: [{type: stdout}]
 ";
     let options = |text: &str| {
         let config = parse(text).unwrap();
-        let InputKind::File(file) = &config.inputs[0].kind;
-        file.options(config.inputs[0].parse)
+        let options = config.options(crate::Mode::Once)?;
+        Ok::<_, crate::CollectError>(options.files[0].clone())
     };
     let read = options(text).unwrap();
     assert_eq!(read.exclude, ["*.gz"]);
@@ -169,4 +171,27 @@ outputs: [{type: stdout}]
     }
     let unknown = parse(&text.replace("lines_max", "lines")).unwrap_err();
     assert!(unknown.to_string().contains("line 8"), "{unknown}");
+}
+
+#[test]
+fn inputs_of_every_kind_stand_beside_each_other() {
+    let text = "\
+inputs:
+  - paths: [/l]
+  - {type: syslog, listen: 'udp://127.0.0.1:514'}
+  - {type: stdin, parse: json}
+outputs: [{type: stdout}]
+";
+    let options = |text: &str| parse(text).unwrap().options(crate::Mode::Follow);
+    let read = options(text).unwrap();
+    assert_eq!((read.files.len(), read.feeds.len()), (1, 2));
+    read.validate().unwrap();
+    assert_eq!(read.feeds[1].parse, "json".parse().unwrap());
+    let wrong = options(&text.replace("udp://", "upd://")).unwrap_err();
+    assert!(
+        wrong.to_string().contains("[upd://127.0.0.1:514]"),
+        "{wrong}"
+    );
+    let lacking = parse(&text.replace("listen: 'udp://127.0.0.1:514'", "")).unwrap_err();
+    assert!(lacking.to_string().contains("lacks [listen]"), "{lacking}");
 }

@@ -12,7 +12,7 @@ use super::file_system::{self, FileId, Stat};
 use super::frame::{Content, Encoding, Framing, Group, Rest, Stream, cut_point};
 use super::rules::FileRules;
 use super::source::FileSource;
-use crate::document::{Encoder, Line, Origin, Taken};
+use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
 use crate::fingerprint::{Head, Position};
 use crate::options::{Mode, ParserChoice};
@@ -348,20 +348,8 @@ impl Tail {
     }
 
     fn emit(&self, line: &Line<'_>, parser: ParserName, fill: &mut Fill<'_>) {
-        fill.counters.lines_read += 1;
-        if line.bytes.trim_ascii().is_empty() {
-            return;
-        }
-        fill.counters.lines_truncated += u64::from(line.cut);
-        let event = fill.batch.slot();
-        let taken = fill.encoder.encode(line, parser, &self.origin, event);
-        match taken {
-            Taken::Dropped => fill.counters.events_dropped += 1,
-            Taken::ByItsParser | Taken::AsPlain => {
-                fill.counters.parse_errors += u64::from(taken == Taken::AsPlain);
-                fill.batch.commit();
-            }
-        }
+        let into = (&mut *fill.encoder, &mut *fill.batch);
+        fill.counters.take(line, parser, &self.origin, into);
     }
 
     /// The text of the first lines, without what they are wrapped in.

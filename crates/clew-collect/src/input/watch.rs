@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -26,6 +27,8 @@ pub(crate) enum Woken {
     Written(BTreeSet<PathBuf>),
     /// Names changed.
     Look,
+    /// The event was set that others wake this one by.
+    Called,
     /// Nothing happened in the given time.
     Quiet,
     Stopped,
@@ -35,19 +38,21 @@ pub(crate) enum Woken {
 #[derive(Debug)]
 pub(crate) struct Watcher {
     inotify: Option<OwnedFd>,
+    wake: Arc<OwnedFd>,
     folders: BTreeMap<i32, PathBuf>,
     watched: BTreeSet<PathBuf>,
 }
 
 impl Watcher {
-    /// A watcher that polls if the kernel cannot watch.
-    pub(crate) fn open() -> Self {
+    /// A watcher that polls if the kernel cannot watch, and that ends its wait when `wake` is readable.
+    pub(crate) fn open(wake: Arc<OwnedFd>) -> Self {
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC);
         if let Err(error) = &inotify {
             tracing::warn!(%error, "no inotify, files are looked at once a second");
         }
         Watcher {
             inotify: inotify.ok(),
+            wake,
             folders: BTreeMap::new(),
             watched: BTreeSet::new(),
         }
@@ -88,9 +93,6 @@ impl Watcher {
 
     /// Waits for a change, the stop or the time.
     pub(crate) fn wait(&mut self, at_most: Duration, stop: &StopToken) -> Woken {
-        let Some(inotify) = &self.inotify else {
-            return quiet_until(stop, at_most);
-        };
         let mut left = at_most;
         while !stop.is_stopped() {
             let slice = left.min(STOP_LOOK);
@@ -98,8 +100,18 @@ impl Watcher {
                 tv_sec: 0,
                 tv_nsec: slice.subsec_nanos().into(),
             };
-            let mut fds = [PollFd::new(inotify, PollFlags::IN)];
+            let mut fds = vec![PollFd::new(&*self.wake, PollFlags::IN)];
+            fds.extend(
+                self.inotify
+                    .as_ref()
+                    .map(|inotify| PollFd::new(inotify, PollFlags::IN)),
+            );
             match poll(&mut fds, Some(&timeout)) {
+                Ok(_) if !fds[0].revents().is_empty() => {
+                    // What it counts is of no interest.
+                    let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
+                    return Woken::Called;
+                }
                 Ok(0) if slice == left => return Woken::Quiet,
                 Ok(0) => left -= slice,
                 Ok(_) => return self.drain(),

@@ -3,12 +3,16 @@
 //! One thread does all of it in turn, so that at every look the registry says exactly what was
 //! delivered, and memory is one batch and one window however much there is to read.
 
+mod feeds;
+
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::{Clock, Disk, TEMPORARY_SUFFIX};
 use jiff::tz::TimeZone;
+use rustix::event::{EventfdFlags, eventfd};
 
 use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
@@ -26,6 +30,7 @@ use crate::progress::{CollectReport, Counters, Failures, FileReport, Progress, S
 use crate::registry::{Registry, lock_path};
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;
+use feeds::Intake;
 
 /// Files listed in a report; beyond it only the counters know them.
 pub const REPORT_FILES_MAX: usize = 10_000;
@@ -48,13 +53,14 @@ pub fn run(
         Mode::Once => collector.once(),
         Mode::Follow => collector.follow(),
     };
+    let closed = collector.close_feeds();
     // Whatever ended the run, what was acknowledged is remembered.
     let saved = collector.registry.save();
     match ended {
         Ok(()) | Err(CollectError::Sink(SinkError::Stopped)) => {}
         Err(error) => return Err(error),
     }
-    saved?;
+    closed.and(saved)?;
     Ok(collector.report())
 }
 
@@ -76,6 +82,9 @@ struct Collector<'a> {
     world: World<'a>,
     sink: &'a mut dyn Sink,
     fleet: Fleet,
+    intake: Option<Intake>,
+    /// Readable when something was sent.
+    wake: Arc<OwnedFd>,
     registry: Registry,
     dead_letters: DeadLetters,
     batch: Batch,
@@ -136,8 +145,16 @@ impl<'a> Collector<'a> {
             ],
             host: options.host.clone(),
         });
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let wake = Arc::new(wake.map_err(|error| CollectError::Io {
+            action: "make an event for",
+            path: "inputs".into(),
+            source: error.into(),
+        })?);
         Ok(Collector {
             options,
+            intake: Intake::start(&options.feeds, (&options.host, now(&*world.clock)), &wake)?,
+            wake,
             saved_at: world.clock.monotonic(),
             save_took: Duration::ZERO,
             looked_at: world.clock.monotonic(),
@@ -163,11 +180,11 @@ impl<'a> Collector<'a> {
         // Rotations that were going on at the first look are over, or have to be taken as they are.
         self.look(Patience::Decide);
         self.read_everything()?;
-        Ok(())
+        self.read_feeds_to_their_end()
     }
 
     fn follow(&mut self) -> Result<(), CollectError> {
-        let mut watcher = Watcher::open();
+        let mut watcher = Watcher::open(Arc::clone(&self.wake));
         self.look(Patience::Wait);
         loop {
             // New folders are watched first and then looked at again, so that nothing that
@@ -178,6 +195,11 @@ impl<'a> Collector<'a> {
             self.fleet.wake_overdue(self.world.clock.monotonic());
             let restarted = self.fleet.restarted;
             let reading = self.read_everything()?;
+            let more_sent = self.read_feeds()?;
+            // Nothing but standard input, and that has ended.
+            if self.options.files.is_empty() && self.intake.as_ref().is_none_or(|i| i.ended) {
+                return Ok(());
+            }
             self.save_if_due()?;
             if self.fleet.restarted > restarted || reading == Reading::Interrupted {
                 // What a rotation cut off here it may have copied elsewhere.
@@ -185,8 +207,14 @@ impl<'a> Collector<'a> {
                 continue;
             }
             let pause = self.look_pause(&watcher);
-            match watcher.wait(LOOK_EVERY, self.world.stop) {
+            let at_most = if more_sent {
+                Duration::ZERO
+            } else {
+                LOOK_EVERY
+            };
+            match watcher.wait(at_most, self.world.stop) {
                 Woken::Stopped => return Ok(()),
+                Woken::Called => {}
                 Woken::Quiet if self.since_look() < pause => {}
                 Woken::Written(paths) if !self.fleet.touch(&paths) => {}
                 Woken::Quiet => self.look(Patience::Wait),
@@ -214,11 +242,7 @@ impl<'a> Collector<'a> {
     }
 
     fn now(&self) -> Now {
-        let wall = self.world.clock.since_epoch().as_millis();
-        Now {
-            wall_ms: u64::try_from(wall).unwrap_or(u64::MAX),
-            monotonic: self.world.clock.monotonic(),
-        }
+        now(&*self.world.clock)
     }
 
     fn look(&mut self, patience: Patience) {
@@ -448,6 +472,14 @@ fn planned(options: &CollectOptions) -> Result<Option<Planned>, CollectError> {
     }
     let planned = Planned::compile(&options.processors)?;
     Ok(Some(planned))
+}
+
+fn now(clock: &dyn Clock) -> Now {
+    let wall = clock.since_epoch().as_millis();
+    Now {
+        wall_ms: u64::try_from(wall).unwrap_or(u64::MAX),
+        monotonic: clock.monotonic(),
+    }
 }
 
 /// The first bytes of a file, as far as it can be read.

@@ -1,0 +1,189 @@
+//! Lines that are sent to the collector: taken from the queue into batches, delivered, and at the stop taken to the last one.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Collector;
+use crate::document::{Line, Origin};
+use crate::error::CollectError;
+use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds, Parcel};
+use crate::fingerprint::hash_bytes;
+use crate::input::Now;
+use crate::options::ParserChoice;
+use crate::parse::{ParserName, choose};
+use crate::sink::SinkError;
+
+/// Parcels taken before files have their turn again.
+const PARCELS_IN_TURN: usize = 16;
+/// How long a run that ends by itself waits for a line before it looks at the stop.
+const STOP_LOOK: Duration = Duration::from_millis(50);
+
+/// The running inputs, and what is known of their lines.
+#[derive(Debug)]
+pub(super) struct Intake {
+    feeds: Feeds,
+    known: Vec<Known>,
+    /// Every input has come to its end.
+    pub(super) ended: bool,
+}
+
+/// One input.
+#[derive(Debug)]
+struct Known {
+    /// Chosen by the first lines, if it is not given.
+    parser: Option<ParserName>,
+    /// The part of event ids that names this run of this input.
+    key: u64,
+    /// Lines so far, which number the events.
+    lines: u64,
+}
+
+impl Intake {
+    /// Starts the inputs; nothing if there are none.
+    pub(super) fn start(
+        options: &[FeedOptions],
+        (host, now): (&str, Now),
+        wake: &Arc<OwnedFd>,
+    ) -> Result<Option<Intake>, CollectError> {
+        if options.is_empty() {
+            return Ok(None);
+        }
+        let known = options.iter().enumerate().map(|(index, options)| Known {
+            parser: match (options.parse, &options.address) {
+                (ParserChoice::Named(parser), _) => Some(parser),
+                (ParserChoice::Auto, FeedAddress::Stdin) => None,
+                (ParserChoice::Auto, _) => Some(ParserName::Syslog),
+            },
+            key: run_key(host, index, now),
+            lines: 0,
+        });
+        Ok(Some(Intake {
+            known: known.collect(),
+            feeds: Feeds::start(options, wake)?,
+            ended: false,
+        }))
+    }
+}
+
+/// Another one for each run: lines that are sent have no place by which they could be known again.
+fn run_key(host: &str, index: usize, now: Now) -> u64 {
+    let parts = [
+        u64::from(std::process::id()),
+        now.wall_ms,
+        u64::try_from(now.monotonic.as_nanos()).unwrap_or(u64::MAX),
+        index as u64,
+    ];
+    let seed = hash_bytes(0, host.as_bytes());
+    parts
+        .iter()
+        .fold(seed, |key, part| hash_bytes(key, &part.to_le_bytes()))
+}
+
+impl Collector<'_> {
+    /// Takes what has come, delivers it, and returns whether there is more.
+    pub(super) fn read_feeds(&mut self) -> Result<bool, CollectError> {
+        for _ in 0..PARCELS_IN_TURN {
+            let Some(parcel) = self.next_parcel() else {
+                self.deliver()?;
+                return Ok(false);
+            };
+            self.take_parcel(&parcel)?;
+        }
+        self.deliver()?;
+        Ok(true)
+    }
+
+    /// Takes lines until every input has ended, which those with an address never do.
+    pub(super) fn read_feeds_to_their_end(&mut self) -> Result<(), CollectError> {
+        while let Some(intake) = &self.intake {
+            if self.world.stop.is_stopped() {
+                return Err(CollectError::Sink(SinkError::Stopped));
+            }
+            match intake.feeds.wait(STOP_LOOK) {
+                Ok(Some(parcel)) => self.take_parcel(&parcel)?,
+                // Nothing more for now: what there is need not wait for a full batch.
+                Ok(None) => self.deliver()?,
+                Err(Ended) => break,
+            }
+        }
+        self.deliver()
+    }
+
+    /// Ends the inputs and delivers what was taken from their senders, as far as the sink still takes it.
+    pub(super) fn close_feeds(&mut self) -> Result<(), CollectError> {
+        let Some(intake) = &self.intake else {
+            return Ok(());
+        };
+        intake.feeds.close();
+        let mut lost = 0;
+        while let Some(parcel) = self.last_parcel() {
+            match self.take_parcel(&parcel) {
+                Ok(()) => {}
+                Err(CollectError::Sink(SinkError::Stopped)) => lost += parcel.ends.len(),
+                Err(error) => return Err(error),
+            }
+        }
+        match self.deliver() {
+            Err(CollectError::Sink(SinkError::Stopped)) => lost += self.batch.events().len(),
+            other => other?,
+        }
+        if lost > 0 {
+            tracing::warn!(
+                lines = lost,
+                "lines that were sent could not be delivered before the stop"
+            );
+        }
+        Ok(())
+    }
+
+    fn next_parcel(&mut self) -> Option<Parcel> {
+        let intake = self.intake.as_mut()?;
+        let taken = intake.feeds.take();
+        intake.ended = taken.is_err();
+        taken.ok().flatten()
+    }
+
+    /// What threads that are ending still hand over; nothing once they have ended. Standard input's thread never does.
+    fn last_parcel(&self) -> Option<Parcel> {
+        let intake = self.intake.as_ref()?;
+        intake.feeds.wait(STOP_LOOK).ok().flatten()
+    }
+
+    fn take_parcel(&mut self, parcel: &Parcel) -> Result<(), CollectError> {
+        let now = self.now();
+        self.encoder.times.now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
+        self.encoder.times.newest_ms = self.encoder.times.now_ms;
+        let Some(intake) = &mut self.intake else {
+            return Ok(());
+        };
+        let known = &mut intake.known[parcel.feed];
+        let times = &mut self.encoder.times;
+        let parser = *known.parser.get_or_insert_with(|| {
+            let sample: Vec<&[u8]> = parcel.lines().map(|(line, _)| line).collect();
+            let sample = sample.join(&b'\n');
+            choose("", &String::from_utf8_lossy(&sample), times).unwrap_or(ParserName::Plain)
+        });
+        let origin = Origin::sent(&parcel.sender, known.key);
+        let first = known.lines;
+        known.lines += parcel.ends.len() as u64;
+        self.counters.lines_dropped = intake.feeds.dropped();
+        self.counters.bytes_read += parcel.text.len() as u64;
+        for (number, (bytes, cut)) in parcel.lines().enumerate() {
+            if self.batch.is_full() {
+                self.deliver()?;
+            }
+            let line = Line {
+                bytes,
+                offset: first + number as u64,
+                checksum: crc32c::crc32c(bytes),
+                cut,
+                stream: None,
+                time_ms: None,
+            };
+            self.counters
+                .take(&line, parser, &origin, (&mut self.encoder, &mut self.batch));
+        }
+        Ok(())
+    }
+}

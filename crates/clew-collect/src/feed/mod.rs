@@ -1,0 +1,289 @@
+//! Inputs that are sent to: standard input, and syslog over TCP, UDP and unix sockets. Each connection has a thread that cuts what
+//! comes into lines and hands them over in parcels; the queue of parcels is bounded, so that whoever sends faster than the output
+//! takes is made to wait, where the protocol can wait.
+//!
+//! Nothing here has a position to go back to: what was taken from a sender, and not yet delivered when the process dies, is
+//! lost. At a stop what was taken is still delivered.
+
+mod frames;
+mod listen;
+mod stdin;
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::error::CollectError;
+use crate::options::ParserChoice;
+use frames::LineFrames;
+
+/// Parcels that wait for the collector; together they have a few megabytes.
+const PARCELS_MAX: usize = 64;
+/// Bytes after which a parcel is handed over, though more could be had at once.
+const PARCEL_BYTES: usize = 64 << 10;
+
+/// Where lines are sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FeedAddress {
+    /// Standard input.
+    Stdin,
+    /// `tcp://ADDRESS:PORT`: lines, or messages with their length in front (RFC 6587).
+    Tcp(SocketAddr),
+    /// `udp://ADDRESS:PORT`: a message a datagram.
+    Udp(SocketAddr),
+    /// `unix://PATH`: as TCP, over a socket of this path.
+    Unix(PathBuf),
+    /// `unixgram://PATH`: as UDP, over a socket of this path.
+    UnixDatagram(PathBuf),
+}
+
+impl FromStr for FeedAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (scheme, rest) = text.split_once("://").unwrap_or((text, ""));
+        let address = || {
+            let read = rest.parse::<SocketAddr>();
+            read.map_err(|_| format!("has [{rest}] where an ADDRESS:PORT belongs"))
+        };
+        match scheme {
+            "stdin" => Ok(FeedAddress::Stdin),
+            "tcp" => address().map(FeedAddress::Tcp),
+            "udp" => address().map(FeedAddress::Udp),
+            "unix" => Ok(FeedAddress::Unix(rest.into())),
+            "unixgram" => Ok(FeedAddress::UnixDatagram(rest.into())),
+            _ => Err(format!(
+                "is [{text}], and not tcp://, udp://, unix:// or unixgram://"
+            )),
+        }
+    }
+}
+
+/// One input of lines that are sent.
+#[derive(Clone, Debug)]
+pub struct FeedOptions {
+    /// Where they are sent to.
+    pub address: FeedAddress,
+    /// How they become fields.
+    pub parse: ParserChoice,
+    /// Bytes of one line at most; what is longer is cut and marked.
+    pub line_bytes_max: usize,
+}
+
+/// Lines from one sender.
+#[derive(Debug)]
+pub(crate) struct Parcel {
+    /// Which of the inputs they came to.
+    pub(crate) feed: usize,
+    /// The sender's address; empty where there is none.
+    pub(crate) sender: Arc<str>,
+    pub(crate) text: Vec<u8>,
+    /// Where each line ends in the text, and whether it was cut.
+    pub(crate) ends: Vec<(usize, bool)>,
+}
+
+impl Parcel {
+    /// The lines, and whether each was cut.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, cut)| {
+            let line = &self.text[start..end];
+            start = end;
+            (line, cut)
+        })
+    }
+}
+
+/// All inputs of this kind, running. Dropping it ends them.
+#[derive(Debug)]
+pub(crate) struct Feeds {
+    parcels: Receiver<Parcel>,
+    counts: Arc<FeedCounts>,
+    stop: Arc<OwnedFd>,
+    listeners: Vec<JoinHandle<()>>,
+    /// Where sockets are bound, in the order of the inputs: a port may have been chosen by the system.
+    addresses: Vec<Option<SocketAddr>>,
+}
+
+/// What the threads count.
+#[derive(Debug, Default)]
+pub(crate) struct FeedCounts {
+    /// Datagrams that came while the queue was full.
+    pub(crate) dropped: AtomicU64,
+    /// Connections that are open.
+    pub(crate) connections: AtomicU64,
+}
+
+/// What a thread needs to hand over lines.
+#[derive(Clone, Debug)]
+struct Sender {
+    feed: usize,
+    line_bytes_max: usize,
+    parcels: SyncSender<Parcel>,
+    counts: Arc<FeedCounts>,
+    /// Readable once the inputs have to end.
+    stop: Arc<OwnedFd>,
+    /// Wakes the collector.
+    wake: Arc<OwnedFd>,
+}
+
+impl Feeds {
+    /// Binds and starts all inputs. `wake` is written to when there is something to take.
+    pub(crate) fn start(
+        options: &[FeedOptions],
+        wake: &Arc<OwnedFd>,
+    ) -> Result<Self, CollectError> {
+        let (out, parcels) = sync_channel(PARCELS_MAX);
+        let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| CollectError::Io {
+            action: "make an event for",
+            path: "inputs".into(),
+            source: error.into(),
+        })?;
+        let mut feeds = Feeds {
+            parcels,
+            counts: Arc::default(),
+            stop: Arc::new(stop),
+            listeners: Vec::new(),
+            addresses: Vec::new(),
+        };
+        for (feed, options) in options.iter().enumerate() {
+            let sender = Sender {
+                feed,
+                line_bytes_max: options.line_bytes_max,
+                parcels: out.clone(),
+                counts: Arc::clone(&feeds.counts),
+                stop: Arc::clone(&feeds.stop),
+                wake: Arc::clone(wake),
+            };
+            let started = match &options.address {
+                // Nobody can wake a thread that reads standard input: it ends with the process.
+                FeedAddress::Stdin => stdin::start(sender).map(|()| None),
+                address => listen::start(address, sender).map(|(listener, bound)| {
+                    feeds.listeners.push(listener);
+                    bound
+                }),
+            };
+            feeds
+                .addresses
+                .push(started.map_err(|source| CollectError::Io {
+                    action: "listen at",
+                    path: format!("{:?}", options.address).into(),
+                    source,
+                })?);
+        }
+        tracing::info!(addresses = ?feeds.addresses, "inputs are open");
+        Ok(feeds)
+    }
+
+    /// What has come, if anything has.
+    pub(crate) fn take(&self) -> Result<Option<Parcel>, Ended> {
+        match self.parcels.try_recv() {
+            Ok(parcel) => Ok(Some(parcel)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(Ended),
+        }
+    }
+
+    /// As [`Feeds::take`], after a while.
+    pub(crate) fn wait(&self, at_most: Duration) -> Result<Option<Parcel>, Ended> {
+        match self.parcels.recv_timeout(at_most) {
+            Ok(parcel) => Ok(Some(parcel)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Ended),
+        }
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.counts.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Nothing more is accepted; what was taken can still be had. Threads that wait for room in the queue hand over what they have
+    /// while the queue is emptied.
+    pub(crate) fn close(&self) {
+        // A write of eight bytes to a fresh event cannot fail; if it did, threads would only end with the queue.
+        let _ = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes());
+    }
+}
+
+impl Drop for Feeds {
+    fn drop(&mut self) {
+        // Threads that wait for room in the queue have to be let go first.
+        let (_, closed) = sync_channel(1);
+        self.parcels = closed;
+        self.close();
+        for listener in self.listeners.drain(..) {
+            // A thread that panicked has said so.
+            let _ = listener.join();
+        }
+    }
+}
+
+/// All inputs have ended, and everything was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended;
+
+/// What became of a parcel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handed {
+    Over,
+    /// There was no room, and the sender cannot wait.
+    Dropped,
+    /// The collector has ended.
+    Nowhere,
+}
+
+impl Sender {
+    fn parcel(&self, sender: &Arc<str>, frames: &mut LineFrames) -> Option<Parcel> {
+        let (text, ends) = frames.take()?;
+        Some(Parcel {
+            feed: self.feed,
+            sender: Arc::clone(sender),
+            text,
+            ends,
+        })
+    }
+
+    /// Hands lines over, waiting for room.
+    fn hand_over(&self, sender: &Arc<str>, frames: &mut LineFrames) -> Handed {
+        let Some(parcel) = self.parcel(sender, frames) else {
+            return Handed::Over;
+        };
+        match self.parcels.send(parcel) {
+            Ok(()) => self.wake(),
+            Err(_) => Handed::Nowhere,
+        }
+    }
+
+    /// Hands lines over if there is room.
+    fn offer(&self, sender: &Arc<str>, frames: &mut LineFrames) -> Handed {
+        let Some(parcel) = self.parcel(sender, frames) else {
+            return Handed::Over;
+        };
+        let lines = parcel.ends.len() as u64;
+        match self.parcels.try_send(parcel) {
+            Ok(()) => self.wake(),
+            Err(std::sync::mpsc::TrySendError::Full(_)) => {
+                self.counts.dropped.fetch_add(lines, Ordering::Relaxed);
+                Handed::Dropped
+            }
+            Err(std::sync::mpsc::TrySendError::Disconnected(_)) => Handed::Nowhere,
+        }
+    }
+
+    fn wake(&self) -> Handed {
+        // An event that is already set need not be set again.
+        let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
+        Handed::Over
+    }
+}
+
+#[cfg(test)]
+mod tests;
