@@ -73,7 +73,7 @@ pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{ParserName, UnknownParser};
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use sink::{
-    AllSinks, BulkOptions, BulkSink, Delivery, FileSink, FileSinkOptions, LineSink, Rejection,
-    Sink, SinkError,
+    AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,
+    Delivery, FileSink, FileSinkOptions, LineSink, Rejection, Sink, SinkError, WhenFull,
 };
 pub use stop::StopToken;

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clew_collect::{
-    BulkOptions, BulkSink, Delivery, EpochMillis, Event, Rejection, Sink, SinkError, StopToken,
+    BodyCompression, BulkOptions, BulkSink, Delivery, EpochMillis, Event, Rejection, Sink,
+    SinkError, StopToken,
 };
 use support::{Place, collect, lines, text};
 
@@ -85,7 +86,7 @@ impl Server {
 
 /// The ids of one bulk request; `None` when the connection is closed.
 fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Vec<String>> {
-    let mut length = 0;
+    let (mut length, mut gzip) = (0, false);
     let mut first = String::new();
     stream
         .read_line(&mut first)
@@ -102,13 +103,23 @@ fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Vec<String>> {
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().unwrap();
         }
+        if name.eq_ignore_ascii_case("content-encoding") {
+            assert_eq!(value.trim(), "gzip");
+            gzip = true;
+        }
+        if name.eq_ignore_ascii_case("authorization") {
+            assert_eq!(value.trim(), "ApiKey abc=");
+        }
         if name.eq_ignore_ascii_case("content-type") {
             assert_eq!(value.trim(), "application/x-ndjson");
         }
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).ok()?;
-    let body = String::from_utf8(body).unwrap();
+    let body = match gzip {
+        true => std::io::read_to_string(flate2::read::GzDecoder::new(&body[..])).unwrap(),
+        false => String::from_utf8(body).unwrap(),
+    };
     assert!(body.ends_with('\n'));
     let lines: Vec<serde_json::Value> = body
         .lines()
@@ -363,6 +374,24 @@ fn refused_events_are_kept_beside_the_registry_and_passed() {
     assert_eq!(kept[0]["document"]["message"], lines(1, 1)[0]);
     collect(&options, &mut server.sink(&stop), &stop).unwrap();
     assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn bodies_are_compressed_if_that_is_asked_for_and_sent_again_as_they_were() {
+    let server = Server::start(vec![
+        Answer::Raw(503, ""),
+        Answer::HangUp,
+        Answer::AllCreated,
+    ]);
+    let mut options = BulkOptions::new(&server.address, "logs");
+    options.retry_first = Duration::from_millis(1);
+    options.compression = BodyCompression::Gzip;
+    options.authorization = Some("ApiKey abc=".to_owned());
+    let mut sink = BulkSink::new(options, StopToken::new()).unwrap();
+    let delivery = sink.deliver(&batch("a b c")).unwrap();
+    assert_eq!((delivery.acked, delivery.retries), (3, 6));
+    sink.deliver(&batch("d")).unwrap();
+    assert_eq!(server.requests(), ["a b c", "a b c", "a b c", "d"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod section;
 mod source;
 
 pub use input::{FileInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput};
-pub use output::{BulkOutput, Compression, FileOutput, OutputConfig};
+pub use output::{BufferConfig, BulkOutput, Compression, FileOutput, OutputConfig};
 pub use section::ConfigError;
 
 use std::path::PathBuf;

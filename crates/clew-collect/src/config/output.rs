@@ -1,11 +1,17 @@
 //! Where events go. A kind of output is a struct with its keys, a variant of [`OutputConfig`] and a line in `read`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 use super::section::Section;
+use crate::sink::{
+    BodyCompression, BufferOptions, BufferSink, BulkOptions, Sink, SinkError, WhenFull,
+};
+use crate::stop::StopToken;
 
 /// One output.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +32,66 @@ pub struct BulkOutput {
     pub url: String,
     /// The index or data stream to write to.
     pub index: String,
+    /// An API key as its server gave it, encoded.
+    pub api_key: Option<String>,
+    /// How requests are sent: `none` or `gzip`.
+    pub compression: BodyCompression,
+    /// A buffer on disk in front of it.
+    pub buffer: Option<BufferConfig>,
+}
+
+/// `buffer` of an output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BufferConfig {
+    /// Its folder, for nothing else.
+    pub folder: PathBuf,
+    /// Bytes on disk at most.
+    pub bytes_max: u64,
+    /// What happens when they are reached: `block` or `drop_oldest`.
+    pub when_full: WhenFull,
+}
+
+impl Default for BufferConfig {
+    fn default() -> Self {
+        BufferConfig {
+            folder: PathBuf::new(),
+            bytes_max: 1 << 30,
+            when_full: WhenFull::Block,
+        }
+    }
+}
+
+impl BufferConfig {
+    /// Puts the buffer in front of a sink.
+    ///
+    /// # Errors
+    /// As [`BufferSink::open`].
+    pub fn open(
+        &self,
+        disk: Arc<dyn Disk>,
+        inner: Box<dyn Sink + Send>,
+        stop: StopToken,
+    ) -> Result<BufferSink, SinkError> {
+        let options = BufferOptions {
+            folder: self.folder.clone(),
+            bytes_max: self.bytes_max,
+            when_full: self.when_full,
+        };
+        BufferSink::open(disk, options, inner, stop)
+    }
+}
+
+impl BulkOutput {
+    /// How its server is reached; `login` is the value of the header `Authorization` where there is no API key.
+    pub fn options(&self, login: Option<String>) -> BulkOptions {
+        let key = self.api_key.as_ref().map(|key| format!("ApiKey {key}"));
+        BulkOptions {
+            authorization: key.or(login),
+            compression: self.compression,
+            ..BulkOptions::new(&self.url, &self.index)
+        }
+    }
 }
 
 impl Default for BulkOutput {
@@ -33,6 +99,9 @@ impl Default for BulkOutput {
         BulkOutput {
             url: "http://127.0.0.1:9200".to_owned(),
             index: "logs".to_owned(),
+            api_key: None,
+            compression: BodyCompression::None,
+            buffer: None,
         }
     }
 }

@@ -195,3 +195,26 @@ outputs: [{type: stdout}]
     let lacking = parse(&text.replace("listen: 'udp://127.0.0.1:514'", "")).unwrap_err();
     assert!(lacking.to_string().contains("lacks [listen]"), "{lacking}");
 }
+
+#[test]
+fn an_output_may_have_a_key_a_compression_and_a_buffer() {
+    let text = "\
+inputs: [{paths: [/l]}]
+outputs:
+  - type: opensearch
+    api_key: abc=
+    compression: gzip
+    buffer: {folder: /var/lib/clew/buffer, bytes_max: 5000000, when_full: drop_oldest}
+";
+    let config = parse(text).unwrap();
+    let OutputConfig::Bulk(bulk) = &config.outputs[0] else {
+        panic!("{:?}", config.outputs);
+    };
+    let options = bulk.options(Some("Basic x".to_owned()));
+    assert_eq!(options.authorization.as_deref(), Some("ApiKey abc="));
+    assert_eq!(options.compression, crate::BodyCompression::Gzip);
+    let buffer = bulk.buffer.as_ref().unwrap();
+    assert_eq!(buffer.when_full, crate::WhenFull::DropOldest);
+    let wrong = parse(&text.replace("drop_oldest", "drop")).unwrap_err();
+    assert!(wrong.to_string().contains("line 6"), "{wrong}");
+}

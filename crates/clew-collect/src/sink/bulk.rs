@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::backoff::Backoff;
 use super::bulk_reply::{Fate, fates, shortened};
-use super::courier::{Address, Courier, Exchange};
+use super::courier::{Address, BodyCompression, Courier, Exchange};
 use super::{Delivery, Rejection, Sink, SinkError};
 use crate::event::Event;
 use crate::json::push_text;
@@ -24,6 +24,8 @@ pub struct BulkOptions {
     pub index: String,
     /// The value of the `Authorization` header, if the server wants one.
     pub authorization: Option<String>,
+    /// How bodies are sent.
+    pub compression: BodyCompression,
     /// How long one exchange may take in all.
     pub timeout: Duration,
     /// The first pause after a failure; it doubles from there.
@@ -39,6 +41,7 @@ impl BulkOptions {
             url: url.trim_end_matches('/').to_owned(),
             index: index.to_owned(),
             authorization: None,
+            compression: BodyCompression::None,
             timeout: Duration::from_secs(60),
             retry_first: Duration::from_millis(200),
             retry_max: Duration::from_secs(30),
@@ -88,6 +91,7 @@ impl BulkSink {
                 url: format!("{}/_bulk", options.url.trim_end_matches('/')),
                 timeout: options.timeout,
                 authorization: options.authorization,
+                compression: options.compression,
             },
             action,
             courier: None,

@@ -3,6 +3,7 @@
 
 mod all;
 mod backoff;
+mod buffer;
 mod bulk;
 mod bulk_reply;
 mod courier;
@@ -10,7 +11,9 @@ mod file;
 mod lines;
 
 pub use all::AllSinks;
+pub use buffer::{BufferCounts, BufferOptions, BufferSink, WhenFull};
 pub use bulk::{BulkOptions, BulkSink};
+pub use courier::BodyCompression;
 pub use file::{FileSink, FileSinkOptions};
 pub use lines::LineSink;
 

@@ -1,0 +1,203 @@
+//! The buffer's files: blocks are appended to the last one, read from the first one, and a file goes when all of it was sent.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clew_platform::{Disk, DiskFile};
+
+use super::block::{HEAD_BYTES, body_bytes, decode};
+use crate::event::Event;
+
+/// Bytes after which another file is begun.
+const FILE_BYTES: u64 = 8 << 20;
+const ENDING: &str = ".buffer";
+
+/// The files, oldest first.
+pub(super) struct BufferFiles {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    files: VecDeque<BufferFile>,
+    /// The last file, if this process has begun it.
+    open: Option<Box<dyn DiskFile>>,
+    next_number: u64,
+    _lock: Box<dyn Any + Send + Sync>,
+}
+
+#[derive(Debug)]
+struct BufferFile {
+    number: u64,
+    bytes: u64,
+    /// Up to where it was sent.
+    sent: u64,
+    /// Events behind that, as far as they are known.
+    events: u64,
+}
+
+/// A block that was read, and where it ends.
+#[derive(Debug)]
+pub(super) struct Unread {
+    number: u64,
+    end: u64,
+    events: u64,
+}
+
+impl fmt::Debug for BufferFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferFiles")
+            .field("folder", &self.folder)
+            .field("files", &self.files)
+            .finish_non_exhaustive()
+    }
+}
+
+impl BufferFiles {
+    pub(super) fn open(disk: Arc<dyn Disk>, folder: &Path) -> io::Result<Self> {
+        disk.create_dir_all_durable(folder)?;
+        let lock = disk.lock(&folder.join("lock"))?;
+        let number = |path: &PathBuf| {
+            let name = path.file_name()?.to_str()?;
+            name.strip_suffix(ENDING)?.parse::<u64>().ok()
+        };
+        let mut numbers: Vec<u64> = disk.list(folder)?.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        let mut files = VecDeque::new();
+        for number in &numbers {
+            files.push_back(BufferFile {
+                number: *number,
+                bytes: disk.len(&path_of(folder, *number))?,
+                sent: 0,
+                events: 0,
+            });
+        }
+        Ok(BufferFiles {
+            disk,
+            folder: folder.to_owned(),
+            files,
+            open: None,
+            next_number: numbers.last().map_or(1, |last| last + 1),
+            _lock: lock,
+        })
+    }
+
+    /// Bytes on disk.
+    pub(super) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    /// Adds a block and makes it durable.
+    pub(super) fn append(&mut self, block: &[u8], events: u64) -> io::Result<()> {
+        let full = self
+            .files
+            .back()
+            .is_none_or(|file| file.bytes >= FILE_BYTES);
+        if full || self.open.is_none() {
+            let path = path_of(&self.folder, self.next_number);
+            self.open = Some(self.disk.create_new(&path)?);
+            self.disk.sync_dir(&self.folder)?;
+            self.files.push_back(BufferFile {
+                number: self.next_number,
+                bytes: 0,
+                sent: 0,
+                events: 0,
+            });
+            self.next_number += 1;
+        }
+        let (Some(open), Some(file)) = (&mut self.open, self.files.back_mut()) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let written = open
+            .write_all_at(block, file.bytes)
+            .and_then(|()| open.sync_data());
+        if written.is_err() {
+            // What is behind the last whole block is not trusted again.
+            self.open = None;
+        }
+        written?;
+        file.bytes += block.len() as u64;
+        file.events += events;
+        Ok(())
+    }
+
+    /// The oldest block that was not sent yet. What follows a damaged one in its file is given up, and said.
+    pub(super) fn unread(&mut self) -> io::Result<Option<(Unread, Vec<Event>)>> {
+        while let Some(file) = self.files.front() {
+            if file.sent < file.bytes {
+                if let Some((end, events)) = self.read_block(file)? {
+                    let unread = Unread {
+                        number: file.number,
+                        end,
+                        events: events.len() as u64,
+                    };
+                    return Ok(Some((unread, events)));
+                }
+                let (file, at_byte) = (path_of(&self.folder, file.number), file.sent);
+                tracing::warn!(file = %file.display(), at_byte, "the rest of a file of the buffer is broken off or damaged");
+            } else if self.files.len() == 1 && self.open.is_some() {
+                return Ok(None);
+            }
+            self.remove_first()?;
+        }
+        Ok(None)
+    }
+
+    fn read_block(&self, file: &BufferFile) -> io::Result<Option<(u64, Vec<Event>)>> {
+        let mut head = [0; HEAD_BYTES];
+        let left = file.bytes - file.sent;
+        if left < HEAD_BYTES as u64 {
+            return Ok(None);
+        }
+        let source = self.disk.open(&path_of(&self.folder, file.number))?;
+        source.read_exact_at(&mut head, file.sent)?;
+        let Some(bytes) = body_bytes(head).filter(|bytes| (bytes + HEAD_BYTES) as u64 <= left)
+        else {
+            return Ok(None);
+        };
+        let mut body = vec![0; bytes];
+        source.read_exact_at(&mut body, file.sent + HEAD_BYTES as u64)?;
+        let end = file.sent + (HEAD_BYTES + bytes) as u64;
+        Ok(decode(head, &body).map(|events| (end, events)))
+    }
+
+    /// A block was sent. One that made room meanwhile is no longer there.
+    pub(super) fn pass(&mut self, unread: &Unread) -> io::Result<()> {
+        let Some(file) = self.files.front_mut() else {
+            return Ok(());
+        };
+        if file.number != unread.number {
+            return Ok(());
+        }
+        file.sent = unread.end;
+        file.events = file.events.saturating_sub(unread.events);
+        let (done, full) = (file.sent >= file.bytes, file.bytes >= FILE_BYTES);
+        if done && (full || self.files.len() > 1) {
+            self.remove_first()?;
+        }
+        Ok(())
+    }
+
+    /// Removes the oldest file; returns how many events in it were not sent, as far as they are known: those of an earlier
+    /// process are not counted.
+    pub(super) fn drop_oldest(&mut self) -> io::Result<u64> {
+        let events = self.files.front().map_or(0, |file| file.events);
+        self.remove_first()?;
+        Ok(events)
+    }
+
+    fn remove_first(&mut self) -> io::Result<()> {
+        if let Some(file) = self.files.pop_front() {
+            if self.files.is_empty() {
+                self.open = None;
+            }
+            self.disk.remove_file(&path_of(&self.folder, file.number))?;
+        }
+        Ok(())
+    }
+}
+
+fn path_of(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number:012}{ENDING}"))
+}

@@ -1,0 +1,218 @@
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use clew_platform::RealDisk;
+
+use super::*;
+use crate::event::EpochMillis;
+use crate::sink::Rejection;
+
+/// Tells what it is given, takes it when it is let, and refuses documents that say so.
+struct Gate {
+    told: Sender<Vec<String>>,
+    let_through: Receiver<Result<(), SinkError>>,
+}
+
+impl Sink for Gate {
+    fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+        let ids = batch.iter().map(|event| event.id.clone()).collect();
+        let _ = self.told.send(ids);
+        // Nobody lets anything through any more: stopped.
+        self.let_through.recv().unwrap_or(Err(SinkError::Stopped))?;
+        let refused = |(event_index, event): (usize, &Event)| {
+            (event.document == b"refused").then(|| Rejection {
+                event_index,
+                status: 400,
+                reason: String::new(),
+            })
+        };
+        let rejected: Vec<Rejection> = batch.iter().enumerate().filter_map(refused).collect();
+        Ok(Delivery {
+            acked: (batch.len() - rejected.len()) as u64,
+            rejected,
+            ..Delivery::default()
+        })
+    }
+}
+
+struct Scene {
+    buffer: BufferSink,
+    told: Receiver<Vec<String>>,
+    gate: Sender<Result<(), SinkError>>,
+}
+
+impl Scene {
+    fn open(folder: &std::path::Path, bytes_max: u64, when_full: WhenFull) -> Scene {
+        let (out, told) = channel();
+        let (gate, let_through) = channel();
+        let options = BufferOptions {
+            folder: folder.to_owned(),
+            bytes_max,
+            when_full,
+        };
+        let inner = Box::new(Gate {
+            told: out,
+            let_through,
+        });
+        let stop = StopToken::new();
+        let buffer = BufferSink::open(Arc::new(RealDisk), options, inner, stop).unwrap();
+        Scene { buffer, told, gate }
+    }
+
+    fn put(&mut self, id: &str, document: &[u8]) {
+        let event = Event {
+            id: id.to_owned(),
+            timestamp: EpochMillis(7),
+            document: document.to_vec(),
+        };
+        self.buffer.deliver(&[event]).unwrap();
+    }
+
+    #[track_caller]
+    fn expect(&self, id: &str) {
+        let told = self.told.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert_eq!(told, [id]);
+    }
+
+    /// Closes while the sink is away.
+    fn close(self) {
+        drop(self.gate);
+        drop(self.buffer);
+    }
+}
+
+#[test]
+fn events_go_on_in_order_and_those_not_sent_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    scene.put("1", b"{}");
+    scene.put("2", b"{}");
+    scene.expect("1");
+    scene.gate.send(Ok(())).unwrap();
+    scene.expect("2");
+    scene.put("3", b"{}");
+    scene.close();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    scene.put("4", b"{}");
+    // The first may come again: how far a file was sent is not written down.
+    for id in ["1", "2", "3", "4"] {
+        scene.expect(id);
+        scene.gate.send(Ok(())).unwrap();
+    }
+    while scene.buffer.counts().delivered < 4 {
+        std::thread::yield_now();
+    }
+    scene.close();
+    let scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    assert!(scene.buffer.counts().bytes <= 4 * 64);
+    scene.close();
+}
+
+#[test]
+fn a_full_buffer_blocks_until_something_was_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 20 << 20, WhenFull::Block);
+    let document = vec![b'x'; 9 << 20];
+    scene.put("1", &document);
+    scene.put("2", &document);
+    let (done, is_done) = channel();
+    let gate = scene.gate.clone();
+    let mut buffer = scene.buffer;
+    let writer = std::thread::spawn(move || {
+        let event = Event {
+            id: "3".to_owned(),
+            document,
+            ..Event::default()
+        };
+        buffer.deliver(&[event]).unwrap();
+        done.send(()).unwrap();
+        buffer
+    });
+    assert!(is_done.try_recv().is_err());
+    gate.send(Ok(())).unwrap();
+    is_done.recv_timeout(Duration::from_secs(20)).unwrap();
+    drop((gate, scene.gate));
+    let buffer = writer.join().unwrap();
+    assert!(buffer.counts().bytes <= 20 << 20);
+}
+
+#[test]
+fn a_full_buffer_drops_its_oldest_events_and_counts_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 20 << 20, WhenFull::DropOldest);
+    let document = vec![b'x'; 9 << 20];
+    for id in ["1", "2", "3", "4"] {
+        scene.put(id, &document);
+    }
+    assert_eq!(scene.buffer.counts().dropped, 2);
+    // The first was on its way already.
+    for id in ["1", "3", "4"] {
+        scene.expect(id);
+        scene.gate.send(Ok(())).unwrap();
+    }
+    scene.close();
+}
+
+#[test]
+fn refused_events_are_kept_and_a_sink_that_gives_up_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    scene.put("1", b"refused");
+    scene.gate.send(Ok(())).unwrap();
+    while scene.buffer.counts().rejected == 0 {
+        std::thread::yield_now();
+    }
+    let kept = std::fs::read_to_string(folder.path().join("rejected.ndjson")).unwrap();
+    assert!(kept.contains("\"id\":\"1\""), "{kept}");
+    let refused = SinkError::Refused {
+        status: 401,
+        reason: String::new(),
+    };
+    scene.gate.send(Err(refused.clone())).unwrap();
+    scene.put("2", b"{}");
+    scene.expect("1");
+    scene.expect("2");
+    let event = Event::default();
+    while scene.buffer.deliver(std::slice::from_ref(&event)).is_ok() {}
+    assert_eq!(scene.buffer.deliver(&[event]), Err(refused));
+}
+
+#[test]
+fn a_torn_or_damaged_file_is_read_up_to_there_and_the_next_ones_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    for id in ["1", "2"] {
+        scene.put(id, b"{}");
+    }
+    scene.close();
+    let file = folder.path().join("000000000001.buffer");
+    let whole = std::fs::read(&file).unwrap();
+    let block = whole.len() / 2;
+    for (damage, expected) in [
+        (whole.len() - 1, 1),
+        (block + 3, 1),
+        (block, 1),
+        (block - 1, 0),
+    ] {
+        std::fs::write(&file, &whole[..damage]).unwrap();
+        let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+        scene.put("3", b"{}");
+        if expected == 1 {
+            scene.expect("1");
+            scene.gate.send(Ok(())).unwrap();
+        }
+        scene.expect("3");
+        scene.gate.send(Ok(())).unwrap();
+        scene.close();
+        for file in std::fs::read_dir(folder.path()).unwrap() {
+            std::fs::remove_file(file.unwrap().path()).unwrap();
+        }
+    }
+    for bit in 0..whole.len() * 8 {
+        let mut bad = whole.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        let head: [u8; 8] = bad[..8].try_into().unwrap();
+        let body = block::body_bytes(head).and_then(|bytes| bad.get(8..8 + bytes));
+        let read = body.and_then(|body| block::decode(head, body));
+        assert_eq!(read.is_some(), bit / 8 >= block, "bit {bit}");
+    }
+}
