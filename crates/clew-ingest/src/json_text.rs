@@ -31,6 +31,50 @@ pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
+/// Where the next byte is, from a place on, that JSON wants escaped; the length if there is none.
+#[inline]
+pub(crate) fn next_special(bytes: &[u8], from: usize) -> usize {
+    let mut index = from;
+    while let Some(word) = bytes.get(index..).and_then(|rest| rest.first_chunk::<8>()) {
+        let found = special_bytes(u64::from_le_bytes(*word));
+        if found != 0 {
+            // The lowest one is always right.
+            return index + (found.trailing_zeros() / 8) as usize;
+        }
+        index += 8;
+    }
+    while index < bytes.len() && !is_special(bytes[index]) {
+        index += 1;
+    }
+    index
+}
+
+/// Where the first byte is that JSON wants escaped, and where behind the last; both are the length where there is none.
+pub(crate) fn to_escape(bytes: &[u8]) -> (usize, usize) {
+    const WIDTH: usize = 32;
+    let is_clean = |chunk: &[u8]| {
+        let found = chunk.iter().fold(0, |found, &byte| {
+            found | u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\')
+        });
+        found == 0
+    };
+    // Whole chunks first, which the compiler turns into vectors.
+    let clean = bytes
+        .chunks_exact(WIDTH)
+        .take_while(|chunk| is_clean(chunk));
+    let from = WIDTH * clean.count();
+    let Some(first) = bytes[from..].iter().position(|&byte| is_special(byte)) else {
+        return (bytes.len(), bytes.len());
+    };
+    let rest = &bytes[from + first..];
+    let clean = rest
+        .rchunks_exact(WIDTH)
+        .take_while(|chunk| is_clean(chunk));
+    let upto = rest.len() - WIDTH * clean.count();
+    let last = rest[..upto].iter().rposition(|&byte| is_special(byte));
+    (from + first, from + first + last.map_or(0, |last| last + 1))
+}
+
 /// Appends a whole number.
 pub fn push_number(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0_u8; 20];
@@ -81,6 +125,26 @@ fn push_escape(out: &mut Vec<u8>, byte: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_to_be_escaped_is_found_at_every_place() {
+        for length in 0..100 {
+            for first in 0..=length {
+                for last in first..=length {
+                    let mut text = vec![b'a'; length];
+                    for at in [first, last] {
+                        if let Some(byte) = text.get_mut(at) {
+                            *byte = b'"';
+                        }
+                    }
+                    let has = |byte: &u8| *byte == b'"';
+                    let start = text.iter().position(has).unwrap_or(length);
+                    let end = text.iter().rposition(has).map_or(length, |at| at + 1);
+                    assert_eq!(to_escape(&text), (start, end), "{length} {first} {last}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_byte_at_every_place_of_a_word_survives_escaping() {

@@ -15,10 +15,13 @@ mod write;
 pub use names::{NAMES_MAX, Slot};
 pub use value::Value;
 
+use value::Texts;
+
 use members::Members;
 use names::Names;
 
-use crate::text::Span;
+use crate::json_text::to_escape;
+use crate::text::{Span, is_json};
 
 /// Why a step could not do its work on an event. Costs nothing to make: a line that fails is no dearer than one that does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -87,6 +90,9 @@ pub struct Event {
     /// What all lines of a file share, then the line, then texts that were made.
     text: String,
     shared_bytes: usize,
+    /// The line, and the part of it that has all its bytes to escape.
+    line: Span,
+    to_escape: Span,
     members: Members,
 }
 
@@ -112,6 +118,7 @@ impl Event {
     pub fn share(&mut self, texts: &[&str]) -> Vec<Span> {
         self.values.fill(Value::Missing);
         self.text.clear();
+        (self.line, self.to_escape) = (Span::default(), Span::default());
         let spans = texts
             .iter()
             .map(|text| self.own(|out| out.push_str(text)))
@@ -130,7 +137,25 @@ impl Event {
         if line.len() > crate::text::LINE_BYTES_MAX {
             return Err(Reason::TooLong);
         }
-        Ok(self.own(|out| out.push_str(line)))
+        self.line = self.own(|out| out.push_str(line));
+        let (first, end) = to_escape(line.as_bytes());
+        self.to_escape = Span::new(first, end).after(self.line.start());
+        Ok(self.line)
+    }
+
+    fn all_texts(&self) -> Texts<'_> {
+        Texts {
+            bytes: self.text.as_bytes(),
+            line: self.line,
+            to_escape: self.to_escape,
+        }
+    }
+
+    /// Sets a field of a line that has just begun, when nothing around it and nothing in it is there.
+    #[inline]
+    pub fn place(&mut self, slot: Slot, value: Value) {
+        debug_assert!(!self.names.is_any_around(slot, &self.values));
+        self.values[slot.index()] = value;
     }
 
     /// The present line, with what was made of it.
@@ -157,6 +182,35 @@ impl Event {
         slot
     }
 
+    /// Where a text stands that is a part of the texts.
+    pub(crate) fn place_of(&self, part: &str) -> Span {
+        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
+        Span::new(start, start + part.len())
+    }
+
+    /// Sets a field, or puts a value behind the ones that it has: together they are a list.
+    pub(crate) fn append(&mut self, slot: Slot, value: Value) -> Result<(), Reason> {
+        let before = self.whole(slot);
+        if before == Value::Missing {
+            return self.put(slot, value);
+        }
+        let mut written = std::mem::take(&mut self.members.written);
+        written.clear();
+        before.write(self.all_texts(), &mut written);
+        match written.first() {
+            Some(b'[') => {
+                written.pop();
+            }
+            _ => written.insert(0, b'['),
+        }
+        written.push(b',');
+        value.write(self.all_texts(), &mut written);
+        written.push(b']');
+        let json = self.own(|out| out.push_str(std::str::from_utf8(&written).unwrap_or("null")));
+        self.members.written = written;
+        self.put(slot, Value::Json(json))
+    }
+
     /// A changed copy of a part of the texts: by the first function where all of it is ASCII.
     pub(crate) fn own_changed(
         &mut self,
@@ -174,18 +228,25 @@ impl Event {
     }
 
     /// A part of the texts that is one value of JSON, as a value.
-    pub(crate) fn checked_json(&self, text: Span) -> Result<Value, Reason> {
+    pub(crate) fn checked_json(&mut self, text: Span) -> Result<Value, Reason> {
         let written = self.at(text);
         let trimmed = written.trim_ascii();
         let start = text.start() + (written.len() - written.trim_ascii_start().len());
         let json = Span::new(start, start + trimmed.len());
-        if trimmed.starts_with(['{', '[']) {
-            members::check(trimmed)?;
-        } else {
-            let read: Result<serde::de::IgnoredAny, _> = serde_json::from_str(trimmed);
-            read.map_err(|_| Reason::NotJson)?;
+        if !is_json(trimmed) {
+            return Err(Reason::NotJson);
         }
-        Ok(Value::Json(json))
+        self.on_one_line(json).map(Value::Json)
+    }
+
+    /// The same JSON without line ends between its values: a document is one line.
+    fn on_one_line(&mut self, json: Span) -> Result<Span, Reason> {
+        let written = self.at(json);
+        if memchr::memchr(b'\n', written.as_bytes()).is_none() {
+            return Ok(json);
+        }
+        let read: serde_json::Value = serde_json::from_str(written).map_err(|_| Reason::NotJson)?;
+        Ok(self.own(|out| out.push_str(&read.to_string())))
     }
 
     /// Sets a field to a text that no line has.
@@ -237,6 +298,7 @@ impl Event {
     ///
     /// # Errors
     /// When a field around it has a value that is no object.
+    #[inline]
     pub fn put(&mut self, slot: Slot, value: Value) -> Result<(), Reason> {
         if !self.names.is_alone(slot) {
             self.open_above(slot)?;
@@ -328,6 +390,7 @@ impl Event {
     /// # Errors
     /// When it is no JSON object, in which case nothing is set, or when a member cannot be set.
     pub(crate) fn put_members(&mut self, parent: Option<Slot>, json: Span) -> Result<(), Reason> {
+        let json = self.on_one_line(json)?;
         let mut members = std::mem::take(&mut self.members);
         let mut done = members.scan(&mut self.text, json);
         for at in 0..members.found.len() {

@@ -17,6 +17,7 @@ const DEPTH_MAX: usize = 20;
 pub struct Slot(u16);
 
 impl Slot {
+    #[inline]
     pub(super) fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -25,16 +26,29 @@ impl Slot {
 #[derive(Debug)]
 struct Name {
     path: Box<str>,
-    /// The last part as it is written: `"method":`.
-    key: Box<[u8]>,
     parent: Option<Slot>,
     has_children: bool,
 }
+
+/// A name as it is written.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) parent: Option<Slot>,
+    pub(super) key_bytes: u16,
+    /// The last part behind a comma, `,"method":`, and zeros up to a block.
+    pub(super) key: Box<[u8]>,
+}
+
+/// Bytes of a key at least, so that it is copied as a block.
+const KEY_BYTES: usize = 32;
+/// The longest key.
+const KEY_BYTES_MAX: usize = 32 << 10;
 
 /// All names of a pipeline.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: Vec<Name>,
+    written: Vec<Written>,
     by_path: HashMap<Box<str>, Slot, FixedState>,
     /// Every name behind the object it is in, and all that is in an object together.
     order: Vec<Slot>,
@@ -50,12 +64,19 @@ impl Names {
         &self.order
     }
 
+    #[inline]
     pub(super) fn parent(&self, slot: Slot) -> Option<Slot> {
         self.names[slot.index()].parent
     }
 
-    pub(super) fn key(&self, slot: Slot) -> &[u8] {
-        &self.names[slot.index()].key
+    #[inline]
+    pub(super) fn written(&self, slot: Slot) -> &Written {
+        &self.written[slot.index()]
+    }
+
+    /// Bytes of all keys, and of what stands between members.
+    pub(super) fn keys_bytes(&self) -> usize {
+        self.written.len() * 2 * KEY_BYTES
     }
 
     pub(super) fn path(&self, slot: Slot) -> &str {
@@ -63,6 +84,7 @@ impl Names {
     }
 
     /// Whether nothing is around it nor in it.
+    #[inline]
     pub(super) fn is_alone(&self, slot: Slot) -> bool {
         let name = &self.names[slot.index()];
         name.parent.is_none() && !name.has_children
@@ -114,12 +136,21 @@ impl Names {
             return Err(Reason::TooManyNames);
         }
         let slot = Slot(number);
-        let mut key = Vec::new();
+        let mut key = vec![b','];
         push_text(&mut key, name);
         key.push(b':');
+        if key.len() > KEY_BYTES_MAX {
+            return Err(Reason::TooLong);
+        }
+        let key_bytes = u16::try_from(key.len()).unwrap_or(u16::MAX);
+        key.resize((key.len() + 1).max(KEY_BYTES + 1), 0);
+        self.written.push(Written {
+            parent,
+            key_bytes,
+            key: key.into(),
+        });
         self.names.push(Name {
             path: path.clone(),
-            key: key.into(),
             parent,
             has_children: false,
         });
@@ -173,6 +204,18 @@ impl Names {
     pub(super) fn is_any_below(&self, object: Slot, values: &[Value]) -> bool {
         let is_there = |slot: &Slot| values[slot.index()] != Value::Missing;
         self.below(object).iter().any(is_there)
+    }
+
+    /// Whether something around a name, or in it, has a value.
+    pub(super) fn is_any_around(&self, slot: Slot, values: &[Value]) -> bool {
+        let mut around = self.parent(slot);
+        while let Some(object) = around {
+            if values[object.index()] != Value::Missing {
+                return true;
+            }
+            around = self.parent(object);
+        }
+        self.is_any_below(slot, values)
     }
 
     pub(super) fn clear_below(&self, object: Slot, values: &mut [Value]) {

@@ -1,5 +1,7 @@
 //! Values of fields: small, and copied freely; texts are places in the event's text.
 
+use std::ops::Range;
+
 use crate::json_text::{push_escaped, push_number};
 use crate::text::{Civil, Span};
 
@@ -25,16 +27,58 @@ pub enum Value {
     Time(i64),
 }
 
+/// Appends a part of some bytes. Where it is short and there are enough bytes, a whole block is copied and what is too much
+/// taken back: a block needs no call, and most parts of a line are short.
+#[inline]
+pub(super) fn push_short(out: &mut Vec<u8>, bytes: &[u8], part: Range<usize>) {
+    const BLOCK: usize = 32;
+    let length = part.len();
+    match bytes
+        .get(part.start..)
+        .and_then(|rest| rest.first_chunk::<BLOCK>())
+    {
+        Some(block) if length <= BLOCK => {
+            let end = out.len() + length;
+            out.extend_from_slice(block);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(&bytes[part]),
+    }
+}
+
+/// The texts that values are parts of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Texts<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Where the line is, in which bytes to escape are known.
+    pub(super) line: Span,
+    /// The part of it that has all of them.
+    pub(super) to_escape: Span,
+}
+
+impl Texts<'_> {
+    /// Whether a part surely has nothing to escape.
+    fn is_clean(&self, part: Span) -> bool {
+        part.start() >= self.line.start()
+            && part.end() <= self.line.end()
+            && (part.end() <= self.to_escape.start() || part.start() >= self.to_escape.end())
+    }
+}
+
 impl Value {
     /// Appends the value as JSON.
-    pub(super) fn write(self, texts: &[u8], out: &mut Vec<u8>) {
+    #[inline]
+    pub(super) fn write(self, texts: Texts<'_>, out: &mut Vec<u8>) {
         match self {
             Value::Text(span) => {
                 out.push(b'"');
-                push_escaped(out, &texts[span.start()..span.end()]);
+                match texts.is_clean(span) {
+                    true => push_short(out, texts.bytes, span.range()),
+                    false => push_escaped(out, &texts.bytes[span.range()]),
+                }
                 out.push(b'"');
             }
-            Value::Json(span) => out.extend_from_slice(&texts[span.start()..span.end()]),
+            Value::Json(span) => push_short(out, texts.bytes, span.range()),
             Value::Time(ms) => {
                 out.push(b'"');
                 Civil::from_utc_ms(ms).push_iso(out);

@@ -1,10 +1,12 @@
 //! An event as one object of JSON.
 
+use super::value::push_short;
 use super::{Event, Slot, Value};
 
 impl Event {
     /// Appends the event as JSON: names with dots become objects inside each other.
     pub fn write(&self, out: &mut Vec<u8>) {
+        out.reserve(self.text.len() + self.names.keys_bytes());
         self.write_fields(self.names.order(), None, out);
     }
 
@@ -14,23 +16,23 @@ impl Event {
     }
 
     fn write_fields(&self, order: &[Slot], root: Option<Slot>, out: &mut Vec<u8>) {
-        let texts = self.text.as_bytes();
+        let texts = self.all_texts();
         out.push(b'{');
         // The innermost object that is open.
         let mut object = root;
         for slot in order {
             let value = self.values[slot.index()];
-            if value == Value::Missing {
+            if matches!(value, Value::Missing) {
                 continue;
             }
-            let parent = self.names.parent(*slot);
-            if parent != object {
-                object = self.close_up_to(object, parent, out);
-                self.open_down_to(parent, object, out);
-                object = parent;
+            let name = self.names.written(*slot);
+            if name.parent != object {
+                object = self.close_up_to(object, name.parent, out);
+                self.open_down_to(name.parent, object, out);
+                object = name.parent;
             }
-            separate(out);
-            out.extend_from_slice(self.names.key(*slot));
+            let start = usize::from(out.last() == Some(&b'{'));
+            push_short(out, &name.key, start..usize::from(name.key_bytes));
             value.write(texts, out);
         }
         self.close_up_to(object, root, out);
@@ -58,16 +60,10 @@ impl Event {
         let Some(slot) = wanted.filter(|_| wanted != object) else {
             return;
         };
-        self.open_down_to(self.names.parent(slot), object, out);
-        separate(out);
-        out.extend_from_slice(self.names.key(slot));
+        let name = self.names.written(slot);
+        self.open_down_to(name.parent, object, out);
+        let start = usize::from(out.last() == Some(&b'{'));
+        push_short(out, &name.key, start..usize::from(name.key_bytes));
         out.push(b'{');
-    }
-}
-
-/// A comma behind a member.
-fn separate(out: &mut Vec<u8>) {
-    if out.last() != Some(&b'{') {
-        out.push(b',');
     }
 }

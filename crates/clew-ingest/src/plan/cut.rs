@@ -9,7 +9,11 @@ use crate::steps;
 use crate::text::{self, KeyKind, Span};
 
 /// The text of a field; none means that there is nothing to do.
-fn line_of(event: &mut Event, field: Slot, ignore_missing: bool) -> Result<Option<Span>, Reason> {
+pub(super) fn line_of(
+    event: &mut Event,
+    field: Slot,
+    ignore_missing: bool,
+) -> Result<Option<Span>, Reason> {
     match event.text(field) {
         None if !ignore_missing => Err(Reason::Missing),
         text => Ok(text),

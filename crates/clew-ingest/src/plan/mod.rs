@@ -28,10 +28,14 @@
 
 mod condition;
 mod cut;
+mod date;
 mod document;
 mod failures;
 mod fields;
+mod grok;
+mod pairs;
 mod read;
+mod regex;
 mod step;
 
 pub use failures::{FailedLine, FailureCount};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::condition::Condition;
 use super::document::OnDocument;
 use super::step::{Guarded, Step};
-use super::{cut, fields};
+use super::{cut, date, fields, grok, pairs, regex};
 use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
 use crate::members::{flag, not_a, optional};
@@ -18,9 +18,11 @@ const DEPTH_MAX: usize = 20;
 
 /// Steps that only lines have: their names and what reads them.
 type Reading = fn(&mut Event, &mut Map<String, Json>) -> Result<Box<dyn Step>, DefinitionError>;
-const OWN: [(&str, Reading); 3] = [
+const OWN: [(&str, Reading); 5] = [
     ("add", fields::read_add),
     ("keep", fields::read_keep),
+    ("logfmt", pairs::read_logfmt),
+    ("regex", regex::read_regex),
     ("truncate", fields::read_truncate),
 ];
 
@@ -124,6 +126,10 @@ impl<'e> Reader<'e> {
         match processor {
             Processor::Dissect(dissect) => cut::dissect(event, dissect),
             Processor::Json(json) => cut::json(event, &json),
+            Processor::KeyValues(step) => pairs::key_values(event, step),
+            Processor::Grok(step) if !step.trace => grok::grok(event, step),
+            Processor::Csv(step) => pairs::csv(event, step),
+            Processor::Date(step) if step.is_written_plainly => date::date(event, step),
             Processor::Drop => Ok(Box::new(fields::Drop)),
             Processor::Rename { field, replace } => fields::rename(event, &field, replace),
             Processor::Convert { field, kind } => fields::convert(event, &field, kind),

@@ -80,6 +80,11 @@ fn json_is_merged_or_put_into_a_field_and_lines_that_are_none_are_kept() {
         &"{\"a\":".repeat(70),
         &format!("not_json {{\"message\":\"{}\"}}", "{\\\"a\\\":".repeat(70)),
     );
+    check(
+        json!([{"json": {"field": "message", "add_to_root": true}}, {"remove": {"field": "message"}}]),
+        "{\"a\":\n{\"b\":\n\"c\\n\"}}\n",
+        r#"{"a":{"b":"c\n"}}"#,
+    );
     let inside = json!([{"json": {"field": "message", "target_field": "j.k"}}]);
     check(
         inside.clone(),
@@ -162,6 +167,115 @@ fn fields_are_copied_cut_and_changed() {
         json!([{"gsub": {"field": "message", "pattern": "a+", "replacement": "<$0>"}}, {"set": {"field": "y", "value": "{{message}}!"}}]),
         "baa",
         r#"{"message":"b<aa>","y":"b<aa>!"}"#,
+    );
+}
+
+#[test]
+fn pairs_cells_and_groups_are_fields() {
+    let check = |step: Json, line: &str, expected: &str| {
+        check(
+            json!([step, {"remove": {"field": "message"}}]),
+            line,
+            expected,
+        );
+    };
+    let kv = json!({"kv": {"field": "message", "field_split": "; ?", "value_split": "=", "exclude_keys": ["x"], "trim_value": "'"}});
+    check(
+        kv.clone(),
+        "a='1';b.c=2; x=3;a=4;a=5",
+        r#"{"a":["1","4","5"],"b":{"c":"2"}}"#,
+    );
+    check(kv, "a=1;b", r#"no_match {"message":"a=1;b"}"#);
+    let inside = json!({"kv": {"field": "message", "field_split": " ", "value_split": ":", "target_field": "t", "prefix": "p_"}});
+    check(inside, "a:1 b:2:3", r#"{"t":{"p_a":"1","p_b":"2:3"}}"#);
+    check(
+        json!({"logfmt": {"field": "message"}}),
+        r#"level=warn msg="a \"b\"" ok n=1 n=2"#,
+        r#"{"level":"warn","msg":"a \"b\"","ok":true,"n":["1","2"]}"#,
+    );
+    let csv = json!({"csv": {"field": "message", "target_fields": ["a", "b", "c"], "trim": true, "empty_value": null}});
+    check(
+        csv.clone(),
+        r#"1, "x,y" ,"d""e""#,
+        r#"{"a":"1","b":" x,y ","c":"d\"e"}"#,
+    );
+    check(
+        csv.clone(),
+        r#"1,,"open"#,
+        r#"no_match {"message":"1,,\"open"}"#,
+    );
+    check(csv, "1,,3,4", r#"{"a":"1","b":null,"c":"3"}"#);
+    check(
+        json!({"regex": {"field": "message", "pattern": "^(?<a>\\d+)(?<b>x)? (?<c>.*)"}}),
+        "12 é",
+        r#"{"a":"12","c":"é"}"#,
+    );
+}
+
+#[test]
+fn grok_captures_have_fields_and_types() {
+    let step = |patterns: Json, all: bool| {
+        json!([
+        {"grok": {"field": "message", "patterns": patterns, "capture_all_matches": all,
+                  "pattern_definitions": {"PAIR": "%{WORD}=%{WORD}"}}},
+        {"remove": {"field": "message"}}])
+    };
+    let patterns = json!([
+        "%{IP:[source][ip]}:%{POSINT:source.port:int}",
+        "%{PAIR:p} %{NUMBER:n:float} (?<rest>.*)"
+    ]);
+    check(
+        step(patterns.clone(), false),
+        "from 10.0.0.1:80",
+        r#"{"source":{"ip":"10.0.0.1","port":80}}"#,
+    );
+    check(
+        step(patterns.clone(), false),
+        "a=b 1.5 é",
+        r#"{"p":"a=b","n":1.5,"rest":"é"}"#,
+    );
+    check(
+        step(patterns, false),
+        "nothing",
+        r#"no_match {"message":"nothing"}"#,
+    );
+    let twice = json!(["%{WORD:w} %{WORD:w}"]);
+    check(step(twice.clone(), false), "a b", r#"{"w":"a"}"#);
+    check(step(twice, true), "a b", r#"{"w":["a","b"]}"#);
+}
+
+#[test]
+fn dates_are_read_by_the_first_format_that_fits() {
+    let step = |formats: Json| json!([{"date": {"field": "message", "formats": formats, "target_field": "t", "timezone": "Europe/Berlin"}}, {"keep": {"field": "t"}}]);
+    check(
+        step(json!(["dd/MMM/yyyy:HH:mm:ss Z", "yyyy-MM-dd HH:mm:ss"])),
+        "2026-07-02 03:04:05",
+        r#"{"t":"2026-07-02T01:04:05.000Z"}"#,
+    );
+    check(
+        step(json!(["%d/%b/%Y:%H:%M:%S %z"])),
+        "02/Jan/2026:03:04:05 +0000",
+        r#"{"t":"2026-01-02T03:04:05.000Z"}"#,
+    );
+    check(
+        step(json!(["ISO8601"])),
+        "2026-07-02T03:04:05.5Z",
+        r#"{"t":"2026-07-02T03:04:05.500Z"}"#,
+    );
+    check(
+        step(json!(["UNIX"])),
+        "1767323045.25",
+        r#"{"t":"2026-01-02T03:04:05.250Z"}"#,
+    );
+    check(
+        step(json!(["UNIX_MS"])),
+        "1767323045678",
+        r#"{"t":"2026-01-02T03:04:05.678Z"}"#,
+    );
+    check(
+        step(json!(["yyyy-MM-dd"])),
+        "soon",
+        r#"not_a_date {"message":"soon"}"#,
     );
 }
 

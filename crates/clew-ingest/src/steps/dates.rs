@@ -8,6 +8,7 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
 use crate::java::java_text;
 use crate::members::{names, optional, text};
+use crate::text::{Moment, Times};
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
 const TARGET_DEFAULT: &str = "@timestamp";
@@ -19,6 +20,8 @@ const TAI_EPOCH: i64 = (1 << 62) + 10;
 #[derive(Debug)]
 enum Reading {
     Format(DateFormat),
+    /// A format of `strptime`.
+    Moment(Moment),
     /// Seconds since the epoch.
     Unix,
     /// A label of TAI64N: `@` and 24 digits to the base 16, eight of them nanoseconds.
@@ -54,10 +57,14 @@ impl Readings {
 /// Reads a date and writes it in one format.
 #[derive(Debug)]
 pub(crate) struct DateStep {
-    field: String,
-    target: String,
+    pub(crate) field: String,
+    pub(crate) target: String,
     readings: Readings,
     output: DateFormat,
+    /// The formats as they are written, the zone, and whether dates are written as no other format says.
+    pub(crate) formats: Vec<String>,
+    pub(crate) zone: Option<String>,
+    pub(crate) is_written_plainly: bool,
 }
 
 impl DateStep {
@@ -73,8 +80,17 @@ impl DateStep {
             field,
             target: target.unwrap_or_else(|| TARGET_DEFAULT.to_string()),
             readings: Readings::parse(&formats, zone.as_deref())?,
+            formats,
+            zone,
+            is_written_plainly: output.is_none(),
             output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
         })
+    }
+
+    /// A text as one of the formats reads it.
+    pub(crate) fn read_by(&self, format: usize, text: &str) -> Option<i64> {
+        let reading = self.readings.readings.get(format)?;
+        reading.read(text, &self.readings.zone)
     }
 
     pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
@@ -93,6 +109,7 @@ impl Reading {
             Reading::Format(format) => format
                 .parse_with_math_in(text, 0, Rounding::Down, zone)
                 .ok(),
+            Reading::Moment(moment) => moment.read(text, &mut Times::new(zone.clone())),
             Reading::Unix => DateFormat::parse("epoch_second")
                 .ok()?
                 .parse_value(text)
@@ -114,7 +131,11 @@ fn reading(name: &str) -> Result<Reading, DefinitionError> {
         "UNIX_MS" => Reading::Format(format("epoch_millis")?),
         "UNIX" => Reading::Unix,
         "TAI64N" => Reading::Tai,
-        other => Reading::Format(format(other)?),
+        other => match (format(other), Moment::compile(other)) {
+            (Ok(format), _) => Reading::Format(format),
+            (Err(_), Some(moment)) => Reading::Moment(moment),
+            (Err(error), None) => return Err(error),
+        },
     })
 }
 

@@ -6,17 +6,19 @@ use grok::parser::{GrokComponent, grok_split};
 use grok::{Grok as Patterns, Pattern};
 use serde_json::{Map, Value, json};
 
+use super::convert::Typed;
 use super::structured::text_of;
 use crate::document::Document;
 use crate::error::{DefinitionError, Failure, FailureKind};
 use crate::members::{flag, names, text};
+use crate::text::{self, Decision, Machine, Span};
 
 /// Patterns of one step.
 const PATTERNS_MAX: usize = 1000;
 
 /// What a capture becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Text,
     Integer,
     Float,
@@ -33,36 +35,74 @@ impl Kind {
         }
     }
 
-    fn of(self, captured: &str) -> Result<Value, Failure> {
-        let wrong = |_| Failure {
-            kind: FailureKind::NotANumber,
-            ..Failure::unfit(format!("For input string: \"{captured}\""))
-        };
-        Ok(match self {
-            Kind::Text => captured.into(),
-            Kind::Integer => captured
-                .parse::<i64>()
-                .map_err(|e| wrong(e.to_string()))?
-                .into(),
-            Kind::Float => json!(captured.parse::<f64>().map_err(|e| wrong(e.to_string()))?),
-            Kind::Bool => captured.eq_ignore_ascii_case("true").into(),
-        })
+    /// What a captured text spells, if it spells anything of this kind.
+    pub(crate) fn read(self, captured: &str) -> Option<Typed> {
+        match self {
+            Kind::Text => Some(Typed::Text),
+            Kind::Integer => captured.parse().ok().map(Typed::Whole),
+            Kind::Float => captured.parse().ok().map(Typed::Float),
+            Kind::Bool => Some(Typed::Bool(captured.eq_ignore_ascii_case("true"))),
+        }
     }
+
+    fn of(self, captured: &str) -> Result<Value, Failure> {
+        match self.read(captured) {
+            Some(Typed::Text) => Ok(captured.into()),
+            Some(Typed::Whole(number)) => Ok(number.into()),
+            Some(Typed::Float(number)) => Ok(json!(number)),
+            Some(Typed::Bool(truth)) => Ok(truth.into()),
+            None => Err(Failure {
+                kind: FailureKind::NotANumber,
+                ..Failure::unfit(format!("For input string: \"{captured}\""))
+            }),
+        }
+    }
+}
+
+/// A capture of an expression.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    /// Its name in the expression.
+    name: String,
+    /// The field that it is for.
+    pub(crate) field: String,
+    pub(crate) kind: Kind,
+    /// Its group in the fast pattern.
+    group: usize,
 }
 
 /// One expression, compiled.
 #[derive(Debug)]
-struct Expression {
+pub(crate) struct Expression {
     pattern: Pattern,
-    /// Names in the expression, the fields they are for, and what is made of them; in the order in
-    /// which they are written.
-    captures: Vec<(String, String, Kind)>,
+    /// The same, where it is made of what is fast.
+    fast: Option<text::Pattern>,
+    /// In the order in which they are written.
+    pub(crate) captures: Vec<Capture>,
+}
+
+/// Memory that matching uses again.
+#[derive(Debug, Default)]
+pub(crate) struct Matching {
+    machine: Machine,
+    /// Where each capture was found, by its number.
+    pub(crate) places: Vec<Option<Span>>,
 }
 
 impl Expression {
     /// Compiles an expression. Fields may have any name, which captures may not: they get others.
-    fn compile(written: &str, patterns: &Patterns) -> Result<Self, DefinitionError> {
-        let mut captures = Vec::new();
+    fn compile(
+        written: &str,
+        patterns: &Patterns,
+        definitions: &BTreeMap<&str, &str>,
+    ) -> Result<Self, DefinitionError> {
+        let refused = |reason: &str| {
+            DefinitionError::refused(
+                "patterns",
+                format!("Invalid regex pattern found in: [{written}]. {reason}"),
+            )
+        };
+        let mut captures: Vec<Capture> = Vec::new();
         let mut renamed = String::new();
         for component in grok_split(written) {
             match component {
@@ -78,33 +118,75 @@ impl Expression {
                         renamed.push_str(pattern);
                         continue;
                     }
-                    let capture = format!("capture{}", captures.len());
-                    renamed.push_str(&format!("%{{{name}:{capture}}}"));
-                    captures.push((capture, path(alias), Kind::named(extract)));
+                    let capture = Capture {
+                        name: format!("capture{}", captures.len()),
+                        field: path(alias),
+                        kind: Kind::named(extract),
+                        group: 0,
+                    };
+                    renamed.push_str(&format!("%{{{name}:{}}}", capture.name));
+                    captures.push(capture);
                 }
                 GrokComponent::RegularExpression { string, .. } => renamed.push_str(string),
-                GrokComponent::PatternError(reason) => {
-                    return Err(DefinitionError::refused(
-                        "patterns",
-                        format!("Invalid regex pattern found in: [{written}]. {reason:?}"),
-                    ));
-                }
+                GrokComponent::PatternError(reason) => return Err(refused(&format!("{reason:?}"))),
             }
         }
-        let pattern = patterns.compile(&renamed, true).map_err(|error| {
-            DefinitionError::refused(
-                "patterns",
-                format!("Invalid regex pattern found in: [{written}]. {error}"),
-            )
-        })?;
+        let pattern = patterns.compile(&renamed, true);
+        let pattern = pattern.map_err(|error| refused(&error.to_string()))?;
         // Groups that are named by the expression itself, or inside the patterns that it is made of.
         for name in pattern.capture_names() {
-            if !captures.iter().any(|(capture, ..)| capture == name) {
+            if !captures.iter().any(|capture| capture.name == name) {
                 let kind = Kind::named(pattern.get_extract(name).unwrap_or_default());
-                captures.push((name.to_string(), path(name), kind));
+                captures.push(Capture {
+                    name: name.to_string(),
+                    field: path(name),
+                    kind,
+                    group: 0,
+                });
             }
         }
-        Ok(Expression { pattern, captures })
+        let lookup = |name: &str| definitions.get(name).copied();
+        let fast = text::Pattern::compile(&renamed, &lookup)
+            .filter(|fast| fast.names().len() == captures.len());
+        let fast = fast.filter(|fast| {
+            captures.iter_mut().all(|capture| {
+                let group = fast.names().iter().position(|name| *name == capture.name);
+                capture.group = group.unwrap_or_default();
+                group.is_some()
+            })
+        });
+        Ok(Expression {
+            pattern,
+            fast,
+            captures,
+        })
+    }
+
+    /// Whether a line matches; where the captures are is then told.
+    pub(crate) fn find(&self, line: &str, matching: &mut Matching) -> bool {
+        matching.places.clear();
+        if let Some(fast) = &self.fast {
+            match fast.find(line, &mut matching.machine) {
+                Decision::No => return false,
+                Decision::Yes => {
+                    let captures = self.captures.iter();
+                    let places = captures.map(|one| fast.group(&matching.machine, one.group));
+                    matching.places.extend(places);
+                    return true;
+                }
+                Decision::Unknown => {}
+            }
+        }
+        let Some(found) = self.pattern.match_against(line) else {
+            return false;
+        };
+        let place = |capture: &Capture| {
+            let part = found.get(&capture.name)?;
+            let start = part.as_ptr().addr() - line.as_ptr().addr();
+            Some(Span::new(start, start + part.len()))
+        };
+        matching.places.extend(self.captures.iter().map(place));
+        true
     }
 }
 
@@ -116,19 +198,21 @@ fn path(name: &str) -> String {
 /// The step.
 #[derive(Debug)]
 pub(crate) struct Grok {
-    field: String,
-    expressions: Vec<Expression>,
+    pub(crate) field: String,
+    pub(crate) expressions: Vec<Expression>,
     /// Whether the number of the expression that matched is told.
-    trace: bool,
+    pub(crate) trace: bool,
     /// Whether a field that is captured several times becomes a list.
-    all: bool,
-    ignore_missing: bool,
+    pub(crate) all: bool,
+    pub(crate) ignore_missing: bool,
 }
 
 impl Grok {
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
-        if let Some(own) = config.remove("pattern_definitions") {
+        let mut definitions: BTreeMap<&str, &str> = grok_patterns();
+        let own = config.remove("pattern_definitions");
+        if let Some(own) = &own {
             let own = own.as_object().ok_or_else(|| {
                 DefinitionError::refused("pattern_definitions", "property isn't a map")
             })?;
@@ -137,6 +221,7 @@ impl Grok {
                     .as_str()
                     .ok_or_else(|| DefinitionError::missing(name))?;
                 patterns.add_pattern(name.as_str(), definition);
+                definitions.insert(name, definition);
             }
         }
         let written =
@@ -155,7 +240,7 @@ impl Grok {
         }
         let expressions = written
             .iter()
-            .map(|one| Expression::compile(one, &patterns));
+            .map(|one| Expression::compile(one, &patterns, &definitions));
         Ok(Grok {
             field: text(config, "field")?,
             expressions: expressions.collect::<Result<_, _>>()?,
@@ -169,28 +254,23 @@ impl Grok {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
-        let found = self
-            .expressions
-            .iter()
-            .enumerate()
-            .find_map(|(number, expression)| {
-                let matches = expression.pattern.match_against(&line)?;
-                Some((number, expression, matches))
-            });
-        let (number, expression, matches) = found.ok_or_else(|| {
+        let mut matching = Matching::default();
+        let mut expressions = self.expressions.iter().enumerate();
+        let found = expressions.find(|(_, expression)| expression.find(&line, &mut matching));
+        let (number, expression) = found.ok_or_else(|| {
             Failure::unfit(format!(
                 "Provided Grok expressions do not match field value: [{line}]"
             ))
         })?;
         let mut fields: Vec<(&String, Vec<Value>)> = Vec::new();
-        for (capture, field, kind) in &expression.captures {
-            let Some(captured) = matches.get(capture) else {
+        for (capture, place) in expression.captures.iter().zip(&matching.places) {
+            let Some(place) = place else {
                 continue;
             };
-            let value = kind.of(captured)?;
-            match fields.iter_mut().find(|(name, _)| *name == field) {
+            let value = capture.kind.of(place.of(&line))?;
+            match fields.iter_mut().find(|(name, _)| *name == &capture.field) {
                 Some((_, values)) => values.push(value),
-                None => fields.push((field, vec![value])),
+                None => fields.push((&capture.field, vec![value])),
             }
         }
         for (field, mut values) in fields {

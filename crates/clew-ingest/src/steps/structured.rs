@@ -7,21 +7,22 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure, wrong_type};
 use crate::java;
 use crate::members::{flag, names, optional, pattern, text};
+use crate::text::{self, Cell, PairValue, pairs};
 
 /// `a=1 b=2`.
 #[derive(Debug)]
 pub(crate) struct KeyValues {
-    field: String,
-    target: Option<String>,
-    between_pairs: Regex,
-    within_pair: Regex,
+    pub(crate) field: String,
+    pub(crate) target: Option<String>,
+    pub(crate) between_pairs: Regex,
+    pub(crate) within_pair: Regex,
     include: Option<Vec<String>>,
     exclude: Vec<String>,
-    prefix: String,
+    pub(crate) prefix: String,
     trim_key: Vec<char>,
     trim_value: Vec<char>,
     strip_brackets: bool,
-    ignore_missing: bool,
+    pub(crate) ignore_missing: bool,
 }
 
 impl KeyValues {
@@ -53,26 +54,15 @@ impl KeyValues {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
-        for pair in self.between_pairs.split(&line) {
-            let mut parts = self.within_pair.splitn(pair, 2);
-            let (Some(key), Some(value)) = (parts.next(), parts.next()) else {
-                return Err(Failure::unfit(format!(
-                    "field [{}] does not contain value_split [{}]",
-                    self.field, self.within_pair
-                )));
-            };
-            let key = key.trim_matches(self.trim_key.as_slice());
-            let included = self
-                .include
-                .as_ref()
-                .is_none_or(|names| names.iter().any(|name| name == key));
-            if !included || self.exclude.iter().any(|name| name == key) {
+        let mut found = Vec::new();
+        let is_whole = pairs(&line, &self.between_pairs, &self.within_pair, &mut found);
+        for pair in found {
+            let PairValue::Text(value) = pair.value else {
                 continue;
-            }
-            let mut value = value.trim_matches(self.trim_value.as_slice());
-            if self.strip_brackets {
-                value = value.trim_matches(['(', ')', '<', '>', '[', ']', '"', '\'']);
-            }
+            };
+            let Some((key, value)) = self.cleaned(pair.key.of(&line), value.of(&line)) else {
+                continue;
+            };
             let path = match &self.target {
                 Some(target) => format!("{target}.{}{key}", self.prefix),
                 None => format!("{}{key}", self.prefix),
@@ -88,7 +78,34 @@ impl KeyValues {
             };
             document.set(&path, value)?;
         }
+        // What stands before a part that is no pair is set all the same.
+        if !is_whole {
+            return Err(Failure::unfit(format!(
+                "field [{}] does not contain value_split [{}]",
+                self.field, self.within_pair
+            )));
+        }
         Ok(())
+    }
+
+    /// A key and its value without what is around them, if the key is wanted.
+    pub(crate) fn cleaned<'a>(&self, key: &'a str, value: &'a str) -> Option<(&'a str, &'a str)> {
+        let key = key.trim_matches(self.trim_key.as_slice());
+        let included = self
+            .include
+            .as_ref()
+            .is_none_or(|names| names.iter().any(|name| name == key));
+        if !included || self.exclude.iter().any(|name| name == key) {
+            return None;
+        }
+        let value = value.trim_matches(self.trim_value.as_slice());
+        Some(match self.strip_brackets {
+            true => (
+                key,
+                value.trim_matches(['(', ')', '<', '>', '[', ']', '"', '\'']),
+            ),
+            false => (key, value),
+        })
     }
 }
 
@@ -111,13 +128,11 @@ pub(crate) fn text_of(
 /// A line of values.
 #[derive(Debug)]
 pub(crate) struct Csv {
-    field: String,
-    targets: Vec<String>,
-    separator: char,
-    quote: char,
-    trim: bool,
-    empty: Option<Value>,
-    ignore_missing: bool,
+    pub(crate) field: String,
+    pub(crate) targets: Vec<String>,
+    pub(crate) cells: text::Csv,
+    pub(crate) empty: Option<Value>,
+    pub(crate) ignore_missing: bool,
 }
 
 impl Csv {
@@ -138,9 +153,11 @@ impl Csv {
         Ok(Csv {
             field: text(config, "field")?,
             targets,
-            separator: one(optional(config, "separator")?, ',', "separator")?,
-            quote: one(optional(config, "quote")?, '"', "quote")?,
-            trim: flag(config, "trim", false)?,
+            cells: text::Csv {
+                separator: one(optional(config, "separator")?, ',', "separator")?,
+                quote: one(optional(config, "quote")?, '"', "quote")?,
+                trim: flag(config, "trim", false)?,
+            },
             empty: config.remove("empty_value"),
             ignore_missing: flag(config, "ignore_missing", false)?,
         })
@@ -150,7 +167,15 @@ impl Csv {
         let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
             return Ok(());
         };
-        for (target, value) in self.targets.iter().zip(self.cells(&line)?) {
+        let (mut cells, mut made) = (Vec::new(), String::new());
+        if !self.cells.cut(&line, &mut cells, &mut made) {
+            return Err(Failure::unfit("Unmatched quote"));
+        }
+        for (target, cell) in self.targets.iter().zip(cells) {
+            let value = match cell {
+                Cell::Line(span) => span.of(&line),
+                Cell::Made(span) => span.of(&made),
+            };
             match (value.is_empty(), &self.empty) {
                 (false, _) => document.set(target, value.into())?,
                 (true, Some(empty)) => document.set(target, empty.clone())?,
@@ -158,42 +183,5 @@ impl Csv {
             }
         }
         Ok(())
-    }
-
-    fn cells(&self, line: &str) -> Result<Vec<String>, Failure> {
-        let mut cells = Vec::new();
-        let mut cell = String::new();
-        let (mut quoted, mut was_quoted) = (false, false);
-        let mut letters = line.chars().peekable();
-        while let Some(letter) = letters.next() {
-            if letter == self.quote {
-                if quoted && letters.peek() == Some(&self.quote) {
-                    cell.push(letter);
-                    letters.next();
-                } else {
-                    quoted = !quoted;
-                    was_quoted = true;
-                }
-            } else if letter == self.separator && !quoted {
-                cells.push(self.finished(&cell, was_quoted));
-                cell.clear();
-                was_quoted = false;
-            } else {
-                cell.push(letter);
-            }
-        }
-        if quoted {
-            return Err(Failure::unfit("Unmatched quote"));
-        }
-        cells.push(self.finished(&cell, was_quoted));
-        Ok(cells)
-    }
-
-    fn finished(&self, cell: &str, was_quoted: bool) -> String {
-        if self.trim && !was_quoted {
-            cell.trim().to_string()
-        } else {
-            cell.to_string()
-        }
     }
 }

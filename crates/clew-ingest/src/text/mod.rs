@@ -2,11 +2,21 @@
 //! allocate nothing for a line, so that steps of pipelines and the collector's plans share them.
 
 mod civil;
+mod csv;
 mod dissect;
+mod json;
+mod moment;
+mod pairs;
+mod pattern;
 mod separator;
 mod span;
 
 pub use civil::{Civil, Times};
+pub(crate) use csv::{Cell, Csv};
 pub(crate) use dissect::{Dissect, Found, Key, KeyKind};
+pub(crate) use json::{Member, is_json, members};
+pub(crate) use moment::Moment;
+pub(crate) use pairs::{Pair, PairValue, logfmt, pairs};
+pub(crate) use pattern::{Decision, Machine, Pattern};
 pub(crate) use span::LINE_BYTES_MAX;
 pub use span::Span;

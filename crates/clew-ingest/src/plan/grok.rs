@@ -1,0 +1,69 @@
+//! `grok`: the first of some expressions that a text matches, its captures as fields.
+
+use super::cut::line_of;
+use super::read::slot;
+use super::step::{Step, Work};
+use crate::error::DefinitionError;
+use crate::event::{Event, Reason, Slot, Value};
+use crate::pipeline::Flow;
+use crate::steps::convert::Typed;
+use crate::steps::grok::{Grok, Matching};
+
+#[derive(Debug)]
+struct GrokStep {
+    field: Slot,
+    step: Grok,
+    /// The fields of the captures of each expression.
+    slots: Vec<Vec<Slot>>,
+    matching: Matching,
+}
+
+pub(super) fn grok(event: &mut Event, step: Grok) -> Result<Box<dyn Step>, DefinitionError> {
+    let mut slots = Vec::new();
+    for expression in &step.expressions {
+        let captures = expression.captures.iter();
+        let of_one = captures.map(|capture| slot(event, &capture.field));
+        slots.push(of_one.collect::<Result<_, _>>()?);
+    }
+    Ok(Box::new(GrokStep {
+        field: slot(event, &step.field)?,
+        step,
+        slots,
+        matching: Matching::default(),
+    }))
+}
+
+impl Step for GrokStep {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(line) = line_of(event, self.field, self.step.ignore_missing)? else {
+            return Ok(Flow::On);
+        };
+        let (text, matching) = (event.at(line), &mut self.matching);
+        let mut expressions = self.step.expressions.iter().zip(&self.slots);
+        let found = expressions.find(|(expression, _)| expression.find(text, matching));
+        let (expression, slots) = found.ok_or(Reason::NoMatch)?;
+        for (number, capture) in expression.captures.iter().enumerate() {
+            let Some(place) = matching.places[number] else {
+                continue;
+            };
+            let place = place.after(line.start());
+            let value = match capture.kind.read(event.at(place)) {
+                Some(Typed::Text) => Value::Text(place),
+                Some(Typed::Whole(number)) => Value::Int(number),
+                Some(Typed::Float(number)) => Value::Float(number),
+                Some(Typed::Bool(truth)) => Value::Bool(truth),
+                None => return Err(Reason::NotConvertible),
+            };
+            // The first that was captured for a field, or all of them as a list.
+            let slot = slots[number];
+            let was_captured = (0..number)
+                .any(|before| slots[before] == slot && matching.places[before].is_some());
+            match (was_captured, self.step.all) {
+                (false, _) => event.put(slot, value)?,
+                (true, true) => event.append(slot, value)?,
+                (true, false) => {}
+            }
+        }
+        Ok(Flow::On)
+    }
+}

@@ -1,0 +1,188 @@
+//! Steps whose texts bring the names of fields: `kv`, `logfmt`; and `csv`, whose cells have theirs in the definition.
+
+use serde_json::{Map, Value as Json};
+
+use super::cut::line_of;
+use super::read::slot;
+use super::step::{Step, Work};
+use crate::error::DefinitionError;
+use crate::event::{Event, Reason, Slot, Value};
+use crate::members::{flag, optional, text};
+use crate::pipeline::Flow;
+use crate::steps::structured::{Csv, KeyValues};
+use crate::text::{Cell, Pair, PairValue, Span, logfmt, pairs};
+
+/// `kv`.
+#[derive(Debug)]
+struct KeyValueStep {
+    field: Slot,
+    step: KeyValues,
+    found: Vec<Pair>,
+}
+
+pub(super) fn key_values(
+    event: &mut Event,
+    step: KeyValues,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    Ok(Box::new(KeyValueStep {
+        field: slot(event, &step.field)?,
+        step,
+        found: Vec::new(),
+    }))
+}
+
+impl Step for KeyValueStep {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(line) = line_of(event, self.field, self.step.ignore_missing)? else {
+            return Ok(Flow::On);
+        };
+        let step = &self.step;
+        let text = event.at(line);
+        if !pairs(
+            text,
+            &step.between_pairs,
+            &step.within_pair,
+            &mut self.found,
+        ) {
+            return Err(Reason::NoMatch);
+        }
+        for pair in &self.found {
+            let PairValue::Text(value) = pair.value else {
+                continue;
+            };
+            let (key, value) = (pair.key.after(line.start()), value.after(line.start()));
+            let Some(cleaned) = step.cleaned(event.at(key), event.at(value)) else {
+                continue;
+            };
+            let (key, value) = (event.place_of(cleaned.0), event.place_of(cleaned.1));
+            let slot = named(event, step.target.as_deref(), &step.prefix, key)?;
+            event.append(slot, Value::Text(value))?;
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// The slot of a name that is in the texts, inside a field and behind a prefix.
+fn named(
+    event: &mut Event,
+    target: Option<&str>,
+    prefix: &str,
+    name: Span,
+) -> Result<Slot, Reason> {
+    if target.is_none() && prefix.is_empty() {
+        return event.slot_at(name);
+    }
+    let path = event.own(|out| {
+        if let Some(target) = target {
+            out.push_str(target);
+            out.push('.');
+        }
+        out.push_str(prefix);
+        out.extend_from_within(name.range());
+    });
+    event.slot_at(path)
+}
+
+/// `logfmt`.
+#[derive(Debug)]
+struct Logfmt {
+    field: Slot,
+    target: Option<String>,
+    ignore_missing: bool,
+    found: Vec<Pair>,
+}
+
+pub(super) fn read_logfmt(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    Ok(Box::new(Logfmt {
+        field: slot(event, &text(config, "field")?)?,
+        target: optional(config, "target_field")?,
+        ignore_missing: flag(config, "ignore_missing", false)?,
+        found: Vec::new(),
+    }))
+}
+
+impl Step for Logfmt {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(line) = line_of(event, self.field, self.ignore_missing)? else {
+            return Ok(Flow::On);
+        };
+        if !logfmt(event.at(line), &mut self.found) {
+            return Err(Reason::NoMatch);
+        }
+        for pair in &self.found {
+            let value = match pair.value {
+                PairValue::Text(span) => Value::Text(span.after(line.start())),
+                // Escapes that JSON does not have stay as they are.
+                PairValue::Json(span) => {
+                    let span = span.after(line.start());
+                    let inside = Span::new(span.start() + 1, span.end() - 1);
+                    event.checked_json(span).unwrap_or(Value::Text(inside))
+                }
+                PairValue::Nothing => Value::Bool(true),
+            };
+            let key = pair.key.after(line.start());
+            let slot = named(event, self.target.as_deref(), "", key)?;
+            event.append(slot, value)?;
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// `csv`.
+#[derive(Debug)]
+struct CsvStep {
+    field: Slot,
+    targets: Vec<Slot>,
+    empty: Option<String>,
+    step: Csv,
+    cells: Vec<Cell>,
+    made: String,
+}
+
+pub(super) fn csv(event: &mut Event, step: Csv) -> Result<Box<dyn Step>, DefinitionError> {
+    let targets = step.targets.iter().map(|target| slot(event, target));
+    let targets = targets.collect::<Result<_, _>>()?;
+    Ok(Box::new(CsvStep {
+        field: slot(event, &step.field)?,
+        targets,
+        empty: step.empty.as_ref().map(Json::to_string),
+        step,
+        cells: Vec::new(),
+        made: String::new(),
+    }))
+}
+
+impl Step for CsvStep {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(line) = line_of(event, self.field, self.step.ignore_missing)? else {
+            return Ok(Flow::On);
+        };
+        self.made.clear();
+        if !self
+            .step
+            .cells
+            .cut(event.at(line), &mut self.cells, &mut self.made)
+        {
+            return Err(Reason::NoMatch);
+        }
+        let made = event.own(|out| out.push_str(&self.made));
+        for (target, cell) in self.targets.iter().zip(&self.cells) {
+            let span = match cell {
+                Cell::Line(span) => span.after(line.start()),
+                Cell::Made(span) => span.after(made.start()),
+            };
+            match (&self.empty, span.is_empty()) {
+                (_, false) => event.put(*target, Value::Text(span))?,
+                (None, true) => {}
+                (Some(empty), true) => {
+                    let json = event.own(|out| out.push_str(empty));
+                    event.put(*target, Value::Json(json))?;
+                }
+            }
+        }
+        Ok(Flow::On)
+    }
+}

@@ -1,0 +1,304 @@
+//! The members of an object of JSON: where they stand in a text, which is held to be JSON all through (RFC 8259). Nothing is
+//! made of the values, and nothing allocated, whether the text is JSON or not.
+
+use super::span::{Span, TEXT_BYTES_MAX};
+use crate::json_text::next_special;
+
+/// Objects and lists inside each other; what is deeper servers do not take.
+const DEPTH_MAX: usize = 60;
+
+/// One member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Its name, without quotes.
+    pub(crate) name: Span,
+    /// Whether the name has escapes.
+    pub(crate) is_escaped: bool,
+    /// Its value as it stands.
+    pub(crate) value: Span,
+}
+
+/// Finds the members of the object that a text is; false if it is none.
+pub(crate) fn members(text: &str, found: &mut Vec<Member>) -> bool {
+    found.clear();
+    if text.len() > TEXT_BYTES_MAX {
+        return false;
+    }
+    let mut scanner = Scanner {
+        bytes: text.as_bytes(),
+        at: 0,
+    };
+    scanner.object(0, |member| found.push(member)).is_some() && scanner.is_done()
+}
+
+/// Whether a text is JSON.
+pub(crate) fn is_json(text: &str) -> bool {
+    let mut scanner = Scanner {
+        bytes: text.as_bytes(),
+        at: 0,
+    };
+    text.len() <= TEXT_BYTES_MAX && scanner.value(0).is_some() && scanner.is_done()
+}
+
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn is_done(&mut self) -> bool {
+        self.skip_space();
+        self.at == self.bytes.len()
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no space.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.bytes.get(self.at).copied()
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn object(&mut self, depth: usize, mut each: impl FnMut(Member)) -> Option<()> {
+        self.expect(b'{')?;
+        if depth >= DEPTH_MAX {
+            return None;
+        }
+        if self.peek()? == b'}' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.expect(b'"')?;
+            let start = self.at;
+            let is_escaped = self.string()?;
+            let name = Span::new(start, self.at - 1);
+            self.expect(b':')?;
+            self.skip_space();
+            let start = self.at;
+            self.value(depth + 1)?;
+            each(Member {
+                name,
+                is_escaped,
+                value: Span::new(start, self.at),
+            });
+            match self.peek()? {
+                b',' => self.at += 1,
+                b'}' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Option<()> {
+        self.expect(b'[')?;
+        if depth >= DEPTH_MAX {
+            return None;
+        }
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.value(depth + 1)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Option<()> {
+        match self.peek()? {
+            b'"' => {
+                self.at += 1;
+                self.string().map(drop)
+            }
+            b'{' => self.object(depth, |_| ()),
+            b'[' => self.list(depth),
+            b't' => self.word(b"true"),
+            b'f' => self.word(b"false"),
+            b'n' => self.word(b"null"),
+            _ => self.number(),
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) -> Option<()> {
+        let is_there = self.bytes[self.at..].starts_with(word);
+        is_there.then(|| self.at += word.len())
+    }
+
+    /// A string whose first quote is behind; says whether it has escapes.
+    fn string(&mut self) -> Option<bool> {
+        let mut is_escaped = false;
+        loop {
+            self.at = next_special(self.bytes, self.at);
+            match self.bytes.get(self.at)? {
+                b'"' => {
+                    self.at += 1;
+                    return Some(is_escaped);
+                }
+                b'\\' => {
+                    is_escaped = true;
+                    let length = match self.bytes.get(self.at + 1)? {
+                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+                        b'u' => {
+                            let digits = self.bytes.get(self.at + 2..self.at + 6)?;
+                            digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?
+                        }
+                        _ => return None,
+                    };
+                    self.at += length;
+                }
+                // A control character.
+                _ => return None,
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<()> {
+        if self.bytes.get(self.at) == Some(&b'-') {
+            self.at += 1;
+        }
+        match self.bytes.get(self.at)? {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    /// One digit or more.
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    const TEXTS: [&str; 44] = [
+        "{}",
+        " { } ",
+        r#"{"a":1}"#,
+        r#"{"a":1,"b":[1, 2,{"c":null}],"d":{"e":"f"}} "#,
+        r#"{"a\"b":"c\\d\u00e9\ud83d"}"#,
+        "{\"a\":\"\t\"}",
+        "{\"é\":\"ü€\"}",
+        r#"{"a":-0.5e+10,"b":0,"c":1E3,"d":true,"e":false}"#,
+        r#"{"a":01}"#,
+        r#"{"a":1.}"#,
+        r#"{"a":.5}"#,
+        r#"{"a":+1}"#,
+        r#"{"a":-}"#,
+        r#"{"a":1e}"#,
+        r#"{"a":tru}"#,
+        r#"{"a":nul"#,
+        r#"{"a"}"#,
+        r#"{"a":}"#,
+        r#"{"a":1,}"#,
+        r#"{,"a":1}"#,
+        r#"{"a":1 "b":2}"#,
+        r#"{"a":1}}"#,
+        r#"{"a":1} x"#,
+        r#"{"a":"\x"}"#,
+        r#"{"a":"\u12g4"}"#,
+        r#"{"a":"open"#,
+        r#"{"a":[1,]}"#,
+        r#"{"a":[,1]}"#,
+        r#"{"a":[1 2]}"#,
+        r#"{"a":[}"#,
+        "",
+        " ",
+        "[]",
+        "[1,2",
+        "1",
+        "\"x\"",
+        "{a:1}",
+        "{'a':1}",
+        r#"{"a":1,"a":2}"#,
+        r#"{"":""}"#,
+        "{\"a\":\n[\r\n]\t}",
+        "null",
+        "truex",
+        r#"{"long name of a member":"a text that is longer than a word"}"#,
+    ];
+
+    #[test]
+    fn it_takes_what_the_parser_of_documents_takes_and_finds_the_same_members() {
+        let mut found = Vec::new();
+        for text in TEXTS {
+            let theirs: Result<serde_json::Map<String, serde_json::Value>, _> =
+                serde_json::from_str(text);
+            let raw: Result<std::collections::BTreeMap<String, &RawValue>, _> =
+                serde_json::from_str(text);
+            // Half of a pair of surrogates is no text, which is told when it is read.
+            let is_whole = theirs.is_ok() || text.contains("\\ud83d");
+            assert_eq!(members(text, &mut found), is_whole, "{text}");
+            assert_eq!(
+                is_json(text),
+                serde_json::from_str::<&RawValue>(text).is_ok(),
+                "{text}"
+            );
+            if let (Ok(raw), true) = (raw, is_whole) {
+                for member in &found {
+                    let name =
+                        serde_json::from_str::<String>(&format!("\"{}\"", member.name.of(text)))
+                            .unwrap();
+                    let last = found
+                        .iter()
+                        .rfind(|other| other.name.of(text) == member.name.of(text))
+                        .unwrap();
+                    assert_eq!(last.value.of(text), raw[&name].get(), "{text}");
+                }
+            }
+        }
+        // Every beginning of a text is none, or one by itself.
+        for text in TEXTS {
+            for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+                assert_eq!(
+                    is_json(&text[..end]),
+                    serde_json::from_str::<&RawValue>(&text[..end]).is_ok()
+                );
+            }
+        }
+        let deep = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(members(&deep(DEPTH_MAX - 1), &mut found));
+        assert!(!members(&deep(DEPTH_MAX), &mut found));
+    }
+}

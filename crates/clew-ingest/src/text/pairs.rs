@@ -1,0 +1,156 @@
+//! Keys and values: `a=1;b=2` with separators as regular expressions, and logfmt, `a=1 b="two words" c`.
+
+use regex::Regex;
+
+use super::span::{Span, TEXT_BYTES_MAX};
+
+/// A key and its value, as parts of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) key: Span,
+    pub(crate) value: PairValue,
+}
+
+/// What a key has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PairValue {
+    /// A part of the text as it is.
+    Text(Span),
+    /// A string of JSON, quotes included.
+    Json(Span),
+    /// Nothing but its name.
+    Nothing,
+}
+
+/// The pairs of a text; false, with those before it, if a part of it is no pair.
+pub(crate) fn pairs(
+    text: &str,
+    between_pairs: &Regex,
+    within_pair: &Regex,
+    found: &mut Vec<Pair>,
+) -> bool {
+    found.clear();
+    if text.len() > TEXT_BYTES_MAX {
+        return false;
+    }
+    let mut start = 0;
+    let mut separators = between_pairs.find_iter(text);
+    loop {
+        let separator = separators.next();
+        let end = separator.map_or(text.len(), |found| found.start());
+        let Some(within) = within_pair.find(&text[start..end]) else {
+            return false;
+        };
+        found.push(Pair {
+            key: Span::new(start, start + within.start()),
+            value: PairValue::Text(Span::new(start + within.end(), end)),
+        });
+        match separator {
+            None => return true,
+            Some(separator) => start = separator.end(),
+        }
+    }
+}
+
+/// The pairs of a line of logfmt; false if it has none, or a quote is not closed.
+pub(crate) fn logfmt(text: &str, found: &mut Vec<Pair>) -> bool {
+    found.clear();
+    let bytes = text.as_bytes();
+    if bytes.len() > TEXT_BYTES_MAX {
+        return false;
+    }
+    let mut at = 0;
+    loop {
+        at += bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        if at == bytes.len() {
+            return !found.is_empty();
+        }
+        let key_end = at + word(&bytes[at..], true);
+        let key = Span::new(at, key_end);
+        if key.is_empty() {
+            return false;
+        }
+        if bytes.get(key_end) != Some(&b'=') {
+            found.push(Pair {
+                key,
+                value: PairValue::Nothing,
+            });
+            at = key_end;
+            continue;
+        }
+        let start = key_end + 1;
+        let value = match bytes.get(start) {
+            Some(b'"') => {
+                let Some(end) = quoted(&bytes[start..]).map(|length| start + length) else {
+                    return false;
+                };
+                at = end;
+                let has_escapes = memchr::memchr(b'\\', &bytes[start..end]).is_some();
+                match has_escapes {
+                    true => PairValue::Json(Span::new(start, end)),
+                    false => PairValue::Text(Span::new(start + 1, end - 1)),
+                }
+            }
+            _ => {
+                at = start + word(&bytes[start..], false);
+                PairValue::Text(Span::new(start, at))
+            }
+        };
+        found.push(Pair { key, value });
+    }
+}
+
+/// How long the word is that a text begins with; keys end at `=` too.
+fn word(bytes: &[u8], is_key: bool) -> usize {
+    let is_end = |byte: &u8| *byte == b' ' || *byte == b'\t' || (is_key && *byte == b'=');
+    bytes.iter().position(is_end).unwrap_or(bytes.len())
+}
+
+/// How long the text in quotes is that a text begins with, quotes included.
+fn quoted(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logfmt_has_words_quotes_and_bare_keys() {
+        let check = |line: &str, expected: Option<&str>| {
+            let mut found = Vec::new();
+            let shown = logfmt(line, &mut found).then(|| {
+                let pairs = found.iter().map(|pair| {
+                    let value = match pair.value {
+                        PairValue::Text(span) => span.of(line).to_owned(),
+                        PairValue::Json(span) => format!("json {}", span.of(line)),
+                        PairValue::Nothing => "-".to_owned(),
+                    };
+                    format!("{}:{value}", pair.key.of(line))
+                });
+                pairs.collect::<Vec<_>>().join("|")
+            });
+            assert_eq!(shown.as_deref(), expected, "{line:?}");
+        };
+        check(
+            "a=1 b=\"two words\"  c d=é",
+            Some("a:1|b:two words|c:-|d:é"),
+        );
+        check(r#"a="x\"y" b= c=d=e"#, Some(r#"a:json "x\"y"|b:|c:d=e"#));
+        check("a=\"open", None);
+        check("a=\"open\\", None);
+        check("=1", None);
+        check("", None);
+        check("  ", None);
+    }
+}
