@@ -13,7 +13,7 @@ pub(crate) struct Planned {
     pub(crate) plan: Plan,
     slots: Slots,
     /// Which origin the shared texts are of, and where they are.
-    shared: Option<(u64, Shared)>,
+    shared: Option<((u64, ParserName), Shared)>,
 }
 
 /// The fields that the collector sets.
@@ -22,22 +22,22 @@ struct Slots {
     timestamp: Slot,
     message: Slot,
     event: Slot,
-    dataset: Slot,
     parse_error: Slot,
     host: Slot,
     log: Slot,
-    path: Slot,
+    file: Slot,
     sender: Slot,
     offset: Slot,
     level: Slot,
     stream: Slot,
 }
 
-/// Texts that all lines of a file share.
+/// Objects that all lines of a file share, as JSON: whoever asks for a member of one has it taken apart.
 #[derive(Clone, Copy, Debug)]
 struct Shared {
     host: Span,
     place: Span,
+    event: Span,
 }
 
 /// What is known of a line when its processors begin.
@@ -65,12 +65,11 @@ impl Planned {
             timestamp: slot("@timestamp"),
             message: slot("message"),
             event: slot("event"),
-            dataset: slot("event.dataset"),
             parse_error: slot("event.parse_error"),
-            host: slot("host.name"),
+            host: slot("host"),
             log: slot("log"),
-            path: slot("log.file.path"),
-            sender: slot("log.source.address"),
+            file: slot("log.file"),
+            sender: slot("log.source"),
             offset: slot("log.offset"),
             level: slot("log.level"),
             stream: slot("stream"),
@@ -124,32 +123,41 @@ impl Planned {
     /// The event as the processors find it.
     pub(crate) fn begin(&mut self, text: &str, given: &Given<'_>) -> Result<(), Reason> {
         let event = &mut self.plan.event;
+        let of = (given.key, given.parser);
         let shared = match self.shared {
-            Some((key, shared)) if key == given.key => shared,
+            Some((known, shared)) if known == of => shared,
             _ => {
-                let spans = event.share(&[given.host, given.place.1]);
+                let spans = event.share(&[
+                    &format!("{{\"name\":{}}}", given.host),
+                    &match given.place {
+                        (Place::File, path) => format!("{{\"path\":{path}}}"),
+                        (Place::Sender, address) => format!("{{\"address\":{address}}}"),
+                    },
+                    &format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
+                ]);
                 let shared = Shared {
                     host: spans[0],
                     place: spans[1],
+                    event: spans[2],
                 };
-                self.shared = Some((given.key, shared));
+                self.shared = Some((of, shared));
                 shared
             }
         };
         let (record, line) = (given.record, given.line);
         let message = event.begin(text)?;
         let slots = &self.slots;
-        event.put(slots.timestamp, Value::Time(given.timestamp_ms))?;
-        event.put(slots.message, Value::Text(message))?;
-        event.put_text(slots.dataset, given.parser.as_str())?;
-        event.put(slots.host, Value::Json(shared.host))?;
+        event.place(slots.timestamp, Value::Time(given.timestamp_ms));
+        event.place(slots.message, Value::Text(message));
+        event.place(slots.event, Value::Json(shared.event));
+        event.place(slots.host, Value::Json(shared.host));
         let place = match given.place.0 {
-            Place::File => slots.path,
+            Place::File => slots.file,
             Place::Sender => slots.sender,
         };
-        event.put(place, Value::Json(shared.place))?;
+        event.place(place, Value::Json(shared.place));
         let offset = i64::try_from(line.offset).unwrap_or(i64::MAX);
-        event.put(slots.offset, Value::Int(offset))?;
+        event.place(slots.offset, Value::Int(offset));
         if let Some(level) = record.level {
             event.put_text(slots.level, level)?;
         }

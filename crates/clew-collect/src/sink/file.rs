@@ -14,6 +14,9 @@ use super::{Delivery, Sink, SinkError};
 use crate::config::Compression;
 use crate::event::Event;
 
+/// What is written at once.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// How a [`FileSink`] writes.
 #[derive(Clone, Debug)]
 pub struct FileSinkOptions {
@@ -44,6 +47,15 @@ struct Open {
     bytes: u64,
 }
 
+impl Open {
+    fn append(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
+        self.file.write_all_at(lines, self.bytes)?;
+        self.bytes += lines.len() as u64;
+        lines.clear();
+        Ok(())
+    }
+}
+
 impl FileSink {
     /// A sink that opens its file at the first batch.
     pub fn new(disk: Arc<dyn Disk>, options: FileSinkOptions) -> Self {
@@ -55,23 +67,30 @@ impl FileSink {
         }
     }
 
-    fn write(&mut self) -> io::Result<()> {
+    fn write(&mut self, batch: &[Event]) -> io::Result<()> {
         let mut open = match self.open.take() {
             Some(open) => open,
             None => self.opened()?,
         };
-        let more = self.lines.len() as u64;
+        let bytes = batch.iter().map(|event| event.document.len() as u64 + 1);
+        let more: u64 = bytes.sum();
         if open.bytes > 0 && open.bytes + more > self.options.rotate_bytes {
             open.file.sync_data()?;
             drop(open);
             self.rotate()?;
             open = self.opened()?;
         }
-        open.file.write_all_at(&self.lines, open.bytes)?;
+        // In pieces, so that what is written is still in the processor's cache.
+        for event in batch {
+            push_line(&mut self.lines, event);
+            if self.lines.len() >= PIECE_BYTES {
+                open.append(&mut self.lines)?;
+            }
+        }
+        open.append(&mut self.lines)?;
         if self.options.sync {
             open.file.sync_data()?;
         }
-        open.bytes += more;
         self.open = Some(open);
         Ok(())
     }
@@ -147,20 +166,17 @@ impl FileSink {
 impl Sink for FileSink {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
         self.lines.clear();
-        push_lines(&mut self.lines, batch);
-        self.write().map_err(|error| SinkError::Unusable {
+        self.write(batch).map_err(|error| SinkError::Unusable {
             reason: format!("cannot write {}: {error}", self.options.path.display()),
         })?;
         Ok(taken(batch))
     }
 }
 
-/// Every document and a line end.
-pub(super) fn push_lines(out: &mut Vec<u8>, batch: &[Event]) {
-    for event in batch {
-        out.extend_from_slice(&event.document);
-        out.push(b'\n');
-    }
+/// A document and a line end.
+pub(super) fn push_line(out: &mut Vec<u8>, event: &Event) {
+    out.extend_from_slice(&event.document);
+    out.push(b'\n');
 }
 
 /// A batch of which everything was taken.

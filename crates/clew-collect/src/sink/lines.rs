@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Write;
 
-use super::file::{push_lines, taken};
+use super::file::{push_line, taken};
 use super::{Delivery, Sink, SinkError};
 use crate::event::Event;
 
@@ -32,7 +32,9 @@ impl<W> fmt::Debug for LineSink<W> {
 impl<W: Write> Sink for LineSink<W> {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
         self.lines.clear();
-        push_lines(&mut self.lines, batch);
+        batch
+            .iter()
+            .for_each(|event| push_line(&mut self.lines, event));
         let written = self.out.write_all(&self.lines);
         let written = written.and_then(|()| self.out.flush());
         written.map_err(|error| SinkError::Unusable {
