@@ -1,6 +1,7 @@
 //! `clew bench`: measures the product's parts on the machine at hand and prints a table; with
 //! `--json` also writes it down for comparisons.
 
+mod collect;
 mod log;
 mod report;
 mod vectors;
@@ -17,6 +18,12 @@ pub(crate) struct BenchArguments {
 enum Part {
     /// The log: scans, appends, subscriptions, recovery, beside what the disk itself does.
     Log(log::LogBench),
+    /// The collector: lines a second of processor time, file to file.
+    #[command(
+        after_help = "Example:\n  clew bench collect app.log --processors \\\n    \
+                      '[{dissect: {field: message, pattern: \"%{a} %{b}\"}}, {remove: {field: message}}]'"
+    )]
+    Collect(collect::CollectBench),
     /// Vector search: builds a column from .npy files and searches it.
     #[command(
         after_help = "Example:\n  clew bench vectors --base base.npy --queries queries.npy \
@@ -28,6 +35,7 @@ enum Part {
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
     match &arguments.part {
         Part::Log(bench) => log::run(bench),
+        Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
     }
 }

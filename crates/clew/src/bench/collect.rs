@@ -1,0 +1,137 @@
+//! `clew bench collect`: how many lines a second of processor time reads, takes apart and writes; file to file, the registry on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use clew_collect::config::{Compression, ProcessorConfig};
+use clew_collect::{
+    CollectOptions, FileSink, FileSinkOptions, NoProgress, ParserChoice, StopToken, World,
+};
+use clew_platform::{RealClock, RealDisk, thread_allocations};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+
+use super::report::{Report, Spread};
+
+#[derive(Debug, Args)]
+pub(crate) struct CollectBench {
+    /// File of lines; on a file system in memory, so that the disk is not measured.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What the lines are: a parser's name, or `auto`.
+    #[arg(long, value_name = "NAME", default_value = "plain")]
+    parse: String,
+    /// Processors after the parser, as a YAML list.
+    #[arg(long, value_name = "YAML", default_value = "[]")]
+    processors: String,
+    /// Folder for the documents and the registry; a folder below it is used and removed.
+    #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
+    dir: PathBuf,
+    /// Rounds; the median is reported.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rounds: usize,
+    /// Also write the rows to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What one round found.
+struct Round {
+    lines: u64,
+    failed: u64,
+    cpu: Duration,
+    allocations: u64,
+    document_bytes: u64,
+}
+
+pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
+    let parse: ParserChoice = bench.parse.parse()?;
+    let processors: Vec<Value> = serde_yaml_ng::from_str(&bench.processors)
+        .context("the processors are not a list of YAML")?;
+    let processors: Vec<ProcessorConfig> = processors
+        .into_iter()
+        .map(ProcessorConfig::unnamed)
+        .collect();
+    let mut rounds = Vec::new();
+    for _ in 0..bench.rounds.max(1) {
+        rounds.push(round(bench, parse, &processors)?);
+    }
+    let Some(first) = rounds.first() else {
+        bail!("there was no round")
+    };
+    let mut rates: Vec<f64> = rounds.iter().map(rate).collect();
+    let Spread { median, min, max } = Spread::of(&mut rates);
+    let mut report = Report::default();
+    report.add(
+        "collect",
+        json!({"file": bench.file, "parse": bench.parse, "processors": bench.processors}),
+        json!({
+            "lines": first.lines, "failed": first.failed, "document_bytes": first.document_bytes,
+            "lines_per_cpu_s": median, "min": min, "max": max, "allocations": first.allocations,
+        }),
+    )?;
+    match &bench.json {
+        Some(path) => report.write(path),
+        None => Ok(()),
+    }
+}
+
+fn rate(round: &Round) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "a figure for people")]
+    let lines = round.lines as f64;
+    lines / round.cpu.as_secs_f64()
+}
+
+fn round(
+    bench: &CollectBench,
+    parse: ParserChoice,
+    processors: &[ProcessorConfig],
+) -> anyhow::Result<Round> {
+    let folder = bench
+        .dir
+        .join(format!("clew-bench-collect-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut options = CollectOptions::new(vec![bench.file.clone()], folder.join("registry.json"));
+    options.files[0].parse = parse;
+    options.processors = processors.to_vec();
+    let out = folder.join("documents.json");
+    let file = FileSinkOptions {
+        path: out.clone(),
+        rotate_bytes: u64::MAX,
+        files_kept: 0,
+        compression: Compression::None,
+        sync: true,
+    };
+    let mut sink = FileSink::new(Arc::new(RealDisk), file);
+    let stop = StopToken::new();
+    let world = World {
+        disk: Arc::new(RealDisk),
+        clock: Arc::new(RealClock::new()),
+        progress: &NoProgress,
+        stop: &stop,
+    };
+    let (before, allocated) = (cpu(), thread_allocations());
+    let report = clew_collect::run(&options, world, &mut sink)?;
+    let (cpu, allocations) = (cpu() - before, thread_allocations() - allocated);
+    let document_bytes = std::fs::metadata(&out).map_or(0, |found| found.len());
+    std::fs::remove_dir_all(&folder)
+        .with_context(|| format!("cannot remove {}", folder.display()))?;
+    Ok(Round {
+        lines: report.counters.lines_read,
+        failed: report.counters.parse_errors,
+        cpu,
+        allocations,
+        document_bytes,
+    })
+}
+
+/// Processor time of this process, user's and system's.
+fn cpu() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or_default())
+}

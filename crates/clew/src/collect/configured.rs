@@ -1,0 +1,65 @@
+//! The run that a configuration file asks for.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clew_collect::config::{CollectConfig, OutputConfig};
+use clew_collect::{
+    AllSinks, BulkSink, CollectOptions, FileSink, FileSinkOptions, LineSink, Mode, Sink, StopToken,
+};
+use clew_platform::RealDisk;
+
+/// Reads a configuration.
+pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let name = file.display().to_string();
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok(CollectConfig::parse(&name, &text, &variable)?)
+}
+
+/// The options of a run and where it sends to.
+pub(super) fn open(
+    file: &Path,
+    mode: Mode,
+    stop: &StopToken,
+) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
+    let config = read(file)?;
+    let options = config.options(mode)?;
+    let sinks = config.outputs.iter().map(|output| sink(output, stop));
+    let mut sinks = sinks.collect::<anyhow::Result<Vec<_>>>()?;
+    let sink = match sinks.len() {
+        1 => sinks.remove(0),
+        _ => Box::new(AllSinks(sinks)),
+    };
+    Ok((options, sink))
+}
+
+fn sink(output: &OutputConfig, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>> {
+    Ok(match output {
+        OutputConfig::Bulk(output) => {
+            let sink = BulkSink::new(output.options(super::login()?), stop.clone())
+                .with_context(|| format!("cannot send to {}", output.url))?;
+            match &output.buffer {
+                None => Box::new(sink),
+                Some(buffer) => {
+                    let disk = Arc::new(RealDisk);
+                    Box::new(buffer.open(disk, Box::new(sink), stop.clone())?)
+                }
+            }
+        }
+        OutputConfig::Stdout => Box::new(LineSink::new(std::io::stdout())),
+        OutputConfig::File(file) => {
+            let options = FileSinkOptions {
+                path: std::path::absolute(&file.path)
+                    .with_context(|| format!("cannot find {}", file.path.display()))?,
+                rotate_bytes: file.rotate_bytes,
+                files_kept: file.files_kept,
+                compression: file.compression,
+                sync: file.sync,
+            };
+            Box::new(FileSink::new(Arc::new(RealDisk), options))
+        }
+    })
+}

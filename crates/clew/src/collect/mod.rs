@@ -1,0 +1,216 @@
+//! `clew collect`: the collector with progress bars, until everything is read or Ctrl-C.
+
+mod configured;
+mod explain;
+mod report;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use clew_collect::{
+    BulkOptions, BulkSink, CollectOptions, Counters, LineSink, Mode, ParserChoice, ParserName,
+    Progress, Sink, StopToken, World,
+};
+use clew_platform::{RealClock, RealDisk};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+
+use crate::config::LoggingConfig;
+use crate::login;
+use crate::{logging, signals};
+
+const EXAMPLES: &str = "\
+Examples:
+  clew collect /var/log --parse auto --to http://127.0.0.1:9200
+  clew collect '/srv/app/*.log' --parse json --to http://127.0.0.1:9200 --index app
+  clew collect /var/log/nginx --parse nginx --to http://127.0.0.1:9200 --once
+  clew collect --config collect.yaml --dry-run
+  clew collect test app.log --config collect.yaml";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct CollectArguments {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Files, folders or patterns.
+    #[arg(
+        required_unless_present = "config",
+        conflicts_with = "config",
+        value_name = "PATH"
+    )]
+    paths: Vec<PathBuf>,
+    /// Configuration: inputs, processors, outputs (docs/collect.md).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Read everything there is and show the documents instead of sending them; no position is remembered.
+    #[arg(long)]
+    dry_run: bool,
+    /// What the lines are: `auto` or a parser's name.
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    parse: String,
+    /// Server to send to.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
+    to: String,
+    /// Index to write to.
+    #[arg(long, value_name = "NAME", default_value = "logs")]
+    index: String,
+    /// File that remembers how far each file was read.
+    #[arg(long, value_name = "FILE", default_value = "clew-registry.json")]
+    registry: PathBuf,
+    /// Stop when everything is read instead of waiting for more.
+    #[arg(long)]
+    once: bool,
+    /// No progress, no report: errors only.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show what each processor of a configuration makes of the lines of a file.
+    Test(explain::TestArguments),
+}
+
+pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
+    let level = if arguments.quiet { "error" } else { "warn" };
+    logging::start(&LoggingConfig {
+        level: level.to_string(),
+        ..LoggingConfig::default()
+    })?;
+    if let Some(What::Test(test)) = &arguments.what {
+        return explain::run(test);
+    }
+    let stop = StopToken::new();
+    stop_on_signals(&stop)?;
+    let (mut options, mut sink) = match &arguments.config {
+        Some(file) => configured::open(file, mode(arguments), &stop)?,
+        None => given(arguments, &stop)?,
+    };
+    // What a dry run remembers goes with its folder.
+    let folder = folder_of_dry_run(arguments.dry_run)?;
+    if let Some(folder) = &folder {
+        options.registry = folder.0.join("registry.json");
+        sink = Box::new(LineSink::new(std::io::stdout()));
+    }
+    options.validate()?;
+    let bar = Bar::new(arguments.quiet, options.mode == Mode::Once);
+    let world = World {
+        disk: Arc::new(RealDisk),
+        clock: Arc::new(RealClock::new()),
+        progress: &bar,
+        stop: &stop,
+    };
+    let report = clew_collect::run(&options, world, sink.as_mut())?;
+    bar.0.finish_and_clear();
+    if !arguments.quiet {
+        report::print(&report);
+    }
+    Ok(())
+}
+
+fn mode(arguments: &CollectArguments) -> Mode {
+    match arguments.once || arguments.dry_run {
+        true => Mode::Once,
+        false => Mode::Follow,
+    }
+}
+
+/// The run that the command line asks for.
+fn given(
+    arguments: &CollectArguments,
+    stop: &StopToken,
+) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
+    let mut options = CollectOptions::new(arguments.paths.clone(), arguments.registry.clone());
+    options.files[0].parse = match &arguments.parse[..] {
+        "auto" => ParserChoice::Auto,
+        name => ParserChoice::Named(name.parse::<ParserName>()?),
+    };
+    options.mode = mode(arguments);
+    options.index.clone_from(&arguments.index);
+    let sink = bulk(&arguments.to, &options.index, stop)?;
+    Ok((options, sink))
+}
+
+/// What the environment has to log in with, as a header says it.
+fn login() -> anyhow::Result<Option<String>> {
+    let login = login::from_environment()?;
+    Ok(login.map(|login| format!("Basic {}", login.base64())))
+}
+
+/// The sink for a server, with the login that the environment has.
+fn bulk(url: &str, index: &str, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>> {
+    let target = BulkOptions {
+        authorization: login()?,
+        ..BulkOptions::new(url, index)
+    };
+    let sink = BulkSink::new(target, stop.clone());
+    Ok(Box::new(
+        sink.with_context(|| format!("cannot send to {url}"))?,
+    ))
+}
+
+/// A folder for what a dry run remembers, removed with it.
+struct Folder(PathBuf);
+
+fn folder_of_dry_run(wanted: bool) -> anyhow::Result<Option<Folder>> {
+    if !wanted {
+        return Ok(None);
+    }
+    let path = std::env::temp_dir().join(format!("clew-dry-run-{}", std::process::id()));
+    std::fs::create_dir_all(&path)
+        .with_context(|| format!("cannot make the folder {}", path.display()))?;
+    Ok(Some(Folder(path)))
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Stops the collector on the first signal; its current batch is finished or forgotten safely.
+fn stop_on_signals(stop: &StopToken) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let stop = stop.clone();
+    // The thread has no owner to join it: it ends with the process, and holds nothing but a flag.
+    std::thread::Builder::new()
+        .name("signals".to_string())
+        .spawn(move || {
+            if let Err(error) = runtime.block_on(signals::stop_requested()) {
+                tracing::error!(%error, "cannot listen for signals");
+            }
+            stop.stop();
+        })?;
+    Ok(())
+}
+
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(quiet: bool, once: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Bar(ProgressBar::hidden());
+        }
+        let template = if once {
+            "{bar:40} {bytes}/{total_bytes} {bytes_per_sec}  {msg}"
+        } else {
+            "{spinner} {bytes} read  {msg}"
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is valid");
+        Bar(ProgressBar::new(0).with_style(style))
+    }
+}
+
+impl Progress for Bar {
+    fn report(&self, counters: &Counters) {
+        self.0.set_length(counters.bytes_total);
+        self.0.set_position(counters.bytes_read);
+        let events = HumanCount(counters.events_acked);
+        self.0
+            .set_message(format!("{} files, {events} events", counters.files_found));
+    }
+}

@@ -1,0 +1,52 @@
+//! What a run of the collector did, for people.
+
+use clew_collect::CollectReport;
+use indicatif::{HumanBytes, HumanCount};
+
+pub(super) fn print(report: &CollectReport) {
+    let counters = &report.counters;
+    for file in report.files.iter().filter(|file| !file.parser.is_empty()) {
+        let size = HumanBytes(file.offset_bytes).to_string();
+        eprintln!(
+            "  read     {:<14} {size:>12}  {}",
+            file.parser,
+            file.path.display()
+        );
+    }
+    for skipped in &report.skipped {
+        eprintln!(
+            "  skipped  {:<27}  {}",
+            skipped.reason.to_string(),
+            skipped.path.display()
+        );
+    }
+    eprintln!(
+        "{} files read, {} skipped: {} lines, {} events sent, {} already there, {} refused, \
+         {} lines their parser could not take, {} retries",
+        counters.files_found,
+        counters.files_skipped,
+        HumanCount(counters.lines_read),
+        HumanCount(counters.events_acked),
+        HumanCount(counters.events_duplicate),
+        HumanCount(counters.events_rejected),
+        HumanCount(counters.parse_errors),
+        HumanCount(counters.retries),
+    );
+    for failure in &report.failures.counts {
+        let tag = failure.tag.as_deref().unwrap_or("-");
+        eprintln!(
+            "  failed   {:<14} {tag:<12} {:<16} {}",
+            failure.step,
+            failure.reason.as_str(),
+            HumanCount(failure.count)
+        );
+    }
+    for failed in &report.failures.lines {
+        eprintln!(
+            "  example  {:<14} {:<16} {}",
+            failed.step,
+            failed.reason.as_str(),
+            failed.line
+        );
+    }
+}
