@@ -68,6 +68,9 @@ check: ## formatting and lints
 bench-log: build ## the log beside Varlog's storage and the disk; writes bench/RESULTS.md
 	python3 bench/log/run.py --bin $(RELEASE)
 
+bench-collect: build ## the collector, file to file in memory, lines a second of processor time; ARGS="--lines 100000" for a short one
+	CLEW_CACHE=$(CLEW_CACHE) python3 bench/collect/run.py --bin $(RELEASE) $(ARGS)
+
 bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-bench-diskann/.installed ## vector search beside hnswlib, faiss, usearch, ScaNN and DiskANN; ARGS="--rows 20000" for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
 

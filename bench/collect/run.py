@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""The collector beside Filebeat, rsyslog and syslog-ng: lines a second of processor time, file to file.
+
+Every program reads one seeded file on a file system in memory, on one core, takes its lines apart and writes JSON lines to
+another. What counts is the processor time of its process, start included; programs take turns. A peer that is not installed
+has a row that says so.
+
+    python3 bench/collect/run.py --bin CLEW [--lines 1000000] [--rounds 3]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import lines
+
+RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
+sys.path.insert(0, str(RESULTS.parent))
+import results  # noqa: E402
+
+SEED = 20251
+FIXED = "%{date} %{time} %{level} %{shop} [%{thread}] [%{trace}] %{class} %{took}ms uid=%{uid} - %{text}"
+NGINX = ('%{client} %{ident} %{user} [%{time}] "%{method} %{url} HTTP/%{version}" %{status} %{bytes} "%{referrer}" "%{agent}"')
+GROK = (r'%{IPORHOST:client} %{USER:ident} %{USER:user} \[%{HTTPDATE:time}\] "(?:%{WORD:method} %{NOTSPACE:url}'
+        r'(?: HTTP/%{NUMBER:version})?|%{DATA:raw})" %{NUMBER:status} (?:%{NUMBER:bytes}|-) %{QS:referrer} %{QS:agent}')
+WHOLE = {"remove": {"field": "message"}}
+# What is measured: its name, the data, Clew's parser and processors.
+CASES = [
+    ("no processors", "fixed", "plain", []),
+    ("fixed format, dissect", "fixed", "plain", [{"dissect": {"field": "message", "pattern": FIXED}}, WHOLE]),
+    ("nginx combined, its parser", "combined", "nginx_access", []),
+    ("nginx combined, dissect", "combined", "plain", [{"dissect": {"field": "message", "pattern": NGINX}}, WHOLE]),
+    ("nginx combined, grok", "combined", "plain", [{"grok": {"field": "message", "patterns": [GROK]}}, WHOLE]),
+    ("JSON, two fields added", "objects", "plain", [{"json": {"field": "message", "add_to_root": True}},
+                                                  {"add": {"field": "environment", "value": "live"}},
+                                                  {"add": {"field": "hall", "value": 3}}]),
+    ("Java traces, line by line", "traces", "plain", []),
+]
+
+
+def clew(binary, data, folder, parse, processors):
+    """Lines, document bytes and lines a second of processor time of one run of `clew bench collect`."""
+    rows = folder / "rows.json"
+    command = [binary, "bench", "collect", data, "--parse", parse, "--processors", json.dumps(processors),
+               "--dir", folder, "--rounds", "1", "--json", rows]
+    subprocess.run(list(map(str, ["taskset", "-c", "0", *command])), check=True, stdout=subprocess.DEVNULL)
+    document = json.loads(rows.read_text())
+    metrics = document["rows"][0]["metrics"]
+    if metrics["failed"]:
+        raise SystemExit(f"{metrics['failed']} lines failed: {processors}")
+    return document["machine"], metrics
+
+
+def filebeat(binary, data, folder, count):
+    """Lines a second of processor time of Filebeat with its dissect, until all lines are written."""
+    out = folder / "filebeat"
+    out.mkdir()
+    config = {
+        "filebeat.inputs": [{"type": "log", "paths": [str(data)], "close_eof": True}],
+        "processors": [{"dissect": {"tokenizer": FIXED, "field": "message", "target_prefix": "d"}},
+                       {"drop_fields": {"fields": ["message"]}}],
+        "output.file": {"path": str(out), "filename": "documents", "rotate_every_kb": 10_000_000},
+        "queue.mem": {"events": 8192, "flush.min_events": 2048}, "logging.level": "error", "path.data": str(out / "data"),
+        "path.home": str(out), "path.logs": str(out / "logs"),
+    }
+    path = out / "filebeat.yml"
+    path.write_text(json.dumps(config))
+    os.chmod(path, 0o600)
+    command = ["taskset", "-c", "0", str(binary), "-c", str(path)]
+    process = subprocess.Popen(command, env=dict(os.environ, GOMAXPROCS="1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        written = lambda: sum(file.read_bytes().count(b"\n") for file in out.glob("documents*"))
+        deadline = time.monotonic() + 600
+        while written() < count and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.5)
+        if written() < count:
+            return None
+        ticks = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        return count / ((int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK"))
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def figures(rates):
+    if not rates:
+        return "–"
+    return f"{statistics.median(rates) / 1000:,.0f} ({min(rates) / 1000:,.0f}–{max(rates) / 1000:,.0f})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="the release binary of clew")
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path("/dev/shm"), help="folder on a file system in memory")
+    parser.add_argument("--no-results", action="store_true", help="do not write RESULTS.md")
+    parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")))
+    arguments = parser.parse_args()
+    peer = next((found for found in [arguments.cache / "filebeat-7.17.28/filebeat", shutil.which("filebeat")] if found and pathlib.Path(found).exists()), None)
+    rates, sizes, peers, machine = {}, {}, [], {}
+    with tempfile.TemporaryDirectory(dir=arguments.dir) as name:
+        folder = pathlib.Path(name)
+        for kind in lines.KINDS:
+            sizes[kind] = lines.write(folder / kind, kind, arguments.lines, SEED) / arguments.lines
+        for turn in range(arguments.rounds):
+            for case, kind, parse, processors in CASES if turn % 2 == 0 else reversed(CASES):
+                machine, metrics = clew(arguments.bin, folder / kind, folder, parse, processors)
+                rates.setdefault(case, []).append(metrics["lines_per_cpu_s"])
+                sizes[case] = metrics["document_bytes"] / metrics["lines"]
+            if peer and turn == 0:
+                found = filebeat(peer, folder / "fixed", folder, arguments.lines)
+                peers += [found] if found else []
+    text = [f"{arguments.lines:,} lines of each kind, thousands of lines a second of processor time, median of {arguments.rounds} rounds with "
+            "the least and the greatest, one core, file to file in memory, the registry on.", "",
+            "| case | bytes a line | bytes a document | thousand lines/CPU-s |", "| --- | --- | --- | --- |"]
+    for case, kind, _, _ in CASES:
+        text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {figures(rates[case])} |")
+    text.append(f"| Filebeat 7.17.28, fixed format, dissect | {sizes['fixed']:.0f} | | {figures(peers) if peer else 'not installed'} |")
+    for other in ("rsyslogd", "syslog-ng"):
+        said = "not measured" if shutil.which(other) else "not installed"
+        text.append(f"| {other} | | | {said} |")
+    if not arguments.no_results:
+        results.write(RESULTS, "Collector", "make bench-collect", machine, text)
+    print("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
