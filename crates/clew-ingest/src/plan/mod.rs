@@ -33,8 +33,10 @@ mod document;
 mod failures;
 mod fields;
 mod grok;
+mod limits;
 mod pairs;
 mod read;
+mod redact;
 mod regex;
 mod step;
 

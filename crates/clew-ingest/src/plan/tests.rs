@@ -406,3 +406,89 @@ fn names_without_end_are_refused_and_the_line_is_kept() {
     }
     assert_eq!(refused, 2_001 - crate::NAMES_MAX);
 }
+
+#[test]
+fn texts_are_redacted_and_durations_are_numbers() {
+    check(
+        json!([{"redact": {"field": ["message", "none"], "pattern": "\\d{4}"}}]),
+        "card 1234 5678é",
+        r#"{"message":"card *** ***é"}"#,
+    );
+    check(
+        json!([{"redact": {"field": "message", "pattern": "x"}}]),
+        "abc",
+        r#"{"message":"abc"}"#,
+    );
+    let duration = |unit: &str| json!([{"duration": {"field": "message", "unit": unit}}]);
+    check(duration("ms"), "1.5s", r#"{"message":1500.0}"#);
+    check(duration("s"), "2m30s", r#"{"message":150.0}"#);
+    check(duration("us"), "1 ms 5 µs", r#"{"message":1005.0}"#);
+    check(
+        duration("ms"),
+        "fast",
+        r#"not_convertible {"message":"fast"}"#,
+    );
+    check(duration("ms"), "12", r#"not_convertible {"message":"12"}"#);
+}
+
+/// Which of some lines, at their seconds, a step lets through.
+fn kept(step: &Json, lines: &[(i64, &str)]) -> Vec<bool> {
+    let mut plan = Plan::default();
+    let message = plan.slot("message").unwrap();
+    plan.add(step).unwrap();
+    let kept = lines.iter().map(|(second, text)| {
+        let line = plan.event.begin(text).unwrap();
+        plan.event.put(message, Value::Text(line)).unwrap();
+        plan.run(second * 1000).unwrap() == Flow::On
+    });
+    kept.collect()
+}
+
+#[test]
+fn samples_limits_and_repetitions_drop_events() {
+    let lines = [(0, "a"), (1, "a"), (2, "b"), (3, "a"), (61, "a"), (62, "b")];
+    let check =
+        |step: Json, expected: [bool; 6]| assert_eq!(kept(&step, &lines), expected, "{step}");
+    check(
+        json!({"sample": {"one_in": 2}}),
+        [true, false, true, false, true, false],
+    );
+    check(
+        json!({"rate_limit": {"limit": "2/m"}}),
+        [true, true, false, false, true, true],
+    );
+    check(
+        json!({"rate_limit": {"limit": "1/m", "fields": "message"}}),
+        [true, false, true, false, true, true],
+    );
+    check(
+        json!({"dedupe": {"fields": "message", "window_s": 60}}),
+        [true, false, true, false, true, true],
+    );
+    check(
+        json!({"dedupe": {"fields": ["message"], "window_s": 1}}),
+        [true, true, true, true, true, true],
+    );
+    let many: Vec<String> = (0..30_000).map(|number| number.to_string()).collect();
+    let many: Vec<(i64, &str)> = many.iter().map(|text| (0, text.as_str())).collect();
+    assert!(
+        kept(
+            &json!({"dedupe": {"fields": "message", "window_s": 60}}),
+            &many
+        )
+        .iter()
+        .all(|kept| *kept)
+    );
+    let limited = kept(
+        &json!({"rate_limit": {"limit": "1/m", "fields": "message"}}),
+        &many,
+    );
+    assert_eq!(limited.iter().filter(|kept| **kept).count(), 10_001);
+    for wrong in [
+        json!({"sample": {"one_in": 0}}),
+        json!({"rate_limit": {"limit": "5"}}),
+        json!({"dedupe": {"window_s": 1}}),
+    ] {
+        assert!(Plan::default().add(&wrong).is_err(), "{wrong}");
+    }
+}

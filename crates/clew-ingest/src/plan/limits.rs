@@ -1,0 +1,170 @@
+//! Steps that let some events through and drop others: `sample`, `rate_limit`, `dedupe`. What they remember is bounded.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::FixedState;
+use serde_json::{Map, Value as Json};
+
+use super::read::slot;
+use super::step::{Step, Work};
+use crate::error::DefinitionError;
+use crate::event::{Event, Reason, Slot};
+use crate::members::{one_or_more, text};
+use crate::pipeline::Flow;
+
+/// Keys that a step remembers at once.
+const KEYS_MAX: usize = 10_000;
+
+/// Values by the hash of the fields that tell events apart.
+type ByKey<V> = HashMap<u64, V, FixedState>;
+
+/// The hash of some fields of an event.
+fn key(event: &mut Event, fields: &[Slot]) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    for slot in fields {
+        if let Some(text) = event.text(*slot) {
+            hasher.write(event.at(text).as_bytes());
+        }
+        hasher.write_u8(0xff);
+    }
+    hasher.finish()
+}
+
+fn fields(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Option<Vec<Slot>>, DefinitionError> {
+    let Some(names) = one_or_more(config, "fields")? else {
+        return Ok(None);
+    };
+    let slots = names.iter().map(|name| slot(event, name));
+    slots.collect::<Result<_, _>>().map(Some)
+}
+
+fn whole(config: &mut Map<String, Json>, key: &str) -> Result<u64, DefinitionError> {
+    let number = config.remove(key).and_then(|value| value.as_u64());
+    let number = number.filter(|number| *number > 0);
+    number.ok_or_else(|| DefinitionError::refused(key, "must be a whole number above 0"))
+}
+
+/// `sample`: one of so many events.
+#[derive(Debug)]
+struct Sample {
+    one_in: u64,
+    seen: u64,
+}
+
+pub(super) fn read_sample(
+    _: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let one_in = whole(config, "one_in")?;
+    Ok(Box::new(Sample { one_in, seen: 0 }))
+}
+
+impl Step for Sample {
+    fn apply(&mut self, _: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let is_kept = self.seen.is_multiple_of(self.one_in);
+        self.seen = self.seen.wrapping_add(1);
+        Ok(if is_kept { Flow::On } else { Flow::Dropped })
+    }
+}
+
+/// `rate_limit`: so many events in every second, minute or hour, for each value of some fields.
+#[derive(Debug)]
+struct RateLimit {
+    limit: u64,
+    window_ms: i64,
+    fields: Vec<Slot>,
+    /// The present window, and how many events of each key were let through in it.
+    window: i64,
+    counts: ByKey<u64>,
+}
+
+pub(super) fn read_rate_limit(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let written = text(config, "limit")?;
+    let read = written.split_once('/').and_then(|(count, unit)| {
+        let window_ms = match unit {
+            "s" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        Some((count.parse().ok()?, window_ms))
+    });
+    let (limit, window_ms) = read.ok_or_else(|| {
+        DefinitionError::refused("limit", "must be a number for each s, m or h, like 1000/m")
+    })?;
+    Ok(Box::new(RateLimit {
+        limit,
+        window_ms,
+        fields: fields(event, config)?.unwrap_or_default(),
+        window: i64::MIN,
+        counts: ByKey::default(),
+    }))
+}
+
+impl Step for RateLimit {
+    fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason> {
+        let window = work.now_ms.div_euclid(self.window_ms);
+        if window != self.window {
+            self.window = window;
+            self.counts.clear();
+        }
+        let mut key = key(event, &self.fields);
+        // Beyond the bound all new keys are one.
+        if self.counts.len() >= KEYS_MAX && !self.counts.contains_key(&key) {
+            key = 0;
+        }
+        let count = self.counts.entry(key).or_default();
+        *count = count.saturating_add(1);
+        let is_kept = *count <= self.limit;
+        Ok(if is_kept { Flow::On } else { Flow::Dropped })
+    }
+}
+
+/// `dedupe`: drops an event whose fields were the same as those of one within the last seconds.
+#[derive(Debug)]
+struct Dedupe {
+    fields: Vec<Slot>,
+    window_ms: i64,
+    /// When each key was let through.
+    seen: ByKey<i64>,
+}
+
+pub(super) fn read_dedupe(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let fields = fields(event, config)?.ok_or_else(|| DefinitionError::missing("fields"))?;
+    let window_s = i64::try_from(whole(config, "window_s")?).unwrap_or(i64::MAX);
+    Ok(Box::new(Dedupe {
+        fields,
+        window_ms: window_s.saturating_mul(1000),
+        seen: ByKey::default(),
+    }))
+}
+
+impl Step for Dedupe {
+    fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason> {
+        let (now, window) = (work.now_ms, self.window_ms);
+        let key = key(event, &self.fields);
+        let is_recent = |seen: i64| now.saturating_sub(seen) < window;
+        if self.seen.get(&key).is_some_and(|seen| is_recent(*seen)) {
+            return Ok(Flow::Dropped);
+        }
+        if self.seen.len() >= KEYS_MAX {
+            self.seen.retain(|_, seen| is_recent(*seen));
+            // More within a window than is remembered: what is forgotten may come again.
+            if self.seen.len() >= KEYS_MAX {
+                self.seen.clear();
+            }
+        }
+        self.seen.insert(key, now);
+        Ok(Flow::On)
+    }
+}

@@ -1,0 +1,130 @@
+//! `redact`: parts of texts that nobody should see; and `duration`: times that were written with units, as numbers.
+
+use regex::Regex;
+use serde_json::{Map, Value as Json};
+
+use super::cut::line_of;
+use super::read::slot;
+use super::step::{Step, Work};
+use crate::error::DefinitionError;
+use crate::event::{Event, Reason, Slot, Value};
+use crate::members::{flag, one_or_more, optional, pattern, text};
+use crate::pipeline::Flow;
+use crate::text::Span;
+
+#[derive(Debug)]
+struct Redact {
+    fields: Vec<Slot>,
+    pattern: Regex,
+    replacement: String,
+}
+
+pub(super) fn read_redact(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
+    let slots = names.iter().map(|name| slot(event, name));
+    Ok(Box::new(Redact {
+        fields: slots.collect::<Result<_, _>>()?,
+        pattern: pattern(config, "pattern")?,
+        replacement: optional(config, "replacement")?.unwrap_or_else(|| "***".to_string()),
+    }))
+}
+
+impl Step for Redact {
+    fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason> {
+        for slot in &self.fields {
+            let Some(text) = event.text(*slot) else {
+                continue;
+            };
+            let found = self.pattern.find_iter(event.at(text));
+            work.found.clear();
+            let places =
+                found.map(|found| Span::new(found.start(), found.end()).after(text.start()));
+            work.found.extend(places);
+            if work.found.is_empty() {
+                continue;
+            }
+            let redacted = event.own(|out| {
+                let mut at = text.start();
+                for place in &work.found {
+                    out.extend_from_within(at..place.start());
+                    out.push_str(&self.replacement);
+                    at = place.end();
+                }
+                out.extend_from_within(at..text.end());
+            });
+            event.put(*slot, Value::Text(redacted))?;
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// `duration`: `1.5s`, `2m30s`, `17ms` as a number of one unit.
+#[derive(Debug)]
+struct Duration {
+    field: Slot,
+    target: Slot,
+    ignore_missing: bool,
+    /// Nanoseconds of the unit that is written.
+    unit_ns: f64,
+}
+
+pub(super) fn read_duration(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Box<dyn Step>, DefinitionError> {
+    let field = text(config, "field")?;
+    let target = optional(config, "target_field")?.unwrap_or_else(|| field.clone());
+    let unit = optional(config, "unit")?.unwrap_or_else(|| "ms".to_string());
+    let unit_ns = unit_ns(&unit)
+        .ok_or_else(|| DefinitionError::refused("unit", "must be one of ns, us, ms, s, m, h, d"))?;
+    Ok(Box::new(Duration {
+        field: slot(event, &field)?,
+        target: slot(event, &target)?,
+        ignore_missing: flag(config, "ignore_missing", false)?,
+        unit_ns,
+    }))
+}
+
+impl Step for Duration {
+    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
+        let Some(text) = line_of(event, self.field, self.ignore_missing)? else {
+            return Ok(Flow::On);
+        };
+        let ns = duration_ns(event.at(text)).ok_or(Reason::NotConvertible)?;
+        event.put(self.target, Value::Float(ns / self.unit_ns))?;
+        Ok(Flow::On)
+    }
+}
+
+/// Nanoseconds of a text of numbers with units.
+fn duration_ns(text: &str) -> Option<f64> {
+    let mut rest = text.trim();
+    let mut sum = 0.0;
+    while !rest.is_empty() {
+        let is_number = |letter: char| letter.is_ascii_digit() || letter == '.';
+        let number = rest.find(|letter| !is_number(letter))?;
+        let value: f64 = rest[..number].parse().ok()?;
+        rest = rest[number..].trim_start();
+        let unit = rest.find(|letter: char| letter.is_ascii_digit() || letter == ' ');
+        let unit = unit.unwrap_or(rest.len());
+        sum += value * unit_ns(&rest[..unit])?;
+        rest = rest[unit..].trim_start();
+    }
+    (!text.trim().is_empty()).then_some(sum)
+}
+
+fn unit_ns(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" | "min" => 60e9,
+        "h" => 3_600e9,
+        "d" => 86_400e9,
+        _ => return None,
+    })
+}
