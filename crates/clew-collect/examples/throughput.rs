@@ -40,10 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     options.files[0].parse = arguments.next().as_deref().unwrap_or("auto").parse()?;
     if let Some(written) = arguments.next() {
         let processors: Vec<serde_json::Value> = serde_yaml_ng::from_str(&written)?;
-        options.processors = processors
-            .into_iter()
-            .map(ProcessorConfig::unnamed)
-            .collect();
+        let processors = processors.into_iter().map(ProcessorConfig::unnamed);
+        options.processors = vec![processors.collect()];
     }
     let output = arguments.next().filter(|path| path != "-");
     if let Some(preset) = arguments.next() {

@@ -15,6 +15,8 @@ pub(crate) struct Origin {
     /// The file's path or the sender's address.
     place_json: String,
     key: u64,
+    /// Which of the run's plans is for its lines.
+    plan: usize,
 }
 
 /// Where lines come from.
@@ -30,6 +32,7 @@ impl Origin {
             place: Place::File,
             place_json: json_text(path),
             key,
+            plan: 0,
         }
     }
 
@@ -39,7 +42,13 @@ impl Origin {
             place: Place::Sender,
             place_json: json_text(address),
             key,
+            plan: 0,
         }
+    }
+
+    /// The same, for this of the run's plans.
+    pub(crate) fn with_plan(self, plan: usize) -> Self {
+        Origin { plan, ..self }
     }
 }
 
@@ -74,7 +83,8 @@ pub(crate) struct Encoder {
     host_json: String,
     pub(crate) times: Times,
     record: Record,
-    planned: Option<Planned>,
+    /// By number; none where there are no processors.
+    plans: Vec<Option<Planned>>,
 }
 
 impl Encoder {
@@ -83,18 +93,18 @@ impl Encoder {
             host_json: json_text(host),
             times,
             record: Record::default(),
-            planned: None,
+            plans: Vec::new(),
         }
     }
 
     /// The same, with processors after the parsers.
-    pub(crate) fn with_plan(self, planned: Option<Planned>) -> Self {
-        Encoder { planned, ..self }
+    pub(crate) fn with_plans(self, plans: Vec<Option<Planned>>) -> Self {
+        Encoder { plans, ..self }
     }
 
-    /// The plan of the processors, if there are some.
-    pub(crate) fn planned(&self) -> Option<&Planned> {
-        self.planned.as_ref()
+    /// The plans of the processors that there are.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = &Planned> {
+        self.plans.iter().flatten()
     }
 
     /// Fills a cleared event.
@@ -111,7 +121,7 @@ impl Encoder {
         let timestamp = told.unwrap_or(self.times.now_ms);
         event.timestamp = EpochMillis(timestamp);
         event.set_id(origin.key, line.offset, line.checksum);
-        let Some(planned) = &mut self.planned else {
+        let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
             self.write(&text, (parser, taken), (line, origin), event);
             return taken;
         };
@@ -148,7 +158,7 @@ impl Encoder {
             key: origin.key,
             timestamp_ms: self.record.timestamp_ms.unwrap_or(self.times.now_ms),
         };
-        let planned = self.planned.as_mut()?;
+        let planned = self.plans.get_mut(origin.plan)?.as_mut()?;
         let begun = planned.begin(&text, &given);
         Some((planned, taken == Taken::AsPlain || begun.is_err()))
     }

@@ -44,7 +44,7 @@ impl Explainer {
         };
         let planned = Planned::compile(processors)?;
         Ok(Explainer {
-            encoder: Encoder::new("localhost", times).with_plan(Some(planned)),
+            encoder: Encoder::new("localhost", times).with_plans(vec![Some(planned)]),
             parser,
             offset: 0,
         })

@@ -75,6 +75,8 @@ pub struct FileOptions {
     pub ignore_older: Option<Duration>,
     /// Where reading begins.
     pub start_at: StartAt,
+    /// Which of the run's lists of processors is for them.
+    pub plan: usize,
 }
 
 impl FileOptions {
@@ -90,6 +92,7 @@ impl FileOptions {
             encoding: Encoding::Utf8,
             ignore_older: None,
             start_at: StartAt::Beginning,
+            plan: 0,
         }
     }
 
@@ -118,8 +121,8 @@ pub struct CollectOptions {
     pub files: Vec<FileOptions>,
     /// What is sent to the collector.
     pub feeds: Vec<FeedOptions>,
-    /// What is made of events after their parser.
-    pub processors: Vec<ProcessorConfig>,
+    /// What is made of events after their parser: lists, which inputs name by number.
+    pub processors: Vec<Vec<ProcessorConfig>>,
     /// The file that remembers how far each file was read.
     pub registry: PathBuf,
     /// Whether to wait for more.

@@ -13,7 +13,9 @@ pub(crate) struct Planned {
     pub(crate) plan: Plan,
     slots: Slots,
     /// Which origin the shared texts are of, and where they are.
-    shared: Option<((u64, ParserName), Shared)>,
+    shared: Option<(u64, ParserName, Shared)>,
+    /// The place of them, as JSON: senders of one input share its number.
+    shared_place: String,
 }
 
 /// The fields that the collector sets.
@@ -82,6 +84,7 @@ impl Planned {
             plan,
             slots,
             shared: None,
+            shared_place: String::new(),
         })
     }
 
@@ -123,9 +126,13 @@ impl Planned {
     /// The event as the processors find it.
     pub(crate) fn begin(&mut self, text: &str, given: &Given<'_>) -> Result<(), Reason> {
         let event = &mut self.plan.event;
-        let of = (given.key, given.parser);
+        let is_same = self.shared_place == given.place.1;
         let shared = match self.shared {
-            Some((known, shared)) if known == of => shared,
+            Some((key, parser, shared))
+                if is_same && key == given.key && parser == given.parser =>
+            {
+                shared
+            }
             _ => {
                 let spans = event.share(&[
                     &format!("{{\"name\":{}}}", given.host),
@@ -140,7 +147,9 @@ impl Planned {
                     place: spans[1],
                     event: spans[2],
                 };
-                self.shared = Some((of, shared));
+                self.shared = Some((given.key, given.parser, shared));
+                self.shared_place.clear();
+                self.shared_place.push_str(given.place.1);
                 shared
             }
         };

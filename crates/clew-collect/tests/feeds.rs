@@ -17,6 +17,7 @@ fn options(place: &Place) -> CollectOptions {
         address: FeedAddress::Unix(place.folder.path().join("socket")),
         parse: ParserChoice::Auto,
         line_bytes_max: 1_000,
+        plan: 0,
     }];
     options
 }

@@ -164,7 +164,8 @@ impl Collector<'_> {
             let sample = sample.join(&b'\n');
             choose("", &String::from_utf8_lossy(&sample), times).unwrap_or(ParserName::Plain)
         });
-        let origin = Origin::sent(&parcel.sender, known.key);
+        let plan = self.options.feeds[parcel.feed].plan;
+        let origin = Origin::sent(&parcel.sender, known.key).with_plan(plan);
         let first = known.lines;
         known.lines += parcel.ends.len() as u64;
         self.counters.lines_dropped = intake.feeds.dropped();

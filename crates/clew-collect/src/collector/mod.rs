@@ -14,6 +14,7 @@ use clew_platform::{Clock, Disk, TEMPORARY_SUFFIX};
 use jiff::tz::TimeZone;
 use rustix::event::{EventfdFlags, eventfd};
 
+use crate::config::{ConfigError, ProcessorConfig};
 use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
 use crate::error::CollectError;
@@ -166,7 +167,7 @@ impl<'a> Collector<'a> {
             dead_letters,
             batch: Batch::new(options.batch_lines_max, options.batch_bytes_max),
             encoder: Encoder::new(&options.host, Times::new(TimeZone::system()))
-                .with_plan(planned(options)?),
+                .with_plans(plans(options)?),
             scratch: Vec::new(),
             group: Group::default(),
             counters: Counters::default(),
@@ -415,11 +416,14 @@ impl<'a> Collector<'a> {
 
     /// What processors could not do.
     fn failures(&self) -> Failures {
-        let plan = self.encoder.planned().map(|planned| &planned.plan);
-        plan.map_or_else(Failures::default, |plan| Failures {
-            counts: plan.failures(),
-            lines: plan.failed_lines().to_vec(),
-        })
+        let mut failures = Failures::default();
+        for planned in self.encoder.plans() {
+            failures.counts.extend(planned.plan.failures());
+            failures
+                .lines
+                .extend_from_slice(planned.plan.failed_lines());
+        }
+        failures
     }
 
     fn report(&mut self) -> CollectReport {
@@ -465,13 +469,14 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// The compiled processors, if there are some.
-fn planned(options: &CollectOptions) -> Result<Option<Planned>, CollectError> {
-    if options.processors.is_empty() {
-        return Ok(None);
-    }
-    let planned = Planned::compile(&options.processors)?;
-    Ok(Some(planned))
+/// The compiled processors of each list.
+fn plans(options: &CollectOptions) -> Result<Vec<Option<Planned>>, CollectError> {
+    let plan = |list: &Vec<ProcessorConfig>| match list.is_empty() {
+        true => Ok(None),
+        false => Planned::compile(list).map(Some),
+    };
+    let plans: Result<_, ConfigError> = options.processors.iter().map(plan).collect();
+    Ok(plans?)
 }
 
 fn now(clock: &dyn Clock) -> Now {

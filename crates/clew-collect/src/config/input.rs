@@ -75,6 +75,7 @@ impl StdinInput {
             address: FeedAddress::Stdin,
             parse,
             line_bytes_max: self.line_bytes_max,
+            plan: 0,
         }
     }
 }
@@ -91,6 +92,7 @@ impl SyslogInput {
             address: address.map_err(|reason| CollectError::Option { option, reason })?,
             parse,
             line_bytes_max: self.line_bytes_max,
+            plan: 0,
         })
     }
 }

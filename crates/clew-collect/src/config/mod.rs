@@ -33,7 +33,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::CollectError;
-use crate::options::{CollectOptions, Mode};
+use crate::feed::FeedOptions;
+use crate::options::{CollectOptions, FileOptions, Mode};
 use section::{Section, take_list};
 use source::Source;
 
@@ -162,28 +163,27 @@ impl CollectConfig {
     /// # Errors
     /// What the run cannot do of it.
     pub fn options(&self, mode: Mode) -> Result<CollectOptions, CollectError> {
-        let own = self
-            .inputs
-            .iter()
-            .find(|input| !input.processors.is_empty());
-        if own.is_some() && self.inputs.len() > 1 {
-            return Err(CollectError::Option {
-                option: "inputs",
-                reason: "must be one where an input has its own processors".to_owned(),
-            });
-        }
-        let own = own.map_or(&[][..], |input| &input.processors);
         let general = &self.general;
         let mut options = CollectOptions::new(Vec::new(), general.registry.clone());
         options.files.clear();
-        for input in &self.inputs {
+        for (plan, input) in self.inputs.iter().enumerate() {
+            let list = [&input.processors[..], &self.processors[..]].concat();
+            options.processors.push(list);
             match &input.kind {
-                InputKind::File(file) => options.files.push(file.options(input.parse)?),
-                InputKind::Stdin(stdin) => options.feeds.push(stdin.options(input.parse)),
-                InputKind::Syslog(syslog) => options.feeds.push(syslog.options(input.parse)?),
+                InputKind::File(file) => options.files.push(FileOptions {
+                    plan,
+                    ..file.options(input.parse)?
+                }),
+                InputKind::Stdin(stdin) => options.feeds.push(FeedOptions {
+                    plan,
+                    ..stdin.options(input.parse)
+                }),
+                InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
+                    plan,
+                    ..syslog.options(input.parse)?
+                }),
             }
         }
-        options.processors = [own, &self.processors].concat();
         options.mode = mode;
         if let Some(host) = &general.host {
             options.host.clone_from(host);

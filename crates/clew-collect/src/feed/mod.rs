@@ -76,6 +76,8 @@ pub struct FeedOptions {
     pub parse: ParserChoice,
     /// Bytes of one line at most; what is longer is cut and marked.
     pub line_bytes_max: usize,
+    /// Which of the run's lists of processors is for them.
+    pub plan: usize,
 }
 
 /// Lines from one sender.

@@ -20,6 +20,7 @@ fn start(addresses: &[&str]) -> Running {
                 .unwrap(),
             parse: ParserChoice::Auto,
             line_bytes_max: 1_000,
+            plan: 0,
         })
         .collect();
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
@@ -109,6 +110,7 @@ fn a_socket_that_a_dead_process_left_is_bound_again_and_a_file_is_not_removed() 
         address: FeedAddress::Unix(path.to_owned()),
         parse: ParserChoice::Auto,
         line_bytes_max: 1_000,
+        plan: 0,
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
     Feeds::start(&[options(&path)], &wake).unwrap();

@@ -194,7 +194,7 @@ impl Fleet {
             compressed,
             // A decompressor holds memory: it is made again when the file's turn comes.
             source: keep_open.then_some(opened.source),
-            origin: Origin::new(&entry.first_path, entry.key),
+            origin: Origin::new(&entry.first_path, entry.key).with_plan(rules.options.plan),
             encoding: rules.encoding(&opened.sample),
             rules,
             parser,

@@ -180,7 +180,8 @@ impl Fleet {
             updated_ms: now.wall_ms,
             retired_ms: None,
         };
-        tail.origin = Origin::new(&entry.first_path, entry.key);
+        let plan = tail.rules.options.plan;
+        tail.origin = Origin::new(&entry.first_path, entry.key).with_plan(plan);
         tail.slot = registry.insert(entry);
         tail.read = Position::default();
         tail.skipping = None;

@@ -97,7 +97,7 @@ fn round(
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut options = CollectOptions::new(vec![bench.file.clone()], folder.join("registry.json"));
     options.files[0].parse = parse;
-    options.processors = processors.to_vec();
+    options.processors = vec![processors.to_vec()];
     let out = folder.join("documents.json");
     let file = FileSinkOptions {
         path: out.clone(),
