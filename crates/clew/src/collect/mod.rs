@@ -84,16 +84,13 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     }
     let stop = StopToken::new();
     stop_on_signals(&stop)?;
-    let (mut options, mut sink) = match &arguments.config {
-        Some(file) => configured::open(file, mode(arguments), &stop)?,
-        None => given(arguments, &stop)?,
-    };
     // What a dry run remembers goes with its folder.
     let folder = folder_of_dry_run(arguments.dry_run)?;
-    if let Some(folder) = &folder {
-        options.registry = folder.0.join("registry.json");
-        sink = Box::new(LineSink::new(std::io::stdout()));
-    }
+    let (options, mut sink) = match (&arguments.config, &folder) {
+        (Some(file), None) => configured::open(file, mode(arguments), &stop)?,
+        (None, None) => given(arguments, &stop)?,
+        (_, Some(folder)) => dry(arguments, folder)?,
+    };
     options.validate()?;
     let bar = Bar::new(arguments.quiet, options.mode == Mode::Once);
     let world = World {
@@ -117,11 +114,30 @@ fn mode(arguments: &CollectArguments) -> Mode {
     }
 }
 
+/// The run of either, with its documents on standard output.
+fn dry(
+    arguments: &CollectArguments,
+    folder: &Folder,
+) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
+    let mut options = match &arguments.config {
+        Some(file) => configured::read(file)?.options(Mode::Once)?,
+        None => options(arguments)?,
+    };
+    options.registry = folder.0.join("registry.json");
+    Ok((options, Box::new(LineSink::new(std::io::stdout()))))
+}
+
 /// The run that the command line asks for.
 fn given(
     arguments: &CollectArguments,
     stop: &StopToken,
 ) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
+    let options = options(arguments)?;
+    let sink = bulk(&arguments.to, &options.index, stop)?;
+    Ok((options, sink))
+}
+
+fn options(arguments: &CollectArguments) -> anyhow::Result<CollectOptions> {
     let mut options = CollectOptions::new(arguments.paths.clone(), arguments.registry.clone());
     options.files[0].parse = match &arguments.parse[..] {
         "auto" => ParserChoice::Auto,
@@ -129,8 +145,7 @@ fn given(
     };
     options.mode = mode(arguments);
     options.index.clone_from(&arguments.index);
-    let sink = bulk(&arguments.to, &options.index, stop)?;
-    Ok((options, sink))
+    Ok(options)
 }
 
 /// What the environment has to log in with, as a header says it.

@@ -1,0 +1,91 @@
+"""`clew collect --config`: processors, files and standard output, dry runs, and what is told of a wrong configuration."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BINARY = os.environ.get("CLEW_BIN", "clew")
+TIMEOUT_SECONDS = 120
+CONFIG = """\
+registry: {folder}/registry.json
+host: ${{THE_HOST:web1}}
+inputs:
+  - type: file
+    paths: ["{folder}/logs/*.log"]
+    parse: plain
+    processors:
+      - dissect: {{field: message, pattern: "%{{level}} %{{took}}ms %{{text}}", tag: cut}}
+      - convert: {{field: took, type: long}}
+      - remove: {{field: message}}
+processors:
+  - drop: {{if: {{range: {{took: {{gte: 100}}}}}}}}
+outputs:
+  - {{type: file, path: "{folder}/out.json", rotate_bytes: 1000000}}
+"""
+
+
+class Configured(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "logs").mkdir()
+        self.config = self.folder / "collect.yaml"
+        self.config.write_text(CONFIG.format(folder=self.folder))
+        self.append("INFO 7ms all is well", "WARN 250ms slow", "broken")
+
+    def append(self, *lines):
+        with (self.folder / "logs" / "app.log").open("a") as out:
+            out.writelines(line + "\n" for line in lines)
+
+    def run_clew(self, *arguments, code=0, **variables):
+        command = [BINARY, "collect", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False,
+                              env={**os.environ, **variables})
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def documents(self, text):
+        return [json.loads(line) for line in text.splitlines()]
+
+    def test_processed_lines_are_in_the_file_once_and_broken_ones_are_kept(self):
+        done = self.run_clew("--config", str(self.config), "--once", THE_HOST="db1")
+        first, second = self.documents((self.folder / "out.json").read_text())
+        self.assertEqual((first["level"], first["took"], first["text"]), ("INFO", 7, "all is well"))
+        self.assertEqual(first["host"], {"name": "db1"})
+        self.assertNotIn("message", first)
+        self.assertEqual((second["message"], second["event"]["parse_error"]), ("broken", True))
+        self.assertRegex(done.stderr, r"failed\s+dissect\s+cut\s+no_match\s+1")
+        self.append("INFO 8ms more")
+        self.run_clew("--config", str(self.config), "--once")
+        self.assertEqual([one.get("took") for one in self.documents((self.folder / "out.json").read_text())], [7, None, 8])
+
+    def test_a_dry_run_shows_documents_and_leaves_nothing_behind(self):
+        before = sorted(self.folder.iterdir())
+        for _ in range(2):
+            shown = self.documents(self.run_clew("--config", str(self.config), "--dry-run").stdout)
+            self.assertEqual([one.get("took") for one in shown], [7, None])
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_every_step_is_shown(self):
+        shown = self.run_clew("test", str(self.folder / "logs" / "app.log"), "--config", str(self.config)).stdout
+        self.assertRegex(shown, r'dissect \[cut\]\s+\{.*"took":"7"')
+        self.assertRegex(shown, r'convert\s+\{.*"took":7[,}]')
+        self.assertIn("ended: dropped", shown)
+        self.assertIn("ended: no_match", shown)
+
+    def test_what_is_wrong_is_told_with_its_line(self):
+        for old, new, expected in [
+            ("    paths:", "    pahts:", "line 5: [inputs[0].pahts] is no known key, did you mean [paths]?"),
+            ("- convert: {field: took,", "- convert: {feld: took,", "line 9: [inputs[0].processors[1]]"),
+            ("THE_HOST:web1", "NO_SUCH_HOST", "line 2: [host] the variable NO_SUCH_HOST is not set"),
+        ]:
+            text = CONFIG.format(folder=self.folder)
+            self.assertIn(old, text)
+            self.config.write_text(text.replace(old, new))
+            self.assertIn(expected, self.run_clew("--config", str(self.config), "--once", code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
