@@ -81,6 +81,9 @@ impl Reason {
     }
 }
 
+/// What the lists of a short line may take while they are made.
+const LISTS_BYTES_MAX: usize = 1 << 20;
+
 /// An event, and the names of its fields.
 #[derive(Debug, Default)]
 pub struct Event {
@@ -188,11 +191,15 @@ impl Event {
         Span::new(start, start + part.len())
     }
 
-    /// Sets a field, or puts a value behind the ones that it has: together they are a list.
+    /// Sets a field, or puts a value behind the ones that it has: together they are a list. Each is written anew, so that a
+    /// line that makes long lists fails once they are some times as long as itself.
     pub(crate) fn append(&mut self, slot: Slot, value: Value) -> Result<(), Reason> {
         let before = self.whole(slot);
         if before == Value::Missing {
             return self.put(slot, value);
+        }
+        if self.text.len() > 4 * self.line.len() + LISTS_BYTES_MAX {
+            return Err(Reason::TooLong);
         }
         let mut written = std::mem::take(&mut self.members.written);
         written.clear();
