@@ -61,6 +61,7 @@ mod parse;
 mod planned;
 mod registry;
 mod sink;
+mod status;
 
 pub use clew_ingest::{FailedLine, FailureCount, Times};
 pub use collector::{REPORT_FILES_MAX, World, run};
@@ -76,4 +77,5 @@ pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,
     Delivery, FileSink, FileSinkOptions, LineSink, Rejection, Sink, SinkError, WhenFull,
 };
+pub use status::{FileStatus, status};
 pub use stop::StopToken;

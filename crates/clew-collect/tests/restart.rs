@@ -186,3 +186,31 @@ fn a_compressed_file_that_is_broken_off_is_read_as_far_as_it_goes_and_reported()
     assert_eq!((memory.messages == all, memory.repeated), (true, 0));
     assert!(report.skipped.is_empty());
 }
+
+#[test]
+fn the_status_tells_how_far_files_are_behind_also_while_a_collector_runs() {
+    let place = Place::new();
+    place.append("a.log", text(&lines(0, 10)));
+    place.append("b.log", text(&lines(10, 10)));
+    place.once("", &mut Memory::default()).unwrap();
+    let look = || {
+        let clock = clew_platform::RealClock::new();
+        let files = clew_collect::status(&clew_platform::RealDisk, &clock, &place.registry());
+        files.unwrap()
+    };
+    let line_bytes = text(&lines(0, 1)).len() as u64;
+    let lags = |files: &[clew_collect::FileStatus]| -> Vec<Option<u64>> {
+        files.iter().map(|file| file.lag_bytes).collect()
+    };
+    assert_eq!(lags(&look()), [Some(0), Some(0)]);
+    assert!(look()[0].lag.is_zero());
+    assert_eq!(look()[1].offset_bytes, 10 * line_bytes);
+    place.append("b.log", text(&lines(20, 3)));
+    std::fs::remove_file(place.log("a.log")).unwrap();
+    assert_eq!(lags(&look()), [None, Some(3 * line_bytes)]);
+    let follower = support::Follower::start(place.options(""), Memory::default());
+    follower.expect(&lines(20, 3));
+    look();
+    follower.finish();
+    assert_eq!(lags(&look()), [Some(0)]);
+}

@@ -117,7 +117,7 @@ impl Collector<'_> {
         };
         intake.feeds.close();
         let mut lost = 0;
-        while let Some(parcel) = self.last_parcel() {
+        while let Some(parcel) = self.intake.as_ref().and_then(|intake| intake.feeds.last()) {
             match self.take_parcel(&parcel) {
                 Ok(()) => {}
                 Err(CollectError::Sink(SinkError::Stopped)) => lost += parcel.ends.len(),
@@ -142,12 +142,6 @@ impl Collector<'_> {
         let taken = intake.feeds.take();
         intake.ended = taken.is_err();
         taken.ok().flatten()
-    }
-
-    /// What threads that are ending still hand over; nothing once they have ended. Standard input's thread never does.
-    fn last_parcel(&self) -> Option<Parcel> {
-        let intake = self.intake.as_ref()?;
-        intake.feeds.wait(STOP_LOOK).ok().flatten()
     }
 
     fn take_parcel(&mut self, parcel: &Parcel) -> Result<(), CollectError> {

@@ -27,6 +27,8 @@ use frames::LineFrames;
 
 /// Parcels that wait for the collector; together they have a few megabytes.
 const PARCELS_MAX: usize = 64;
+/// Threads that are ending are looked at this often.
+const END_LOOK: Duration = Duration::from_millis(5);
 /// Bytes after which a parcel is handed over, though more could be had at once.
 const PARCEL_BYTES: usize = 64 << 10;
 
@@ -200,6 +202,21 @@ impl Feeds {
             Ok(parcel) => Ok(Some(parcel)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(Ended),
+        }
+    }
+
+    /// After the close: what threads that are ending still hand over; nothing once they have ended. The thread that reads standard
+    /// input does not end, and is not waited for.
+    pub(crate) fn last(&self) -> Option<Parcel> {
+        loop {
+            // Asked first: what a thread hands over before it ends is then in the queue.
+            let ended = self.listeners.iter().all(JoinHandle::is_finished);
+            let at_most = if ended { Duration::ZERO } else { END_LOOK };
+            match self.wait(at_most) {
+                Ok(Some(parcel)) => return Some(parcel),
+                Ok(None) if !ended => {}
+                Ok(None) | Err(Ended) => return None,
+            }
         }
     }
 

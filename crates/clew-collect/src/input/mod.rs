@@ -18,7 +18,7 @@ mod watch;
 
 pub use frame::{Encoding, Multiline, MultilineRule, Wrapping};
 
-pub(crate) use file_system::FileId;
+pub(crate) use file_system::{FileId, stat};
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
 pub(crate) use frame::Group;
 pub(crate) use names::stem;

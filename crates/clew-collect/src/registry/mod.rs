@@ -234,6 +234,11 @@ impl Registry {
     }
 }
 
+/// What a registry holds, without taking it; a missing file is an empty one.
+pub(crate) fn read_records(disk: &dyn Disk, path: &Path) -> Result<Vec<FileRecord>, CollectError> {
+    Ok(stored::load(disk, path)?.files)
+}
+
 fn stem_of(entry: &FileRecord) -> String {
     let name = entry.first_path.rsplit('/').next().unwrap_or("");
     stem(name)

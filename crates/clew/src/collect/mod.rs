@@ -3,6 +3,8 @@
 mod configured;
 mod explain;
 mod report;
+mod status;
+mod told;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -18,8 +20,8 @@ use clew_platform::{RealClock, RealDisk};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use crate::config::LoggingConfig;
+use crate::logging;
 use crate::login;
-use crate::{logging, signals};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +29,8 @@ Examples:
   clew collect '/srv/app/*.log' --parse json --to http://127.0.0.1:9200 --index app
   clew collect /var/log/nginx --parse nginx --to http://127.0.0.1:9200 --once
   clew collect --config collect.yaml --dry-run
-  clew collect test app.log --config collect.yaml";
+  clew collect test app.log --config collect.yaml
+  clew collect status --registry clew-registry.json";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -71,6 +74,8 @@ pub(crate) struct CollectArguments {
 enum What {
     /// Show what each processor of a configuration makes of the lines of a file.
     Test(explain::TestArguments),
+    /// Show how far each file was read, and how much of it is left.
+    Status(status::StatusArguments),
 }
 
 pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
@@ -79,16 +84,27 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
         level: level.to_string(),
         ..LoggingConfig::default()
     })?;
-    if let Some(What::Test(test)) = &arguments.what {
-        return explain::run(test);
+    match &arguments.what {
+        Some(What::Test(test)) => return explain::run(test),
+        Some(What::Status(status)) => return status::run(status),
+        None => {}
     }
-    let stop = StopToken::new();
-    stop_on_signals(&stop)?;
+    let told = told::Told::listen(arguments.config.clone())?;
+    collect(arguments, &told.stop())?;
+    // What was delivered is remembered, so that the next run goes on where this one ended.
+    while told.begins_again() {
+        collect(arguments, &told.stop())?;
+    }
+    Ok(())
+}
+
+/// One run.
+fn collect(arguments: &CollectArguments, stop: &StopToken) -> anyhow::Result<()> {
     // What a dry run remembers goes with its folder.
     let folder = folder_of_dry_run(arguments.dry_run)?;
     let (options, mut sink) = match (&arguments.config, &folder) {
-        (Some(file), None) => configured::open(file, mode(arguments), &stop)?,
-        (None, None) => given(arguments, &stop)?,
+        (Some(file), None) => configured::open(file, mode(arguments), stop)?,
+        (None, None) => given(arguments, stop)?,
         (_, Some(folder)) => dry(arguments, folder)?,
     };
     options.validate()?;
@@ -97,7 +113,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
         disk: Arc::new(RealDisk),
         clock: Arc::new(RealClock::new()),
         progress: &bar,
-        stop: &stop,
+        stop,
     };
     let report = clew_collect::run(&options, world, sink.as_mut())?;
     bar.0.finish_and_clear();
@@ -183,24 +199,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// Stops the collector on the first signal; its current batch is finished or forgotten safely.
-fn stop_on_signals(stop: &StopToken) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let stop = stop.clone();
-    // The thread has no owner to join it: it ends with the process, and holds nothing but a flag.
-    std::thread::Builder::new()
-        .name("signals".to_string())
-        .spawn(move || {
-            if let Err(error) = runtime.block_on(signals::stop_requested()) {
-                tracing::error!(%error, "cannot listen for signals");
-            }
-            stop.stop();
-        })?;
-    Ok(())
 }
 
 struct Bar(ProgressBar);
