@@ -76,7 +76,7 @@ pub(crate) fn points_in_place_of(walks: &[Point], lists: &[Tried]) -> Vec<Point>
     lists.iter().map(stands_for).collect()
 }
 
-/// The effort of a recall on a curve of ascending efforts, which goes on as it goes on the whole.
+/// The effort of a recall on a curve of ascending efforts, which goes on at either end as it goes there.
 fn effort_for(curve: &[(f64, f32)], recall: f32) -> f64 {
     let (Some(&first), Some(&last)) = (curve.first(), curve.last()) else {
         return 1.0;
@@ -89,7 +89,8 @@ fn effort_for(curve: &[(f64, f32)], recall: f32) -> f64 {
     let (from, slope) = if recall < first.1 {
         (first, slope(first, curve.get(1).copied().unwrap_or(last)))
     } else {
-        (last, slope(first, last))
+        let before = curve.len().checked_sub(2).and_then(|at| curve.get(at));
+        (last, slope(before.copied().unwrap_or(first), last))
     };
     from.0 * ((missed(recall) - missed(from.1)) / slope).exp()
 }

@@ -116,27 +116,28 @@ impl ListQuery {
         };
     }
 
-    /// What is allowed for in a list, apart from the row and per `scale` of the row.
-    fn slack_in(
+    /// What distances of a list's rows begin with, and what is allowed for per `scale` of a row. The product with the centre
+    /// is the query's own here: rounded to bytes, as it is to find the nearest lists, it errs by more than close rows differ.
+    fn start_in(
         &self,
         lists: &Lists<'_>,
         list: Ranked,
         (space, kernels): (Space, &Kernels),
     ) -> (f32, f32) {
+        let (at, dimension) = (list.row() as usize, lists.dimension());
+        let centre = lists.centres.get(at * dimension..(at + 1) * dimension);
+        let (Some(head), Some(centre)) = (lists.heads.get(at), centre) else {
+            return (list.distance(), 0.0);
+        };
+        let product = head.step * product(&self.residual.values, centre);
+        let base = self.base + head.own - weight(space) * product;
         match self.slack {
-            Slack::None => (0.0, 0.0),
-            Slack::OfDistance(error) => (error, 0.0),
+            Slack::None => (base, 0.0),
+            Slack::OfDistance(error) => (base - error, 0.0),
             Slack::OfScale(error) => {
-                let at = list.row() as usize;
-                let (Some(head), dimension) = (lists.heads.get(at), lists.dimension()) else {
-                    return (0.0, 0.0);
-                };
-                let centre = lists.centres.get(at * dimension..(at + 1) * dimension);
-                let centre = centre.unwrap_or_default();
                 let squared = head.step * head.step * kernels.i8().dot(centre, centre);
-                let product = (self.base + head.own - list.distance()) / weight(space);
                 let beyond = (self.residual.squared + squared - 2.0 * product).max(0.0);
-                (0.0, error * beyond.sqrt())
+                (base, error * beyond.sqrt())
             }
         }
     }
@@ -166,7 +167,7 @@ impl ScanLists<'_> {
     ) -> Result<u64, DamagedList> {
         let (rows, blocks) = self.lists.list(list.row() as usize)?;
         let tables = query.tables();
-        let (nearer, of_scale) = query.slack_in(self.lists, list, (self.space, self.kernels));
+        let (base, of_scale) = query.start_in(self.lists, list, (self.space, self.kernels));
         let mut distances = [0.0; STEP_BLOCKS * FAST_ROWS];
         let mut near = [0; STEP_BLOCKS];
         let steps = blocks.chunks(STEP_BLOCKS * self.lists.block_bytes());
@@ -177,7 +178,7 @@ impl ScanLists<'_> {
             let block_count = rows.len().div_ceil(FAST_ROWS);
             let fast = FastQuery {
                 tables: &tables.entries,
-                base: list.distance() - nearer,
+                base,
                 step: tables.step,
                 // Scales are negative.
                 offset: tables.offset - of_scale,
@@ -204,4 +205,20 @@ impl ScanLists<'_> {
         }
         Ok(rows.len() as u64)
     }
+}
+
+/// The product of a vector with one of bytes.
+fn product(values: &[f32], bytes: &[i8]) -> f32 {
+    const LANES: usize = 16;
+    let mut sums = [0.0_f32; LANES];
+    let ((blocks, tail), (byte_blocks, byte_tail)) =
+        (values.as_chunks::<LANES>(), bytes.as_chunks::<LANES>());
+    for (block, bytes) in blocks.iter().zip(byte_blocks) {
+        for ((sum, value), byte) in sums.iter_mut().zip(block).zip(bytes) {
+            *sum += value * f32::from(*byte);
+        }
+    }
+    let rest = tail.iter().zip(byte_tail);
+    let rest: f32 = rest.map(|(value, byte)| value * f32::from(*byte)).sum();
+    sums.iter().sum::<f32>() + rest
 }
