@@ -98,7 +98,9 @@ class Recall(ClewTest):
     def test_it_is_told_what_was_chosen_and_why(self):
         (column,) = self.columns("v")
         chosen = column["chosen"]
-        self.assertEqual((column["count"], chosen["rows"]), (COUNT, COUNT))
+        self.assertEqual(column["count"], COUNT)
+        # Merges before the last one may have measured; what they chose holds until there is four times as much.
+        self.assertLess(COUNT, 4 * (chosen["rows"] + 1))
         self.assertEqual(column["structure"], chosen["structure"])
         self.assertGreater(chosen["recall"], 0.9)
         prices = {"graph": chosen["graph_ns"], "lists": chosen["lists_ns"]}
