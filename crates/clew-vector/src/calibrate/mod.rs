@@ -14,7 +14,7 @@ pub(crate) use measure::{Learning, Structure, Tried};
 /// Numbers of hits that recall is learnt for.
 const HITS: [usize; 2] = [10, 100];
 /// Efforts that walks are tried with.
-const EFFORTS: [usize; 9] = [10, 16, 24, 32, 48, 64, 96, 160, 320];
+const EFFORTS: [usize; 11] = [10, 16, 24, 32, 48, 64, 96, 160, 320, 640, 1280];
 /// Lists that are gone through for a try, as far as there are so many.
 const PROBES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// No more than this is worth trying: what is missed then is not found by more effort.
@@ -31,8 +31,8 @@ pub(crate) struct Point {
 }
 
 /// Most points that an image holds.
-pub(crate) const POINTS_MAX: usize = HITS.len() * PROBES.len();
-const _: () = assert!(EFFORTS.len() <= PROBES.len());
+pub(crate) const POINTS_MAX: usize = HITS.len() * EFFORTS.len();
+const _: () = assert!(PROBES.len() <= EFFORTS.len());
 
 /// What was learnt about a column: by hits, then by effort.
 #[derive(Debug, Clone, Copy)]
