@@ -21,7 +21,7 @@ pub(crate) struct Rerank<'a> {
 
 /// The nearest rows of a stream of which each says how near it may lie at best.
 pub(crate) struct Nearest<'a> {
-    rerank: Rerank<'a>,
+    rows: (&'a RowProbe<'a>, &'a Integrity<'a>),
     k: usize,
     distance_max: f32,
     /// The nearest that were measured, at most `k` and in order.
@@ -37,14 +37,14 @@ pub(crate) struct Nearest<'a> {
 impl<'a> Nearest<'a> {
     /// The `k` nearest, at least one, of those within a distance. `exact` and `waiting` are memory to be used again.
     pub(crate) fn new(
-        rerank: Rerank<'a>,
+        rows: (&'a RowProbe<'a>, &'a Integrity<'a>),
         (k, distance_max): (usize, f32),
         (mut exact, mut waiting): (Vec<Ranked>, Vec<Ranked>),
     ) -> Self {
         exact.clear();
         waiting.clear();
         Nearest {
-            rerank,
+            rows,
             k,
             distance_max,
             exact,
@@ -96,7 +96,7 @@ impl<'a> Nearest<'a> {
 
     fn measure(&mut self, range: Range<usize>) {
         let rows = self.waiting[range].iter().copied();
-        match self.rerank.measure(rows, &mut self.exact) {
+        match measure(self.rows, rows, &mut self.exact) {
             Ok(measured) => self.measured += measured as u64,
             Err(damage) => self.damage = Some(damage),
         }
@@ -143,29 +143,31 @@ impl Rerank<'_> {
                 }
             }
             let wanted = if measured == 0 { k } else { STEP_ROWS };
-            measured += self.measure(found.by_ref().take(wanted), exact)?;
+            let rows = (self.probe, self.integrity);
+            measured += measure(rows, found.by_ref().take(wanted), exact)?;
             exact.sort_unstable();
             exact.truncate(k);
         }
         Ok(measured as u64)
     }
+}
 
-    fn measure(
-        &self,
-        found: impl Iterator<Item = Ranked>,
-        exact: &mut Vec<Ranked>,
-    ) -> Result<usize, VectorError> {
-        let start = exact.len();
-        for one in found {
-            self.integrity.touch_vector(one.row())?;
-            self.probe.prefetch(one.row());
-            exact.push(one);
-        }
-        for one in &mut exact[start..] {
-            let mut distance = [0.0];
-            self.probe.measure(&[one.row()], &mut distance);
-            *one = Ranked::new(distance[0], one.row());
-        }
-        Ok(exact.len() - start)
+/// Measures rows exactly, behind those that were measured before; answers how many.
+fn measure(
+    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
+    found: impl Iterator<Item = Ranked>,
+    exact: &mut Vec<Ranked>,
+) -> Result<usize, VectorError> {
+    let start = exact.len();
+    for one in found {
+        integrity.touch_vector(one.row())?;
+        probe.prefetch(one.row());
+        exact.push(one);
     }
+    for one in &mut exact[start..] {
+        let mut distance = [0.0];
+        probe.measure(&[one.row()], &mut distance);
+        *one = Ranked::new(distance[0], one.row());
+    }
+    Ok(exact.len() - start)
 }

@@ -57,8 +57,7 @@ impl Calibration<'_> {
         let few = self.probes_of(HITS[0], ef)?;
         // Small columns have no points for many hits.
         let many = self.probes_of(HITS[1], ef).unwrap_or(few);
-        let share = (k as f64 / HITS[0] as f64).ln() / (HITS[1] as f64 / HITS[0] as f64).ln();
-        let probes = few.ln() + share.clamp(0.0, 1.0) * (many / few).ln();
+        let probes = few.ln() + share_of(k).clamp(0.0, 1.0) * (many / few).ln();
         Some(whole(probes.exp()))
     }
 
@@ -101,10 +100,15 @@ fn between(k: usize, of: impl Fn(usize) -> Option<f64>) -> Option<f64> {
         _ if k >= many => Some(of(many)? * k as f64 / many as f64),
         _ => {
             let (low, high) = (of(few)?.ln(), of(many)?.ln());
-            let share = (k as f64 / few as f64).ln() / (many as f64 / few as f64).ln();
-            Some((low + share * (high - low)).exp())
+            Some((low + share_of(k) * (high - low)).exp())
         }
     }
+}
+
+/// How far a number of hits lies between [`HITS`], as they grow geometrically.
+fn share_of(k: usize) -> f64 {
+    let [few, many] = HITS.map(|hits| hits as f64);
+    (k as f64 / few).ln() / (many / few).ln()
 }
 
 /// What a recall costs by ascending pairs of cost and recall, where cost grows geometrically with what is missed;

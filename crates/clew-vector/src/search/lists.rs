@@ -5,10 +5,11 @@ use clew_platform::Pace;
 
 use crate::exact::{Keep, Top};
 use crate::ivf::{DamagedList, ListQuery, Lists, ScanLists};
-use crate::plan::{Access, Plan, Probing, Situation};
+use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
-use crate::rerank::{Nearest, Rerank};
+use crate::rerank::Nearest;
 use crate::row_set::RowSet;
+use crate::search::prepare::probing;
 use crate::search::{Search, SearchOutcome};
 use crate::{Scratch, VectorError};
 
@@ -40,16 +41,12 @@ impl Search<'_> {
         let kernels = self.view.rows.kernels;
         query.prepare((lists, self.view.space), coded, probes, kernels);
         query.allow_errors(lists.frame, lists_margin(share));
-        let rerank = Rerank {
-            probe: &self.probe,
-            integrity: &self.view.integrity,
-            margin: 0.0,
-        };
+        let rows = (&self.probe, &self.view.integrity);
         let memory = (
             std::mem::take(&mut scratch.exact),
             std::mem::take(&mut scratch.coarse),
         );
-        let mut nearest = Nearest::new(rerank, (self.k, self.distance_max), memory);
+        let mut nearest = Nearest::new(rows, (self.k, self.distance_max), memory);
         let found = self.probe_lists((lists, &mut query), probes, &mut nearest);
         scratch.list_query = query;
         scratch.tally.codes += found.map_err(|DamagedList| self.view.damaged_list())?;
@@ -68,11 +65,7 @@ impl Search<'_> {
         situation: &Situation,
     ) -> usize {
         let ef = situation.ef.max(hits);
-        let learnt = self.view.calibration;
-        let probing = Probing {
-            lists: lists.heads.len(),
-            probes: learnt.and_then(|learnt| learnt.probes(hits, ef)),
-        };
+        let probing = probing(self.view, lists, None, (hits, ef));
         Situation { ef, ..*situation }.probes(probing)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::column::View;
 use crate::filter::RowFilter;
+use crate::ivf::Lists;
 use crate::options::{inverse_norm, norm_squared};
 use crate::plan::{Access, Probing, Situation};
 use crate::rows::{RowProbe, StoredQuery};
@@ -77,13 +78,9 @@ impl<'a> Search<'a> {
                 _ if is_exact(request) || query.own <= 0.0 => Access::Rows,
                 (None, _) => match &view.lists {
                     // What no number of lists finds, a scan does.
-                    Some(lists) if effort.is_some() => Access::Lists(Probing {
-                        lists: lists.heads.len(),
-                        probes: request.probes.or_else(|| {
-                            let learnt = view.calibration?;
-                            learnt.probes(k_rows, ef)
-                        }),
-                    }),
+                    Some(lists) if effort.is_some() => {
+                        Access::Lists(probing(view, lists, request.probes, (k_rows, ef)))
+                    }
                     Some(_) | None => Access::Rows,
                 },
                 (Some(_), Some(_)) => Access::Codes,
@@ -91,6 +88,20 @@ impl<'a> Search<'a> {
             },
         };
         Ok((search, situation))
+    }
+}
+
+/// How many lists there are, and how many are gone through for so many hits with an effort, unless a number is asked for.
+pub(super) fn probing(
+    view: &View<'_>,
+    lists: &Lists<'_>,
+    asked: Option<usize>,
+    (k, ef): (usize, usize),
+) -> Probing {
+    let learnt = || view.calibration?.probes(k, ef);
+    Probing {
+        lists: lists.heads.len(),
+        probes: asked.or_else(learnt),
     }
 }
 
