@@ -17,7 +17,7 @@ const FOUR: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// An HNSW graph: the fastest searches, above all at high recall.
+    /// An HNSW graph, unless [`exact_structure`](crate::ColumnOptions::exact_structure) is not set and lists are faster.
     #[default]
     Graph,
     /// Inverted lists: several times faster to build, and smaller.

@@ -90,8 +90,8 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Promised: no document comes twice, and without a limit of distance every one that passes the
     /// filter comes in the end. Within a page hits are ordered exactly. From page to page they are as
     /// good as `ef_search` makes a walk: one that was missed by an earlier page comes in a later one,
-    /// or, where a distance ends the pages, may not come. Exact requests, and columns without a graph,
-    /// are exact throughout.
+    /// or, where a distance ends the pages, may not come. Exact requests, and columns with neither a
+    /// graph nor lists, are exact throughout.
     ///
     /// Fails when the query does not fit the column.
     pub fn pages(&self, request: &SearchRequest<'_>) -> Result<Pages, VectorError> {

@@ -14,11 +14,12 @@ pub struct SearchRequest<'a> {
     /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
     pub ef_search: usize,
     /// Share of the nearest to find, above 0 and up to 1, in place of `ef_search`: the column knows from
-    /// its own vectors how much effort that takes. 1 is an exact search. A column without a graph is
-    /// always searched exactly.
+    /// its own vectors how much effort that takes. 1 is an exact search. A column with
+    /// neither a graph nor lists is always searched exactly.
     pub target_recall: Option<f32>,
     /// Inverted lists gone through, in a column that has them; `None` leaves it to `ef_search`:
-    /// that many times the square root of all lists, by 24. A filter makes it more, in either case.
+    /// in lists that stand in for a graph as many as find what a walk would, else that many times the
+    /// square root of all lists, by 24. A filter makes it more, in either case.
     /// More is slower and better.
     pub probes: Option<usize>,
     /// Documents that may be hits; `None` for all.
