@@ -9,6 +9,8 @@ export CARGO_INCREMENTAL=0
 host=$(rustc -vV | sed -n 's/^host: //p')
 # Naming the target keeps build scripts and macros free of counters.
 build=(cargo build --release --locked -p clew --target "$host")
+# What .cargo/config.toml asks for, which RUSTFLAGS replaces.
+frames=-Cforce-frame-pointers=yes
 counted=$CARGO_TARGET_DIR/counted
 profile=$CARGO_TARGET_DIR/clew.profdata
 
@@ -23,9 +25,9 @@ if [ -z "$merge" ]; then
 fi
 
 rm -rf "$counted"
-RUSTFLAGS="-Cprofile-generate=$counted" "${build[@]}"
+RUSTFLAGS="$frames -Cprofile-generate=$counted" "${build[@]}"
 "${PYTHON:-python3}" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/$host/release/clew"
 "$merge" merge -o "$profile" "$counted"
-CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 RUSTFLAGS="-Cprofile-use=$profile" "${build[@]}"
+CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 RUSTFLAGS="$frames -Cprofile-use=$profile" "${build[@]}"
 ln -f "$CARGO_TARGET_DIR/$host/release/clew" "$CARGO_TARGET_DIR/clew"
 echo "$CARGO_TARGET_DIR/clew"

@@ -1,0 +1,469 @@
+//! What has been allocated, and is still in use, by stack: an allocation is noted for each 512 KiB on the average, at random
+//! intervals, so that every byte has the same chance (a Poisson process, as tcmalloc and Go sample).
+//!
+//! An allocation that is noted begins at a page, and what begins at one is looked up when it is freed: that one test of an
+//! address, and counting down on the way in, is all that the others cost.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+
+use crate::ProfileError;
+use crate::process::Maps;
+use crate::profile::{Kind, Profile};
+use crate::stack::{DEPTH_MAX, Registers, follow};
+use crate::symbols::Stacks;
+
+/// Bytes between two samples, on the average.
+const INTERVAL: f64 = 524_288.0;
+const PAGE: usize = 4096;
+/// Different stacks that are kept; what comes in others is counted together.
+const STACKS_MAX: usize = 65_536;
+/// Sampled allocations in use: of some 64 GiB.
+const LIVE_MAX: usize = 131_072;
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+/// A number for each thread to begin with.
+static SEED: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
+static HEAP: Mutex<Option<Heap>> = Mutex::new(None);
+
+thread_local! {
+    /// Bytes until the next sample.
+    static LEFT: Cell<i64> = const { Cell::new(0) };
+    /// 0 before the first was drawn.
+    static RANDOM: Cell<u64> = const { Cell::new(0) };
+    /// This thread is at work in here: what it allocates and frees is its own affair.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// Where this thread's stack ends.
+    static STACK_END: Cell<u64> = const { Cell::new(0) };
+}
+
+/// An allocator that notes who allocates, once [`SamplingAllocator::start`] was called. Until then, and for what is not
+/// sampled, an allocation and a release cost an instruction or two more each.
+#[derive(Debug)]
+pub struct SamplingAllocator<A>(pub A);
+
+impl<A> SamplingAllocator<A> {
+    /// From now on allocations are sampled, a microsecond for each 512 KiB.
+    pub fn start(&self) {
+        HEAP.lock().get_or_insert_default();
+        ENABLED.store(true, Ordering::Release);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Heap {
+    numbers: HashMap<Box<[u64]>, usize>,
+    stacks: Vec<Sums>,
+    live: HashMap<usize, Live>,
+    /// Samples that had no room.
+    lost: u64,
+}
+
+/// Of one stack, as many as the samples stand for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    allocated: f64,
+    allocated_bytes: f64,
+    freed: f64,
+    freed_bytes: f64,
+}
+
+/// An allocation that was sampled and is in use.
+#[derive(Clone, Copy, Debug)]
+struct Live {
+    stack: usize,
+    size: usize,
+    align: usize,
+}
+
+/// How many allocations of this size one sample stands for.
+fn weight(size: usize) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+    let chance = 1.0 - (-(size as f64) / INTERVAL).exp();
+    1.0 / chance.max(1e-9)
+}
+
+impl Heap {
+    fn note(&mut self, address: usize, layout: Layout, stack: &[u64]) {
+        let number = match self.numbers.get(stack) {
+            Some(number) => *number,
+            None => {
+                let number = self.stacks.len();
+                self.stacks.push(Sums::default());
+                self.numbers.insert(stack.into(), number);
+                number
+            }
+        };
+        if let Some(sums) = self.stacks.get_mut(number) {
+            let weight = weight(layout.size());
+            sums.allocated += weight;
+            #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+            let bytes = weight * layout.size() as f64;
+            sums.allocated_bytes += bytes;
+        }
+        let live = Live {
+            stack: number,
+            size: layout.size(),
+            align: layout.align(),
+        };
+        self.live.insert(address, live);
+    }
+
+    fn has_room(&self) -> bool {
+        self.live.len() < LIVE_MAX && self.stacks.len() < STACKS_MAX
+    }
+
+    fn free(&mut self, address: usize) -> Option<Live> {
+        let live = self.live.remove(&address)?;
+        if let Some(sums) = self.stacks.get_mut(live.stack) {
+            let weight = weight(live.size);
+            sums.freed += weight;
+            #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+            let bytes = weight * live.size as f64;
+            sums.freed_bytes += bytes;
+        }
+        Some(live)
+    }
+}
+
+/// A thread in here.
+struct Inside;
+
+impl Inside {
+    /// None when it is already.
+    fn enter() -> Option<Self> {
+        (!INSIDE.replace(true)).then(|| Inside)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
+/// Counts bytes down; whether a sample is due.
+#[inline]
+fn is_due(size: usize) -> bool {
+    let left = LEFT.get().wrapping_sub_unsigned(size as u64);
+    LEFT.set(left);
+    left < 0
+}
+
+/// Draws when the next sample is due; whether the one at hand is one.
+#[cold]
+fn draw() -> bool {
+    let mut random = RANDOM.get();
+    let first = random == 0;
+    if first {
+        random = SEED.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) | 1;
+    }
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    RANDOM.set(random);
+    #[allow(clippy::cast_precision_loss, reason = "a number between 0 and 1")]
+    let uniform = ((random >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "some hundred thousand bytes"
+    )]
+    LEFT.set((-uniform.ln() * INTERVAL) as i64);
+    !first && ENABLED.load(Ordering::Acquire)
+}
+
+#[allow(unsafe_code, reason = "an allocator")]
+impl<A: GlobalAlloc> SamplingAllocator<A> {
+    /// An allocation that is noted; `None` where it cannot be.
+    #[inline(never)]
+    fn sampled(&self, layout: Layout, zeroed: bool) -> Option<*mut u8> {
+        if !draw() {
+            return None;
+        }
+        let _inside = Inside::enter()?;
+        let aligned = layout.align_to(PAGE).ok()?;
+        let mut heap = HEAP.lock();
+        let heap = heap.as_mut()?;
+        if !heap.has_room() {
+            heap.lost += 1;
+            return None;
+        }
+        let mut found = [0; DEPTH_MAX];
+        let depth = own_stack(&mut found);
+        let pointer = match zeroed {
+            // SAFETY: the caller's promise is passed on; a larger alignment satisfies it.
+            true => unsafe { self.0.alloc_zeroed(aligned) },
+            // SAFETY: likewise.
+            false => unsafe { self.0.alloc(aligned) },
+        };
+        if !pointer.is_null() {
+            heap.note(pointer.addr(), aligned, found.get(..depth)?);
+        }
+        Some(pointer)
+    }
+
+    /// What was noted of an allocation that is freed.
+    #[inline(never)]
+    fn noted(&self, pointer: *mut u8) -> Option<Live> {
+        let _inside = Inside::enter()?;
+        HEAP.lock().as_mut()?.free(pointer.addr())
+    }
+}
+
+/// May have been noted: those begin at a page.
+#[inline]
+fn may_be_noted(pointer: *mut u8) -> bool {
+    pointer.addr().is_multiple_of(PAGE) && ENABLED.load(Ordering::Acquire)
+}
+
+/// Whether it was.
+#[inline(never)]
+fn is_noted(pointer: *mut u8) -> bool {
+    let Some(_inside) = Inside::enter() else {
+        return false;
+    };
+    let heap = HEAP.lock();
+    heap.as_ref()
+        .is_some_and(|heap| heap.live.contains_key(&pointer.addr()))
+}
+
+// SAFETY: every method hands its arguments to the wrapped allocator, which keeps the contract, or asks it for more alignment than
+// is needed; what was asked for that way is given back that way.
+#[allow(unsafe_code, reason = "allocators are unsafe by contract")]
+unsafe impl<A: GlobalAlloc> GlobalAlloc for SamplingAllocator<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_due(layout.size())
+            && let Some(pointer) = self.sampled(layout, false)
+        {
+            return pointer;
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.0.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_due(layout.size())
+            && let Some(pointer) = self.sampled(layout, true)
+        {
+            return pointer;
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.0.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        let mut layout = layout;
+        if may_be_noted(pointer)
+            && let Some(live) = self.noted(pointer)
+        {
+            // SAFETY: it is the layout that it was allocated with, which was valid.
+            layout = unsafe { Layout::from_size_align_unchecked(live.size, live.align) };
+        }
+        // SAFETY: the caller's promise is passed on; the pointer came from the same allocator with this layout.
+        unsafe { self.0.dealloc(pointer, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let grown = size.saturating_sub(layout.size());
+        let is_special = is_due(grown) || may_be_noted(pointer) && is_noted(pointer);
+        if !is_special {
+            // SAFETY: the caller's promise is passed on; it was allocated with this very layout.
+            return unsafe { self.0.realloc(pointer, layout, size) };
+        }
+        // SAFETY: the caller promises that the new size is valid with this alignment.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        // SAFETY: the size is not zero, as the caller promises.
+        let new = unsafe { self.alloc(wanted) };
+        if !new.is_null() {
+            let length = size.min(layout.size());
+            // SAFETY: both have this length, and the new one is nobody else's.
+            unsafe { std::ptr::copy_nonoverlapping(pointer, new, length) };
+            // SAFETY: the caller gives the old one up, with the layout that it was asked for with.
+            unsafe { self.dealloc(pointer, layout) };
+        }
+        new
+    }
+}
+
+/// The calls of this thread, from the allocator outwards; how many.
+#[inline(never)]
+fn own_stack(found: &mut [u64]) -> usize {
+    let registers = own_registers();
+    if !(registers.stack..STACK_END.get()).contains(&registers.frame) {
+        let maps = Maps::read().unwrap_or_default();
+        STACK_END.set(maps.find(registers.stack).map_or(0, |found| found.to));
+    }
+    let end = STACK_END.get();
+    follow(registers, found, |frame| {
+        let valid = frame >= registers.stack && frame.saturating_add(16) <= end;
+        // SAFETY: `follow` asks for aligned addresses, and this one lies between here and the end of this thread's stack.
+        #[allow(unsafe_code, reason = "reads the stack")]
+        let read = |address: u64| unsafe { (address as *const u64).read_volatile() };
+        valid.then(|| (read(frame), read(frame + 8)))
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+#[allow(unsafe_code, reason = "registers")]
+fn own_registers() -> Registers {
+    let (frame, stack): (u64, u64);
+    // SAFETY: reads two registers.
+    unsafe {
+        std::arch::asm!("mov {}, rbp", "mov {}, rsp", out(reg) frame, out(reg) stack, options(nomem, nostack, preserves_flags));
+    }
+    Registers {
+        code: 0,
+        stack,
+        frame,
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+#[allow(unsafe_code, reason = "registers")]
+fn own_registers() -> Registers {
+    let (frame, stack): (u64, u64);
+    // SAFETY: reads two registers.
+    unsafe {
+        std::arch::asm!("mov {}, x29", "mov {}, sp", out(reg) frame, out(reg) stack, options(nomem, nostack, preserves_flags));
+    }
+    Registers {
+        code: 0,
+        stack,
+        frame,
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn own_registers() -> Registers {
+    Registers::default()
+}
+
+/// What has been allocated since sampling began and what is in use, by stack.
+///
+/// # Errors
+/// When the program's allocator does not sample.
+pub fn heap() -> Result<Profile, ProfileError> {
+    let (stacks, lost) = {
+        let _inside = Inside::enter();
+        let heap = HEAP.lock();
+        let heap = heap.as_ref().ok_or(ProfileError::NoSampling)?;
+        let mut stacks = Stacks::new();
+        let unnamed: Arc<str> = Arc::from("");
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "counts and bytes of one machine"
+        )]
+        let rounded = |value: f64| value.round() as i64;
+        for (stack, number) in &heap.numbers {
+            let sums = heap.stacks.get(*number).copied().unwrap_or_default();
+            let values = [
+                sums.allocated,
+                sums.allocated_bytes,
+                sums.allocated - sums.freed,
+                sums.allocated_bytes - sums.freed_bytes,
+            ];
+            stacks.add(&unnamed, stack.to_vec(), &values.map(rounded));
+        }
+        (stacks, heap.lost)
+    };
+    let mut profile = stacks.resolve(Kind::Heap)?;
+    profile.leave_out_inner(|name| name.contains("Allocator<") || name.contains("__rust"));
+    profile.began = SystemTime::now();
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a constant"
+    )]
+    let interval = INTERVAL as u64;
+    profile.period = interval;
+    profile
+        .comments
+        .push("allocations, sampled once for each 512 KiB".to_string());
+    if lost > 0 {
+        profile.comments.push(format!("{lost} samples had no room"));
+    }
+    Ok(profile)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::System;
+
+    use super::*;
+
+    #[global_allocator]
+    static ALLOCATOR: SamplingAllocator<System> = SamplingAllocator(System);
+
+    #[inline(never)]
+    fn keeps(count: usize) -> Vec<Vec<u8>> {
+        let kept = (0..count)
+            .map(|_| std::hint::black_box(vec![1; 10_000]))
+            .collect();
+        std::hint::black_box(kept)
+    }
+
+    #[inline(never)]
+    fn lets_go(count: usize) {
+        for _ in 0..count {
+            std::hint::black_box(vec![1_u8; 50_000]);
+        }
+    }
+
+    fn of(profile: &Profile, function: &str, value: &str) -> f64 {
+        let value = profile.value(value).unwrap();
+        #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+        let within = profile.share_of(value, |name| name.contains(function)).1 as f64;
+        within
+    }
+
+    #[test]
+    fn estimates_are_near_what_was_allocated() {
+        ALLOCATOR.start();
+        let kept = keeps(20_000);
+        lets_go(8_000);
+        let mut grown: Vec<u64> = Vec::new();
+        for number in 0..3_000_000 {
+            grown.push(number);
+        }
+        assert!(grown.iter().copied().eq(0..3_000_000));
+        let profile = heap().unwrap();
+        // 381 samples of each: four times their error.
+        let near = |found: f64, truth: f64| {
+            assert!((found / truth - 1.0).abs() < 0.2, "{found} of {truth}")
+        };
+        near(of(&profile, "keeps", "inuse_space"), 2e8);
+        near(of(&profile, "keeps", "alloc_objects"), 20_000.0);
+        near(of(&profile, "lets_go", "alloc_space"), 4e8);
+        assert!(of(&profile, "lets_go", "inuse_space") < 1e7);
+        drop(kept);
+        assert!(of(&heap().unwrap(), "keeps", "inuse_space") < 1e6);
+    }
+
+    #[test]
+    fn memory_is_as_it_was_asked_for() {
+        ALLOCATOR.start();
+        for size in [1, 100, 5_000, 300_000, 3_000_000] {
+            for _ in 0..20 {
+                let mut zeros = std::hint::black_box(vec![0_u8; size]);
+                assert!(zeros.iter().all(|byte| *byte == 0));
+                zeros.fill(7);
+                zeros.reserve_exact(size);
+                assert!(zeros.iter().all(|byte| *byte == 7));
+                zeros.shrink_to(size / 2);
+                assert!(zeros.len() == size && zeros.iter().all(|byte| *byte == 7));
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Where the time and the memory of this very process go, by stack: on the processors ([`on_cpu`]), off them, blocked or
+//! in a run queue ([`off_cpu`]), and what its allocator has handed out ([`heap`]). A capture becomes a [`Profile`], which is
+//! written as pprof's protobuf, as collapsed stacks or as a flame graph, and two of which can be compared.
+//!
+//! Stacks are found by following frame pointers, which the whole program is built with: no unwinder runs in a signal handler
+//! or anywhere else while the program is watched. Addresses become names afterwards, from the symbols of the program or of
+//! the file beside it that `objcopy --add-gnu-debuglink` names.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), clew_profile::ProfileError> {
+//! let rate = clew_profile::Rate::per_second(99)?;
+//! let profile = clew_profile::on_cpu(rate, Duration::from_millis(50), &|| false)?;
+//! let mut collapsed = Vec::new();
+//! profile.write(clew_profile::Format::Collapsed, &mut collapsed)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Rooms, lowest first: `error`, `profile` (what was captured, and what is made of it), `process` (this process as the system
+//! shows it: threads, maps, memory), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu` and
+//! `heap`.
+//!
+//! Deliberately absent: other processes, and anything that knows what the program is.
+
+mod error;
+mod heap;
+mod off_cpu;
+mod on_cpu;
+mod output;
+mod process;
+mod profile;
+mod stack;
+mod symbols;
+
+pub use error::ProfileError;
+pub use heap::{SamplingAllocator, heap};
+pub use off_cpu::{OffCpuMode, off_cpu};
+pub use on_cpu::on_cpu;
+pub use output::{Format, difference};
+pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};

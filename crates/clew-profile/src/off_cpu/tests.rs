@@ -1,0 +1,236 @@
+//! Known waits, held against what is found of them.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::process::{Scheduled, open, own_tid};
+
+/// What one thread does, and how long it was off the processors while it did.
+struct Work {
+    name: &'static str,
+    /// A function that is found in its stacks.
+    frame: &'static str,
+    off: Arc<Mutex<Option<Duration>>>,
+}
+
+/// A function whose last act is a call has left the stack by then, unless something comes after it.
+fn stays() {
+    std::hint::black_box(());
+}
+
+#[inline(never)]
+fn sleeps() {
+    std::thread::sleep(Duration::from_millis(3));
+    stays();
+}
+
+#[inline(never)]
+fn holds(lock: &Mutex<u64>) {
+    let mut held = lock.lock().unwrap();
+    *held += 1;
+    std::thread::sleep(Duration::from_millis(4));
+}
+
+#[inline(never)]
+fn waits_for_lock(lock: &Mutex<u64>) {
+    *lock.lock().unwrap() += 1;
+    // So that the other one gets it again.
+    std::thread::sleep(Duration::from_micros(100));
+    stays();
+}
+
+#[inline(never)]
+fn waits_for_time(receiver: &Receiver<()>) {
+    let _ = receiver.recv_timeout(Duration::from_millis(2));
+    stays();
+}
+
+#[inline(never)]
+fn reads_socket(socket: &mut UnixStream) {
+    let mut byte = [0];
+    socket.read_exact(&mut byte).unwrap();
+    stays();
+}
+
+#[inline(never)]
+fn syncs(file: &mut std::fs::File) {
+    file.write_all(&[7; 4096]).unwrap();
+    file.sync_data().unwrap();
+    stays();
+}
+
+/// Runs a thread that does one thing over and over, and counts how long it was off the processors in all.
+fn run(
+    name: &'static str,
+    frame: &'static str,
+    stop: &Arc<AtomicBool>,
+    mut each: impl FnMut() + Send + 'static,
+) -> (Work, std::thread::JoinHandle<()>) {
+    let off = Arc::new(Mutex::new(None));
+    let (kept, stop) = (off.clone(), stop.clone());
+    let body = move || {
+        let schedstat = open(own_tid(), "schedstat").unwrap();
+        let (began, before) = (Instant::now(), Scheduled::read(&schedstat).unwrap());
+        while !stop.load(Ordering::Relaxed) {
+            each();
+        }
+        let (passed, after) = (began.elapsed(), Scheduled::read(&schedstat).unwrap());
+        let ran = Duration::from_nanos(after.ran - before.ran);
+        *kept.lock().unwrap() = Some(passed.saturating_sub(ran));
+    };
+    let thread = std::thread::Builder::new()
+        .name(name.into())
+        .spawn(body)
+        .unwrap();
+    (Work { name, frame, off }, thread)
+}
+
+/// Times off the processors that a capture found, by thread: in all, and in stacks with the function.
+fn found(profile: &Profile, work: &[Work]) -> BTreeMap<&'static str, (Duration, Duration)> {
+    let mut found = BTreeMap::new();
+    for one in work {
+        let (mut all, mut inside) = (0, 0);
+        for sample in profile
+            .samples
+            .iter()
+            .filter(|sample| sample.thread.as_deref() == Some(one.name))
+        {
+            let off: i64 = sample.values.iter().sum();
+            all += off;
+            if profile.names(sample).any(|name| name.contains(one.frame)) {
+                inside += off;
+            }
+        }
+        let duration = |nanos: i64| Duration::from_nanos(nanos.unsigned_abs());
+        found.insert(one.name, (duration(all), duration(inside)));
+    }
+    found
+}
+
+fn check(mode: OffCpuMode, tolerance: f64) {
+    /// Threads are told apart by their names, so one after the other.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    let stop = Arc::new(AtomicBool::new(false));
+    let lock = Arc::new(Mutex::new(0));
+    let (first, second) = (lock.clone(), lock);
+    let (sender, receiver) = channel();
+    let (mut reader, mut writer) = UnixStream::pair().unwrap();
+    let mut file = tempfile::tempfile().unwrap();
+    let works = [
+        run("t-sleep", "sleeps", &stop, sleeps),
+        run("t-holds", "holds", &stop, move || holds(&first)),
+        run("t-lock", "waits_for_lock", &stop, move || {
+            waits_for_lock(&second)
+        }),
+        run("t-timed", "waits_for_time", &stop, move || {
+            waits_for_time(&receiver)
+        }),
+        run("t-read", "reads_socket", &stop, move || {
+            reads_socket(&mut reader)
+        }),
+        run("t-sync", "syncs", &stop, move || syncs(&mut file)),
+    ];
+    let (works, threads): (Vec<Work>, Vec<_>) = works.into_iter().unzip();
+    let (feeding, fed) = (stop.clone(), Arc::new(AtomicBool::new(false)));
+    let all_fed = fed.clone();
+    let feeder = std::thread::spawn(move || {
+        while !feeding.load(Ordering::Relaxed) || !fed.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(2));
+            // The reader may have gone.
+            let _ = writer.write_all(&[1]);
+        }
+    });
+    let began = Instant::now();
+    // Ends after 2 s; what the threads do outside of it is small beside.
+    let profile = off_cpu(mode, Duration::from_secs(2), &|| false).unwrap();
+    stop.store(true, Ordering::Relaxed);
+    drop(sender);
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    all_fed.store(true, Ordering::Relaxed);
+    feeder.join().unwrap();
+    let whole = began.elapsed();
+    let found = found(&profile, &works);
+    for work in &works {
+        let truth = work.off.lock().unwrap().unwrap();
+        let (all, inside) = found[work.name];
+        // The thread lived a little longer than it was watched.
+        let expected = truth.as_secs_f64() * profile.took.as_secs_f64() / whole.as_secs_f64();
+        let ratio = all.as_secs_f64() / expected;
+        assert!(
+            (ratio - 1.0).abs() < tolerance,
+            "{}: {all:?} of {truth:?}, {whole:?}",
+            work.name
+        );
+        let share = inside.as_secs_f64() / all.as_secs_f64();
+        let least = if work.name == "t-lock" { 0.7 } else { 0.9 };
+        assert!(
+            share > least,
+            "{}: {inside:?} of {all:?} in {}",
+            work.name,
+            work.frame
+        );
+    }
+    assert!(profile.comments[0].starts_with("times off the processors"));
+}
+
+#[test]
+fn waits_are_found_without_any_right() {
+    let rate = Rate::per_second(99).unwrap();
+    check(OffCpuMode::Sampled(rate), 0.15);
+}
+
+#[test]
+fn waits_are_found_exactly_where_the_kernel_permits() {
+    let permitted = off_cpu(OffCpuMode::Exact, Duration::ZERO, &|| false);
+    if let Err(error) = permitted {
+        assert!(matches!(error, ProfileError::NotPermitted(_)), "{error}");
+        return;
+    }
+    check(OffCpuMode::Exact, 0.07);
+}
+
+#[test]
+fn time_that_nobody_saw_is_shared_out() {
+    let mut times = Times::new();
+    let (a, b): (Arc<[u64]>, Arc<[u64]>) = (Arc::from([1]), Arc::from([2]));
+    times.add(
+        &a,
+        Off {
+            queued: 0,
+            blocked: 30,
+        },
+    );
+    times.add(
+        &b,
+        Off {
+            queued: 10,
+            blocked: 60,
+        },
+    );
+    times.share_out(Off {
+        queued: 10,
+        blocked: 100,
+    });
+    assert_eq!(
+        times.by_stack[&a],
+        Off {
+            queued: 3,
+            blocked: 60
+        }
+    );
+    assert_eq!(
+        times.by_stack[&b],
+        Off {
+            queued: 17,
+            blocked: 130
+        }
+    );
+}

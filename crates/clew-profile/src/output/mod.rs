@@ -1,0 +1,82 @@
+//! A capture as files: what other programs read, and what people look at.
+
+mod collapsed;
+mod difference;
+mod flame;
+mod pprof;
+mod tree;
+
+use std::io::Write;
+
+pub use self::difference::difference;
+use crate::{Profile, ProfileError};
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// pprof's protobuf, compressed by gzip: for `go tool pprof` and whatever else reads it.
+    Pprof,
+    /// One line for each stack: frames with semicolons between them, a blank, a number.
+    Collapsed,
+    /// A flame graph, which a browser shows with zoom and search.
+    Svg,
+}
+
+impl Format {
+    /// By what a request or a file's name says.
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "pprof" | "pb" | "gz" => Some(Format::Pprof),
+            "collapsed" | "folded" | "txt" => Some(Format::Collapsed),
+            "svg" | "html" => Some(Format::Svg),
+            _ => None,
+        }
+    }
+
+    /// The type of its content, for HTTP.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Format::Pprof => "application/octet-stream",
+            Format::Collapsed => "text/plain; charset=utf-8",
+            Format::Svg => "image/svg+xml",
+        }
+    }
+}
+
+impl Profile {
+    /// Writes the main value, or all values where the format has room for them.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write(&self, format: Format, to: &mut dyn Write) -> Result<(), ProfileError> {
+        self.write_value(format, self.main_value(), to)
+    }
+
+    /// The same with a value of one's choice in front.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write_value(
+        &self,
+        format: Format,
+        value: usize,
+        to: &mut dyn Write,
+    ) -> Result<(), ProfileError> {
+        match format {
+            Format::Pprof => pprof::write(self, value, to),
+            Format::Collapsed => collapsed::write(self, value, to),
+            Format::Svg => flame::write(self, value, to),
+        }
+    }
+
+    /// Reads a file of pprof's, compressed or not, or of collapsed stacks.
+    ///
+    /// # Errors
+    /// When it is neither, or larger than 256 MiB.
+    pub fn read(bytes: &[u8]) -> Result<Self, ProfileError> {
+        match bytes {
+            [0x1f, 0x8b, ..] | [0x0a, ..] => pprof::read(bytes),
+            _ => collapsed::read(bytes),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a capture is made into: samples with stacks of named frames, in the shape that pprof's files have.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use crate::ProfileError;
+
+/// What was watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Time on the processors.
+    OnCpu,
+    /// Time off them.
+    OffCpu,
+    /// Memory.
+    Heap,
+}
+
+impl Kind {
+    /// The values that each sample has, in their order; the last is the one that graphs show.
+    pub fn values(self) -> Vec<ValueType> {
+        let of = |name: &str, unit: &str| ValueType {
+            name: name.to_string(),
+            unit: unit.to_string(),
+        };
+        match self {
+            Kind::OnCpu => vec![of("samples", "count"), of("cpu", "nanoseconds")],
+            Kind::OffCpu => vec![of("runqueue", "nanoseconds"), of("blocked", "nanoseconds")],
+            Kind::Heap => vec![
+                of("alloc_objects", "count"),
+                of("alloc_space", "bytes"),
+                of("inuse_objects", "count"),
+                of("inuse_space", "bytes"),
+            ],
+        }
+    }
+}
+
+/// How often a thread's stack is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate(u32);
+
+impl Rate {
+    /// More than the scheduler's clock of any usual system can do.
+    pub const MAX: u32 = 1000;
+
+    /// # Errors
+    /// For none and for more than [`Rate::MAX`].
+    pub fn per_second(times: u32) -> Result<Self, ProfileError> {
+        match times {
+            1..=Self::MAX => Ok(Rate(times)),
+            _ => Err(ProfileError::Rate(times)),
+        }
+    }
+
+    /// The time between two looks.
+    pub fn period(self) -> Duration {
+        Duration::from_secs(1) / self.0
+    }
+
+    pub(crate) fn period_ns(self) -> u64 {
+        1_000_000_000 / u64::from(self.0)
+    }
+}
+
+/// A value that every sample has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueType {
+    /// What is counted, `cpu`.
+    pub name: String,
+    /// In what, `nanoseconds`, `bytes` or `count`.
+    pub unit: String,
+}
+
+/// A capture.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What the numbers of each sample are.
+    pub values: Vec<ValueType>,
+    /// Each stack once.
+    pub samples: Vec<Sample>,
+    /// The places in the code that stacks are made of.
+    pub locations: Vec<Location>,
+    /// The functions that those lie in.
+    pub functions: Vec<Function>,
+    /// When it began.
+    pub began: SystemTime,
+    /// How long it took.
+    pub took: Duration,
+    /// Nanoseconds (for memory: bytes) between two samples; 0 where each event was seen.
+    pub period: u64,
+    /// How it was made, what was lost.
+    pub comments: Vec<String>,
+}
+
+/// A stack, and how much of what was measured is its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Indexes into [`Profile::locations`], the innermost first.
+    pub stack: Vec<u32>,
+    /// One for each of [`Profile::values`].
+    pub values: Vec<i64>,
+    /// The thread's name, where it is told.
+    pub thread: Option<String>,
+}
+
+/// An address in the code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// As the file of the program counts it; 0 where only names are known.
+    pub address: u64,
+    /// The function, and those that were inlined into it, the innermost first.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// Index into [`Profile::functions`].
+    pub function: u32,
+    /// 0 where it is not known.
+    pub line: u32,
+}
+
+/// A function by name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Function {
+    /// As the program's source has it, with its path.
+    pub name: String,
+    /// Its source file, empty where it is not known.
+    pub file: String,
+}
+
+impl Profile {
+    /// The index of the value that is shown where one is.
+    pub fn main_value(&self) -> usize {
+        self.values.len().saturating_sub(1)
+    }
+
+    /// The index of a value by name.
+    pub fn value(&self, name: &str) -> Option<usize> {
+        self.values.iter().position(|value| value.name == name)
+    }
+
+    /// Names of a sample's frames with its thread in front, the outermost first: what graphs show.
+    pub fn names<'p>(&'p self, sample: &'p Sample) -> impl Iterator<Item = &'p str> {
+        let lines = sample.stack.iter().rev().flat_map(|location| {
+            let location = self.locations.get(*location as usize);
+            location
+                .into_iter()
+                .flat_map(|found| found.lines.iter().rev())
+        });
+        let names = lines
+            .filter_map(|line| Some(self.functions.get(line.function as usize)?.name.as_str()));
+        sample.thread.as_deref().into_iter().chain(names)
+    }
+
+    /// The sum of one value over all samples.
+    pub fn total(&self, value: usize) -> i64 {
+        let of = |sample: &Sample| sample.values.get(value).copied().unwrap_or_default();
+        self.samples.iter().map(of).sum()
+    }
+
+    /// Takes functions away from the inner ends of all stacks.
+    pub(crate) fn leave_out_inner(&mut self, is_meant: impl Fn(&str) -> bool) {
+        let name = |line: &Line| {
+            self.functions
+                .get(line.function as usize)
+                .map(|function| function.name.as_str())
+        };
+        let left_out: Vec<bool> = (self.locations.iter())
+            .map(|location| {
+                location
+                    .lines
+                    .iter()
+                    .all(|line| name(line).is_some_and(&is_meant))
+            })
+            .collect();
+        for sample in &mut self.samples {
+            let is_left_out = |number: &&u32| left_out.get(**number as usize) == Some(&true);
+            let count = sample.stack.iter().take_while(is_left_out).count();
+            sample.stack.drain(..count);
+        }
+    }
+
+    /// The sum over the samples in which a function that satisfies this is the innermost, or anywhere.
+    pub fn share_of(&self, value: usize, is_meant: impl Fn(&str) -> bool) -> (i64, i64) {
+        let (mut own, mut within) = (0, 0);
+        for sample in &self.samples {
+            let of = sample.values.get(value).copied().unwrap_or_default();
+            let names: Vec<&str> = self.names(sample).collect();
+            own += names.last().filter(|name| is_meant(name)).map_or(0, |_| of);
+            within += names.iter().find(|name| is_meant(name)).map_or(0, |_| of);
+        }
+        (own, within)
+    }
+}
+
+/// Things by number, each once.
+#[derive(Debug)]
+pub(crate) struct Interned<T> {
+    pub(crate) all: Vec<T>,
+    numbers: HashMap<T, u32>,
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
+    pub(crate) fn new() -> Self {
+        Interned {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn number(&mut self, one: T) -> u32 {
+        if let Some(number) = self.numbers.get(&one) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(one.clone());
+        self.numbers.insert(one, number);
+        number
+    }
+}

@@ -1,0 +1,464 @@
+//! From addresses to functions, files and lines, with those that were inlined.
+//!
+//! The program's own come from its debugging information, in the program or in the file that its debug link names, where
+//! they may be compressed; those of the system's libraries from their tables of exported symbols. All of it is read when a
+//! capture has ended and let go afterwards: a quarter of a gigabyte for a second, where the symbols are compressed.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
+
+use crate::ProfileError;
+use crate::process::Maps;
+use crate::profile::{Function, Interned, Kind, Line, Location, Profile, Sample};
+
+/// Stacks as addresses, each once for a thread's name, with what was measured.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks(HashMap<(Arc<str>, Vec<u64>), Vec<i64>>);
+
+impl Stacks {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds to a stack, the innermost address first.
+    pub(crate) fn add(&mut self, thread: &Arc<str>, stack: Vec<u64>, values: &[i64]) {
+        let sums = self
+            .0
+            .entry((thread.clone(), stack))
+            .or_insert_with(|| vec![0; values.len()]);
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum = sum.saturating_add(*value);
+        }
+    }
+
+    /// Names everything. The times and comments of the profile are the caller's to fill in.
+    pub(crate) fn resolve(self, kind: Kind) -> Result<Profile, ProfileError> {
+        let maps = Maps::read()?;
+        let mut names = Names::new(&maps);
+        let mut stacks: Vec<_> = self.0.into_iter().collect();
+        stacks.sort();
+        let mut wanted: Vec<(u64, bool)> = Vec::new();
+        for ((_, stack), _) in &stacks {
+            wanted.extend(
+                stack
+                    .iter()
+                    .enumerate()
+                    .map(|(at, address)| (*address, at == 0)),
+            );
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        names.resolve(&wanted);
+        let mut samples = Vec::with_capacity(stacks.len());
+        for ((thread, stack), values) in stacks {
+            let locations = stack.iter().enumerate();
+            let locations = locations
+                .filter_map(|(at, address)| names.numbers.get(&(*address, at == 0)).copied());
+            samples.push(Sample {
+                stack: locations.collect(),
+                values,
+                thread: (!thread.is_empty()).then(|| thread.to_string()),
+            });
+        }
+        Ok(Profile {
+            values: kind.values(),
+            samples,
+            locations: names.locations,
+            functions: names.functions.all,
+            began: SystemTime::UNIX_EPOCH,
+            took: Duration::ZERO,
+            period: 0,
+            comments: names.comments,
+        })
+    }
+}
+
+/// What was found of addresses.
+struct Names<'m> {
+    maps: &'m Maps,
+    functions: Interned<Function>,
+    locations: Vec<Location>,
+    /// By address, and whether it is one that was executed rather than returned to.
+    numbers: HashMap<(u64, bool), u32>,
+    comments: Vec<String>,
+}
+
+impl<'m> Names<'m> {
+    fn new(maps: &'m Maps) -> Self {
+        Names {
+            maps,
+            functions: Interned::new(),
+            locations: Vec::new(),
+            numbers: HashMap::new(),
+            comments: Vec::new(),
+        }
+    }
+
+    /// Finds the names of addresses, in ascending order, file by file.
+    fn resolve(&mut self, wanted: &[(u64, bool)]) {
+        let own = std::env::current_exe().unwrap_or_default();
+        let path_of = |address: u64| self.maps.find(address).map(|found| found.path.clone());
+        for chunk in wanted.chunk_by(|a, b| path_of(a.0) == path_of(b.0)) {
+            let Some((first, _)) = chunk.first() else {
+                continue;
+            };
+            let path = path_of(*first).unwrap_or_default();
+            match path {
+                path if path == own => self.resolve_own(&path, chunk),
+                path => self.resolve_other(&path, chunk),
+            }
+        }
+    }
+
+    fn resolve_own(&mut self, path: &Path, wanted: &[(u64, bool)]) {
+        if let Err(reason) = self.try_resolve_own(path, wanted) {
+            self.comments
+                .push(format!("the program's functions have no names: {reason}"));
+            self.resolve_other(path, wanted);
+        }
+    }
+
+    fn try_resolve_own(&mut self, path: &Path, wanted: &[(u64, bool)]) -> Result<(), String> {
+        let program = Program::open()?;
+        let file = parsed(&program.bytes)?;
+        let first = file
+            .segments()
+            .map(|segment| segment.address())
+            .min()
+            .unwrap_or_default();
+        let mapped = self
+            .first_mapping(path)
+            .ok_or("it is not in the memory map")?;
+        let loaded = mapped.wrapping_sub(first & !0xfff);
+        if let Some(symbols) = Symbols::of(&file)? {
+            return self.resolve_by(&symbols, loaded, wanted);
+        }
+        let bytes = program.beside(&file)?;
+        let symbols = Symbols::of(&parsed(&bytes)?)?;
+        let symbols = symbols.ok_or("the file beside it has no debugging information")?;
+        self.resolve_by(&symbols, loaded, wanted)
+    }
+
+    fn resolve_by(
+        &mut self,
+        symbols: &Symbols<'_>,
+        loaded: u64,
+        wanted: &[(u64, bool)],
+    ) -> Result<(), String> {
+        let context = symbols.context()?;
+        for (address, executed) in wanted {
+            let here = address.wrapping_sub(loaded);
+            // A return address belongs to the call before it.
+            let at = if *executed {
+                here
+            } else {
+                here.wrapping_sub(1)
+            };
+            let mut found = Vec::new();
+            if let Ok(mut frames) = context.find_frames(at).skip_all_loads() {
+                while let Ok(Some(frame)) = frames.next() {
+                    let place = frame.location.as_ref();
+                    let file = place
+                        .and_then(|place| place.file)
+                        .unwrap_or_default()
+                        .to_string();
+                    let name = frame
+                        .function
+                        .as_ref()
+                        .and_then(|name| name.demangle().ok());
+                    let name = name.map(|name| inlined_name(&name, &file));
+                    let line = place.and_then(|place| place.line).unwrap_or_default();
+                    found.push((name, file, line));
+                }
+            }
+            if found.is_empty() {
+                found.push((None, String::new(), 0));
+            }
+            // The function itself has its whole name in the table of symbols; line tables have short ones alone.
+            if let (Some(whole), Some((name, ..))) = (symbols.table.find(at), found.last_mut()) {
+                *name = Some(whole);
+            }
+            let mut lines = Vec::with_capacity(found.len());
+            for (name, file, line) in found {
+                let name = name.unwrap_or_else(|| format!("[{here:#x}]"));
+                let function = self.functions.number(Function { name, file });
+                lines.push(Line { function, line });
+            }
+            self.place((*address, *executed), here, lines);
+        }
+        Ok(())
+    }
+
+    /// Names from a library's exported symbols, else the library's own.
+    fn resolve_other(&mut self, path: &Path, wanted: &[(u64, bool)]) {
+        let exported = Table::read(path).unwrap_or_default();
+        let file = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
+        let loaded = self.first_mapping(path).unwrap_or_default();
+        for (address, executed) in wanted {
+            let here = address.wrapping_sub(loaded);
+            let name = match exported.find(here) {
+                Some(name) => name,
+                None if file.is_empty() => "[unknown]".to_string(),
+                None => format!("[{}]", file.trim_matches(['[', ']'])),
+            };
+            let line = self.line(name, file.clone());
+            self.place((*address, *executed), here, vec![line]);
+        }
+    }
+
+    fn line(&mut self, name: String, file: String) -> Line {
+        Line {
+            function: self.functions.number(Function { name, file }),
+            line: 0,
+        }
+    }
+
+    fn place(&mut self, key: (u64, bool), address: u64, lines: Vec<Line>) {
+        let number = u32::try_from(self.locations.len()).unwrap_or(u32::MAX);
+        self.locations.push(Location { address, lines });
+        self.numbers.insert(key, number);
+    }
+
+    fn first_mapping(&self, path: &Path) -> Option<u64> {
+        let found = self.maps.0.iter().find(|mapping| mapping.path == path)?;
+        Some(found.from.wrapping_sub(found.offset))
+    }
+}
+
+/// The name of a function that was inlined, of which line tables have the last part only: its file tells the rest.
+fn inlined_name(name: &str, file: &str) -> String {
+    // Before its parameters, if it has some.
+    let own = name.get(..name.find(['<', '{']).unwrap_or(name.len()));
+    match module_of(file) {
+        _ if own.is_some_and(|own| own.contains("::")) => name.to_string(),
+        module if module.is_empty() => name.to_string(),
+        module => format!("{module}::{name}"),
+    }
+}
+
+/// The module that a file holds, by the customs of Rust's source folders: `crates/clew-search/src/ranked/cursor.rs` is
+/// `clew_search::ranked::cursor`. Empty for other files.
+fn module_of(file: &str) -> String {
+    let Some((folder, path)) = file.rsplit_once("/src/") else {
+        return String::new();
+    };
+    let package = folder.rsplit('/').next().unwrap_or(folder);
+    // Packages of a registry have their version behind the name.
+    let version = package
+        .rmatch_indices('-')
+        .find(|(at, _)| package.get(at + 1..).is_some_and(is_version));
+    let name = version.map_or(package, |(at, _)| package.get(..at).unwrap_or(package));
+    let path = path
+        .trim_end_matches(".rs")
+        .trim_end_matches("/mod")
+        .replace('/', "::");
+    let name = name.replace('-', "_");
+    match path.as_str() {
+        "lib" | "main" | "mod" => name,
+        path => format!("{name}::{path}"),
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit()) && text.contains('.')
+}
+
+type Reader<'s> = EndianSlice<'s, RunTimeEndian>;
+
+/// The sections of debugging information, decompressed.
+struct Symbols<'f> {
+    sections: HashMap<&'static str, Cow<'f, [u8]>>,
+    table: Table,
+    endian: RunTimeEndian,
+}
+
+impl<'f> Symbols<'f> {
+    /// Those of a program or of a file beside it; none where it has none.
+    fn of(file: &object::File<'f>) -> Result<Option<Self>, String> {
+        let mut sections = HashMap::new();
+        for id in SECTIONS {
+            let name = id.name();
+            let Some(section) = file.section_by_name(name) else {
+                continue;
+            };
+            let data = section
+                .compressed_data()
+                .map_err(|error| error.to_string())?;
+            let bytes = match data.format {
+                object::CompressionFormat::None => Cow::Borrowed(data.data),
+                object::CompressionFormat::Zlib => Cow::Owned(inflated(data)?),
+                other => return Err(format!("section {name} is compressed as {other:?}")),
+            };
+            sections.insert(name, bytes);
+        }
+        let usable = sections.get(gimli::SectionId::DebugInfo.name());
+        let endian = match file.is_little_endian() {
+            true => RunTimeEndian::Little,
+            false => RunTimeEndian::Big,
+        };
+        let usable = usable.is_some_and(|bytes| !bytes.is_empty());
+        Ok(usable.then(|| Symbols {
+            sections,
+            table: Table::of(file),
+            endian,
+        }))
+    }
+
+    fn context(&self) -> Result<addr2line::Context<Reader<'_>>, String> {
+        let load = |id: gimli::SectionId| -> Result<Reader<'_>, gimli::Error> {
+            let bytes = self.sections.get(id.name()).map(Cow::as_ref);
+            Ok(EndianSlice::new(bytes.unwrap_or_default(), self.endian))
+        };
+        let dwarf = gimli::Dwarf::load(load).map_err(|error| error.to_string())?;
+        addr2line::Context::from_dwarf(dwarf).map_err(|error| error.to_string())
+    }
+}
+
+/// The running program's file, be it replaced by now.
+#[derive(Debug)]
+struct Program {
+    path: PathBuf,
+    bytes: memmap2::Mmap,
+}
+
+impl Program {
+    fn open() -> Result<Self, String> {
+        let path = std::env::current_exe().map_err(|error| error.to_string())?;
+        let file = File::open("/proc/self/exe").map_err(|error| error.to_string())?;
+        // SAFETY: the system lets nobody change the file of a program that runs.
+        #[allow(unsafe_code, reason = "a memory map")]
+        let bytes = unsafe { memmap2::Mmap::map(&file) };
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        Ok(Program { path, bytes })
+    }
+
+    /// The file that its debug link names, if it is the one that was made with it.
+    fn beside(&self, file: &object::File<'_>) -> Result<Vec<u8>, String> {
+        let link = file.gnu_debuglink().ok().flatten();
+        let (name, sum) = link
+            .ok_or("it was built without debugging information, and names no file that has it")?;
+        let path = self
+            .path
+            .with_file_name(String::from_utf8_lossy(name).as_ref());
+        let bytes = read(&path)?;
+        let mut found = flate2::Crc::new();
+        found.update(&bytes);
+        match found.sum() == sum {
+            true => Ok(bytes),
+            false => Err(format!("{} belongs to another build", path.display())),
+        }
+    }
+}
+
+fn parsed(bytes: &[u8]) -> Result<object::File<'_>, String> {
+    object::File::parse(bytes).map_err(|error| error.to_string())
+}
+
+fn inflated(data: object::CompressedData<'_>) -> Result<Vec<u8>, String> {
+    let length = usize::try_from(data.uncompressed_size).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(length)
+        .map_err(|error| error.to_string())?;
+    let from = flate2::read::ZlibDecoder::new(data.data);
+    let read = from.take(data.uncompressed_size).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+const SECTIONS: [gimli::SectionId; 11] = [
+    gimli::SectionId::DebugAbbrev,
+    gimli::SectionId::DebugAddr,
+    gimli::SectionId::DebugAranges,
+    gimli::SectionId::DebugInfo,
+    gimli::SectionId::DebugLine,
+    gimli::SectionId::DebugLineStr,
+    gimli::SectionId::DebugRanges,
+    gimli::SectionId::DebugRngLists,
+    gimli::SectionId::DebugStr,
+    gimli::SectionId::DebugStrOffsets,
+    gimli::SectionId::DebugTypes,
+];
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(bytes)
+}
+
+/// A file's table of symbols: functions by address.
+#[derive(Debug, Default)]
+struct Table(Vec<(u64, u64, String)>);
+
+impl Table {
+    fn of(file: &object::File<'_>) -> Self {
+        let symbols = file.dynamic_symbols().chain(file.symbols());
+        let code =
+            symbols.filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0);
+        let mut all: Vec<_> = code
+            .filter_map(|symbol| {
+                Some((
+                    symbol.address(),
+                    symbol.size(),
+                    symbol.name().ok()?.to_string(),
+                ))
+            })
+            .collect();
+        all.sort();
+        Table(all)
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        path.is_absolute().then_some(())?;
+        let bytes = read(path).ok()?;
+        Some(Self::of(&parsed(&bytes).ok()?))
+    }
+
+    /// The name of the function that an address lies in.
+    fn find(&self, address: u64) -> Option<String> {
+        let after = self.0.partition_point(|(from, ..)| *from <= address);
+        let (from, size, name) = self.0.get(after.checked_sub(1)?)?;
+        (address < from + size).then(|| format!("{:#}", rustc_demangle::demangle(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_told_by_files() {
+        let cases = [
+            (
+                "crates/clew-search/src/ranked/cursor.rs",
+                "clew_search::ranked::cursor",
+            ),
+            (
+                "/x/crates/clew-engine/src/shard/mod.rs",
+                "clew_engine::shard",
+            ),
+            ("/r/registry/src/index-1/tokio-1.54.1/src/lib.rs", "tokio"),
+            (
+                "/rustc/5980/library/core/src/ops/function.rs",
+                "core::ops::function",
+            ),
+            ("/usr/include/stdio.h", ""),
+        ];
+        for (file, module) in cases {
+            assert_eq!(module_of(file), module, "{file}");
+        }
+    }
+}
