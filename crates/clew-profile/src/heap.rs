@@ -379,7 +379,13 @@ pub fn heap() -> Result<Profile, ProfileError> {
         (stacks, heap.lost)
     };
     let mut profile = stacks.resolve(Kind::Heap)?;
-    profile.leave_out_inner(|name| name.contains("Allocator<") || name.contains("__rust"));
+    const OF_ALLOCATORS: [&str; 4] = [
+        "clew_profile::heap::",
+        "clew_platform::counting::",
+        "Allocator<",
+        "__rust",
+    ];
+    profile.leave_out_inner(|name| OF_ALLOCATORS.iter().any(|part| name.contains(part)));
     profile.began = SystemTime::now();
     #[allow(
         clippy::cast_possible_truncation,

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Rooms, lowest first: `error`, `profile` (what was captured, and what is made of it), `process` (this process as the system
-//! shows it: threads, maps, memory), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu` and
+//! shows it: threads, maps, memory), `spent` (where one request's time goes), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu` and
 //! `heap`.
 //!
 //! Deliberately absent: other processes, and anything that knows what the program is.
@@ -31,12 +31,15 @@ mod on_cpu;
 mod output;
 mod process;
 mod profile;
+mod spent;
 mod stack;
 mod symbols;
 
 pub use error::ProfileError;
 pub use heap::{SamplingAllocator, heap};
 pub use off_cpu::{OffCpuMode, off_cpu};
-pub use on_cpu::on_cpu;
+pub use on_cpu::{Capture, on_cpu};
 pub use output::{Format, difference};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
+pub use spent::{AtWork, Spent, SpentBy, SpentTimes, Waiting};
+pub use symbols::symbol_bytes;

@@ -63,6 +63,22 @@ impl Rate {
     }
 }
 
+impl Default for Profile {
+    /// Nothing was measured.
+    fn default() -> Self {
+        Profile {
+            values: Vec::new(),
+            samples: Vec::new(),
+            locations: Vec::new(),
+            functions: Vec::new(),
+            began: SystemTime::UNIX_EPOCH,
+            took: Duration::ZERO,
+            period: 0,
+            comments: Vec::new(),
+        }
+    }
+}
+
 /// A value that every sample has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueType {
@@ -161,25 +177,118 @@ impl Profile {
         self.samples.iter().map(of).sum()
     }
 
-    /// Takes functions away from the inner ends of all stacks.
+    /// One capture of several that measured the same, one after the other. What they have in common is kept once; what
+    /// no sample refers to is left out.
+    ///
+    /// # Errors
+    /// When they have different values.
+    pub fn merged(profiles: &[Profile]) -> Result<Profile, ProfileError> {
+        let (mut functions, mut locations) = (Interned::new(), Interned::new());
+        let mut samples: HashMap<(Option<&str>, Vec<u32>), Vec<i64>> = HashMap::new();
+        let mut merged = Profile::default();
+        for profile in profiles {
+            if merged.values.is_empty() {
+                merged.values.clone_from(&profile.values);
+                merged.began = profile.began;
+                merged.period = profile.period;
+                merged.comments.clone_from(&profile.comments);
+            }
+            if merged.values != profile.values {
+                let names = |values: &[ValueType]| {
+                    values
+                        .last()
+                        .map_or(String::new(), |value| value.name.clone())
+                };
+                return Err(ProfileError::Different(
+                    names(&merged.values),
+                    names(&profile.values),
+                ));
+            }
+            merged.took += profile.took;
+            let mut numbers: HashMap<u32, u32> = HashMap::new();
+            for sample in &profile.samples {
+                let mut number = |old: &u32| {
+                    let known = numbers.get(old).copied();
+                    known.or_else(|| {
+                        let found = profile.locations.get(*old as usize)?;
+                        let line = |line: &Line| {
+                            let function = profile.functions.get(line.function as usize)?;
+                            let function = functions.number(function.clone());
+                            Some(Line {
+                                function,
+                                line: line.line,
+                            })
+                        };
+                        let lines = found.lines.iter().filter_map(line).collect();
+                        let new = locations.number(Location {
+                            address: found.address,
+                            lines,
+                        });
+                        numbers.insert(*old, new);
+                        Some(new)
+                    })
+                };
+                let stack = sample.stack.iter().filter_map(&mut number).collect();
+                let sums = samples
+                    .entry((sample.thread.as_deref(), stack))
+                    .or_insert_with(|| vec![0; sample.values.len()]);
+                for (sum, value) in sums.iter_mut().zip(&sample.values) {
+                    *sum = sum.saturating_add(*value);
+                }
+            }
+        }
+        let mut samples: Vec<_> = samples.into_iter().collect();
+        samples.sort();
+        let sample = |((thread, stack), values): ((Option<&str>, Vec<u32>), Vec<i64>)| Sample {
+            stack,
+            values,
+            thread: thread.map(String::from),
+        };
+        merged.samples = samples.into_iter().map(sample).collect();
+        (merged.locations, merged.functions) = (locations.all, functions.all);
+        Ok(merged)
+    }
+
+    /// Takes functions away from the inner ends of all stacks, also where they were inlined into others.
     pub(crate) fn leave_out_inner(&mut self, is_meant: impl Fn(&str) -> bool) {
         let name = |line: &Line| {
             self.functions
                 .get(line.function as usize)
                 .map(|function| function.name.as_str())
         };
-        let left_out: Vec<bool> = (self.locations.iter())
-            .map(|location| {
-                location
-                    .lines
-                    .iter()
-                    .all(|line| name(line).is_some_and(&is_meant))
-            })
-            .collect();
+        let is_left_out = |line: &Line| name(line).is_some_and(&is_meant);
+        // Without those lines: nothing where they are all, a place of its own where they are some.
+        let mut instead: Vec<Option<u32>> = Vec::with_capacity(self.locations.len());
+        let mut added = Vec::new();
+        for (number, location) in (0_u32..).zip(&self.locations) {
+            let last = location.lines.iter().rposition(is_left_out);
+            let left = last.map(|last| location.lines.get(last + 1..).unwrap_or_default());
+            instead.push(match left {
+                None => Some(number),
+                Some([]) => None,
+                Some(lines) => {
+                    let place = self.locations.len() + added.len();
+                    added.push(Location {
+                        address: location.address,
+                        lines: lines.to_vec(),
+                    });
+                    u32::try_from(place).ok()
+                }
+            });
+        }
+        self.locations.append(&mut added);
         for sample in &mut self.samples {
-            let is_left_out = |number: &&u32| left_out.get(**number as usize) == Some(&true);
-            let count = sample.stack.iter().take_while(is_left_out).count();
-            sample.stack.drain(..count);
+            let instead_of = |number: &u32| instead.get(*number as usize).copied().flatten();
+            let whole = sample
+                .stack
+                .iter()
+                .position(|number| instead_of(number).is_some());
+            sample.stack.drain(..whole.unwrap_or(sample.stack.len()));
+            if let Some(first) = sample.stack.first_mut()
+                && let Some(instead) = instead_of(first)
+            {
+                *first = instead;
+            }
         }
     }
 
@@ -219,5 +328,25 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         self.all.push(one.clone());
         self.numbers.insert(one, number);
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, Kind, Profile};
+
+    #[test]
+    fn what_captures_have_in_common_is_kept_once() {
+        let read = |text: &str| Profile::read(text.as_bytes()).unwrap();
+        let all = [read("a;b 1\na;c 2\n"), read("c;b 4\na;b 8\n")];
+        let merged = Profile::merged(&all).unwrap();
+        let mut text = Vec::new();
+        merged.write(Format::Collapsed, &mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "a;b 9\na;c 2\nc;b 4\n");
+        assert_eq!((merged.functions.len(), merged.locations.len()), (3, 3));
+        let mut other = all[0].clone();
+        other.values = Kind::Heap.values();
+        assert!(Profile::merged(&[all[1].clone(), other]).is_err());
+        assert!(Profile::merged(&[]).unwrap().samples.is_empty());
     }
 }

@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
@@ -41,12 +40,16 @@ impl Stacks {
 
     /// Names everything. The times and comments of the profile are the caller's to fill in.
     pub(crate) fn resolve(self, kind: Kind) -> Result<Profile, ProfileError> {
+        let profiles = Self::resolve_all(vec![self], kind)?;
+        Ok(profiles.into_iter().next().unwrap_or_default())
+    }
+
+    /// The same of several at once.
+    pub(crate) fn resolve_all(all: Vec<Self>, kind: Kind) -> Result<Vec<Profile>, ProfileError> {
         let maps = Maps::read()?;
         let mut names = Names::new(&maps);
-        let mut stacks: Vec<_> = self.0.into_iter().collect();
-        stacks.sort();
         let mut wanted: Vec<(u64, bool)> = Vec::new();
-        for ((_, stack), _) in &stacks {
+        for (_, stack) in all.iter().flat_map(|stacks| stacks.0.keys()) {
             wanted.extend(
                 stack
                     .iter()
@@ -57,28 +60,53 @@ impl Stacks {
         wanted.sort_unstable();
         wanted.dedup();
         names.resolve(&wanted);
-        let mut samples = Vec::with_capacity(stacks.len());
-        for ((thread, stack), values) in stacks {
-            let locations = stack.iter().enumerate();
-            let locations = locations
-                .filter_map(|(at, address)| names.numbers.get(&(*address, at == 0)).copied());
-            samples.push(Sample {
-                stack: locations.collect(),
-                values,
-                thread: (!thread.is_empty()).then(|| thread.to_string()),
-            });
-        }
-        Ok(Profile {
-            values: kind.values(),
-            samples,
-            locations: names.locations,
-            functions: names.functions.all,
-            began: SystemTime::UNIX_EPOCH,
-            took: Duration::ZERO,
-            period: 0,
-            comments: names.comments,
-        })
+        Ok(all
+            .into_iter()
+            .map(|stacks| stacks.named(kind, &names))
+            .collect())
     }
+
+    fn named(self, kind: Kind, names: &Names<'_>) -> Profile {
+        let mut stacks: Vec<_> = self.0.into_iter().collect();
+        stacks.sort();
+        let number =
+            |(at, address): (usize, &u64)| names.numbers.get(&(*address, at == 0)).copied();
+        let samples = stacks.into_iter().map(|((thread, stack), values)| Sample {
+            stack: stack.iter().enumerate().filter_map(number).collect(),
+            values,
+            thread: (!thread.is_empty()).then(|| thread.to_string()),
+        });
+        Profile {
+            values: kind.values(),
+            samples: samples.collect(),
+            locations: names.locations.clone(),
+            functions: names.functions.all.clone(),
+            comments: names.comments.clone(),
+            ..Profile::default()
+        }
+    }
+}
+
+/// How much memory naming a capture's addresses takes for a while: that of symbols which are compressed beside the program,
+/// and a little for those that are in it.
+pub fn symbol_bytes() -> usize {
+    const INDEXES: usize = 32 << 20;
+    /// How much longer they are, inflated.
+    const INFLATED: usize = 5;
+    let beside = || {
+        let program = Program::open().ok()?;
+        let file = parsed(&program.bytes).ok()?;
+        let is_inside = file
+            .section_by_name(gimli::SectionId::DebugInfo.name())
+            .is_some();
+        let length = std::fs::metadata(program.path_beside(&file)?.0).ok()?.len();
+        (!is_inside).then(|| {
+            usize::try_from(length)
+                .unwrap_or_default()
+                .saturating_mul(INFLATED)
+        })
+    };
+    INDEXES + beside().unwrap_or_default()
 }
 
 /// What was found of addresses.
@@ -342,6 +370,13 @@ impl Program {
         let bytes = unsafe { memmap2::Mmap::map(&file) };
         let bytes = bytes.map_err(|error| error.to_string())?;
         Ok(Program { path, bytes })
+    }
+
+    /// The file that its debug link names, and its checksum.
+    fn path_beside(&self, file: &object::File<'_>) -> Option<(PathBuf, u32)> {
+        let (name, sum) = file.gnu_debuglink().ok().flatten()?;
+        let name = String::from_utf8_lossy(name);
+        Some((self.path.with_file_name(name.as_ref()), sum))
     }
 
     /// The file that its debug link names, if it is the one that was made with it.

@@ -42,8 +42,35 @@ pub(crate) struct Config {
     pub(crate) log: LogConfig,
     /// Where snapshots may be kept.
     pub(crate) snapshots: SnapshotsConfig,
+    /// Profiles of the server itself.
+    pub(crate) profile: ProfileConfig,
     /// The server's own messages.
     pub(crate) logging: LoggingConfig,
+}
+
+/// Profiles of the server itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ProfileConfig {
+    /// Whether allocations are sampled, one for each 512 KiB, from the start on.
+    pub(crate) heap: bool,
+    /// Whether a profile of each minute is kept, by 19 looks a second.
+    pub(crate) continuous: bool,
+    /// For how long those are kept.
+    pub(crate) retention_s: u64,
+    /// How many bytes of them are kept at most, by whole files.
+    pub(crate) retention_bytes: u64,
+}
+
+impl Default for ProfileConfig {
+    fn default() -> Self {
+        ProfileConfig {
+            heap: true,
+            continuous: false,
+            retention_s: 7 * 24 * 60 * 60,
+            retention_bytes: 256 << 20,
+        }
+    }
 }
 
 /// Where snapshots may be kept.
@@ -212,6 +239,7 @@ impl Default for Config {
             disk: DiskConfig::default(),
             log: LogConfig::default(),
             snapshots: SnapshotsConfig::default(),
+            profile: ProfileConfig::default(),
             logging: LoggingConfig::default(),
         }
     }

@@ -13,6 +13,7 @@ mod logging;
 mod login;
 mod metrics;
 mod open_files;
+mod profile;
 mod retention;
 mod serve;
 mod signals;
@@ -22,10 +23,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use clew_platform::CountingAllocator;
+use clew_profile::SamplingAllocator;
 
 /// Indexing allocates small and often; this allocator measures faster at it than the system's.
 #[global_allocator]
-static ALLOCATOR: CountingAllocator<mimalloc::MiMalloc> = CountingAllocator(mimalloc::MiMalloc);
+static ALLOCATOR: CountingAllocator<SamplingAllocator<mimalloc::MiMalloc>> =
+    CountingAllocator(SamplingAllocator(mimalloc::MiMalloc));
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,6 +40,19 @@ Examples:
       search them
   clew log tail --data ./data
       watch every write arrive";
+
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  clew profile --seconds 30 -o flame.svg
+      a flame graph of the time that a server spends on the processors
+  clew profile --mode off --exact -o off.svg
+      where its threads are blocked, by every context switch
+  clew profile --mode heap -o heap.pb.gz && go tool pprof -top heap.pb.gz
+      what holds its memory
+  clew profile --from 14:00 --to 14:05 -o slow.svg
+      what was kept of five minutes, where the server has profile.continuous
+  clew profile -o before.pb.gz; ...; clew profile -o after.pb.gz; clew profile diff before.pb.gz after.pb.gz -o diff.svg
+      what has changed";
 
 /// Search for logs and embeddings: one durable, ordered log and the indexes over it.
 #[derive(Debug, Parser)]
@@ -58,6 +74,9 @@ enum Command {
     Verify(verify::VerifyArguments),
     /// Take damaged files out of a data folder, and bring back what the log still has.
     Repair(verify::RepairArguments),
+    /// Show where a running server spends its time and its memory.
+    #[command(after_help = PROFILE_EXAMPLES)]
+    Profile(profile::ProfileArguments),
     /// Measure this build on this machine.
     Bench(bench::BenchArguments),
 }
@@ -69,6 +88,7 @@ fn main() -> ExitCode {
         Command::Log(arguments) => log::run(&arguments),
         Command::Verify(arguments) => verify::verify(&arguments),
         Command::Repair(arguments) => verify::repair(&arguments),
+        Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {

@@ -19,15 +19,16 @@ use clew_log_grpc::{Admission, Guard, ServerOptions};
 use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
 use clew_opensearch::{HttpFigures, RestOptions};
-use clew_platform::{MemoryLimits, RealClock, RealDisk};
+use clew_platform::{MemoryLimits, RealClock, RealDisk, Task};
 use prometheus::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::config::{Config, DiskConfig, LogConfig};
+use crate::config::{Config, DiskConfig, LogConfig, ProfileConfig};
 use crate::http::{HttpRules, HttpServer};
-use crate::{health, logging, login, metrics, open_files, retention, signals};
+use crate::profile::{KeptProfiles, ProfileEndpoints};
+use crate::{health, logging, login, metrics, open_files, profile, retention, signals};
 
 /// Steps of connections and requests between two looks for what has come in meanwhile: while several clients send long
 /// bodies, each step copies some hundred KB, and a short request should not wait for the 61 that tokio takes by itself.
@@ -74,6 +75,9 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
         config.grpc.address = address;
     }
     logging::start(&config.logging)?;
+    if config.profile.heap {
+        crate::ALLOCATOR.0.start();
+    }
     check_addresses(&config)?;
     tracing::info!(config = %serde_json::to_string(&config)?, version = env!("CARGO_PKG_VERSION"), "starting");
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -176,13 +180,134 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let (stopping, stopped) = watch::channel(false);
     let mut servers = JoinSet::new();
     let door = config.access.authentication.then_some(&access);
-    let served = serve_http((&config, rules), http, (&engine, door), stopped.clone());
+    let kept = kept_profiles(&config)?;
+    let watcher = kept.clone().map(|kept| watch_itself(kept, stopped.clone()));
+    let watcher = watcher.transpose()?;
+    let served = serve_http(
+        (&config, rules),
+        http,
+        (&engine, door, kept),
+        stopped.clone(),
+    );
     let (served, background) = served?;
     servers.spawn(served);
     servers.spawn(async move {
         background.await;
         Ok(())
     });
+    serve_grpc(
+        (&config, open_files_max),
+        grpc,
+        (&engine, &access),
+        (&mut servers, &stopped),
+    );
+    if config.log != LogConfig::default() {
+        let log = engine.log().clone();
+        servers.spawn(async move {
+            retention::look_after(log, stopped).await;
+            Ok(())
+        });
+    }
+    let stop = signals::stop_signal()?;
+    announce(addresses)?;
+    tracing::info!(http = %addresses.0, grpc = %addresses.1, data = %config.data.display(), "serving");
+    let ended = tokio::select! {
+        () = stop => Ok(()),
+        // No server ends by itself but by a failure.
+        Some(ended) = servers.join_next() => ended.map_err(anyhow::Error::from).flatten(),
+    };
+    tracing::info!("stopping");
+    stopping.send_replace(true);
+    let ended = ended.and(all_ended(servers).await);
+    tokio::task::spawn_blocking(move || {
+        if let Some(watcher) = watcher {
+            watcher.join();
+        }
+        engine.close()
+    })
+    .await??;
+    tracing::info!("stopped");
+    ended
+}
+
+/// Where the profile that is always on is kept, if it is.
+fn kept_profiles(config: &Config) -> anyhow::Result<Option<KeptProfiles>> {
+    let ProfileConfig {
+        continuous,
+        retention_s,
+        retention_bytes,
+        ..
+    } = config.profile;
+    let retention = Duration::from_secs(retention_s);
+    let open = || KeptProfiles::open(&config.data, retention, retention_bytes);
+    continuous.then(open).transpose()
+}
+
+fn watch_itself(kept: KeptProfiles, stopped: watch::Receiver<bool>) -> anyhow::Result<Task> {
+    let watch = move || kept.keep(&stopped);
+    Ok(Task::spawn("clew-profile", watch)?)
+}
+
+/// Opens the data folder, and who is let in to it.
+fn open(config: &Config) -> anyhow::Result<(Engine, Arc<AccessControl>)> {
+    let (disk, clock) = (Arc::new(RealDisk), Arc::new(RealClock::new()));
+    let engine = Engine::start(engine_options(config)?, disk, clock)
+        .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
+    // The engine has seen to it that nobody else has the folder.
+    Ok((engine, login::open(config)?))
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("cannot listen on {address}"))
+}
+
+/// The OpenSearch REST API and the small endpoints, and the API's work beside them, until the server
+/// stops.
+fn serve_http(
+    (config, rules): (&Config, HttpRules),
+    listener: TcpListener,
+    (engine, door, kept): (&Engine, Option<&Arc<AccessControl>>, Option<KeptProfiles>),
+    stopped: watch::Receiver<bool>,
+) -> anyhow::Result<(
+    impl Future<Output = anyhow::Result<()>> + Send + 'static,
+    impl Future<Output = ()> + Send + 'static,
+)> {
+    let registry = Registry::new();
+    let figures = Arc::new(HttpFigures::default());
+    let rest = RestOptions {
+        body_bytes_max: config.http.body_bytes_max,
+        publish_address: listener.local_addr()?.to_string(),
+        repository_roots: config.snapshots.paths.clone(),
+        data: config.data.clone(),
+        stopped: Some(stopped.clone()),
+        registry: Some(registry.clone()),
+        http: figures.clone(),
+        ..RestOptions::default()
+    };
+    let (app, background) = router(engine, &registry, rest);
+    let endpoints = ProfileEndpoints::new(engine.clone(), stopped.clone(), kept);
+    let app = app.merge(profile::routes(endpoints));
+    let app = match door {
+        Some(access) => login::before(app, access),
+        None => app,
+    };
+    let server = HttpServer::new(rules, app, &registry, figures)?;
+    let served = async move {
+        server.serve(listener, until_stopped(stopped)).await;
+        Ok(())
+    };
+    Ok((served, background))
+}
+
+/// The log's service and Milvus' API, until the server stops.
+fn serve_grpc(
+    (config, open_files_max): (&Config, usize),
+    listener: TcpListener,
+    (engine, access): (&Engine, &Arc<AccessControl>),
+    (servers, stopped): (&mut JoinSet<anyhow::Result<()>>, &watch::Receiver<bool>),
+) {
+    let door = config.access.authentication.then_some(access);
     let asked = engine.clone();
     let limits = ServerOptions {
         admission: Admission::by(move |bytes| asked.check_disk(bytes)),
@@ -208,78 +333,8 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         }
         Ok(())
     });
-    let served = clew_log_grpc::serve(log.clone(), grpc, limits, Some(others), stopped.clone());
+    let served = clew_log_grpc::serve(log, listener, limits, Some(others), stopped.clone());
     servers.spawn(async move { Ok(served.await?) });
-    if config.log != LogConfig::default() {
-        servers.spawn(async move {
-            retention::look_after(log, stopped).await;
-            Ok(())
-        });
-    }
-    let stop = signals::stop_signal()?;
-    announce(addresses)?;
-    tracing::info!(http = %addresses.0, grpc = %addresses.1, data = %config.data.display(), "serving");
-    let ended = tokio::select! {
-        () = stop => Ok(()),
-        // No server ends by itself but by a failure.
-        Some(ended) = servers.join_next() => ended.map_err(anyhow::Error::from).flatten(),
-    };
-    tracing::info!("stopping");
-    stopping.send_replace(true);
-    let ended = ended.and(all_ended(servers).await);
-    tokio::task::spawn_blocking(move || engine.close()).await??;
-    tracing::info!("stopped");
-    ended
-}
-
-/// Opens the data folder, and who is let in to it.
-fn open(config: &Config) -> anyhow::Result<(Engine, Arc<AccessControl>)> {
-    let (disk, clock) = (Arc::new(RealDisk), Arc::new(RealClock::new()));
-    let engine = Engine::start(engine_options(config)?, disk, clock)
-        .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
-    // The engine has seen to it that nobody else has the folder.
-    Ok((engine, login::open(config)?))
-}
-
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(address).await;
-    listener.with_context(|| format!("cannot listen on {address}"))
-}
-
-/// The OpenSearch REST API and the small endpoints, and the API's work beside them, until the server
-/// stops.
-fn serve_http(
-    (config, rules): (&Config, HttpRules),
-    listener: TcpListener,
-    (engine, door): (&Engine, Option<&Arc<AccessControl>>),
-    stopped: watch::Receiver<bool>,
-) -> anyhow::Result<(
-    impl Future<Output = anyhow::Result<()>> + Send + 'static,
-    impl Future<Output = ()> + Send + 'static,
-)> {
-    let registry = Registry::new();
-    let figures = Arc::new(HttpFigures::default());
-    let rest = RestOptions {
-        body_bytes_max: config.http.body_bytes_max,
-        publish_address: listener.local_addr()?.to_string(),
-        repository_roots: config.snapshots.paths.clone(),
-        data: config.data.clone(),
-        stopped: Some(stopped.clone()),
-        registry: Some(registry.clone()),
-        http: figures.clone(),
-        ..RestOptions::default()
-    };
-    let (app, background) = router(engine, &registry, rest);
-    let app = match door {
-        Some(access) => login::before(app, access),
-        None => app,
-    };
-    let server = HttpServer::new(rules, app, &registry, figures)?;
-    let served = async move {
-        server.serve(listener, until_stopped(stopped)).await;
-        Ok(())
-    };
-    Ok((served, background))
 }
 
 /// Lets the servers end what is open, for a while.

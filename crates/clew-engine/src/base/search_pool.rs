@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, Clock, Work, Workers};
+use clew_profile::Waiting;
 use clew_search::{Threads, share};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -207,12 +208,12 @@ impl SearchPool {
         place: OwnedSemaphorePermit,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
-        let asked = self.clock.monotonic();
+        let (asked, waiting) = (self.clock.monotonic(), Waiting::begin());
         let permit = self.permit().await?;
         let turn = self.turns.begin(Some(permit), self.clock.monotonic());
         let (clock, counters) = (self.clock.clone(), self.counters.clone());
         let search = move || counters.of_run(&*clock, asked, work);
-        self.on_thread((turn, place), search).await?
+        self.on_thread((turn, place), waiting, search).await?
     }
 
     /// Runs what is no search, but may take long or wait for the disk, on a thread where it may.
@@ -227,16 +228,18 @@ impl SearchPool {
         if Workers::is_here() {
             return work();
         }
+        let waiting = Waiting::begin();
         let permit = self.beside.clone().acquire_owned().await;
         let permit = permit.map_err(|_| EngineError::Closed)?;
         let turn = self.turns.begin(None, self.clock.monotonic());
-        self.on_thread((turn, permit), work).await?
+        self.on_thread((turn, permit), waiting, work).await?
     }
 
     /// Runs something under the token of whoever asks; what it holds it has given back when the result is there.
     async fn on_thread<T: Send + 'static>(
         &self,
         (turn, held): (TakenTurn, OwnedSemaphorePermit),
+        waiting: Waiting,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let token = CancellationToken::current();
@@ -244,7 +247,7 @@ impl SearchPool {
         let thread = turn.turn.work.clone();
         let run = move || {
             let result = {
-                let _entered = token.enter();
+                let (_entered, _at_work) = (token.enter(), waiting.end());
                 work()
             };
             drop((turn, held));

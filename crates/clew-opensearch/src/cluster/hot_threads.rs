@@ -1,12 +1,12 @@
-//! `_nodes/hot_threads`: which threads of the process used the processors over a short while. It tells
-//! names and shares only; what a thread was doing would need its stack, which is not taken.
+//! `_nodes/hot_threads`: which threads of the process used the processors over a short while, or were blocked, and in which
+//! calls. Threads of one name are told together where their calls are: profiles know them by their names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::time::{Instant, sleep};
+use clew_profile::{OffCpuMode, Profile, Rate, Sample};
 
 use crate::cluster::machine::cpu_ms;
 use crate::cluster::nodes::names_this_node;
@@ -20,6 +20,14 @@ const INTERVAL_DEFAULT: Duration = Duration::from_millis(500);
 /// A request is not to hang for longer.
 const INTERVAL_MAX: Duration = Duration::from_secs(60);
 const THREADS_DEFAULT: u64 = 3;
+/// Looks at each thread in the interval.
+const SNAPSHOTS_DEFAULT: u64 = 10;
+/// Looks a second at least.
+const RATE_MIN: u32 = 99;
+/// Calls that are shown of a stack, from its inner end on.
+const CALLS_MAX: usize = 60;
+/// Stacks that are shown of a thread.
+const STACKS_MAX: usize = 3;
 
 /// A thread, and the processor time it has had since it began.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +49,15 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let began = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let (before, started) = (thread_times(), Instant::now());
-    sleep(asked.interval).await;
-    let (after, took) = (thread_times(), started.elapsed());
+    let (kind, rate, interval) = (asked.kind, asked.rate, asked.interval);
+    let watched = tokio::task::spawn_blocking(move || watch(kind, rate, interval)).await;
+    let watched = watched.map_err(|error| ApiError::internal(error.to_string()))?;
+    let Watched {
+        before,
+        after,
+        took,
+        profile,
+    } = watched.map_err(|error| ApiError::internal(error.to_string()))?;
     let options = &api.options;
     let (name, id, address) = (&options.node_name, &api.node_id, &options.publish_address);
     let mut text = format!(
@@ -57,21 +71,119 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         asked.interval_text, asked.threads, asked.ignore_idle
     );
     text.push_str("   \n");
-    for (thread, used) in busiest(&before, &after, &asked) {
+    let times = match kind {
+        ThreadKind::Cpu => busiest(&before, &after, &asked),
+        ThreadKind::Block => most_blocked(&profile, &asked),
+    };
+    for (thread, used) in times {
         let share = 100.0 * used.as_secs_f64() / took.as_secs_f64();
         let _ = writeln!(
             text,
-            "{share:5.1}% ({:.1}ms out of {}) cpu usage by thread '{thread}'",
+            "{share:5.1}% ({:.1}ms out of {}) {} usage by thread '{thread}'",
             used.as_secs_f64() * 1e3,
-            asked.interval_text
+            asked.interval_text,
+            kind.word(),
         );
+        push_stacks(&mut text, &profile, &thread);
         text.push_str("   \n");
     }
     Ok(Reply::text(text))
 }
 
+/// What threads are told for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ThreadKind {
+    Cpu,
+    Block,
+}
+
+impl ThreadKind {
+    fn word(self) -> &'static str {
+        match self {
+            ThreadKind::Cpu => "cpu",
+            ThreadKind::Block => "blocked",
+        }
+    }
+}
+
+/// What was seen over the interval.
+struct Watched {
+    before: BTreeMap<u32, ThreadTime>,
+    after: BTreeMap<u32, ThreadTime>,
+    took: Duration,
+    profile: Profile,
+}
+
+fn watch(
+    kind: ThreadKind,
+    rate: Rate,
+    interval: Duration,
+) -> Result<Watched, clew_profile::ProfileError> {
+    let (before, started) = (thread_times(), Instant::now());
+    let profile = match kind {
+        ThreadKind::Cpu => clew_profile::on_cpu(rate, interval, &|| false),
+        ThreadKind::Block => clew_profile::off_cpu(OffCpuMode::Sampled(rate), interval, &|| false),
+    };
+    let profile = profile?;
+    // Naming what was found took some time as well.
+    let took = profile.took.max(started.elapsed().min(interval));
+    Ok(Watched {
+        before,
+        after: thread_times(),
+        took,
+        profile,
+    })
+}
+
+/// Threads by how long they were blocked, those of one name together, the longest first.
+fn most_blocked(profile: &Profile, asked: &Asked) -> Vec<(String, Duration)> {
+    let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
+    for sample in &profile.samples {
+        let nanos = sample.values.last().map_or(0, |nanos| nanos.unsigned_abs());
+        *by_name
+            .entry(sample.thread.as_deref().unwrap_or_default())
+            .or_default() += nanos;
+    }
+    let mut all: Vec<_> = (by_name.into_iter())
+        .map(|(name, nanos)| (name.to_string(), Duration::from_nanos(nanos)))
+        .collect();
+    all.sort_by(|(a_name, a), (b_name, b)| b.cmp(a).then_with(|| a_name.cmp(b_name)));
+    all.truncate(asked.threads);
+    all
+}
+
+/// The stacks of a thread's name, the most frequent first.
+fn push_stacks(text: &mut String, profile: &Profile, thread: &str) {
+    let weight = |sample: &&Sample| sample.values.last().copied().unwrap_or_default();
+    let of_thread = profile
+        .samples
+        .iter()
+        .filter(|sample| sample.thread.as_deref() == Some(thread));
+    let mut stacks: Vec<&Sample> = of_thread.filter(|sample| weight(sample) > 0).collect();
+    stacks.sort_by_key(|sample| std::cmp::Reverse(weight(sample)));
+    let all: i64 = stacks.iter().map(weight).sum();
+    let period = i64::try_from(profile.period).unwrap_or(i64::MAX).max(1);
+    let snapshots = |nanos: i64| (nanos + period / 2) / period;
+    for sample in stacks.into_iter().take(STACKS_MAX) {
+        // The thread's name stands in front of its calls.
+        let calls: Vec<&str> = profile.names(sample).skip(1).collect();
+        let _ = writeln!(
+            text,
+            "     {}/{} snapshots sharing following {} elements",
+            snapshots(weight(&sample)).max(1),
+            snapshots(all).max(1),
+            calls.len()
+        );
+        for call in calls.iter().rev().take(CALLS_MAX) {
+            let _ = writeln!(text, "       {call}");
+        }
+    }
+}
+
 /// What a request wants to know.
 struct Asked {
+    kind: ThreadKind,
+    rate: Rate,
     interval: Duration,
     interval_text: String,
     threads: usize,
@@ -81,12 +193,15 @@ struct Asked {
 impl Asked {
     fn read(call: &Call) -> Result<Self, ApiError> {
         let params = &call.params;
-        let kind = params.get("type").unwrap_or("cpu");
-        if kind != "cpu" {
-            return Err(ApiError::illegal_argument(format!(
-                "type not supported [{kind}]: only [cpu] is measured"
-            )));
-        }
+        let kind = match params.get("type").unwrap_or("cpu") {
+            "cpu" => ThreadKind::Cpu,
+            "block" | "wait" => ThreadKind::Block,
+            kind => {
+                return Err(ApiError::illegal_argument(format!(
+                    "type not supported [{kind}]"
+                )));
+            }
+        };
         let interval_text = params.get("interval").unwrap_or("500ms").to_string();
         let interval = parse_time("interval", &interval_text)?.unwrap_or(INTERVAL_DEFAULT);
         if interval.is_zero() || interval > INTERVAL_MAX {
@@ -97,7 +212,17 @@ impl Asked {
             )));
         }
         let threads = params.unsigned("threads")?.unwrap_or(THREADS_DEFAULT);
+        let snapshots = params.unsigned("snapshots")?.unwrap_or(SNAPSHOTS_DEFAULT);
+        let per_second = u128::from(snapshots) * 1000 / interval.as_millis().max(1);
+        // A few looks would see nothing of a thread that is seldom on a processor.
+        let rate = u32::try_from(per_second)
+            .unwrap_or(u32::MAX)
+            .clamp(RATE_MIN, Rate::MAX);
+        let rate = Rate::per_second(rate)
+            .map_err(|error| ApiError::illegal_argument(error.to_string()))?;
         Ok(Asked {
+            kind,
+            rate,
             interval,
             interval_text,
             threads: usize::try_from(threads).unwrap_or(usize::MAX),
@@ -170,6 +295,8 @@ mod tests {
         ]);
         let names = |threads, ignore_idle| -> Vec<String> {
             let asked = Asked {
+                kind: ThreadKind::Cpu,
+                rate: Rate::per_second(20).unwrap(),
                 interval: INTERVAL_DEFAULT,
                 interval_text: "500ms".to_string(),
                 threads,

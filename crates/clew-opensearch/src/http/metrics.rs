@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use clew_profile::{Spent, SpentTimes};
 use prometheus::{
     HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
 };
@@ -13,12 +14,19 @@ const LATENCY_BUCKETS_S: &[f64] = &[
     10.0,
 ];
 
+/// From five microseconds on, as parts of requests are shorter.
+const PART_BUCKETS_S: &[f64] = &[
+    0.000_005, 0.000_02, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0,
+    2.0, 5.0, 10.0,
+];
+
 /// Tails that may be open at once: each holds a connection and a few events.
 const TAILS_MAX: i64 = 64;
 
 pub(crate) struct RestMetrics {
     requests: IntCounterVec,
     latency: HistogramVec,
+    parts: HistogramVec,
     tails: TailMetrics,
 }
 
@@ -86,6 +94,16 @@ impl RestMetrics {
             &["endpoint"],
         )
         .expect("the name and the labels are valid");
+        let parts = HistogramVec::new(
+            HistogramOpts::new(
+                "rest_request_part_seconds",
+                "Where the time of sampled requests went: on processors (cpu), ready but without one (run_queue), before \
+                 the pool of threads (queue), waiting for anything else (blocked); wall is their sum.",
+            )
+            .buckets(PART_BUCKETS_S.to_vec()),
+            &["endpoint", "part"],
+        )
+        .expect("the name and the labels are valid");
         let tails = TailMetrics::new();
         if let Some(registry) = registry {
             // A second router on one registry keeps counting, only unseen; that is no reason to
@@ -93,6 +111,7 @@ impl RestMetrics {
             let registered = registry
                 .register(Box::new(requests.clone()))
                 .and_then(|()| registry.register(Box::new(latency.clone())))
+                .and_then(|()| registry.register(Box::new(parts.clone())))
                 .and_then(|()| registry.register(Box::new(tails.open.clone())))
                 .and_then(|()| registry.register(Box::new(tails.events.clone())))
                 .and_then(|()| registry.register(Box::new(tails.lagged.clone())));
@@ -103,6 +122,7 @@ impl RestMetrics {
         RestMetrics {
             requests,
             latency,
+            parts,
             tails,
         }
     }
@@ -112,6 +132,27 @@ impl RestMetrics {
         self.tails.open.inc();
         let open = OpenTail(self.tails.clone());
         (self.tails.open.get() <= TAILS_MAX).then_some(open)
+    }
+
+    /// Tells where the time of a request went.
+    pub(crate) fn observe_parts(&self, endpoint: &str, spent: &Spent, took: Duration) {
+        let SpentTimes {
+            cpu,
+            run_queue,
+            queue,
+            blocked,
+        } = spent.times(took);
+        let parts = [
+            ("cpu", cpu),
+            ("run_queue", run_queue),
+            ("queue", queue),
+            ("blocked", blocked),
+            ("wall", took),
+        ];
+        for (part, time) in parts {
+            let histogram = self.parts.with_label_values(&[endpoint, part]);
+            histogram.observe(time.as_secs_f64());
+        }
     }
 
     pub(crate) fn observe(&self, endpoint: &str, status: StatusCode, took: Duration) {
@@ -140,7 +181,11 @@ mod tests {
         metrics.observe("search", StatusCode::NOT_FOUND, Duration::from_millis(3));
         let counted = metrics.requests.with_label_values(&["search", "4xx"]).get();
         assert_eq!(counted, 1);
-        assert_eq!(registry.gather().len(), 5);
+        let spent = Spent::default();
+        metrics.observe_parts("search", &spent, Duration::from_millis(3));
+        let blocked = metrics.parts.with_label_values(&["search", "blocked"]);
+        assert_eq!(blocked.get_sample_sum(), 0.003);
+        assert_eq!(registry.gather().len(), 6);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use clew_engine::{Access, EngineError};
 use clew_platform::MemoryPurpose;
+use clew_profile::Spent;
 use futures_util::future::{AbortHandle, abortable};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -33,8 +34,23 @@ const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 
 /// Answers one request.
 pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let api = &server.api;
     let started = Instant::now();
+    let metrics = &server.api.metrics;
+    let (endpoint, response) = match Spent::sampled() {
+        None => handle(&server, request).await,
+        Some(spent) => {
+            let (endpoint, response) = spent.clone().scope(handle(&server, request)).await;
+            metrics.observe_parts(endpoint, &spent, started.elapsed());
+            (endpoint, response)
+        }
+    };
+    metrics.observe(endpoint, response.status(), started.elapsed());
+    response
+}
+
+/// Answers a request; which endpoint it was for.
+async fn handle(server: &Server, request: Request) -> (&'static str, Response) {
+    let api = &server.api;
     let (head, body) = request.into_parts();
     let mut endpoint = "none";
     let mut params = Arc::new(Params::default());
@@ -50,10 +66,8 @@ pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request
     .await;
     let reply = outcome.and_then(|reply| admit(api, reply, &params));
     let reply = reply.unwrap_or_else(|error| Reply::error(&error));
-    let status = reply.status;
     let response = finish(reply, &head.method, &head.headers, &params).await;
-    api.metrics.observe(endpoint, status, started.elapsed());
-    response
+    (endpoint, response)
 }
 
 fn route<'a>(

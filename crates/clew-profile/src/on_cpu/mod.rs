@@ -41,28 +41,83 @@ pub fn on_cpu(
     length: Duration,
     stop: &dyn Fn() -> bool,
 ) -> Result<Profile, ProfileError> {
-    handler::install()?;
-    let (began, clock) = (SystemTime::now(), Instant::now());
-    let mut watch = Watch::new(rate)?;
-    let mut pause = FIRST_ROUND;
-    while clock.elapsed() < length && !stop() {
-        watch.round()?;
-        thread::sleep(pause.min(length.saturating_sub(clock.elapsed())));
-        pause = (pause * 3 / 2).min(ROUND);
+    let capture = Capture::take(rate, length, stop)?;
+    let profiles = Capture::name_all(vec![capture])?;
+    Ok(profiles.into_iter().next().unwrap_or_default())
+}
+
+/// A capture whose addresses have no names yet.
+#[derive(Debug)]
+pub struct Capture {
+    rate: Rate,
+    began: SystemTime,
+    took: Duration,
+    stacks: Stacks,
+    lost: u64,
+}
+
+impl Capture {
+    /// As [`on_cpu`], without the names.
+    ///
+    /// # Errors
+    /// As for [`on_cpu`].
+    pub fn take(
+        rate: Rate,
+        length: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, ProfileError> {
+        handler::install()?;
+        let (began, clock) = (SystemTime::now(), Instant::now());
+        let mut watch = Watch::new(rate)?;
+        // What sees little fills little: long captures at low rates may leave it for longer.
+        let longest = ROUND.max(rate.period() * 4);
+        let mut pause = FIRST_ROUND;
+        while clock.elapsed() < length && !stop() {
+            watch.round()?;
+            thread::sleep(pause.min(length.saturating_sub(clock.elapsed())));
+            pause = (pause * 3 / 2).min(longest);
+        }
+        let (stacks, lost) = watch.end()?;
+        Ok(Capture {
+            rate,
+            began,
+            took: clock.elapsed(),
+            stacks,
+            lost,
+        })
     }
-    let (stacks, lost) = watch.end()?;
-    let mut profile = stacks.resolve(Kind::OnCpu)?;
-    profile.began = began;
-    profile.took = clock.elapsed();
-    profile.period = rate.period_ns();
-    let per_second = 1_000_000_000 / rate.period_ns();
-    profile.comments.push(format!(
-        "processor time of each thread, sampled {per_second} times a second of it"
-    ));
-    if lost > 0 {
-        profile.comments.push(format!("{lost} samples were lost"));
+
+    /// Names what was found, of several captures at once: finding names takes a second of processor time and some memory,
+    /// however few they are.
+    ///
+    /// # Errors
+    /// When the memory map cannot be read.
+    pub fn name_all(captures: Vec<Capture>) -> Result<Vec<Profile>, ProfileError> {
+        let (stacks, about): (Vec<_>, Vec<_>) = (captures.into_iter())
+            .map(|capture| {
+                let Capture {
+                    rate,
+                    began,
+                    took,
+                    stacks,
+                    lost,
+                } = capture;
+                (stacks, (rate, began, took, lost))
+            })
+            .unzip();
+        let mut profiles = Stacks::resolve_all(stacks, Kind::OnCpu)?;
+        for (profile, (rate, began, took, lost)) in profiles.iter_mut().zip(about) {
+            (profile.began, profile.took, profile.period) = (began, took, rate.period_ns());
+            let per_second = 1_000_000_000 / rate.period_ns();
+            profile.comments.push(format!(
+                "processor time of each thread, sampled {per_second} times a second of it"
+            ));
+            if lost > 0 {
+                profile.comments.push(format!("{lost} samples were lost"));
+            }
+        }
+        Ok(profiles)
     }
-    Ok(profile)
 }
 
 /// The threads that are watched, and what was seen.

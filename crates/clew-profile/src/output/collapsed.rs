@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::time::{Duration, SystemTime};
 
 use crate::profile::{Interned, Profile};
 use crate::{Function, Line, Location, ProfileError, Sample, ValueType};
@@ -72,10 +71,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
         samples,
         locations: (0..).zip(&functions.all).map(location).collect(),
         functions: functions.all,
-        began: SystemTime::UNIX_EPOCH,
-        took: Duration::ZERO,
-        period: 0,
-        comments: Vec::new(),
+        ..Profile::default()
     })
 }
 

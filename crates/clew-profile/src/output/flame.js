@@ -3,7 +3,7 @@ const told = document.getElementById("told");
 const calls = [...document.querySelectorAll("#calls g")].map((g) => {
   const rect = g.querySelector("rect"), text = g.querySelector("text");
   const number = (name) => parseFloat(rect.getAttribute(name));
-  return { g, rect, text, name: g.dataset.n, x: number("x"), y: number("y"), width: number("width") };
+  return { g, rect, text, name: g.dataset.n, whole: g.querySelector("title").textContent, x: number("x"), y: number("y"), width: number("width") };
 });
 function fitting(name, width) {
   const letters = Math.max(0, Math.floor((width - 6) / LETTER));
@@ -32,7 +32,7 @@ function search(words) {
     try { pattern = new RegExp(words, "i"); } catch (error) { told.textContent = error.message; return; }
   }
   const found = calls.filter((call) => {
-    const is = pattern !== null && pattern.test(call.name);
+    const is = pattern !== null && pattern.test(call.whole);
     call.g.classList.toggle("found", is);
     return is;
   });
@@ -49,7 +49,7 @@ const ask = () => search(prompt("Search for (a regular expression):") || "");
 const undo = () => { widen(calls[0]); search(""); };
 for (const call of calls) {
   call.g.addEventListener("click", () => widen(call));
-  call.g.addEventListener("mouseover", () => { told.textContent = call.g.querySelector("title").textContent; });
+  call.g.addEventListener("mouseover", () => { told.textContent = call.whole; });
 }
 document.getElementById("search").addEventListener("click", ask);
 document.getElementById("undo").addEventListener("click", undo);

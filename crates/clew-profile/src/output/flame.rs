@@ -111,20 +111,63 @@ impl Picture<'_> {
 
     fn push_box(&self, boxes: &mut String, node: &Node<'_>, (x, width): (f64, f64)) {
         let y = TOP + node.depth * ROW;
-        let name = escaped(node.name);
+        let (name, brief) = (escaped(node.name), brief(node.name));
         // Writing into a text cannot fail.
         let _ = writeln!(
             boxes,
-            "<g data-n=\"{name}\"><title>{name} ({told})</title><rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" \
+            "<g data-n=\"{}\"><title>{name} ({told})</title><rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" \
              height=\"{}\" fill=\"{}\"/><text x=\"{:.2}\" y=\"{}\">{}</text></g>",
+            escaped(&brief),
             ROW - 1,
             (self.color_of)(node),
             x + 3.0,
             y + 12,
-            escaped(&fitting(node.name, width)),
+            escaped(&fitting(&brief, width)),
             told = escaped(&(self.told_of)(node)),
         );
     }
+}
+
+/// A name without its types' parameters: `<A<B> as C>::f::<D>` is `A::f`.
+fn brief(name: &str) -> String {
+    let mut brief = String::with_capacity(name.len());
+    let mut rest = name;
+    if name.starts_with('<')
+        && let Some(end) = end_of_parameters(name)
+    {
+        let inside = name.get(1..end - 1).unwrap_or_default();
+        // Of the trait's name nothing is told: its function has a name.
+        brief.push_str(inside.split_once(" as ").map_or(inside, |(own, _)| own));
+        rest = name.get(end..).unwrap_or_default();
+        brief = self::brief(&brief);
+    }
+    while let Some(at) = rest.find('<') {
+        brief.push_str(rest.get(..at).unwrap_or_default().trim_end_matches("::"));
+        rest = rest.get(at..).unwrap_or_default();
+        let end = end_of_parameters(rest).unwrap_or(rest.len());
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    brief.push_str(rest);
+    brief
+}
+
+/// Where the parameters that a text begins with end.
+fn end_of_parameters(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            // Not the arrow of a function's type.
+            '>' if before != '-' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+        before = letter;
+    }
+    None
 }
 
 /// The end of a name that fits a width, as paths are long and their ends tell most.
@@ -209,7 +252,7 @@ mod tests {
         write(&profile, 0, &mut bytes).unwrap();
         let picture = String::from_utf8(bytes).unwrap();
         assert_eq!(picture.matches("<g data-n=").count(), 4);
-        assert!(picture.contains("a&lt;b&gt; (70000, 70.00 %)"));
+        assert!(picture.contains("data-n=\"a\"><title>a&lt;b&gt; (70000, 70.00 %)"));
         assert!(
             picture.contains("x=\"0.00\" y=\"88\" width=\"840.00\""),
             "{picture}"
@@ -225,5 +268,19 @@ mod tests {
         assert_eq!(amount(12.0, "count"), "12");
         assert_eq!(fitting("alpha::beta", 40.0), "…beta");
         assert_eq!(fitting("alpha", 10.0), "");
+    }
+
+    #[test]
+    fn names_are_shown_without_parameters() {
+        let cases = [
+            ("a::b", "a::b"),
+            ("a::b<c::D<E>>::{closure#1}<F>", "a::b::{closure#1}"),
+            ("<a::B<dyn Fn() -> C> as d::E>::f", "a::B::f"),
+            ("<alpha>", "alpha"),
+            ("a::<b", "a"),
+        ];
+        for (name, shown) in cases {
+            assert_eq!(brief(name), shown, "{name}");
+        }
     }
 }

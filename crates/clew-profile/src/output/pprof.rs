@@ -229,7 +229,8 @@ impl FileFunction {
         FileFunction {
             id,
             name,
-            system_name: name,
+            // The same name there would say that it is mangled, and pprof would take its types for templates.
+            system_name: 0,
             filename: strings.number(&function.file),
         }
     }

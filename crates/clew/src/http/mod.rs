@@ -42,6 +42,7 @@ use self::limits::ConnectionLimits;
 use self::metrics::HttpMetrics;
 
 pub(crate) use self::config::HttpConfig;
+pub(crate) use self::refusal::Refusal;
 
 /// After an accept that failed, the next try waits twice as long, within these.
 const PAUSE_MIN: Duration = Duration::from_millis(10);

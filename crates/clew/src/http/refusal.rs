@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A request that is not let in.
 #[derive(Debug, PartialEq)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     pub(super) status: StatusCode,
     /// What metrics count it under.
     pub(super) label: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) fn new(
+    pub(crate) fn new(
         status: StatusCode,
         label: &'static str,
         (kind, reason): (&'static str, String),
@@ -64,7 +64,7 @@ impl Refusal {
         json!({"error": self.error, "status": self.status.as_u16()}).to_string()
     }
 
-    pub(super) fn response(&self) -> Response<Body> {
+    pub(crate) fn response(&self) -> Response<Body> {
         let mut response = Response::new(Body::from(self.body()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

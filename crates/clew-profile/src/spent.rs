@@ -1,0 +1,247 @@
+//! Where the time of one request goes: on processors, in their run queues, in the queue before the threads that work for it, and
+//! blocked on everything else.
+//!
+//! A request's account is under way with it: a future that is polled for it ([`Spent::scope`]) and work that is handed to another
+//! thread ([`Waiting`]) enter their parts. What that costs, some microseconds, is saved for all but some hundred requests a
+//! second ([`Spent::sampled`]).
+
+use std::cell::{OnceCell, RefCell};
+use std::fs::File;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use crate::process::{Scheduled, monotonic_ns, thread_cpu_ns};
+
+/// The least time between the beginnings of two requests that have an account.
+const INTERVAL_NS: u64 = 2_000_000;
+
+thread_local! {
+    /// The account that this thread works for.
+    static CURRENT: RefCell<Option<Arc<Spent>>> = const { RefCell::new(None) };
+    /// This thread's own counts of the scheduler, none where there are none.
+    static SCHEDSTAT: OnceCell<Option<File>> = const { OnceCell::new() };
+}
+
+/// The account of one request, in nanoseconds.
+#[derive(Debug, Default)]
+pub struct Spent {
+    cpu: AtomicU64,
+    run_queue: AtomicU64,
+    queue: AtomicU64,
+}
+
+/// Where the time of a request went; together they are the time that it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpentTimes {
+    /// On processors, of the threads that worked for it one after the other; not of those that helped beside.
+    pub cpu: Duration,
+    /// Its threads could have run and had no processor.
+    pub run_queue: Duration,
+    /// In the queue before the threads that do such work.
+    pub queue: Duration,
+    /// Everything else: waiting for the disk, the log, locks, the client, other threads.
+    pub blocked: Duration,
+}
+
+impl Spent {
+    /// An account for the request that begins now, if it is one's turn.
+    pub fn sampled() -> Option<Arc<Self>> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let now = monotonic_ns();
+        let last = LAST.load(Ordering::Relaxed);
+        let is_due = now.saturating_sub(last) >= INTERVAL_NS;
+        let is_mine = is_due
+            && LAST
+                .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        is_mine.then(Arc::default)
+    }
+
+    /// The account that the calling thread works for.
+    pub fn current() -> Option<Arc<Self>> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// The calling thread works for this account until the result is dropped; nothing more if it does already.
+    pub fn enter(self: &Arc<Self>) -> AtWork {
+        let before = CURRENT.replace(Some(self.clone()));
+        let is_within = before
+            .as_ref()
+            .is_some_and(|before| Arc::ptr_eq(before, self));
+        AtWork {
+            from: (!is_within).then(ThreadTimes::now),
+            before,
+            of_this_thread: PhantomData,
+        }
+    }
+
+    /// The future, which works for this account whenever it is polled.
+    pub fn scope<F: Future>(self: Arc<Self>, future: F) -> SpentBy<F> {
+        SpentBy {
+            spent: self,
+            future: Box::pin(future),
+        }
+    }
+
+    /// Where the time went that the request took.
+    pub fn times(&self, took: Duration) -> SpentTimes {
+        let of = |part: &AtomicU64| Duration::from_nanos(part.load(Ordering::Relaxed));
+        let (cpu, run_queue, queue) = (of(&self.cpu), of(&self.run_queue), of(&self.queue));
+        SpentTimes {
+            cpu,
+            run_queue,
+            queue,
+            blocked: took.saturating_sub(cpu + run_queue + queue),
+        }
+    }
+}
+
+/// What a thread has used so far.
+#[derive(Clone, Copy, Debug)]
+struct ThreadTimes {
+    cpu: u64,
+    run_queue: u64,
+}
+
+impl ThreadTimes {
+    fn now() -> Self {
+        let run_queue = SCHEDSTAT.with(|file| {
+            let file = file.get_or_init(|| File::open("/proc/thread-self/schedstat").ok());
+            file.as_ref().and_then(Scheduled::read)
+        });
+        ThreadTimes {
+            cpu: thread_cpu_ns(),
+            run_queue: run_queue.map_or(0, |times| times.queued),
+        }
+    }
+}
+
+/// A thread at work for an account.
+pub struct AtWork {
+    /// None where it was at work for it already.
+    from: Option<ThreadTimes>,
+    before: Option<Arc<Spent>>,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        let spent = CURRENT.replace(self.before.take());
+        if let (Some(spent), Some(from)) = (spent, self.from) {
+            let now = ThreadTimes::now();
+            let add = |sum: &AtomicU64, from: u64, to: u64| {
+                sum.fetch_add(to.saturating_sub(from), Ordering::Relaxed)
+            };
+            add(&spent.cpu, from.cpu, now.cpu);
+            add(&spent.run_queue, from.run_queue, now.run_queue);
+        }
+    }
+}
+
+/// A future that works for an account.
+pub struct SpentBy<F> {
+    spent: Arc<Spent>,
+    future: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for SpentBy<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let _at_work = self.spent.enter();
+        self.future.as_mut().poll(context)
+    }
+}
+
+/// Work that waits for a thread since a moment, with the account of whoever asked for it.
+#[derive(Debug)]
+pub struct Waiting(Option<(Arc<Spent>, Instant)>);
+
+impl Waiting {
+    /// From now on.
+    pub fn begin() -> Self {
+        Waiting(Spent::current().map(|spent| (spent, Instant::now())))
+    }
+
+    /// It has a thread, the calling one, until the result is dropped.
+    pub fn end(self) -> Option<AtWork> {
+        let (spent, since) = self.0?;
+        let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        spent.queue.fetch_add(waited, Ordering::Relaxed);
+        Some(spent.enter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn works_for(length: Duration) {
+        let until = thread_cpu_ns() + u64::try_from(length.as_nanos()).unwrap();
+        while thread_cpu_ns() < until {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn parts_are_told_apart_and_are_the_whole() {
+        let spent: Arc<Spent> = Arc::default();
+        let began = Instant::now();
+        {
+            let _at_work = spent.enter();
+            works_for(Duration::from_millis(20));
+            // Within the same account nothing is counted twice.
+            let _within = spent.enter();
+            works_for(Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(30));
+            let waiting = Waiting::begin();
+            std::thread::scope(|scope| {
+                let other = || {
+                    std::thread::sleep(Duration::from_millis(25));
+                    let at_work = waiting.end();
+                    works_for(Duration::from_millis(10));
+                    drop(at_work);
+                };
+                scope.spawn(other).join().unwrap();
+            });
+        }
+        let took = began.elapsed();
+        let times = spent.times(took);
+        assert!(
+            times.cpu >= Duration::from_millis(40) && times.cpu < Duration::from_millis(60),
+            "{times:?}"
+        );
+        assert!(times.queue >= Duration::from_millis(25), "{times:?}");
+        assert!(
+            times.blocked + times.run_queue + Duration::from_millis(2) >= Duration::from_millis(30),
+            "{times:?}"
+        );
+        assert_eq!(
+            times.cpu + times.run_queue + times.queue + times.blocked,
+            took
+        );
+        assert!(Spent::current().is_none());
+    }
+
+    #[test]
+    fn a_future_spends_while_it_is_polled_and_hands_its_account_on() {
+        let spent: Arc<Spent> = Arc::default();
+        let future = async {
+            works_for(Duration::from_millis(5));
+            Spent::current().is_some()
+        };
+        let mut future = Box::pin(spent.clone().scope(future));
+        let waker = std::task::Waker::noop();
+        assert_eq!(
+            future.as_mut().poll(&mut Context::from_waker(waker)),
+            Poll::Ready(true)
+        );
+        assert!(spent.times(Duration::from_secs(1)).cpu >= Duration::from_millis(5));
+        assert!(Spent::current().is_none() && Waiting::begin().end().is_none());
+    }
+}

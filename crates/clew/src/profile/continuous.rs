@@ -1,0 +1,134 @@
+//! A profile that is always on: each minute at a low rate, kept in a log of its own in the data folder, so that yesterday's slow
+//! minute can be looked at today. Its own, because the log of the data cannot let go of a file in which one entry is kept.
+//!
+//! Names are found for some minutes at once, as that takes the same time for one as for many; a crash loses the last of them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+use clew_log::{Durability, Log, LogError, LogOptions, NewEntry, Selection, StreamId};
+use clew_platform::{RealClock, RealDisk};
+use clew_profile::{Capture, Format, Profile, Rate};
+use tokio::sync::watch;
+
+/// Looks a second at each thread.
+const RATE: u32 = 19;
+const MINUTE: Duration = Duration::from_secs(60);
+/// Minutes that are named at once.
+const AT_ONCE: usize = 5;
+/// The end of a minute, and its being written, are never so far from each other.
+const WRITTEN_WITHIN_MS: u64 = 10 * 60 * 1000;
+const STREAM: &str = "profiles";
+const FOLDER: &str = "profiles";
+/// A file of the log is some hours.
+const FILE_BYTES: u64 = 4 << 20;
+
+/// What is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptProfiles {
+    log: Log,
+    stream: StreamId,
+}
+
+impl KeptProfiles {
+    /// Opens the log of profiles in a data folder, which may keep so much.
+    pub(crate) fn open(data: &Path, retention: Duration, bytes: u64) -> anyhow::Result<Self> {
+        let folder = data.join(FOLDER);
+        let options = LogOptions {
+            file_bytes_max: FILE_BYTES.min(bytes / 2).max(1),
+            retention_bytes: bytes,
+            retention_age_ms: u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
+            ..LogOptions::default()
+        };
+        let told = || format!("cannot open the log of profiles in {}", folder.display());
+        let log = Log::open(
+            Arc::new(RealDisk),
+            Arc::new(RealClock::new()),
+            &folder,
+            options,
+        );
+        let log = log.with_context(told)?;
+        let stream = match log.create_stream(STREAM) {
+            Err(LogError::StreamExists { stream, .. }) => stream,
+            made => made.with_context(told)?.id,
+        };
+        Ok(KeptProfiles { log, stream })
+    }
+
+    /// Watches this process until the server stops. Blocks.
+    pub(crate) fn keep(&self, stopped: &watch::Receiver<bool>) {
+        let stop = || *stopped.borrow();
+        let mut captures = Vec::new();
+        while !stop() {
+            let rate = Rate::per_second(RATE);
+            let captured = rate.and_then(|rate| Capture::take(rate, MINUTE, &stop));
+            match captured {
+                Ok(capture) => captures.push(capture),
+                Err(error) => {
+                    tracing::warn!(%error, "the profile that is always on has ended");
+                    return;
+                }
+            }
+            if (captures.len() >= AT_ONCE || stop())
+                && let Err(error) = self.write(std::mem::take(&mut captures))
+            {
+                tracing::warn!(
+                    error = format!("{error:#}"),
+                    "minutes of the profile are lost"
+                );
+            }
+        }
+    }
+
+    fn write(&self, captures: Vec<Capture>) -> anyhow::Result<()> {
+        for profile in Capture::name_all(captures)? {
+            // Without the names of the other minutes.
+            let profile = Profile::merged(std::slice::from_ref(&profile))?;
+            let mut bytes = Vec::new();
+            profile.write(Format::Pprof, &mut bytes)?;
+            let parts: &[&[u8]] = &[&bytes];
+            let appended = self
+                .log
+                .append(&[NewEntry::new(self.stream, parts)], Durability::Os)?;
+            self.log.wait(appended.last, Durability::Os)?;
+        }
+        Ok(self.log.apply_retention()?)
+    }
+
+    /// What is kept of a time, as one profile. Blocks.
+    pub(crate) fn read(&self, from: SystemTime, to: SystemTime) -> anyhow::Result<Option<Profile>> {
+        let ms = |time: SystemTime| {
+            let since = time
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .unwrap_or_default();
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        };
+        // A minute is written when it is over, and others of its kind with it.
+        let written_until = ms(to).saturating_add(WRITTEN_WITHIN_MS);
+        let Some(first) = self.log.first_at_or_after(ms(from), &[self.stream])? else {
+            return Ok(None);
+        };
+        let selection = Selection {
+            streams: vec![self.stream],
+            ..Selection::from(first)
+        };
+        let mut scan = self.log.scan_with(&selection)?;
+        let mut found = Vec::new();
+        while let Some(entry) = scan.next() {
+            let entry = entry?;
+            if entry.time_ms > written_until {
+                break;
+            }
+            let profile = Profile::read(entry.payload)?;
+            if profile.began < to && profile.began + profile.took > from {
+                found.push(profile);
+            }
+        }
+        match found.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(Profile::merged(&found)?)),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! `GET /debug/pprof/...`: profiles of this process over HTTP, at the addresses that Go's tools expect. They stand behind the same
+//! door as everything else. One capture of a kind runs at a time; one whose client has gone stops.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use clew_engine::Engine;
+use clew_platform::MemoryPurpose;
+use clew_profile::{Format, Kind, Profile, ProfileError};
+use tokio::sync::watch;
+
+use super::asked::{Asked, kind_of};
+use super::continuous::KeptProfiles;
+use crate::http::Refusal;
+
+const INDEX: &str = "\
+/debug/pprof/profile?seconds=10  time on the processors
+/debug/pprof/offcpu?seconds=10   time off them: blocked, or waiting for one; mode=exact sees every context switch
+/debug/pprof/heap                memory, in use and allocated
+/debug/pprof/profile?from=2026-11-25T14:00:00Z&to=2026-11-25T14:05:00Z  what was kept, with profile.continuous
+
+format=pprof (go tool pprof reads it), collapsed or svg (a flame graph); rate=99; value=NAME of another number
+";
+
+/// What the endpoints share.
+#[derive(Clone)]
+pub(crate) struct ProfileEndpoints {
+    engine: Engine,
+    stopped: watch::Receiver<bool>,
+    kept: Option<KeptProfiles>,
+    /// Which kinds are being captured.
+    running: Arc<[AtomicBool; 3]>,
+}
+
+impl ProfileEndpoints {
+    /// `kept` is what was kept of the past, if anything is.
+    pub(crate) fn new(
+        engine: Engine,
+        stopped: watch::Receiver<bool>,
+        kept: Option<KeptProfiles>,
+    ) -> Self {
+        ProfileEndpoints {
+            engine,
+            stopped,
+            kept,
+            running: Arc::default(),
+        }
+    }
+
+    /// None while another capture of the kind runs.
+    fn enter(&self, kind: Kind) -> Option<Running> {
+        let place = match kind {
+            Kind::OnCpu => 0,
+            Kind::OffCpu => 1,
+            Kind::Heap => 2,
+        };
+        let taken = self.running.get(place)?.swap(true, Ordering::Acquire);
+        (!taken).then(|| Running(self.running.clone(), place))
+    }
+}
+
+/// A capture that runs.
+struct Running(Arc<[AtomicBool; 3]>, usize);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(place) = self.0.get(self.1) {
+            place.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// Says so when the client has gone.
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+pub(crate) fn routes(endpoints: ProfileEndpoints) -> Router {
+    Router::new()
+        .route("/debug/pprof", get(|| async { INDEX }))
+        .route("/debug/pprof/", get(|| async { INDEX }))
+        .route("/debug/pprof/{kind}", get(profile))
+        .with_state(endpoints)
+}
+
+async fn profile(
+    State(endpoints): State<ProfileEndpoints>,
+    Path(kind): Path<String>,
+    Query(params): Query<HashMap<String, String>>,
+) -> Response {
+    match answer(&endpoints, &kind, &params).await {
+        Ok(answer) => answer,
+        Err(refusal) => refusal.response().into_response(),
+    }
+}
+
+fn refusal(status: StatusCode, kind: &'static str, reason: String) -> Refusal {
+    Refusal::new(status, "profile", (kind, reason))
+}
+
+async fn answer(
+    endpoints: &ProfileEndpoints,
+    kind: &str,
+    params: &HashMap<String, String>,
+) -> Result<Response, Refusal> {
+    let bad = |status| move |reason| refusal(status, "illegal_argument_exception", reason);
+    let name = kind;
+    let kind = kind_of(name).map_err(bad(StatusCode::NOT_FOUND))?;
+    let asked = Asked::read(kind, params).map_err(bad(StatusCode::BAD_REQUEST))?;
+    if let Some(time) = asked.kept {
+        return kept(endpoints, asked, time).await;
+    }
+    let running = endpoints.enter(kind).ok_or_else(|| {
+        let reason = format!("a capture of [{name}] is running: one at a time");
+        refusal(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rejected_execution_exception",
+            reason,
+        )
+    })?;
+    // The symbols are read when the capture is over, and that must not be where it fails.
+    let account = endpoints.engine.memory();
+    let symbols = account.reserve(MemoryPurpose::Searches, clew_profile::symbol_bytes());
+    let symbols = symbols.map_err(|exceeded| {
+        let reason = format!("the symbols of this program do not fit: {exceeded}");
+        refusal(
+            StatusCode::TOO_MANY_REQUESTS,
+            "circuit_breaking_exception",
+            reason,
+        )
+    })?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let _told_when_gone = Gone(gone.clone());
+    let stopped = endpoints.stopped.clone();
+    let captured = tokio::task::spawn_blocking(move || {
+        let (_running, _symbols) = (running, symbols);
+        let stop = || gone.load(Ordering::Relaxed) || *stopped.borrow();
+        let mut body = Vec::new();
+        capture(&asked, &stop)?.write_value(asked.format, asked.value, &mut body)?;
+        Ok(body)
+    });
+    let failed = |reason: String| refusal(StatusCode::INTERNAL_SERVER_ERROR, "exception", reason);
+    let captured = captured.await.map_err(|error| failed(error.to_string()))?;
+    let body = captured.map_err(|error: ProfileError| match error {
+        ProfileError::NotPermitted(_) | ProfileError::Unsupported | ProfileError::NoSampling => {
+            refusal(
+                StatusCode::NOT_IMPLEMENTED,
+                "unsupported_operation_exception",
+                error.to_string(),
+            )
+        }
+        error => failed(error.to_string()),
+    })?;
+    Ok(shown(&asked, name, body))
+}
+
+/// What was kept of a time.
+async fn kept(
+    endpoints: &ProfileEndpoints,
+    asked: Asked,
+    (from, to): (SystemTime, SystemTime),
+) -> Result<Response, Refusal> {
+    let missing = |reason: &str| {
+        refusal(
+            StatusCode::NOT_FOUND,
+            "resource_not_found_exception",
+            reason.to_string(),
+        )
+    };
+    let kept = endpoints.kept.clone();
+    let kept = kept.ok_or_else(|| missing("no profiles are kept: [profile.continuous] is off"))?;
+    let read = tokio::task::spawn_blocking(move || {
+        let Some(profile) = kept.read(from, to)? else {
+            return Ok(None);
+        };
+        let mut body = Vec::new();
+        profile.write_value(asked.format, asked.value, &mut body)?;
+        anyhow::Ok(Some(body))
+    });
+    let failed = |reason: String| refusal(StatusCode::INTERNAL_SERVER_ERROR, "exception", reason);
+    let read = read.await.map_err(|error| failed(error.to_string()))?;
+    let body = read.map_err(|error| failed(format!("{error:#}")))?;
+    let body = body.ok_or_else(|| missing("no profile of that time is kept"))?;
+    Ok(shown(&asked, "profile", body))
+}
+
+fn shown(asked: &Asked, name: &str, body: Vec<u8>) -> Response {
+    let mut answer = ([(CONTENT_TYPE, asked.format.content_type())], body).into_response();
+    if asked.format == Format::Pprof
+        && let Ok(file) = format!("attachment; filename=\"{name}.pb.gz\"").parse()
+    {
+        answer.headers_mut().insert(CONTENT_DISPOSITION, file);
+    }
+    answer
+}
+
+fn capture(asked: &Asked, stop: &dyn Fn() -> bool) -> Result<Profile, ProfileError> {
+    match asked.kind {
+        Kind::OnCpu => clew_profile::on_cpu(asked.rate, asked.length, stop),
+        Kind::OffCpu => clew_profile::off_cpu(asked.off_cpu_mode(), asked.length, stop),
+        Kind::Heap => clew_profile::heap(),
+    }
+}

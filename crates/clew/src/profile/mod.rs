@@ -1,0 +1,141 @@
+//! `clew profile`: takes a profile of a running server and keeps it as a flame graph, as pprof's file or as collapsed stacks;
+//! `clew profile diff` draws what changed between two. The server's side is in [`endpoints`].
+
+mod asked;
+mod continuous;
+mod endpoints;
+mod remote;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use clew_profile::{Format, Profile};
+
+pub(crate) use self::continuous::KeptProfiles;
+pub(crate) use self::endpoints::{ProfileEndpoints, routes};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ProfileArguments {
+    #[command(flatten)]
+    capture: CaptureArguments,
+    #[command(subcommand)]
+    command: Option<ProfileCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ProfileCommand {
+    /// Draw what changed between two captures: red has grown, blue has shrunk, each as a share of its whole.
+    Diff(DiffArguments),
+}
+
+#[derive(Debug, Args)]
+struct CaptureArguments {
+    /// What to watch.
+    #[arg(long, value_enum, default_value = "on")]
+    mode: Mode,
+    /// How long to watch, 1 to 300 seconds; `heap` looks once.
+    #[arg(long, value_name = "N", default_value_t = asked::SECONDS_DEFAULT)]
+    seconds: u64,
+    /// Looks a second at each thread, 1 to 1000.
+    #[arg(long, value_name = "N", default_value_t = asked::RATE_DEFAULT)]
+    rate: u32,
+    /// Off the processors: see every context switch, where the kernel lets the server.
+    #[arg(long)]
+    exact: bool,
+    /// What to show: `cpu` or `samples`, `blocked` or `runqueue`, `inuse_space`, `inuse_objects`, `alloc_space` or
+    /// `alloc_objects`.
+    #[arg(long, value_name = "NAME")]
+    value: Option<String>,
+    /// Show what was kept from this moment on instead (profile.continuous): a time of today or yesterday, `14:05`, or a moment,
+    /// `2026-11-25T14:05:00Z`.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["seconds", "rate", "exact"])]
+    from: Option<String>,
+    /// Until then; without it until now.
+    #[arg(long, value_name = "TIME", requires = "from")]
+    to: Option<String>,
+    /// The server; CLEW_LOGIN=user:password says who asks.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
+    url: String,
+    /// The file to write: .svg is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks.
+    #[arg(short, long, value_name = "FILE", default_value = "flame.svg")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Time on the processors.
+    On,
+    /// Time off them: blocked, or waiting for one.
+    Off,
+    /// Memory, in use and allocated.
+    Heap,
+}
+
+#[derive(Debug, Args)]
+struct DiffArguments {
+    /// The capture before, as pprof's file or collapsed stacks.
+    old: PathBuf,
+    /// The capture after.
+    new: PathBuf,
+    /// The flame graph to write.
+    #[arg(short, long, value_name = "FILE", default_value = "diff.svg")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(arguments: &ProfileArguments) -> anyhow::Result<()> {
+    match &arguments.command {
+        Some(ProfileCommand::Diff(arguments)) => diff(arguments),
+        None => capture(&arguments.capture),
+    }
+}
+
+fn capture(arguments: &CaptureArguments) -> anyhow::Result<()> {
+    let format = format_of(&arguments.output)?;
+    // A file that cannot be written should not be found out when the capture is over.
+    let mut file = create(&arguments.output)?;
+    let bytes = remote::capture(arguments, format)?;
+    let written = file.write_all(&bytes).and_then(|()| file.flush());
+    written.with_context(|| format!("cannot write {}", arguments.output.display()))?;
+    told(&arguments.output)
+}
+
+fn diff(arguments: &DiffArguments) -> anyhow::Result<()> {
+    if format_of(&arguments.output)? != Format::Svg {
+        bail!("a difference is drawn: name a file that ends in .svg");
+    }
+    let read = |path: &Path| {
+        let told = || format!("cannot read {}", path.display());
+        let bytes = std::fs::read(path).with_context(told)?;
+        Profile::read(&bytes).with_context(told)
+    };
+    let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
+    let mut file = create(&arguments.output)?;
+    clew_profile::difference(&old, &new, &mut file)?;
+    file.flush()?;
+    told(&arguments.output)
+}
+
+fn format_of(path: &Path) -> anyhow::Result<Format> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let format = Format::by_name(extension.unwrap_or_default());
+    format.with_context(|| {
+        format!(
+            "{} tells no format by its name: .svg is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks",
+            path.display()
+        )
+    })
+}
+
+fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(BufWriter::new(file))
+}
+
+fn told(path: &Path) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{}", path.display())?;
+    Ok(())
+}

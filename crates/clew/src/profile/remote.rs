@@ -1,0 +1,131 @@
+//! A profile asked of a server.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use clew_profile::Format;
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::civil::Time;
+use jiff::{Timestamp, Zoned};
+
+use super::{CaptureArguments, Mode};
+use crate::login;
+
+/// What a server may take for names and pictures after the capture.
+const GRACE: Duration = Duration::from_secs(60);
+/// The longest answer that is taken.
+const ANSWER_MAX: u64 = 256 << 20;
+
+pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::Result<Vec<u8>> {
+    let (kind, length) = match arguments.mode {
+        Mode::On if arguments.from.is_some() => ("profile", 0),
+        Mode::On => ("profile", arguments.seconds),
+        Mode::Off => ("offcpu", arguments.seconds),
+        Mode::Heap => ("heap", 0),
+    };
+    let format = match format {
+        Format::Pprof => "pprof",
+        Format::Collapsed => "collapsed",
+        Format::Svg => "svg",
+    };
+    let base = arguments.url.trim_end_matches('/');
+    let url = match base.contains("://") {
+        true => format!("{base}/debug/pprof/{kind}"),
+        false => format!("http://{base}/debug/pprof/{kind}"),
+    };
+    let within = Duration::from_secs(length) + GRACE;
+    let agent = ureq::Agent::config_builder()
+        .timeout_global(Some(within))
+        .http_status_as_error(false)
+        .build();
+    let agent = ureq::Agent::from(agent);
+    let mut request = agent.get(&url).query("format", format);
+    if let Some(from) = &arguments.from {
+        request = request.query("from", moment(from)?.to_string());
+        if let Some(to) = &arguments.to {
+            request = request.query("to", moment(to)?.to_string());
+        }
+    } else if arguments.mode != Mode::Heap {
+        request = request.query("seconds", arguments.seconds.to_string());
+        request = request.query("rate", arguments.rate.to_string());
+    }
+    if arguments.exact {
+        request = request.query("mode", "exact");
+    }
+    if let Some(value) = &arguments.value {
+        request = request.query("value", value);
+    }
+    if let Some(login) = login::from_environment()? {
+        request = request.header("authorization", login.base64());
+    }
+    let bar = bar(length);
+    let answered = request.call();
+    bar.finish_and_clear();
+    let mut answer = answered.with_context(|| format!("cannot ask {url}"))?;
+    let status = answer.status();
+    let bytes = answer
+        .body_mut()
+        .with_config()
+        .limit(ANSWER_MAX)
+        .read_to_vec();
+    let bytes = bytes.with_context(|| format!("cannot read the answer of {url}"))?;
+    if status.is_success() {
+        return Ok(bytes);
+    }
+    let told = serde_json::from_slice(&bytes).ok();
+    let told: Option<&str> = told
+        .as_ref()
+        .and_then(|told: &serde_json::Value| told["error"]["reason"].as_str());
+    match told {
+        Some(reason) => bail!("the server refuses: {reason}"),
+        None => Err(anyhow!("the server at {url} answers {status}: is it clew?")),
+    }
+}
+
+/// A moment, or the last time that it was so late, by this machine's clock.
+fn moment(text: &str) -> anyhow::Result<Timestamp> {
+    if let Ok(moment) = text.parse() {
+        return Ok(moment);
+    }
+    let told = || format!("{text} is neither a time, 14:05, nor a moment, 2026-11-25T14:05:00Z");
+    let time: Time = text.parse().with_context(told)?;
+    let now = Zoned::now();
+    let today = now.with().time(time).build()?;
+    let last = match today.timestamp() <= now.timestamp() {
+        true => today,
+        false => today.yesterday()?,
+    };
+    Ok(last.timestamp())
+}
+
+/// How long the capture takes still, on a terminal.
+fn bar(seconds: u64) -> ProgressBar {
+    if seconds == 0 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = format!("{{spinner}} capturing, {{elapsed}} of {seconds}s");
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(ProgressStyle::with_template(&template).expect("the template is valid"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_the_last_ones() {
+        let now = Timestamp::now();
+        for text in ["00:00", "12:30", "23:59:59"] {
+            let found = moment(text).unwrap();
+            let ago = now.as_second() - found.as_second();
+            // A day may have an hour more.
+            assert!((0..=25 * 3600).contains(&ago), "{text} {found}");
+        }
+        let found = moment("2026-11-25T14:05:00Z").unwrap();
+        assert_eq!(found.as_second(), 1_795_615_500);
+        assert!(moment("noon").unwrap_err().to_string().contains("noon"));
+    }
+}

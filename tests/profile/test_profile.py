@@ -1,0 +1,301 @@
+"""Profiles of the real server under load, by its endpoints and by `clew profile`, read by the tools that people have."""
+
+import datetime
+import gzip
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+import xml.dom.minidom
+
+from opensearch.base import ClewTest
+from opensearch.clew_server import ClewServer
+
+GO = shutil.which("go")
+WORDS = [f"word{number}" for number in range(500)]
+
+
+class Load(threading.Thread):
+    """Writes and searches until the block ends."""
+
+    def __init__(self, url):
+        super().__init__(daemon=True)
+        self.url = url
+        self.ended = threading.Event()
+        self.failed = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+        if self.failed is not None:
+            raise self.failed
+
+    def post(self, path, body):
+        request = urllib.request.Request(self.url + path, data=body.encode(), headers={"content-type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            answer.read()
+
+    def run(self):
+        number = 0
+        try:
+            while not self.ended.is_set():
+                lines = []
+                for document in range(200):
+                    number += 1
+                    text = " ".join(WORDS[number * step % 500] for step in range(1, 30))
+                    lines += ['{"index":{}}', json.dumps({"text": text, "number": number})]
+                self.post("/load/_bulk", "\n".join(lines) + "\n")
+                query = {"query": {"match": {"text": "word1 word2 word3"}}, "aggs": {"a": {"avg": {"field": "number"}}}}
+                for _ in range(10):
+                    self.post("/load/_search", json.dumps(query))
+        except OSError as error:
+            self.failed = error
+
+
+class ProfileTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="clew-profile-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def get(self, path):
+        with urllib.request.urlopen(f"{self.server.url}/debug/pprof{path}", timeout=120) as answer:
+            return answer.read(), answer.headers["content-type"]
+
+    def refused(self, path):
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            self.get(path)
+        error = json.load(caught.exception)
+        return caught.exception.code, error["error"]["reason"]
+
+    def command(self, *arguments, fails=False):
+        done = subprocess.run(
+            [os.environ["CLEW_BIN"], "profile", *map(str, arguments)], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode != 0, fails, done.stderr)
+        return done.stderr if fails else done.stdout
+
+    def stacks(self, path):
+        """Frames and numbers of collapsed stacks."""
+        body, kind = self.get(path)
+        self.assertTrue(kind.startswith("text/plain"))
+        lines = [line.rpartition(" ") for line in body.decode().splitlines()]
+        return [(stack.split(";"), int(value)) for stack, _, value in lines]
+
+    def test_time_on_the_processors_is_told_by_function(self):
+        with Load(self.server.url):
+            stacks = self.stacks("/profile?seconds=2&rate=199&format=collapsed")
+        total = sum(value for _, value in stacks)
+        self.assertGreater(total, 0)
+        threads = {frames[0] for frames, _ in stacks}
+        self.assertTrue(any(name.startswith("tokio") for name in threads), threads)
+        named = sum(value for frames, value in stacks if any(frame.startswith(("clew_", "<clew_")) for frame in frames))
+        self.assertGreater(named / total, 0.5)
+        whole = sum(value for frames, value in stacks if any("thread_start" in frame or "clew::main" in frame for frame in frames))
+        self.assertGreater(whole / total, 0.7, "stacks reach the beginnings of their threads")
+
+    def test_a_flame_graph_is_a_picture_with_its_script(self):
+        with Load(self.server.url):
+            for kind in ["profile", "offcpu", "heap"]:
+                body, content = self.get(f"/{kind}?seconds=1&format=svg")
+                self.assertEqual(content, "image/svg+xml")
+                picture = xml.dom.minidom.parseString(body)
+                self.assertGreater(len(picture.getElementsByTagName("rect")), 10, kind)
+                self.assertEqual(len(picture.getElementsByTagName("script")), 1)
+
+    def test_waits_are_told_and_which_way_found_them(self):
+        stacks = self.stacks("/offcpu?seconds=1&format=collapsed")
+        # Threads that wait for work are blocked for all of the second.
+        self.assertGreater(max(value for _, value in stacks), 0.9e9)
+        self.assertTrue(any("epoll" in frames[-1] or "epoll" in " ".join(frames) for frames, _ in stacks))
+        body, _ = self.get("/offcpu?seconds=1")
+        self.assertIn(b"without signals", gzip.decompress(body))
+        try:
+            body, _ = self.get("/offcpu?seconds=1&mode=exact")
+            self.assertIn(b"every context switch", gzip.decompress(body))
+        except urllib.error.HTTPError as error:
+            self.assertEqual(error.code, 501)
+            self.assertIn("CAP_PERFMON", json.load(error)["error"]["reason"])
+
+    @unittest.skipIf(GO is None, "go is not installed")
+    def test_pprof_reads_what_is_written(self):
+        with Load(self.server.url):
+            for kind, value in [("profile", "cpu"), ("offcpu", "blocked"), ("heap", "inuse_space")]:
+                path = self.folder / f"{kind}.pb.gz"
+                path.write_bytes(self.get(f"/{kind}?seconds=1")[0])
+                done = subprocess.run([GO, "tool", "pprof", "-top", "-nodecount=2000", path], capture_output=True, text=True,
+                                      timeout=120, env={**os.environ, "HOME": str(self.folder), "PPROF_TMPDIR": str(self.folder)})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("error", done.stderr.lower())
+                self.assertIn(f"Type: {value}", done.stdout)
+                self.assertIn("clew", done.stdout)
+
+    def test_the_heap_tells_what_holds_it(self):
+        with Load(self.server.url):
+            self.stacks("/profile?seconds=2&format=collapsed")
+        allocated = self.stacks("/heap?format=collapsed&value=alloc_space")
+        self.assertGreater(sum(value for _, value in allocated), 1 << 20)
+        self.assertTrue(any("clew_" in frame for frames, _ in allocated for frame in frames))
+        self.assertFalse(any("clew_profile::heap" in frames[-1] for frames, _ in allocated))
+
+    def test_the_command_writes_files_and_draws_what_changed(self):
+        url = ["--url", self.server.url, "--seconds", 1]
+        old, new, graph = (self.folder / name for name in ["old.pb.gz", "new.folded", "graph.svg"])
+        with Load(self.server.url):
+            self.command(*url, "-o", old)
+            self.assertEqual(self.command(*url, "-o", graph), f"{graph}\n")
+            self.command(*url, "--mode", "off", "--value", "runqueue", "-o", self.folder / "off.txt")
+            self.command(*url, "--mode", "heap", "-o", self.folder / "heap.svg")
+        self.command(*url, "-o", self.folder / "idle.pb.gz")
+        self.command("diff", old, self.folder / "idle.pb.gz", "-o", self.folder / "diff.svg")
+        picture = xml.dom.minidom.parse(str(self.folder / "diff.svg"))
+        self.assertIn("-&gt;", picture.toxml())
+        # A profile of another kind is no state before or after.
+        self.command(*url, "--mode", "heap", "-o", self.folder / "heap.pb.gz")
+        told = self.command("diff", old, self.folder / "heap.pb.gz", "-o", self.folder / "no.svg", fails=True)
+        self.assertIn("cannot be compared", told)
+        new.write_text("no stack\n")
+        self.assertIn("line 1", self.command("diff", old, new, "-o", self.folder / "no.svg", fails=True))
+
+    def test_what_cannot_be_is_told(self):
+        for path, code, told in [
+            ("/profile?seconds=0", 400, "from 1 to 300"),
+            ("/profile?seconds=10000", 400, "from 1 to 300"),
+            ("/profile?rate=5000", 400, "from 1 to 1000"),
+            ("/profile?format=png", 400, "pprof, collapsed or svg"),
+            ("/mutex", 404, "profile, offcpu, heap"),
+        ]:
+            with self.subTest(path=path):
+                self.assertEqual(self.refused(path)[0], code)
+                self.assertIn(told, self.refused(path)[1])
+        url = ["--url", self.server.url, "--seconds", 1]
+        self.assertIn("cannot write", self.command(*url, "-o", self.folder / "none" / "x.svg", fails=True))
+        self.assertIn("no format by its name", self.command(*url, "-o", self.folder / "x.png", fails=True))
+        self.assertIn("cannot ask", self.command("--url", "http://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
+        self.assertIn("from 1 to 300", self.command("--url", self.server.url, "--seconds", 301, "-o", self.folder / "x.svg", fails=True))
+
+    def long_capture(self):
+        """A connection on which a capture runs for five minutes."""
+        host, port = self.server.address.rsplit(":", 1)
+        while True:
+            stream = socket.create_connection((host, int(port)))
+            stream.sendall(b"GET /debug/pprof/profile?seconds=300 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try:
+                self.get("/profile?seconds=1")
+            except urllib.error.HTTPError as error:
+                self.assertEqual(error.code, 429)
+                self.assertIn("one at a time", json.load(error)["error"]["reason"])
+                return stream
+            # Ours was first, and the other refused or begun since.
+            if select.select([stream], [], [], 0)[0]:
+                self.assertIn(b" 429 ", stream.recv(100))
+                stream.close()
+            else:
+                return stream
+
+    def test_one_capture_of_a_kind_and_none_for_a_client_that_has_gone(self):
+        with self.long_capture():
+            self.assertEqual(self.refused("/profile?seconds=1")[0], 429)
+            self.get("/heap")
+        ended = False
+        while not ended:
+            # It ends within a round of its client's going.
+            try:
+                self.get("/profile?seconds=1")
+                ended = True
+            except urllib.error.HTTPError as error:
+                self.assertEqual(error.code, 429)
+
+    def test_hot_threads_tell_what_they_do(self):
+        with Load(self.server.url):
+            for kind, said in [("cpu", "cpu usage by thread"), ("block", "blocked usage by thread")]:
+                url = f"{self.server.url}/_nodes/hot_threads?interval=1s&threads=5&ignore_idle_threads=false&type={kind}"
+                text, until = "", time.monotonic() + 120
+                # A thread that is seldom on a processor may not be seen there.
+                while "snapshots sharing following" not in text and time.monotonic() < until:
+                    with urllib.request.urlopen(url, timeout=60) as answer:
+                        text = answer.read().decode()
+                    self.assertIn(said, text)
+                self.assertIn("snapshots sharing following", text)
+                self.assertRegex(text, r"(?m)^ {7}\S*(clew|tokio|std)")
+
+
+class ContinuousTest(ClewTest):
+    env = {"CLEW_PROFILE__CONTINUOUS": "true"}
+
+    def test_what_was_kept_is_shown_after_a_restart(self):
+        url = f"{self.server.url}/debug/pprof/profile?format=collapsed"
+        began = datetime.datetime.now(datetime.UTC).isoformat().replace("+00:00", "Z")
+        with Load(self.server.url):
+            urllib.request.urlopen(f"{url}&seconds=2", timeout=60).read()
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{url}&from=2020-01-01T00:00:00Z&to=2020-01-01T01:00:00Z", timeout=60)
+        self.assertEqual(caught.exception.code, 404)
+        # A clean stop writes the minute that has begun.
+        self.server.stop()
+        self.server.start()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "kept.folded"
+            done = subprocess.run([os.environ["CLEW_BIN"], "profile", "--url", self.server.url, "--from", began, "-o", str(path)],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("clew_", path.read_text())
+
+
+class SpentTest(ClewTest):
+    def test_where_the_time_of_requests_goes_adds_up(self):
+        with Load(self.server.url):
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=3", timeout=60).read()
+        page = urllib.request.urlopen(f"{self.server.url}/_metrics", timeout=60).read().decode()
+        for endpoint in ["search", "bulk"]:
+            found = re.findall(rf'rest_request_part_seconds_sum{{endpoint="{endpoint}",part="(\w+)"}} (\S+)', page)
+            parts = {part: float(seconds) for part, seconds in found}
+            self.assertEqual(set(parts), {"cpu", "run_queue", "queue", "blocked", "wall"})
+            wall = parts.pop("wall")
+            self.assertAlmostEqual(sum(parts.values()) / wall, 1, delta=0.05)
+            self.assertGreater(parts["cpu"], 0)
+            self.assertLess(parts["cpu"], wall)
+        # A bulk waits for the log to be durable.
+        self.assertGreater(parts["blocked"], 0.01 * wall)
+
+
+class ProtectedTest(ClewTest):
+    env = {"CLEW_ACCESS__AUTHENTICATION": "true", "CLEW_ACCESS__ROOT_PASSWORD": "a long one"}
+
+    @classmethod
+    def setUpClass(cls):
+        # Without the client of the class above, which has no password.
+        cls.server = ClewServer(env=cls.env)
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+
+    def setUp(self):
+        pass
+
+    def test_profiles_stand_behind_the_door(self):
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=60)
+        self.assertEqual(caught.exception.code, 401)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "heap.folded"
+            arguments = [os.environ["CLEW_BIN"], "profile", "--mode", "heap", "--url", self.server.url, "-o", str(path)]
+            refused = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(refused.returncode, 0)
+            done = subprocess.run(arguments, capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "CLEW_LOGIN": "root:a long one"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(path.read_text())
