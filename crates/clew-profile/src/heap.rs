@@ -1,7 +1,7 @@
 //! What has been allocated, and is still in use, by stack: an allocation is noted for each 512 KiB on the average, at random
 //! intervals, so that every byte has the same chance (a Poisson process, as tcmalloc and Go sample).
 //!
-//! An allocation that is noted begins at a page, and what begins at one is looked up when it is freed: that one test of an
+//! An allocation that is noted begins at a page or is large, and such are looked up when they are freed: that one test of an
 //! address, and counting down on the way in, is all that the others cost.
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -22,6 +22,9 @@ use crate::symbols::Stacks;
 /// Bytes between two samples, on the average.
 const INTERVAL: f64 = 524_288.0;
 const PAGE: usize = 4096;
+/// Allocations of so many bytes are looked up when they are freed, wherever they begin: moving one to a page while it grows would
+/// copy it, which the allocator itself often need not.
+const LARGE: usize = 64 << 10;
 /// Different stacks that are kept; what comes in others is counted together.
 const STACKS_MAX: usize = 65_536;
 /// Sampled allocations in use: of some 64 GiB.
@@ -78,8 +81,8 @@ struct Sums {
 #[derive(Clone, Copy, Debug)]
 struct Live {
     stack: usize,
-    size: usize,
-    align: usize,
+    /// As it was asked for.
+    layout: Layout,
 }
 
 /// How many allocations of this size one sample stands for.
@@ -109,23 +112,30 @@ impl Heap {
         }
         let live = Live {
             stack: number,
-            size: layout.size(),
-            align: layout.align(),
+            layout,
         };
         self.live.insert(address, live);
     }
 
-    fn has_room(&self) -> bool {
-        self.live.len() < LIVE_MAX && self.stacks.len() < STACKS_MAX
+    /// Whether one more can be noted; else it is counted as lost.
+    fn has_room() -> bool {
+        let mut heap = HEAP.lock();
+        let Some(heap) = heap.as_mut() else {
+            return false;
+        };
+        let has_room = heap.live.len() < LIVE_MAX && heap.stacks.len() < STACKS_MAX;
+        heap.lost += u64::from(!has_room);
+        has_room
     }
 
     fn free(&mut self, address: usize) -> Option<Live> {
         let live = self.live.remove(&address)?;
         if let Some(sums) = self.stacks.get_mut(live.stack) {
-            let weight = weight(live.size);
+            let size = live.layout.size();
+            let weight = weight(size);
             sums.freed += weight;
             #[allow(clippy::cast_precision_loss, reason = "an estimate")]
-            let bytes = weight * live.size as f64;
+            let bytes = weight * size as f64;
             sums.freed_bytes += bytes;
         }
         Some(live)
@@ -180,57 +190,113 @@ fn draw() -> bool {
 
 #[allow(unsafe_code, reason = "an allocator")]
 impl<A: GlobalAlloc> SamplingAllocator<A> {
-    /// An allocation that is noted; `None` where it cannot be.
+    /// An allocation that is noted, if one is due; `None` where it is not or cannot be.
     #[inline(never)]
     fn sampled(&self, layout: Layout, zeroed: bool) -> Option<*mut u8> {
         if !draw() {
             return None;
         }
+        self.noted(layout, zeroed)
+    }
+
+    /// An allocation that is noted; `None` where it cannot be.
+    fn noted(&self, layout: Layout, zeroed: bool) -> Option<*mut u8> {
         let _inside = Inside::enter()?;
-        let aligned = layout.align_to(PAGE).ok()?;
-        let mut heap = HEAP.lock();
-        let heap = heap.as_mut()?;
-        if !heap.has_room() {
-            heap.lost += 1;
+        let layout = match layout.size() {
+            LARGE.. => layout,
+            _ => layout.align_to(PAGE).ok()?,
+        };
+        if !Heap::has_room() {
             return None;
         }
-        let mut found = [0; DEPTH_MAX];
-        let depth = own_stack(&mut found);
         let pointer = match zeroed {
             // SAFETY: the caller's promise is passed on; a larger alignment satisfies it.
-            true => unsafe { self.0.alloc_zeroed(aligned) },
+            true => unsafe { self.0.alloc_zeroed(layout) },
             // SAFETY: likewise.
-            false => unsafe { self.0.alloc(aligned) },
+            false => unsafe { self.0.alloc(layout) },
         };
         if !pointer.is_null() {
-            heap.note(pointer.addr(), aligned, found.get(..depth)?);
+            note(pointer, layout);
         }
         Some(pointer)
     }
 
-    /// What was noted of an allocation that is freed.
+    /// Gives an allocation that was noted, or is to be, another size. It stays noted: with each growth it had its chance, and
+    /// so the whole of it had the chance of its size.
+    ///
+    /// # Safety
+    /// As for [`GlobalAlloc::realloc`].
     #[inline(never)]
-    fn noted(&self, pointer: *mut u8) -> Option<Live> {
-        let _inside = Inside::enter()?;
-        HEAP.lock().as_mut()?.free(pointer.addr())
+    unsafe fn realloc_noted(
+        &self,
+        pointer: *mut u8,
+        layout: Layout,
+        size: usize,
+        due: bool,
+    ) -> *mut u8 {
+        let has_room = || Inside::enter().is_some_and(|_inside| Heap::has_room());
+        let due = due && draw() && has_room();
+        let live = may_be_noted(pointer, layout.size())
+            .then(|| taken(pointer))
+            .flatten();
+        let held = live.map_or(layout, |live| live.layout);
+        let is_to_be_noted = due || live.is_some();
+        if !is_to_be_noted || size >= LARGE && held.align() == layout.align() {
+            // SAFETY: the caller's promise is passed on; it was allocated with this very layout.
+            let new = unsafe { self.0.realloc(pointer, layout, size) };
+            let kept = match new.is_null() {
+                true => (pointer, held.size()),
+                false => (new, size),
+            };
+            if is_to_be_noted
+                && let Ok(layout) = Layout::from_size_align(kept.1, layout.align())
+                && let Some(_inside) = Inside::enter()
+            {
+                note(kept.0, layout);
+            }
+            return new;
+        }
+        // SAFETY: the caller promises that the new size is valid with this alignment.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        // SAFETY: the size is not zero, as the caller promises.
+        let new = self
+            .noted(wanted, false)
+            .unwrap_or_else(|| unsafe { self.0.alloc(wanted) });
+        if !new.is_null() {
+            let length = size.min(layout.size());
+            // SAFETY: both have this length, and the new one is nobody else's.
+            unsafe { std::ptr::copy_nonoverlapping(pointer, new, length) };
+            // SAFETY: the caller gives the old one up; this is the layout that it was allocated with.
+            unsafe { self.0.dealloc(pointer, held) };
+        } else if live.is_some()
+            && let Some(_inside) = Inside::enter()
+        {
+            note(pointer, held);
+        }
+        new
     }
 }
 
-/// May have been noted: those begin at a page.
-#[inline]
-fn may_be_noted(pointer: *mut u8) -> bool {
-    pointer.addr().is_multiple_of(PAGE) && ENABLED.load(Ordering::Acquire)
+/// Notes an allocation; in here.
+fn note(pointer: *mut u8, layout: Layout) {
+    let mut found = [0; DEPTH_MAX];
+    let depth = own_stack(&mut found);
+    if let (Some(heap), Some(stack)) = (HEAP.lock().as_mut(), found.get(..depth)) {
+        heap.note(pointer.addr(), layout, stack);
+    }
 }
 
-/// Whether it was.
+/// What was noted of an allocation that is freed.
 #[inline(never)]
-fn is_noted(pointer: *mut u8) -> bool {
-    let Some(_inside) = Inside::enter() else {
-        return false;
-    };
-    let heap = HEAP.lock();
-    heap.as_ref()
-        .is_some_and(|heap| heap.live.contains_key(&pointer.addr()))
+fn taken(pointer: *mut u8) -> Option<Live> {
+    let _inside = Inside::enter()?;
+    HEAP.lock().as_mut()?.free(pointer.addr())
+}
+
+/// May have been noted: those begin at a page, or are large.
+#[inline]
+fn may_be_noted(pointer: *mut u8, size: usize) -> bool {
+    (size >= LARGE || pointer.addr().is_multiple_of(PAGE)) && ENABLED.load(Ordering::Acquire)
 }
 
 // SAFETY: every method hands its arguments to the wrapped allocator, which keeps the contract, or asks it for more alignment than
@@ -262,11 +328,10 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for SamplingAllocator<A> {
     #[inline]
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         let mut layout = layout;
-        if may_be_noted(pointer)
-            && let Some(live) = self.noted(pointer)
+        if may_be_noted(pointer, layout.size())
+            && let Some(live) = taken(pointer)
         {
-            // SAFETY: it is the layout that it was allocated with, which was valid.
-            layout = unsafe { Layout::from_size_align_unchecked(live.size, live.align) };
+            layout = live.layout;
         }
         // SAFETY: the caller's promise is passed on; the pointer came from the same allocator with this layout.
         unsafe { self.0.dealloc(pointer, layout) }
@@ -274,24 +339,13 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for SamplingAllocator<A> {
 
     #[inline]
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let grown = size.saturating_sub(layout.size());
-        let is_special = is_due(grown) || may_be_noted(pointer) && is_noted(pointer);
-        if !is_special {
+        let due = is_due(size.saturating_sub(layout.size()));
+        if !due && !may_be_noted(pointer, layout.size()) {
             // SAFETY: the caller's promise is passed on; it was allocated with this very layout.
             return unsafe { self.0.realloc(pointer, layout, size) };
         }
-        // SAFETY: the caller promises that the new size is valid with this alignment.
-        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        // SAFETY: the size is not zero, as the caller promises.
-        let new = unsafe { self.alloc(wanted) };
-        if !new.is_null() {
-            let length = size.min(layout.size());
-            // SAFETY: both have this length, and the new one is nobody else's.
-            unsafe { std::ptr::copy_nonoverlapping(pointer, new, length) };
-            // SAFETY: the caller gives the old one up, with the layout that it was asked for with.
-            unsafe { self.dealloc(pointer, layout) };
-        }
-        new
+        // SAFETY: likewise.
+        unsafe { self.realloc_noted(pointer, layout, size, due) }
     }
 }
 

@@ -279,7 +279,10 @@ fn inlined_name(name: &str, file: &str) -> String {
 /// The module that a file holds, by the customs of Rust's source folders: `crates/clew-search/src/ranked/cursor.rs` is
 /// `clew_search::ranked::cursor`. Empty for other files.
 fn module_of(file: &str) -> String {
-    let Some((folder, path)) = file.rsplit_once("/src/") else {
+    let source = file
+        .strip_suffix(".rs")
+        .and_then(|file| file.rsplit_once("/src/"));
+    let Some((folder, path)) = source else {
         return String::new();
     };
     let package = folder.rsplit('/').next().unwrap_or(folder);
@@ -490,7 +493,7 @@ mod tests {
                 "/rustc/5980/library/core/src/ops/function.rs",
                 "core::ops::function",
             ),
-            ("/usr/include/stdio.h", ""),
+            ("/r/registry/src/index-1/zstd-sys-2.1/lib/x.c", ""),
         ];
         for (file, module) in cases {
             assert_eq!(module_of(file), module, "{file}");
