@@ -6,12 +6,19 @@ mod log;
 mod report;
 mod vectors;
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
+
+use crate::profile::OwnProfile;
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
     #[command(subcommand)]
     part: Part,
+    /// Also take a profile of this process meanwhile: .svg is a flame graph, .pb.gz pprof's file, .folded collapsed stacks.
+    #[arg(long, global = true, value_name = "FILE")]
+    profile: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,9 +40,11 @@ enum Part {
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
+    let profile = OwnProfile::start(arguments.profile.as_deref())?;
     match &arguments.part {
         Part::Log(bench) => log::run(bench),
         Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
-    }
+    }?;
+    profile.map_or(Ok(()), OwnProfile::end)
 }

@@ -22,6 +22,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use crate::config::LoggingConfig;
 use crate::logging;
 use crate::login;
+use crate::profile::OwnProfile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +66,9 @@ pub(crate) struct CollectArguments {
     /// Stop when everything is read instead of waiting for more.
     #[arg(long)]
     once: bool,
+    /// Also take a profile of this process until it ends: .svg is a flame graph, .pb.gz pprof's file, .folded collapsed stacks.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// No progress, no report: errors only.
     #[arg(long)]
     quiet: bool,
@@ -89,13 +93,14 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
         Some(What::Status(status)) => return status::run(status),
         None => {}
     }
+    let profile = OwnProfile::start(arguments.profile.as_deref())?;
     let told = told::Told::listen(arguments.config.clone())?;
     collect(arguments, &told.stop())?;
     // What was delivered is remembered, so that the next run goes on where this one ended.
     while told.begins_again() {
         collect(arguments, &told.stop())?;
     }
-    Ok(())
+    profile.map_or(Ok(()), OwnProfile::end)
 }
 
 /// One run.

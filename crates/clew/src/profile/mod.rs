@@ -4,6 +4,7 @@
 mod asked;
 mod continuous;
 mod endpoints;
+mod itself;
 mod remote;
 
 use std::fs::File;
@@ -16,6 +17,7 @@ use clew_profile::{Format, Profile};
 
 pub(crate) use self::continuous::KeptProfiles;
 pub(crate) use self::endpoints::{ProfileEndpoints, routes};
+pub(crate) use self::itself::OwnProfile;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
