@@ -17,7 +17,7 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         false => (first, second, after_second),
     };
     let (_ident, rest) = word(rest)?;
-    let (user, rest) = rest.split_once(" [")?;
+    let (user, rest) = before_stamp(rest)?;
     let (stamp, rest) = common_log(rest)?;
     let (request, rest) = quoted(rest.strip_prefix("] ")?)?;
     let (status, rest) = word(rest.strip_prefix(' ')?)?;
@@ -60,6 +60,17 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     Some(())
 }
 
+/// What stands before and behind the first ` [`. A search for two letters is set up for longer than it takes to find one.
+fn before_stamp(rest: &str) -> Option<(&str, &str)> {
+    let mut brackets = memchr::memchr_iter(b'[', rest.as_bytes());
+    let at = brackets.find(|at| {
+        at.checked_sub(1)
+            .and_then(|before| rest.as_bytes().get(before))
+            == Some(&b' ')
+    })?;
+    Some((rest.get(..at - 1)?, rest.get(at + 1..)?))
+}
+
 /// `source.address`, and `source.ip` when it is one: a resolved host name is not.
 pub(super) fn write_client(record: &mut Record, address: &str, port: &str) {
     record.fields.object("source", |o| {
@@ -92,7 +103,11 @@ impl<'a> Request<'a> {
         {
             return Request::default();
         }
-        let (target, version) = rest.rsplit_once(" HTTP/").unwrap_or((rest, ""));
+        // Nearly always the last word.
+        let last = rest.rsplit_once(' ');
+        let protocol = last.and_then(|(target, last)| Some((target, last.strip_prefix("HTTP/")?)));
+        let protocol = protocol.or_else(|| rest.rsplit_once(" HTTP/"));
+        let (target, version) = protocol.unwrap_or((rest, ""));
         Request {
             method,
             target,
@@ -156,6 +171,25 @@ mod tests {
                 ),
             );
         }
+    }
+
+    #[test]
+    fn blanks_stand_where_they_may() {
+        for (user, request, version) in [
+            ("a [b", "GET /a HTTP/1.1 b", "1.1 b"),
+            ("a[ b", "GET /a b HTTP/1.1", "1.1"),
+            ("[", "GET /a HTTP/1.0 HTTP/1.1", "1.1"),
+        ] {
+            let record = super::Request::of(request);
+            assert_eq!(record.version, version, "{request}");
+            let (found, rest) = super::before_stamp(&format!("{user} [2026"))
+                .map(|(a, b)| (a.to_string(), b.to_string()))
+                .unwrap();
+            let expected = format!("{user} [2026");
+            let expected = expected.split_once(" [").unwrap();
+            assert_eq!((found.as_str(), rest.as_str()), expected, "{user}");
+        }
+        assert!(super::before_stamp("[").is_none() && super::before_stamp("a b").is_none());
     }
 
     #[test]
