@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use bar::Bar;
 use clap::{Args, ValueEnum};
-use clew_platform::{Disk, Mapped, RealDisk, advise_random};
+use clew_platform::{Disk, Mapped, RealDisk, advise_random, process_cpu_time, thread_cpu_time};
 use clew_vector::{
     BuildWatch, Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions,
     ImageOptions, IvfOptions, ListCodes, Method, Scratch, SearchOutcome, SearchRequest, Space,
 };
 use npy::Matrix;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use super::report::Report;
@@ -244,12 +243,12 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
         threads: arguments.threads,
     };
     let mut image = Vec::new();
-    let (wall, cpu) = (Instant::now(), cpu_seconds(ClockId::ProcessCPUTime));
+    let (wall, cpu) = (Instant::now(), process_cpu_time());
     let watch = BuildWatch::default();
     let bar = Bar::start(watch.progress.clone());
     builder.watched_by(watch).write(how, &mut image)?;
     drop(bar);
-    let cpu = cpu_seconds(ClockId::ProcessCPUTime) - cpu;
+    let cpu = process_cpu_time().saturating_sub(cpu).as_secs_f64();
     let params = match arguments.method {
         Way::Auto | Way::Graph => json!({
             "m": arguments.m, "ef_construction": arguments.ef_construction,
@@ -278,12 +277,6 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
     }
     report.add("build", params, metrics)?;
     Ok(image)
-}
-
-/// Seconds of CPU that this thread, or this process, has used.
-fn cpu_seconds(clock: ClockId) -> f64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// Bytes that this process has had read from disk; 0 where the system does not say.
@@ -400,7 +393,7 @@ impl Bench<'_> {
     fn search_until(&self, end: Instant, next: &AtomicUsize) -> anyhow::Result<Measured> {
         let mut measured = Measured::default();
         let mut scratch = Scratch::default();
-        let cpu = cpu_seconds(ClockId::ThreadCPUTime);
+        let cpu = thread_cpu_time();
         let mut now = Instant::now();
         // All queries at least once: the last ones may be the hard ones.
         loop {
@@ -413,7 +406,7 @@ impl Bench<'_> {
             measured.latencies_us.push((done - now).as_secs_f64() * 1e6);
             now = done;
         }
-        measured.cpu_s = cpu_seconds(ClockId::ThreadCPUTime) - cpu;
+        measured.cpu_s = thread_cpu_time().saturating_sub(cpu).as_secs_f64();
         Ok(measured)
     }
 }
