@@ -1,9 +1,14 @@
 //! `clew bench`: measures the product's parts on the machine at hand and prints a table; with
-//! `--json` also writes it down for comparisons.
+//! `--json` also writes it down, for comparisons.
+
+mod columns;
+mod results;
+
+mod report;
 
 mod collect;
+mod compare;
 mod log;
-mod report;
 mod vectors;
 
 use clap::{Args, Subcommand};
@@ -30,6 +35,9 @@ enum Part {
                       --truth truth.npy --metric cosine --ef-search 32,64,128 --json out.json"
     )]
     Vectors(vectors::VectorsArguments),
+    /// What changed between two sets of results, and what of it is more than chance.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(compare::CompareArguments),
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
@@ -37,5 +45,6 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Part::Log(bench) => log::run(bench),
         Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
+        Part::Compare(arguments) => compare::run(arguments),
     }
 }
