@@ -7,6 +7,11 @@ use std::fmt::Write;
 pub(crate) struct Columns(Vec<usize>);
 
 impl Columns {
+    /// Columns of these widths; what is wider pushes the rest of its line to the right.
+    pub(crate) fn new(widths: Vec<usize>) -> Self {
+        Columns(widths)
+    }
+
     /// Columns that these lines fit into.
     pub(crate) fn fitting(lines: &[Vec<String>]) -> Self {
         let columns = lines.iter().map(Vec::len).max().unwrap_or_default();

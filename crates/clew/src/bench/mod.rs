@@ -9,6 +9,7 @@ mod report;
 mod collect;
 mod compare;
 mod log;
+mod serve;
 mod vectors;
 
 use clap::{Args, Subcommand};
@@ -35,6 +36,8 @@ enum Part {
                       --truth truth.npy --metric cosine --ef-search 32,64,128 --json out.json"
     )]
     Vectors(vectors::VectorsArguments),
+    /// A running server under load, over its own API.
+    Serve(serve::ServeBench),
     /// What changed between two sets of results, and what of it is more than chance.
     #[command(after_help = compare::EXAMPLES)]
     Compare(compare::CompareArguments),
@@ -45,6 +48,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Part::Log(bench) => log::run(bench),
         Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
+        Part::Serve(bench) => serve::run(bench),
         Part::Compare(arguments) => compare::run(arguments),
     }
 }

@@ -3,7 +3,7 @@
 //! neighbours.
 
 mod bar;
-mod npy;
+pub(super) mod npy;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,8 +79,9 @@ pub(crate) struct VectorsArguments {
     json: Option<PathBuf>,
 }
 
+/// How vectors are compared.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Metric {
+pub(super) enum Metric {
     L2,
     Cosine,
     Ip,
@@ -135,7 +136,7 @@ impl Stored {
 }
 
 impl Metric {
-    fn space(self) -> Space {
+    pub(super) fn space(self) -> Space {
         match self {
             Metric::L2 => Space::L2,
             Metric::Cosine => Space::Cosine,
