@@ -9,6 +9,7 @@ mod report;
 mod collect;
 mod compare;
 mod log;
+mod plot;
 mod serve;
 mod vectors;
 
@@ -41,6 +42,9 @@ enum Part {
     /// What changed between two sets of results, and what of it is more than chance.
     #[command(after_help = compare::EXAMPLES)]
     Compare(compare::CompareArguments),
+    /// Curves of results, as an SVG.
+    #[command(after_help = plot::EXAMPLES)]
+    Plot(plot::PlotArguments),
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
@@ -50,5 +54,6 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Part::Vectors(arguments) => vectors::run(arguments),
         Part::Serve(bench) => serve::run(bench),
         Part::Compare(arguments) => compare::run(arguments),
+        Part::Plot(arguments) => plot::run(arguments),
     }
 }
