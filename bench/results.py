@@ -5,6 +5,7 @@ import datetime
 import json
 import pathlib
 import re
+import statistics
 import subprocess
 
 TITLE = "# Results\n\nEach section is written by the command it names; ratios are of one run, programs in turns.\n"
@@ -34,11 +35,41 @@ class Rows:
         row = self.rows.get((name, json.dumps(params, sort_keys=True)))
         return row["metrics"].get(metric, []) if row else []
 
+    def named(self, name, **params):
+        """The rows of a name that have these parameters, in the order in which they were added."""
+        fits = lambda row: row["name"] == name and all(row["params"].get(key) == value for key, value in params.items())
+        return [row for row in self.rows.values() if fits(row)]
+
     def save(self, path, binary, machine):
         """Writes the file of results; to nowhere without a path."""
         if path:
             document = {"clew": version(binary), "machine": machine, "rows": list(self.rows.values())}
             pathlib.Path(path).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+def table(rows, params, metrics):
+    """Lines of a table: rows by these parameters, with medians of these metrics and, of several samples, least and greatest.
+
+    `params` and `metrics` are of titles by name."""
+    titles = [*params.values(), *metrics.values()]
+    lines = ["| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles)]
+    for row in rows:
+        cells = [str(row["params"].get(name, "")) for name in params]
+        cells += [shown(row["metrics"].get(name, [])) for name in metrics]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def shown(samples):
+    """A median with least and greatest."""
+    if not samples:
+        return "–"
+    middle = statistics.median(samples)
+    digits = 0 if middle >= 1000 or middle == int(middle) else 1 if middle >= 100 else 2 if middle >= 10 else 3 if middle >= 1 else 4
+    text = f"{middle:,.{digits}f}"
+    if len(samples) > 1 and min(samples) < max(samples):
+        text += f" ({min(samples):,.{digits}f}–{max(samples):,.{digits}f})"
+    return text
 
 
 def version(binary):

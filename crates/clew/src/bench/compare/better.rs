@@ -42,6 +42,7 @@ const METRICS: &[(Name, &str, Better)] = &[
     (Name::Ends("_us"), "µs", Better::Lower),
     (Name::Ends("_ms"), "ms", Better::Lower),
     (Name::Ends("_s"), "s", Better::Lower),
+    (Name::Ends("_mb"), "MB", Better::Lower),
     (Name::Ends("bytes"), "B", Better::Lower),
     (Name::Begins("bytes_"), "B", Better::Lower),
     (Name::Is("seconds"), "s", Better::Lower),
