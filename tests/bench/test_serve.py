@@ -1,6 +1,9 @@
 """`clew bench serve` against real servers, with few documents and short loads. No test asserts a time."""
 
+import contextlib
 import itertools
+import os
+import pty
 import socket
 import subprocess
 import threading
@@ -127,6 +130,24 @@ class ServeTest(BenchTest):
         self.assertEqual(self.server.client().count(index="clew_bench")["count"], count)
         self.serve("bulk", "--batch", "50", "--concurrency", "1", "--replace")
         self.assertEqual(self.indexes(), [])
+
+    def test_a_terminal_gets_a_bar_and_nobody_else(self):
+        master, terminal = pty.openpty()
+        with os.fdopen(master, "rb", buffering=0) as shown:
+            command = self.command(*self.call("vectors", *VECTORS, "--ef-search", "16", "--concurrency", "1"))
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal)
+            os.close(terminal)
+            seen = b""
+            # The other end is closed when the process ends, which the system tells as an error.
+            with contextlib.suppress(OSError):
+                while part := shown.read(4096):
+                    seen += part
+            out = process.communicate(timeout=SECONDS_MAX)[0]
+        self.assertEqual(process.returncode, 0, seen)
+        self.assertIn(b"ef 16, 1 clients", seen)
+        self.assertEqual(len(out.splitlines()), 3)
+        self.serve("vectors", *VECTORS, "--ef-search", "16", "--concurrency", "1")
+        self.assertEqual(self.errors, "")
 
     def test_bad_input_is_refused_before_anything_is_done(self):
         self.refused("0 is not in 1..", *self.call("vectors", "--concurrency", "0"), status=2)

@@ -67,8 +67,13 @@ impl Results {
 /// Fails now, and not after what takes long, where a file that is wanted later cannot be written.
 pub(crate) fn check_writable(path: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = path else { return Ok(()) };
+    let is_new = !path.exists();
     let opened = OpenOptions::new().create(true).append(true).open(path);
     opened.with_context(|| format!("cannot write {}", path.display()))?;
+    if is_new {
+        // What fails before there is anything to write shall leave nothing.
+        std::fs::remove_file(path).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     Ok(())
 }
 

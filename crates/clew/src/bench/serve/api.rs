@@ -1,5 +1,6 @@
 //! What a load test of vectors asks of a server, whatever protocol it speaks.
 
+use clap::ValueEnum;
 use clew_vector::Space;
 
 use super::http::{Call, Reply};
@@ -14,6 +15,14 @@ pub(super) struct Collection {
     pub(super) shards: u32,
     pub(super) m: u16,
     pub(super) ef_construction: u16,
+    pub(super) engine: GraphEngine,
+}
+
+/// Which of OpenSearch's libraries builds the graph; Clew takes both names for its own, and Milvus is not asked.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum GraphEngine {
+    Faiss,
+    Lucene,
 }
 
 /// A protocol. Names were checked (`options.rs`), so that paths can be made of them.
@@ -32,8 +41,11 @@ pub(super) trait Api: Send + Sync + 'static {
     fn insert(&self, name: &str, first: usize, rows: &[Vec<f32>]) -> Call;
     /// Makes what was written searchable.
     fn refresh(&self, name: &str) -> Call;
-    /// Brings it into the form that it is measured in, if that can be asked for; may take long.
-    fn merge(&self, name: &str) -> Option<Call>;
+    /// Brings it into the form that it is measured in; may take long.
+    fn merge(&self, name: &str) -> Call;
+    /// Whether that goes on behind its answer, where it can.
+    fn pending(&self, name: &str) -> Option<Call>;
+    fn read_pending(&self, reply: &Reply) -> bool;
     fn search(&self, name: &str, query: &[f32], k: usize, ef_search: usize) -> Call;
     /// The numbers of the rows that a search found.
     fn read_hits(&self, reply: &Reply) -> anyhow::Result<Vec<u64>>;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinSet;
 
 use super::http::{Call, Connection, Reply, Server};
 use super::load::Judgement;
@@ -50,19 +51,20 @@ pub(super) async fn fill(
     });
     let receiver = Arc::new(Mutex::new(receiver));
     let start = Instant::now();
-    let tasks: Vec<_> = (0..clients)
-        .map(|_| {
-            let sending = Sending {
-                connection: Connection::new(server),
-                judge,
-                bar: bar.clone(),
-            };
-            tokio::spawn(sending.run(receiver.clone()))
-        })
-        .collect();
+    // Dropped, it ends those that still send when one has failed.
+    let mut tasks = JoinSet::new();
+    for _ in 0..clients {
+        let sending = Sending {
+            connection: Connection::new(server),
+            judge,
+            bar: bar.clone(),
+        };
+        tasks.spawn(sending.run(receiver.clone()));
+    }
+    drop(receiver);
     let mut filled = Filled::default();
-    for task in tasks {
-        let one = task.await.context("a client broke down")??;
+    while let Some(ended) = tasks.join_next().await {
+        let one = ended.context("a client broke down")??;
         filled.documents += one.documents;
         filled.refusals += one.refusals;
     }

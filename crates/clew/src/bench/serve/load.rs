@@ -342,3 +342,55 @@ async fn show(course: Arc<Course>, bar: ProgressBar) {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(warm_up_ms: u64) -> Course {
+        Course::new(Plan {
+            concurrency: 1,
+            rate: Some(10.0),
+            warm_up: Duration::from_millis(warm_up_ms),
+            time: Duration::from_millis(1000 - warm_up_ms),
+        })
+    }
+
+    #[test]
+    fn what_was_due_and_not_sent_counts_with_its_wait() {
+        let check = |warm_up_ms, unsent, longest_ms: u64| {
+            let course = course(warm_up_ms);
+            // Ten were due, one each tenth of a second; four found a client.
+            course.given.store(10, Ordering::Relaxed);
+            course.taken.store(4, Ordering::Relaxed);
+            let found = Tally::new().finish(&course).unwrap();
+            assert_eq!((found.unsent, found.latencies.len()), (unsent, unsent));
+            let ms = |nanos: u64| (nanos + 500_000) / 1_000_000;
+            assert_eq!(ms(found.latencies.min()), 100);
+            assert_eq!(ms(found.latencies.max()), longest_ms);
+        };
+        check(0, 6, 600);
+        // The warm-up's are not counted.
+        check(500, 5, 500);
+    }
+
+    #[test]
+    fn clients_add_up_and_the_first_failure_is_told() {
+        let course = course(0);
+        let at = |ms| course.start + Duration::from_millis(ms);
+        let failed = |why: &str| Judgement::Failed(why.to_owned());
+        let (mut one, mut other) = (Tally::new(), Tally::new());
+        one.count(failed("later"), at(0), at(30));
+        one.count(Judgement::Answered, at(30), at(40));
+        other.count(failed("first"), at(0), at(20));
+        other.count(Judgement::Refused, at(20), at(21));
+        other.count(Judgement::Answered, at(21), at(2021));
+        one.add(other).unwrap();
+        let found = one.finish(&course).unwrap();
+        assert_eq!((found.answered, found.refusals, found.failures), (2, 1, 2));
+        assert_eq!(found.first_failure.as_deref(), Some("first"));
+        // The last answer came after the time was up.
+        assert!((found.seconds - 2.021).abs() < 1e-6);
+        assert_eq!(found.latencies.len(), 2);
+    }
+}

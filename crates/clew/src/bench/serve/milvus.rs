@@ -89,9 +89,27 @@ impl Api for Milvus {
         on("collections/flush", name)
     }
 
-    /// Milvus merges when it likes.
-    fn merge(&self, _: &str) -> Option<Call> {
-        None
+    fn merge(&self, name: &str) -> Call {
+        on("collections/compact", name)
+    }
+
+    /// Milvus builds indexes when it likes.
+    fn pending(&self, name: &str) -> Option<Call> {
+        let body = json!({"collectionName": name, "indexName": "vector"});
+        Some(call("indexes/describe", &body))
+    }
+
+    fn read_pending(&self, reply: &Reply) -> bool {
+        let told: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let indexes = told.get("data").and_then(Value::as_array);
+        let is_built = |index: &Value| {
+            let rows = index
+                .get("pendingRows")
+                .or_else(|| index.get("pendingIndexRows"));
+            index.get("indexState").and_then(Value::as_str) == Some("Finished")
+                && rows.and_then(Value::as_u64).unwrap_or(0) == 0
+        };
+        !indexes.is_some_and(|indexes| indexes.iter().all(is_built))
     }
 
     fn search(&self, name: &str, query: &[f32], k: usize, ef_search: usize) -> Call {
@@ -172,6 +190,16 @@ mod tests {
             Judgement::Refused
         );
         assert_eq!(check(429, ""), Judgement::Refused);
+        let pending = |index: &str| {
+            let body = format!(r#"{{"code": 0, "data": [{index}]}}"#);
+            Milvus.read_pending(&Reply {
+                status: StatusCode::OK,
+                body: Bytes::from(body),
+            })
+        };
+        assert!(!pending(r#"{"indexState": "Finished", "pendingRows": 0}"#));
+        assert!(pending(r#"{"indexState": "Finished", "pendingRows": 7}"#));
+        assert!(pending(r#"{"indexState": "InProgress", "pendingRows": 7}"#));
         let wrong = check(200, r#"{"code": 100, "message": "no such"}"#);
         assert_eq!(wrong, Judgement::Failed("100: no such".to_owned()));
         assert_eq!(

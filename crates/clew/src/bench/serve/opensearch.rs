@@ -7,7 +7,7 @@ use clew_vector::Space;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{Api, Collection};
+use super::api::{Api, Collection, GraphEngine};
 use super::http::{Call, Kind, Reply};
 use super::load::Judgement;
 
@@ -54,8 +54,12 @@ impl Api for OpenSearch {
             Space::InnerProduct => "innerproduct",
             _ => "l2",
         };
+        let engine = match collection.engine {
+            GraphEngine::Faiss => "faiss",
+            GraphEngine::Lucene => "lucene",
+        };
         let method = json!({
-            "name": "hnsw", "engine": "faiss", "space_type": space,
+            "name": "hnsw", "engine": engine, "space_type": space,
             "parameters": {"m": collection.m, "ef_construction": collection.ef_construction},
         });
         let field = json!({"type": "knn_vector", "dimension": collection.dims, "method": method});
@@ -83,8 +87,18 @@ impl Api for OpenSearch {
         refresh(name)
     }
 
-    fn merge(&self, name: &str) -> Option<Call> {
-        Some(merge(name))
+    fn merge(&self, name: &str) -> Call {
+        let path = format!("/{name}/_forcemerge?max_num_segments=1");
+        Call::json(Method::POST, &path, &Value::Null)
+    }
+
+    /// Answers come when it is done.
+    fn pending(&self, _: &str) -> Option<Call> {
+        None
+    }
+
+    fn read_pending(&self, _: &Reply) -> bool {
+        false
     }
 
     fn search(&self, name: &str, query: &[f32], k: usize, ef_search: usize) -> Call {
@@ -114,11 +128,6 @@ pub(super) fn bulk(name: &str, lines: Vec<u8>) -> Call {
 
 pub(super) fn refresh(name: &str) -> Call {
     Call::json(Method::POST, &format!("/{name}/_refresh"), &Value::Null)
-}
-
-pub(super) fn merge(name: &str) -> Call {
-    let path = format!("/{name}/_forcemerge?max_num_segments=1");
-    Call::json(Method::POST, &path, &Value::Null)
 }
 
 pub(super) fn search(name: &str, body: &Value) -> Call {

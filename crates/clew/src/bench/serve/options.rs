@@ -59,7 +59,7 @@ pub(super) struct LoadOptions {
     /// Clients while loading.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=CLIENTS_MAX))]
     pub(super) load_clients: u16,
-    /// Leave out the merge after loading, where the server offers one.
+    /// Leave out the merge after loading, and waiting for what is built then.
     #[arg(long)]
     pub(super) no_merge: bool,
     /// Threads of this program that drive the clients.

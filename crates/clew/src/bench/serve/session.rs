@@ -23,6 +23,11 @@ use super::process::cpu_time;
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 const REFUSALS_MAX: u32 = 600;
 
+/// What is built behind an answer is asked for so often, and so long.
+const PENDING_PAUSE: Duration = Duration::from_millis(100);
+const PENDING_MAX: Duration = Duration::from_secs(6 * 3600);
+
+/// A run.
 pub(super) struct Session {
     pub(super) options: LoadOptions,
     pub(super) api: Arc<dyn Api>,
@@ -84,7 +89,8 @@ impl Session {
     /// Sends one request, again while it is refused as too much, and wants an answer that is none of failure.
     pub(super) async fn ask(&mut self, call: &Call) -> anyhow::Result<Reply> {
         for _ in 0..REFUSALS_MAX {
-            let reply = self.connection.ask(call).await?;
+            let reply = self.connection.ask(call).await;
+            let reply = reply.with_context(|| format!("{} {}", call.method, call.path))?;
             match (self.api.judge())(&reply) {
                 Judgement::Answered => return Ok(reply),
                 Judgement::Refused => tokio::time::sleep(REFUSED_PAUSE).await,
@@ -157,17 +163,28 @@ impl Session {
         Ok(())
     }
 
-    /// Seconds that merging took, where the server does it when it is told, and is told.
+    /// Seconds that merging took, where it is wanted.
     async fn merge(&self) -> anyhow::Result<Option<f64>> {
-        let merge = self.api.merge(&self.options.index);
-        let Some(merge) = merge.filter(|_| !self.options.no_merge) else {
+        if self.options.no_merge {
             return Ok(None);
-        };
+        }
+        let name = &self.options.index;
         let began = Instant::now();
         // It takes as long as it takes, which is no failure.
-        let reply = Connection::new(&self.server.patient()).ask(&merge).await?;
+        let mut patient = Connection::new(&self.server.patient());
+        let reply = patient.ask(&self.api.merge(name)).await?;
         if let Judgement::Failed(why) = (self.api.judge())(&reply) {
-            bail!("merging: {why}");
+            bail!("merging, which --no-merge leaves out: {why}");
+        }
+        if let Some(pending) = self.api.pending(name) {
+            while self.api.read_pending(&patient.ask(&pending).await?) {
+                if began.elapsed() > PENDING_MAX {
+                    bail!(
+                        "merging, which --no-merge leaves out, has not ended after {PENDING_MAX:?}"
+                    );
+                }
+                tokio::time::sleep(PENDING_PAUSE).await;
+            }
         }
         Ok(Some(began.elapsed().as_secs_f64()))
     }

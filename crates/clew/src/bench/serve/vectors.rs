@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::super::vectors::Metric;
-use super::api::{Api, Collection};
+use super::api::{Api, Collection, GraphEngine};
 use super::figures::{LoadTable, metrics};
 use super::fill::Batch;
 use super::http::Login;
@@ -53,6 +53,9 @@ pub(super) struct VectorsLoad {
     /// Candidates considered for a new vector's links.
     #[arg(long, value_name = "N", default_value_t = 128)]
     ef_construction: u16,
+    /// The library that OpenSearch builds the graph with; Clew takes both names for its own.
+    #[arg(long, value_enum, default_value = "faiss", conflicts_with = "milvus")]
+    engine: GraphEngine,
     /// Candidates that a search keeps, a measurement of each load for each.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128, 256])]
     ef_search: Vec<usize>,
@@ -135,6 +138,7 @@ async fn load(
         shards: given.load.shards,
         m: given.m,
         ef_construction: given.ef_construction,
+        engine: given.engine,
     };
     session.create(&session.api.create(&collection)).await?;
     let (api, points, name) = (session.api.clone(), points.clone(), collection.name);
