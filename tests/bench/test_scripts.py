@@ -55,6 +55,21 @@ class Scripts(BenchTest):
         self.assertIn("### Shards", out)
         self.assertIn("## Growth of a server", (self.folder / "RESULTS.md").read_text())
 
+    def test_two_builds_in_turns(self):
+        binary = os.environ["CLEW_BIN"]
+        command = [sys.executable, str(BENCH / "turns.py"), "--old", binary, "--new", binary, "--rounds", "4",
+                   "--json", str(self.folder / "out.json")]
+        load = ["--", "serve", "bulk", "--batch", "10", "--concurrency", "1", "--seconds", "0.1", "--warm-up", "0"]
+        done = subprocess.run(command + load, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        turns = [line.split()[-1] for line in done.stderr.splitlines() if line.startswith("turn")]
+        self.assertEqual(turns, ["old", "new", "new", "old"] * 2)
+        self.assertRegex(done.stdout, r"docs_per_s \(/s, higher is better\)")
+        (row,) = next(one["rows"] for one in self.read("out.json")["metrics"] if one["metric"] == "docs_per_s")
+        self.assertEqual((row["old"]["samples"], row["new"]["samples"]), (4, 4))
+        refused = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertIn("behind `--`", refused.stderr)
+
     def test_the_collector_alone(self):
         out, rows = self.script("collect/run.py", "--lines", 50, "--rounds", 2, "--dir", self.folder, "--no-results", results=False)
         self.assertEqual({len(row["metrics"]["lines_per_cpu_s"]) for row in rows if row["params"]["program"] == "clew"}, {2})
