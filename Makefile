@@ -18,7 +18,7 @@ PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart build pgo deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,6 +84,15 @@ bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API be
 
 bench-restart: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## from a kill amid 200,000 vectors to the first answer; ARGS="--rows 20000"
 	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/restart.py --bin $(RELEASE) $(ARGS)
+
+bench-serve: build ## a server under load: vectors, questions and writes by clients; ARGS="--seconds 1 --rounds 1" for a short one
+	python3 bench/serve/run.py --bin $(RELEASE) $(ARGS)
+
+bench-growth: build ## cost of a question and of a write as documents, shards and clients become more; `growth.py --help` has the whole of it
+	CLEW_CACHE=$(CLEW_CACHE) python3 bench/serve/growth.py --bin $(RELEASE) $(ARGS)
+
+bench-turns: ## two builds in turns (ABBA), and what differs by more than chance; ARGS="--old A --new B -- serve search --seconds 2"
+	python3 bench/turns.py $(ARGS)
 
 bench-opensearch: pgo ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)

@@ -1,10 +1,87 @@
-"""`RESULTS.md`: one section for each benchmark, replaced as a whole by its next run."""
+"""What benchmarks write: rows as `clew bench … --json` writes them, for comparisons and curves, and the sections of `RESULTS.md`,
+each of which is replaced as a whole by its benchmark's next run."""
 
 import datetime
+import json
 import pathlib
 import re
+import statistics
+import subprocess
 
 TITLE = "# Results\n\nEach section is written by the command it names; ratios are of one run, programs in turns.\n"
+
+
+class Rows:
+    """Rows by name and parameters; what is measured several times becomes a list of samples."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, name, params, metrics):
+        """Adds a sample of each metric; what was not found (None) is none."""
+        key = name, json.dumps(params, sort_keys=True)
+        row = self.rows.setdefault(key, {"name": name, "params": params, "metrics": {}})
+        for metric, value in metrics.items():
+            if value is not None:
+                row["metrics"].setdefault(metric, []).extend(value if isinstance(value, list) else [value])
+
+    def add_rows(self, rows, **params):
+        """Adds rows that the binary wrote, with parameters more."""
+        for row in rows:
+            self.add(row["name"], {**params, **row["params"]}, row["metrics"])
+
+    def samples(self, name, metric, **params):
+        """All samples of one thing; none where it was not measured."""
+        row = self.rows.get((name, json.dumps(params, sort_keys=True)))
+        return row["metrics"].get(metric, []) if row else []
+
+    def named(self, name, **params):
+        """The rows of a name that have these parameters, in the order in which they were added."""
+        fits = lambda row: row["name"] == name and all(row["params"].get(key) == value for key, value in params.items())
+        return [row for row in self.rows.values() if fits(row)]
+
+    def save(self, path, binary, machine):
+        """Writes the file of results; to nowhere without a path."""
+        if path:
+            document = {"clew": version(binary), "machine": machine, "rows": list(self.rows.values())}
+            pathlib.Path(path).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+def table(rows, params, metrics):
+    """Lines of a table: rows by these parameters, with medians of these metrics and, of several samples, least and greatest.
+
+    `params` and `metrics` are of titles by name."""
+    titles = [*params.values(), *metrics.values()]
+    lines = ["| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles)]
+    for row in rows:
+        cells = [str(row["params"].get(name, "")) for name in params]
+        cells += [shown(row["metrics"].get(name, [])) for name in metrics]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def shown(samples):
+    """A median with least and greatest."""
+    if not samples:
+        return "–"
+    middle = statistics.median(samples)
+    digits = 0 if middle >= 1000 or middle == int(middle) else 1 if middle >= 100 else 2 if middle >= 10 else 3 if middle >= 1 else 4
+    text = f"{middle:,.{digits}f}"
+    if len(samples) > 1 and min(samples) < max(samples):
+        text += f" ({min(samples):,.{digits}f}–{max(samples):,.{digits}f})"
+    return text
+
+
+def version(binary):
+    """The version of a build of Clew, as its own `--json` tells it."""
+    told = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout.split()
+    return told[-1] if told else "unknown"
+
+
+def add_json(parser):
+    """The option `--json`, the same in every benchmark."""
+    parser.add_argument("--json", type=pathlib.Path, default=None, metavar="FILE",
+                        help="also write the rows here, as `clew bench compare` and `plot` read them")
 
 
 def write(path, title, command, machine, lines):

@@ -104,9 +104,11 @@ def main():
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path("/dev/shm"), help="folder on a file system in memory")
     parser.add_argument("--no-results", action="store_true", help="do not write RESULTS.md")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")))
+    results.add_json(parser)
     arguments = parser.parse_args()
     peer = next((found for found in [arguments.cache / "filebeat-7.17.28/filebeat", shutil.which("filebeat")] if found and pathlib.Path(found).exists()), None)
-    rates, sizes, peers, machine = {}, {}, [], {}
+    found, sizes, machine = results.Rows(), {}, {}
+    key = lambda program, case, kind: {"program": program, "case": case, "kind": kind}
     with tempfile.TemporaryDirectory(dir=arguments.dir) as name:
         folder = pathlib.Path(name)
         for kind in lines.KINDS:
@@ -114,17 +116,19 @@ def main():
         for turn in range(arguments.rounds):
             for case, kind, parse, processors in CASES if turn % 2 == 0 else reversed(CASES):
                 machine, metrics = clew(arguments.bin, folder / kind, folder, parse, processors)
-                rates.setdefault(case, []).append(metrics["lines_per_cpu_s"])
+                found.add("collect", key("clew", case, kind), {"lines_per_cpu_s": metrics["lines_per_cpu_s"]})
                 sizes[case] = metrics["document_bytes"] / metrics["lines"]
             if peer and turn == 0:
-                found = filebeat(peer, folder / "fixed", folder, arguments.lines)
-                peers += [found] if found else []
+                rate = filebeat(peer, folder / "fixed", folder, arguments.lines)
+                found.add("collect", key("filebeat", "dissect", "fixed"), {"lines_per_cpu_s": rate})
+    found.save(arguments.json, arguments.bin, machine)
+    rates = lambda program, case, kind: figures(found.samples("collect", "lines_per_cpu_s", **key(program, case, kind)))
     text = [f"{arguments.lines:,} lines of each kind, thousands of lines a second of processor time, median of {arguments.rounds} rounds with "
             "the least and the greatest, one core, file to file in memory, the registry on.", "",
             "| case | bytes a line | bytes a document | thousand lines/CPU-s |", "| --- | --- | --- | --- |"]
     for case, kind, _, _ in CASES:
-        text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {figures(rates[case])} |")
-    text.append(f"| Filebeat 7.17.28, fixed format, dissect | {sizes['fixed']:.0f} | | {figures(peers) if peer else 'not installed'} |")
+        text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {rates('clew', case, kind)} |")
+    text.append(f"| Filebeat 7.17.28, fixed format, dissect | {sizes['fixed']:.0f} | | {rates('filebeat', 'dissect', 'fixed') if peer else 'not installed'} |")
     for other in ("rsyslogd", "syslog-ng"):
         said = "not measured" if shutil.which(other) else "not installed"
         text.append(f"| {other} | | | {said} |")

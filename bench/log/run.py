@@ -84,6 +84,20 @@ def scans(arguments, folder):
     return ours, theirs
 
 
+def kept(ours, theirs, rows):
+    """All of it as rows."""
+    found = results.Rows()
+    for (name, size, entries), samples in ours.items():
+        for metrics in samples:
+            found.add(name, {"program": "clew", "bytes": size, "entries": entries}, metrics)
+    for entries, samples in theirs.items():
+        for ns, allocations in samples:
+            found.add("scan", {"program": "varlog", "bytes": 13, "entries": entries},
+                      {"us_per_scan": ns / 1000, "allocs_per_entry": allocations / entries})
+    found.add_rows(rows, program="clew")
+    return found
+
+
 def scan_table(ours, theirs):
     what = {"scan": "one by one", "scan_batch": "100 at a call", "scan_apart": "each alone on disk"}
     lines = ["| entries a scan | bytes | appended | clew µs (lowest–highest) | ns an entry | allocations an entry "
@@ -146,6 +160,7 @@ def main():
     parser.add_argument("--cold-gib", type=int, default=0, help="also read a log of this size from the disk")
     parser.add_argument("--cache", type=pathlib.Path, help="where the peer is kept",
                         default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")) / "bench")
+    results.add_json(parser)
     arguments = parser.parse_args()
     arguments.bin = arguments.bin.resolve()
     with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
@@ -155,6 +170,7 @@ def main():
                  if row["name"] in ("scan_stream", "compression")]
         if arguments.cold_gib:
             rows += clew(arguments.bin, folder, "--only", "cold", "--cold-gib", str(arguments.cold_gib))[1]
+    kept(ours, theirs, rows).save(arguments.json, arguments.bin, machine)
     text = ["Scans beside `Storage_ScanWithGLSN` of Varlog v0.30.0 (entries of 13 bytes, as there), warm, every checksum checked:", "",
             *scan_table(ours, theirs), "", "Appends of 128 bytes beside the disk itself:", "", *append_table(rows), "",
             "Others:", "", *other_table(rows)]

@@ -28,6 +28,8 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"
 sys.path.insert(0, str(HERE.parent))
+import results  # noqa: E402
+
 NAME = "bench"
 EFFORTS = [100, 128, 200]
 SECONDS = 5
@@ -247,6 +249,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--clients", default="1,8,50,200")
     parser.add_argument("--out", type=pathlib.Path, default=RESULTS, help="where the section is written; - for nowhere")
+    results.add_json(parser)
     given = parser.parse_args()
     base, asked, nearest = draw(given.rows, given.dim, given.queries, given.k)
     clients = [int(one) for one in given.clients.split(",")]
@@ -274,10 +277,28 @@ def main():
         beside.setdefault("rows", []).append(json.loads(subprocess.check_output(rows)))
     lines = table(given, loads, serials, many) + [""] + overhead(given, loads, serials, beside)
     print("\n".join(lines))
+    kept(given, loads, serials, many).save(given.json, given.bin, machine())
     if str(given.out) != "-":
-        import results
-
         results.write(given.out, "Milvus' API", "make bench-milvus", machine(), lines)
+
+
+def kept(given, loads, serials, many):
+    """All of it as rows, a sample a turn."""
+    found = results.Rows()
+    params = lambda name, **more: {"program": name, "rows": given.rows, "dims": given.dim, "k": given.k, **more}
+    for name, turns in loads.items():
+        for inserted, whole, cpu in turns:
+            found.add("load", params(name), {"insert_s": inserted, "load_s": whole, "cpu_s": cpu})
+    for (name, ef), turns in serials.items():
+        for recall, took in turns:
+            found.add("search", params(name, ef_search=ef, concurrency=1, loop="serial"),
+                      {"recall": recall, "qps": len(took) / sum(took), "p99_ms": milliseconds(took, 0.99)})
+    for (name, clients), turns in many.items():
+        for qps, took, failures in turns:
+            found.add("search", params(name, ef_search=EFFORTS[1], concurrency=clients, loop="processes"), {
+                "qps": qps, "avg_ms": 1000 * statistics.fmean(took), "p50_ms": milliseconds(took, 0.5),
+                "p99_ms": milliseconds(took, 0.99), "failures": failures})
+    return found
 
 
 def machine():

@@ -44,6 +44,8 @@ TARGETS = {
     "match, ten best with source, p99": ("at most", 0.3), "match and terms aggregation, CPU": ("at most", 0.4),
     "memory": ("at most", 0.1), "index": ("at most", 1.0),
 }
+# How rows call a metric, by how its unit begins.
+METRICS = {"documents a CPU second": "documents_per_cpu_s", "µs of CPU": "cpu_us", "ms": "latency_ms", "MB": "size_mb"}
 LIMITS = {"ready": 300, "refresh": 20, "nothing found, CPU": 60}
 
 
@@ -55,6 +57,15 @@ class Figures:
 
     def add(self, name, unit, server, value):
         self.all.setdefault((name, unit), {}).setdefault(server.name, []).append(value)
+
+    def rows(self):
+        """All of it as rows, each metric called by its unit."""
+        found = results.Rows()
+        for (name, unit), by_server in self.all.items():
+            for server, values in by_server.items():
+                metric = next(metric for words, metric in METRICS.items() if unit.startswith(words))
+                found.add(name, {"program": server, "unit": unit}, {metric: values})
+        return found
 
 
 def load(server, index, batches):
@@ -217,6 +228,7 @@ def main():
     parser.add_argument("--warm", type=int, default=500)
     parser.add_argument("--heap", default="4g", help="OpenSearch's")
     parser.add_argument("--results", default=str(ROOT / "bench" / "RESULTS.md"))
+    results.add_json(parser)
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.rounds, arguments.documents, arguments.searches, arguments.warm = 1, 50_000, 300, 100
@@ -234,7 +246,8 @@ def main():
     finally:
         for server in servers:
             server.close()
-    told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].strip()
+    figures.rows().save(arguments.json, arguments.bin, machine())
+    told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].split("--json")[0].strip()
     lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
              f"request in one write, on another. {source}.", "", *table(figures, servers[1].name)]
     print("\n".join(lines))

@@ -185,7 +185,14 @@ def measure(contenders, mode, kinds, rounds):
         medians = [statistics.median(times) for times in zip(*lists)]
         each = [1e9 / statistics.fmean(times) for times in lists]
         figures[key] = (1e9 / statistics.fmean(medians), min(each), max(each), sorted(medians))
-    return figures
+    return figures, taken
+
+
+def keep(found, name, mode, taken):
+    """A round's queries of a class are a sample of its queries a second."""
+    for (contender, segments, kind), lists in taken.items():
+        params = {"set": name, "program": contender, "segments": segments, "class": kind, "mode": mode}
+        found.add("search", params, {"queries_per_cpu_s": [1e9 / statistics.fmean(times) for times in lists]})
 
 
 def table(figures, contenders, kinds):
@@ -266,16 +273,20 @@ def main():
     parser.add_argument("--only", help="contenders, by name")
     parser.add_argument("--classes", help="classes, by name")
     parser.add_argument("--out", default=str(HERE.parent / "RESULTS.md"), help="or - to print alone")
+    results.add_json(parser)
     arguments = parser.parse_args()
     cache = pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache" / "clew")) / "bench-text"
     cache.mkdir(parents=True, exist_ok=True)
     found, missing = commands(arguments, cache)
     kinds = arguments.classes.split(",") if arguments.classes else CLASSES
+    kept = results.Rows()
     for name in arguments.sets.split(","):
-        bench(name, arguments, (found, missing), (cache, kinds))
+        bench(name, arguments, (found, missing), (cache, kinds), kept)
+    # The worker is built with the binary, from one version.
+    kept.save(arguments.json, arguments.worker, machine())
 
 
-def bench(name, arguments, known, where):
+def bench(name, arguments, known, where, kept):
     (found, missing), (cache, kinds) = known, where
     docs, queries = corpora.make(name, cache, arguments.rows)
     contenders = []
@@ -286,7 +297,7 @@ def bench(name, arguments, known, where):
                     continue
                 contenders.append(Contender(rival, command, segments, cache, docs, queries))
                 print(f"{rival}, {segments} segment(s): built in {contenders[-1].built_s:.1f} s of CPU; {contenders[-1].sizes()}", flush=True)
-        lines = report(contenders, kinds, arguments.rounds)
+        lines = report(contenders, kinds, arguments.rounds, kept, name)
     finally:
         for one in contenders:
             one.close()
@@ -307,12 +318,13 @@ def bench(name, arguments, known, where):
         results.write(arguments.out, f"Text: {name}", command, machine(), head + lines)
 
 
-def report(contenders, kinds, rounds):
+def report(contenders, kinds, rounds, kept, name):
     lines = []
     differing = agreement(contenders, kinds)
     for mode, title in {"top": "Without counting", "count": "Counting to 10,000, the default over HTTP"}.items():
         print(f"{title} ...", flush=True)
-        figures = measure(contenders, mode, kinds, rounds)
+        figures, taken = measure(contenders, mode, kinds, rounds)
+        keep(kept, name, mode, taken)
         lines += [f"### {title}", "", *table(figures, contenders, kinds), ""]
     told = [
         f"{name} with {segments} segment(s): " + ", ".join(f"{kind} {wrong}" for kind, wrong in kinds.items())

@@ -172,13 +172,17 @@ def main():
     parser.add_argument("--ef-search", default="32,64,128,256")
     parser.add_argument("--clients", default="1,2,4,8,16")
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the section is written; - for nowhere")
+    results.add_json(parser)
     given = parser.parse_args()
+    kept = results.Rows()
+    params = {"rows": given.rows, "dims": DIMENSION, "shards": given.shards}
     BODY["settings"]["index"]["number_of_shards"] = given.shards
     base, queries = rows(given.rows)
     truth = datasets.exact(base, queries, "cosine")[:, :K]
     node = Node(given.bin)
     try:
         written, merged = load(node, base)
+        kept.add("load", params, {"seconds": written, "docs_per_s": given.rows / written, "merge_s": merged})
         lines = [
             f"{given.rows:,} clustered vectors × {DIMENSION}, inner product of unit vectors, {given.shards} shards, hnsw (m 16, "
             f"ef_construction 128), k {K}; clients on the same machine.",
@@ -195,12 +199,14 @@ def main():
             found = recall(node, bodies, truth)
             for clients in map(int, given.clients.split(",")):
                 row = measure(node, bodies, clients, given.seconds)
+                kept.add("search", {**params, "ef_search": ef, "concurrency": clients, "k": K}, {**row, "recall": found})
                 lines.append(f"| {ef} | {clients} | {row['qps']:,.0f} | {row['avg_ms']:.2f} | {row['p99_ms']:.2f} | {found:.4f} | {row['failures']} |")
                 print(lines[-1], flush=True)
                 if found >= REPORT["recall"] and (best is None or row["qps"] > best):
                     best = row["qps"]
     finally:
         node.close()
+    kept.save(given.json, given.bin, machine())
     cores = os.cpu_count()
     per_core = lambda figure, count: f"{figure / count:,.1f}"
     lines += [

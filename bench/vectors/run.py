@@ -20,9 +20,12 @@ import numpy as np
 
 import aspects
 import datasets
-from table import write_results
+from table import machine, write_results
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+import results  # noqa: E402
+
 TARGETS = [0.90, 0.95, 0.99]
 EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320, 640, 1280, 2560]
 EFFORTS = {
@@ -184,6 +187,19 @@ def measure_aspects(name, arguments, peers):
     return {"set": name, "parts": found}
 
 
+def kept(measured):
+    """All of it as rows: each contender's build, and each effort's searches, a sample a round."""
+    found = results.Rows()
+    for one in measured:
+        for row in one["rows"]:
+            params = {"set": one["set"], "metric": one["metric"], "contender": row["contender"]}
+            found.add("build", params, {"vectors_per_cpu_s": row.get("build")})
+            for points in one["points"][row["contender"]]:
+                for effort, point in zip(EFFORTS[row["contender"]], points):
+                    found.add("search", {**params, "effort": effort}, {key: point.get(key) for key in ("recall", "cpu_us")})
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True)
@@ -193,23 +209,21 @@ def main():
     parser.add_argument("--rows", type=int, default=None, help="use only so many vectors")
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"))
-    parser.add_argument("--json", default=None)
+    results.add_json(parser)
     parser.add_argument("--aspects", choices=["yes", "no"], default="yes", help="also measure what Clew costs in other ways, on the first set")
     arguments = parser.parse_args()
     # A name may hold a comma, before a space.
     arguments.contenders = re.split(r",(?! )", arguments.contenders)
     sets = arguments.sets.split(",") if arguments.sets else datasets.available()
-    results = []
+    measured = []
     for name in sets:
-        results.append(measure_set(name, arguments))
+        measured.append(measure_set(name, arguments))
         # After each set, so that a run that is cut short has something to show.
-        write_results(results, TARGETS, arguments)
+        write_results(measured, TARGETS, arguments)
     if arguments.aspects == "yes":
-        arguments.found_aspects = measure_aspects(sets[0], arguments, results[0])
-        write_results(results, TARGETS, arguments)
-    if arguments.json:
-        points = [{"set": result["set"], "points": result["points"]} for result in results]
-        pathlib.Path(arguments.json).write_text(json.dumps(points, indent=1))
+        arguments.found_aspects = measure_aspects(sets[0], arguments, measured[0])
+        write_results(measured, TARGETS, arguments)
+    kept(measured).save(arguments.json, arguments.bin, machine())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// A source of wall-clock and monotonic time.
 pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     /// Time since the Unix epoch. May jump when the machine's clock is set.
@@ -55,7 +57,16 @@ impl Clock for RealClock {
 
 /// Processor time that this thread has taken so far: what work costs, whatever else goes on meanwhile. A system call.
 pub fn thread_cpu_time() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    cpu_time(ClockId::ThreadCPUTime)
+}
+
+/// Processor time that all threads of this process have taken so far, the kernel's work for them included. A system call.
+pub fn process_cpu_time() -> Duration {
+    cpu_time(ClockId::ProcessCPUTime)
+}
+
+fn cpu_time(clock: ClockId) -> Duration {
+    let now = clock_gettime(clock);
     let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
     let nanos = u32::try_from(now.tv_nsec).unwrap_or_default();
     Duration::new(seconds, nanos)

@@ -10,8 +10,7 @@ use clew_collect::config::{Compression, ProcessorConfig};
 use clew_collect::{
     CollectOptions, FileSink, FileSinkOptions, NoProgress, ParserChoice, StopToken, World,
 };
-use clew_platform::{RealClock, RealDisk, thread_allocations};
-use rustix::time::{ClockId, clock_gettime};
+use clew_platform::{RealClock, RealDisk, process_cpu_time, thread_allocations};
 use serde_json::{Value, json};
 
 use super::report::{Report, Spread};
@@ -114,9 +113,10 @@ fn round(
         progress: &NoProgress,
         stop: &stop,
     };
-    let (before, allocated) = (cpu(), thread_allocations());
+    let (before, allocated) = (process_cpu_time(), thread_allocations());
     let report = clew_collect::run(&options, world, &mut sink)?;
-    let (cpu, allocations) = (cpu() - before, thread_allocations() - allocated);
+    let cpu = process_cpu_time().saturating_sub(before);
+    let allocations = thread_allocations() - allocated;
     let document_bytes = std::fs::metadata(&out).map_or(0, |found| found.len());
     std::fs::remove_dir_all(&folder)
         .with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -127,11 +127,4 @@ fn round(
         allocations,
         document_bytes,
     })
-}
-
-/// Processor time of this process, user's and system's.
-fn cpu() -> Duration {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
-    Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or_default())
 }

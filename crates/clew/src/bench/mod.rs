@@ -1,9 +1,16 @@
 //! `clew bench`: measures the product's parts on the machine at hand and prints a table; with
-//! `--json` also writes it down for comparisons.
+//! `--json` also writes it down, for comparisons.
+
+mod columns;
+mod results;
+
+mod report;
 
 mod collect;
+mod compare;
 mod log;
-mod report;
+mod plot;
+mod serve;
 mod vectors;
 
 use std::path::PathBuf;
@@ -37,6 +44,14 @@ enum Part {
                       --truth truth.npy --metric cosine --ef-search 32,64,128 --json out.json"
     )]
     Vectors(vectors::VectorsArguments),
+    /// A running server under load, over its own API.
+    Serve(serve::ServeBench),
+    /// What changed between two sets of results, and what of it is more than chance.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(compare::CompareArguments),
+    /// Curves of results, as an SVG.
+    #[command(after_help = plot::EXAMPLES)]
+    Plot(plot::PlotArguments),
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
@@ -45,6 +60,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Part::Log(bench) => log::run(bench),
         Part::Collect(bench) => collect::run(bench),
         Part::Vectors(arguments) => vectors::run(arguments),
+        Part::Serve(bench) => serve::run(bench),
+        Part::Compare(arguments) => compare::run(arguments),
+        Part::Plot(arguments) => plot::run(arguments),
     }?;
     profile.map_or(Ok(()), OwnProfile::end)
 }

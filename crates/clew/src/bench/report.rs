@@ -1,39 +1,25 @@
-//! What a benchmark found: rows of parameters and metrics, as a table and as JSON.
+//! Rows while they are measured: each is shown at once, all are written at the end.
 
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::Context;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+
+use super::results::{Results, Row};
 
 /// Rows in the order they were measured.
 #[derive(Debug, Default)]
 pub(crate) struct Report(Vec<Row>);
 
-#[derive(Debug)]
-struct Row {
-    name: &'static str,
-    params: Map<String, Value>,
-    metrics: Map<String, Value>,
-}
-
 impl Report {
-    /// Adds a row; both values are JSON objects.
+    /// Adds a row and prints it; both values are JSON objects.
     pub(crate) fn add(
         &mut self,
         name: &'static str,
         params: Value,
         metrics: Value,
     ) -> anyhow::Result<()> {
-        let object = |value| match value {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        };
-        let row = Row {
-            name,
-            params: object(params),
-            metrics: object(metrics),
-        };
+        let row = row(name, params, metrics);
         // Shown at once: benchmarks take long.
         writeln!(std::io::stdout(), "{}", row.line())?;
         self.0.push(row);
@@ -41,67 +27,22 @@ impl Report {
     }
 
     /// Writes the rows with the program's version and the machine.
-    pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let rows: Vec<Value> = self.0.iter().map(Row::json).collect();
-        let document = json!({
-            "clew": env!("CARGO_PKG_VERSION"), "machine": machine(), "rows": rows,
-        });
-        let text = serde_json::to_string_pretty(&document)?;
-        std::fs::write(path, text + "\n")
-            .with_context(|| format!("cannot write {}", path.display()))
+    pub(crate) fn write(self, path: &Path) -> anyhow::Result<()> {
+        Results::of(self.0).write(path)
     }
 }
 
-impl Row {
-    fn line(&self) -> String {
-        let words = |map: &Map<String, Value>| {
-            let words: Vec<String> = map
-                .iter()
-                .map(|(key, value)| format!("{key}={}", plain(value)))
-                .collect();
-            words.join(" ")
-        };
-        format!(
-            "{:<12} {:<48} {}",
-            self.name,
-            words(&self.params),
-            words(&self.metrics)
-        )
-    }
-
-    fn json(&self) -> Value {
-        json!({"name": self.name, "params": self.params, "metrics": self.metrics})
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64() {
-            Some(number) if number.fract() != 0.0 && number.abs() < 1000.0 => {
-                format!("{number:.3}")
-            }
-            Some(number) => format!("{number:.0}"),
-            None => number.to_string(),
-        },
-        other => other.to_string(),
-    }
-}
-
-/// The machine in words: processor, cores, memory, kernel.
-fn machine() -> Value {
-    let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let field = |text: &str, name: &str| {
-        let line = text.lines().find(|line| line.starts_with(name));
-        line.and_then(|line| line.split(':').nth(1))
-            .map(|value| value.trim().to_owned())
+/// A row of two JSON objects.
+pub(crate) fn row(name: &str, params: Value, metrics: Value) -> Row {
+    let object = |value| match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
     };
-    json!({
-        "cpu": field(&file("/proc/cpuinfo"), "model name"),
-        "cores": std::thread::available_parallelism().map_or(1, usize::from),
-        "memory": field(&file("/proc/meminfo"), "MemTotal"),
-        "kernel": file("/proc/sys/kernel/osrelease").trim(),
-    })
+    Row {
+        name: name.to_owned(),
+        params: object(params),
+        metrics: object(metrics),
+    }
 }
 
 /// The value below which a share of the values lies; sorts them.

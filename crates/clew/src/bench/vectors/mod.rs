@@ -3,7 +3,7 @@
 //! neighbours.
 
 mod bar;
-mod npy;
+pub(super) mod npy;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use bar::Bar;
 use clap::{Args, ValueEnum};
-use clew_platform::{Disk, Mapped, RealDisk, advise_random};
+use clew_platform::{Disk, Mapped, RealDisk, advise_random, process_cpu_time, thread_cpu_time};
 use clew_vector::{
     BuildWatch, Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions,
     ImageOptions, IvfOptions, ListCodes, Method, Scratch, SearchOutcome, SearchRequest, Space,
 };
 use npy::Matrix;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use super::report::Report;
@@ -80,8 +79,9 @@ pub(crate) struct VectorsArguments {
     json: Option<PathBuf>,
 }
 
+/// How vectors are compared.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Metric {
+pub(super) enum Metric {
     L2,
     Cosine,
     Ip,
@@ -136,7 +136,7 @@ impl Stored {
 }
 
 impl Metric {
-    fn space(self) -> Space {
+    pub(super) fn space(self) -> Space {
         match self {
             Metric::L2 => Space::L2,
             Metric::Cosine => Space::Cosine,
@@ -244,12 +244,12 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
         threads: arguments.threads,
     };
     let mut image = Vec::new();
-    let (wall, cpu) = (Instant::now(), cpu_seconds(ClockId::ProcessCPUTime));
+    let (wall, cpu) = (Instant::now(), process_cpu_time());
     let watch = BuildWatch::default();
     let bar = Bar::start(watch.progress.clone());
     builder.watched_by(watch).write(how, &mut image)?;
     drop(bar);
-    let cpu = cpu_seconds(ClockId::ProcessCPUTime) - cpu;
+    let cpu = process_cpu_time().saturating_sub(cpu).as_secs_f64();
     let params = match arguments.method {
         Way::Auto | Way::Graph => json!({
             "m": arguments.m, "ef_construction": arguments.ef_construction,
@@ -278,12 +278,6 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
     }
     report.add("build", params, metrics)?;
     Ok(image)
-}
-
-/// Seconds of CPU that this thread, or this process, has used.
-fn cpu_seconds(clock: ClockId) -> f64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// Bytes that this process has had read from disk; 0 where the system does not say.
@@ -400,7 +394,7 @@ impl Bench<'_> {
     fn search_until(&self, end: Instant, next: &AtomicUsize) -> anyhow::Result<Measured> {
         let mut measured = Measured::default();
         let mut scratch = Scratch::default();
-        let cpu = cpu_seconds(ClockId::ThreadCPUTime);
+        let cpu = thread_cpu_time();
         let mut now = Instant::now();
         // All queries at least once: the last ones may be the hard ones.
         loop {
@@ -413,99 +407,10 @@ impl Bench<'_> {
             measured.latencies_us.push((done - now).as_secs_f64() * 1e6);
             now = done;
         }
-        measured.cpu_s = cpu_seconds(ClockId::ThreadCPUTime) - cpu;
+        measured.cpu_s = thread_cpu_time().saturating_sub(cpu).as_secs_f64();
         Ok(measured)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn npy(descr: &str, shape: (usize, usize), body: &[u8]) -> Vec<u8> {
-        let (rows, columns) = shape;
-        let header = format!(
-            "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n"
-        );
-        let mut file = b"\x93NUMPY\x01\x00".to_vec();
-        file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-        file.extend(header.as_bytes());
-        file.extend(body);
-        file
-    }
-
-    #[test]
-    fn a_run_reports_one_build_and_one_row_per_effort() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let bytes = |numbers: &[f32]| -> Vec<u8> {
-            numbers
-                .iter()
-                .flat_map(|number| number.to_le_bytes())
-                .collect()
-        };
-        // Points on a line: the nearest to 2.2 are 2, 3 and 1.
-        let base: Vec<f32> = (0..50_u8).flat_map(|at| [f32::from(at), 0.0]).collect();
-        let queries = [2.2, 0.0, 2.2, 0.0];
-        let truth: Vec<u8> = [2_i32, 3, 1, 2, 3, 1]
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect();
-        std::fs::write(path("base"), npy("<f4", (50, 2), &bytes(&base))).unwrap();
-        std::fs::write(path("queries"), npy("<f4", (2, 2), &bytes(&queries))).unwrap();
-        std::fs::write(path("truth"), npy("<i4", (2, 3), &truth)).unwrap();
-        let arguments = VectorsArguments {
-            base: path("base"),
-            queries: path("queries"),
-            truth: path("truth"),
-            metric: Metric::L2,
-            element: Stored::F16,
-            method: Way::Graph,
-            lists: 0,
-            probes: Vec::new(),
-            m: 16,
-            ef_construction: 64,
-            ef_search: vec![3, 10],
-            k: 3,
-            threads: 2,
-            cold: false,
-            image: None,
-            json: Some(path("json")),
-        };
-        run(&arguments).unwrap();
-        let report = std::fs::read(path("json")).unwrap();
-        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
-        let rows = report["rows"].as_array().unwrap();
-        let names: Vec<_> = rows
-            .iter()
-            .map(|row| row["name"].as_str().unwrap())
-            .collect();
-        assert_eq!(names, ["build", "search", "search"]);
-        assert_eq!(rows[0]["metrics"]["walk_bytes_per_vector"], 0.0);
-        assert!(rows[0]["metrics"]["vectors_per_s"].as_f64().unwrap() > 0.0);
-        for (row, ef_search) in rows[1..].iter().zip([3, 10]) {
-            assert_eq!(row["params"]["ef_search"], ef_search);
-            assert_eq!(row["metrics"]["recall"], 1.0);
-            assert!(row["metrics"]["p99_us"].as_f64() >= row["metrics"]["p50_us"].as_f64());
-            assert!(row["metrics"]["qps"].as_f64().unwrap() > 0.0);
-        }
-        let lists = VectorsArguments {
-            method: Way::Ivf,
-            probes: vec![1, 2, 3],
-            ..arguments
-        };
-        run(&lists).unwrap();
-        let report = std::fs::read(path("json")).unwrap();
-        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
-        let rows = report["rows"].as_array().unwrap();
-        assert_eq!(rows.len(), 4);
-        assert_eq!(rows[3]["params"]["probes"], 3);
-        let few = VectorsArguments { k: 4, ..lists };
-        assert!(
-            run(&few)
-                .unwrap_err()
-                .to_string()
-                .contains("truth is 2 x 3")
-        );
-    }
-}
+mod tests;

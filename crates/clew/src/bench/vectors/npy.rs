@@ -7,20 +7,20 @@ use anyhow::{Context, bail, ensure};
 
 /// A matrix of numbers.
 #[derive(Debug)]
-pub(super) struct Matrix<T> {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
+pub(in crate::bench) struct Matrix<T> {
+    pub(in crate::bench) rows: usize,
+    pub(in crate::bench) columns: usize,
     values: Vec<T>,
 }
 
 impl<T> Matrix<T> {
-    pub(super) fn row(&self, row: usize) -> &[T] {
+    pub(in crate::bench) fn row(&self, row: usize) -> &[T] {
         &self.values[row * self.columns..][..self.columns]
     }
 }
 
 /// Reads a matrix of `f32`.
-pub(super) fn floats(path: &Path) -> anyhow::Result<Matrix<f32>> {
+pub(in crate::bench) fn floats(path: &Path) -> anyhow::Result<Matrix<f32>> {
     read(path, |descr, bytes| {
         Ok(match descr {
             "<f4" => numbers(bytes, f32::from_le_bytes),
@@ -30,7 +30,7 @@ pub(super) fn floats(path: &Path) -> anyhow::Result<Matrix<f32>> {
 }
 
 /// Reads a matrix of row numbers.
-pub(super) fn indices(path: &Path) -> anyhow::Result<Matrix<u64>> {
+pub(in crate::bench) fn indices(path: &Path) -> anyhow::Result<Matrix<u64>> {
     read(path, |descr, bytes| {
         let unsigned = |number: i64| u64::try_from(number).unwrap_or(u64::MAX);
         Ok(match descr {

@@ -1,0 +1,127 @@
+"""What a question and a write cost as data grows, as shards and as clients become more: tables, and curves as SVG files.
+
+One thing grows at a time: documents in one shard, shards of the same documents, clients of the same index. Cost is the
+server's processor time for each request (`cpu µs`, the warm-up's and what it does meanwhile included) beside latencies.
+
+    python3 bench/serve/growth.py --bin CLEW [--rows 25000,50000,100000,200000] [--shards 1,2,4,8] [--clients 1,2,4,8,16,32]
+                                  [--only rows,shards,clients] [--seconds 2] [--curves FOLDER]
+
+The whole of it: --rows 25000,50000,100000,250000,500000,1000000 --shards 1,2,4,8,16,32 --clients 1,2,4,8,16,32,64,128,200
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+from server import Server
+
+RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
+sys.path.insert(0, str(RESULTS.parent))
+import results  # noqa: E402
+
+KINDS = "term,and,aggregation,logs"
+COST = {"cpu_us": "cpu µs", "p50_ms": "p50 ms", "p99_ms": "p99 ms", "qps": "QPS", "failures": "failures"}
+LOAD = {"cpu_us_per_document": "cpu µs a document", "docs_per_s": "documents/s", "merge_s": "merging s"}
+# What grows: the title of its tables, and of its parameter.
+SERIES = {"rows": ("Documents", "documents"), "shards": ("Shards", "shards"), "clients": ("Clients", "concurrency")}
+
+
+def numbers(text):
+    return [int(one) for one in text.split(",")]
+
+
+def runs(given):
+    """What grows, and the load tests of each size."""
+    one = ["--concurrency", 1]
+    vectors = ["--dims", given.dims, "--ef-search", 64, *one]
+    for rows in numbers(given.rows):
+        yield "rows", "search", ["--rows", rows, "--kind", KINDS, *one]
+        yield "rows", "vectors", ["--rows", rows, *vectors]
+    for shards in numbers(given.shards):
+        yield "shards", "search", ["--rows", given.base, "--shards", shards, "--kind", KINDS, *one]
+        yield "shards", "vectors", ["--rows", given.base, "--shards", shards, *vectors]
+    yield "clients", "search", ["--rows", given.base, "--kind", "term,logs", "--concurrency", given.clients]
+    yield "clients", "bulk", ["--concurrency", given.clients, "--batch", 100]
+
+
+def measure(given):
+    found, machine = results.Rows(), {}
+    common = ["--seconds", given.seconds, "--warm-up", 0.5]
+    for series, what, arguments in runs(given):
+        if series in given.only.split(","):
+            with Server(given.bin) as server:
+                machine, rows = server.load(what, *common, *arguments)
+            for row in rows:
+                row["params"].setdefault("kind", "vectors" if what == "vectors" else "write" if what == "bulk" else "events")
+            found.add_rows(rows, grows=series)
+    return found, machine
+
+
+def sections(found, given):
+    lines = []
+    for series, (title, param) in SERIES.items():
+        if series not in given.only.split(","):
+            continue
+        x = {"clients": "concurrency"}.get(series, series)
+        lines += [f"### {title}", ""]
+        if loads := [row for row in found.named("load", grows=series) if series != "clients"]:
+            lines += [*results.table(loads, {"kind": "what", x: param}, LOAD), ""]
+        asked = found.named("search", grows=series) + found.named("bulk", grows=series)
+        asked.sort(key=lambda row: row["params"]["kind"])
+        lines += [*results.table(asked, {"kind": "what", x: param}, COST), ""]
+    return lines
+
+
+def draw(given, rows):
+    """Curves of all that grew; gives their files."""
+    given.curves.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for series, (title, param) in SERIES.items():
+        if series not in given.only.split(","):
+            continue
+        x = "concurrency" if series == "clients" else series
+        plots = [("question", "search", "cpu_us"), ("latency", "search", "p99_ms")]
+        plots += [("write", "bulk", "cpu_us")] if series == "clients" else [("write", "load", "cpu_us_per_document")]
+        for what, name, y in plots:
+            out = given.curves / f"growth-{series}-{what}.svg"
+            command = [str(given.bin), "bench", "plot", str(rows), "-o", str(out), "--only", f"grows={series},name={name}",
+                       "--x", x, "--y", y, "--by", "kind", "--title", f"{title}: {what}, {y} by {param}"]
+            subprocess.run(command, check=True)
+            drawn.append(out)
+    return drawn
+
+
+def main():
+    cache = pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="the release binary of clew")
+    parser.add_argument("--rows", default="25000,50000,100000,200000", help="documents, one size after the other")
+    parser.add_argument("--shards", default="1,2,4,8")
+    parser.add_argument("--clients", default="1,2,4,8,16,32")
+    parser.add_argument("--base", type=int, default=50_000, help="documents while something else grows")
+    parser.add_argument("--dims", type=int, default=128, help="of the vectors")
+    parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
+    parser.add_argument("--only", default=",".join(SERIES), help="what grows")
+    parser.add_argument("--curves", type=pathlib.Path, default=cache / "growth", help="where the curves are written")
+    parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
+    results.add_json(parser)
+    given = parser.parse_args()
+    if unknown := set(given.only.split(",")) - set(SERIES):
+        parser.error(f"nothing is called {', '.join(sorted(unknown))}: {', '.join(SERIES)}")
+    found, machine = measure(given)
+    given.curves.mkdir(parents=True, exist_ok=True)
+    rows = given.json or given.curves / "growth.json"
+    found.save(rows, given.bin, machine)
+    lines = [f"One thing grows at a time, {given.base:,} documents where it is not they; {given.seconds:g} s each, one client unless said "
+             "otherwise, on the same machine.", "", *sections(found, given)]
+    print("\n".join(lines))
+    print("curves:", *draw(given, rows), sep="\n  ")
+    if given.results != "-":
+        machine.pop("server", None)
+        results.write(given.results, "Growth of a server", "make bench-growth", machine, lines)
+
+
+if __name__ == "__main__":
+    main()

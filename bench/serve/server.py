@@ -1,0 +1,44 @@
+"""A server of Clew's own over an empty folder, and `clew bench serve` against it."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+
+START = ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+
+
+class Server:
+    """A context manager."""
+
+    def __init__(self, binary):
+        self.binary = str(binary)
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
+        command = [self.binary, "serve", "--data", str(self.folder / "data"), *START]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.address = json.loads(self.process.stdout.readline())["listening"]["http"]
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def load(self, what, *arguments):
+        """Machine and rows of one `clew bench serve`; its table is shown as it comes."""
+        out = self.folder / "rows.json"
+        command = [self.binary, "bench", "serve", what, "--url", f"http://{self.address}", "--pid", str(self.process.pid), "--replace",
+                   "--json", str(out), *map(str, arguments)]
+        print("clew bench serve", what, *arguments, flush=True)
+        subprocess.run(command, check=True)
+        document = json.loads(out.read_text())
+        return document["machine"], document["rows"]

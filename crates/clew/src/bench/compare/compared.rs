@@ -1,0 +1,352 @@
+//! Two sides held against each other, metric by metric.
+
+use anyhow::bail;
+use serde_json::{Map, Value, json};
+
+use super::super::results::words;
+use super::better::{self, Better};
+use super::samples::{Side, Thing, differences};
+use super::statistics::{Summary, mann_whitney, p_min, samples_needed};
+
+/// Of the intervals around medians.
+const CONFIDENCE: f64 = 0.95;
+
+/// All that two sides tell of each other.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    /// Metrics in the order in which they were met.
+    pub(super) metrics: Vec<MetricTable>,
+    /// What all compared rows have in common.
+    pub(super) common: Map<String, Value>,
+    pub(super) machines: Vec<(String, Vec<String>, Vec<String>)>,
+    /// Rows that the other side lacks.
+    pub(super) only_old: Vec<String>,
+    pub(super) only_new: Vec<String>,
+    /// Samples of each side below which no difference can be told from chance.
+    pub(super) samples_needed: usize,
+    pub(super) alpha: f64,
+}
+
+/// One metric of all rows that have it on both sides.
+#[derive(Debug)]
+pub(super) struct MetricTable {
+    pub(super) metric: String,
+    pub(super) unit: &'static str,
+    pub(super) better: Better,
+    pub(super) lines: Vec<Line>,
+    /// Geometric means of the medians, old and new; none where a median is not positive.
+    pub(super) geomean: Option<(f64, f64)>,
+}
+
+/// One row's metric on both sides.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) params: Map<String, Value>,
+    pub(super) old: Summary,
+    pub(super) new: Summary,
+    pub(super) p: f64,
+    pub(super) verdict: Verdict,
+}
+
+/// What may be said of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// No test can find a difference in so few samples.
+    TooFew,
+    /// None that chance does not explain.
+    Same,
+    Better,
+    Worse,
+    /// Of a metric of which nobody says which way is better.
+    Different,
+}
+
+impl Verdict {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Verdict::TooFew => "too few samples",
+            Verdict::Same => "same",
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Different => "different",
+        }
+    }
+}
+
+/// By how many percent it changed; none from zero to something.
+pub(super) fn delta_pct(old: f64, new: f64) -> Option<f64> {
+    if old == new {
+        return Some(0.0);
+    }
+    (old != 0.0).then(|| 100.0 * (new - old) / old.abs())
+}
+
+impl Comparison {
+    /// Compares the metrics named, or all. Refused where the sides have nothing in common.
+    pub(super) fn of(
+        old: &Side,
+        new: &Side,
+        wanted: &[String],
+        alpha: f64,
+    ) -> anyhow::Result<Self> {
+        let pairs: Vec<(&Thing, &Thing)> = old
+            .things
+            .iter()
+            .filter_map(|thing| Some((thing, new.like(thing)?)))
+            .collect();
+        let only = |side: &Side, other: &Side| -> Vec<String> {
+            let alone = |thing: &&Thing| other.like(thing).is_none();
+            side.things.iter().filter(alone).map(told).collect()
+        };
+        let (only_old, only_new) = (only(old, new), only(new, old));
+        if pairs.is_empty() {
+            bail!(
+                "no row of the one side has the name and the parameters of a row of the other: old has {}; new has {}",
+                some(&only_old),
+                some(&only_new)
+            );
+        }
+        let metrics = tables(&pairs, wanted, alpha);
+        if metrics.is_empty() {
+            bail!(
+                "the rows in common have no metric in common{}",
+                asked(wanted)
+            );
+        }
+        Ok(Comparison {
+            metrics,
+            common: common(&pairs),
+            machines: differences(old, new),
+            only_old,
+            only_new,
+            samples_needed: samples_needed(alpha),
+            alpha,
+        })
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let machines: Map<String, Value> = self
+            .machines
+            .iter()
+            .map(|(name, old, new)| (name.clone(), json!({"old": old, "new": new})))
+            .collect();
+        let metrics: Vec<Value> = self.metrics.iter().map(MetricTable::json).collect();
+        json!({
+            "alpha": self.alpha, "confidence": CONFIDENCE, "metrics": metrics, "machine_differences": machines,
+            "only_old": self.only_old, "only_new": self.only_new,
+        })
+    }
+}
+
+fn asked(wanted: &[String]) -> String {
+    match wanted.is_empty() {
+        true => String::new(),
+        false => format!(" of those asked for, {}", wanted.join(", ")),
+    }
+}
+
+fn told(thing: &Thing) -> String {
+    let params = words(&thing.params);
+    format!("{} {params}", thing.name).trim_end().to_owned()
+}
+
+/// The first few of some rows, for a message.
+pub(super) fn some(rows: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = rows.iter().take(SHOWN).map(|row| format!("`{row}`"));
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if rows.len() > SHOWN {
+        text += &format!(" and {} more", rows.len() - SHOWN);
+    }
+    text
+}
+
+fn common(pairs: &[(&Thing, &Thing)]) -> Map<String, Value> {
+    let mut common = pairs[0].0.params.clone();
+    // With a single row, its parameters are better read beside it.
+    if pairs.len() == 1 {
+        return Map::new();
+    }
+    common.retain(|key, value| {
+        pairs
+            .iter()
+            .all(|(old, _)| old.params.get(key) == Some(value))
+    });
+    common
+}
+
+fn tables(pairs: &[(&Thing, &Thing)], wanted: &[String], alpha: f64) -> Vec<MetricTable> {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in pairs.iter().flat_map(|(old, _)| &old.metrics) {
+        if !names.contains(&name) && (wanted.is_empty() || wanted.contains(name)) {
+            names.push(name);
+        }
+    }
+    let tables = names.into_iter().map(|name| {
+        let (unit, better) = better::of(name);
+        let lines: Vec<Line> = pairs
+            .iter()
+            .filter_map(|(old, new)| {
+                let (before, after) = (old.samples(name)?, new.samples(name)?);
+                Some(Line::of(old, before, after, better, alpha))
+            })
+            .collect();
+        MetricTable {
+            metric: name.clone(),
+            unit,
+            better,
+            geomean: geomean(&lines),
+            lines,
+        }
+    });
+    tables.filter(|table| !table.lines.is_empty()).collect()
+}
+
+fn geomean(lines: &[Line]) -> Option<(f64, f64)> {
+    let positive = |line: &Line| line.old.median > 0.0 && line.new.median > 0.0;
+    if lines.len() < 2 || !lines.iter().all(positive) {
+        return None;
+    }
+    let mean = |median: fn(&Line) -> f64| {
+        let logarithms: f64 = lines.iter().map(|line| median(line).ln()).sum();
+        (logarithms / lines.len() as f64).exp()
+    };
+    Some((mean(|line| line.old.median), mean(|line| line.new.median)))
+}
+
+impl Line {
+    fn of(thing: &Thing, old: &[f64], new: &[f64], better: Better, alpha: f64) -> Self {
+        let p = mann_whitney(old, new);
+        let (before, after) = (Summary::of(old, CONFIDENCE), Summary::of(new, CONFIDENCE));
+        let verdict = if p_min(old.len(), new.len()) >= alpha {
+            Verdict::TooFew
+        } else if p >= alpha {
+            Verdict::Same
+        } else {
+            match better {
+                Better::Unknown => Verdict::Different,
+                // The medians of sets that differ may still be equal.
+                _ if after.median == before.median => Verdict::Different,
+                Better::Higher if after.median > before.median => Verdict::Better,
+                Better::Lower if after.median < before.median => Verdict::Better,
+                Better::Higher | Better::Lower => Verdict::Worse,
+            }
+        };
+        Line {
+            name: thing.name.clone(),
+            params: thing.params.clone(),
+            old: before,
+            new: after,
+            p,
+            verdict,
+        }
+    }
+
+    fn json(&self) -> Value {
+        let side = |side: &Summary| {
+            let (low, high) = side.interval.unzip();
+            json!({"median": side.median, "low": low, "high": high, "samples": side.samples})
+        };
+        json!({
+            "name": self.name, "params": self.params, "old": side(&self.old), "new": side(&self.new),
+            "delta_pct": delta_pct(self.old.median, self.new.median), "p": self.p, "verdict": self.verdict.word(),
+        })
+    }
+}
+
+impl MetricTable {
+    fn json(&self) -> Value {
+        let geomean = self
+            .geomean
+            .map(|(old, new)| json!({"old": old, "new": new, "delta_pct": delta_pct(old, new)}));
+        let lines: Vec<Value> = self.lines.iter().map(Line::json).collect();
+        json!({
+            "metric": self.metric, "unit": self.unit, "better": self.better.words(), "rows": lines, "geomean": geomean,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::results::Results;
+    use super::*;
+
+    fn side(rows: Value) -> Side {
+        let document = json!({"clew": "1", "machine": {"cores": 2}, "rows": rows});
+        let mut side = Side::default();
+        side.add(serde_json::from_value::<Results>(document).unwrap());
+        side
+    }
+
+    fn compared(metric: &str, old: Value, new: Value) -> Line {
+        let row = |samples| json!([{"name": "a", "params": {}, "metrics": {metric: samples}}]);
+        let mut found = Comparison::of(&side(row(old)), &side(row(new)), &[], 0.05).unwrap();
+        found.metrics.remove(0).lines.remove(0)
+    }
+
+    #[test]
+    fn a_difference_is_judged_by_the_metrics_better_way() {
+        let (low, high) = (json!([1.0, 1.1, 1.2, 1.3]), json!([2.0, 2.1, 2.2, 2.3]));
+        let verdict =
+            |metric, old: &Value, new: &Value| compared(metric, old.clone(), new.clone()).verdict;
+        assert_eq!(verdict("qps", &low, &high), Verdict::Better);
+        assert_eq!(verdict("qps", &high, &low), Verdict::Worse);
+        assert_eq!(verdict("p99_ms", &low, &high), Verdict::Worse);
+        assert_eq!(verdict("p99_ms", &high, &low), Verdict::Better);
+        assert_eq!(verdict("documents", &high, &low), Verdict::Different);
+        assert_eq!(verdict("qps", &low, &low), Verdict::Same);
+        assert_eq!(verdict("qps", &json!(1), &json!(9)), Verdict::TooFew);
+    }
+
+    #[test]
+    fn rows_are_matched_by_name_and_parameters_in_any_order() {
+        let row = |name: &str, params: Value, qps: f64| json!({"name": name, "params": params, "metrics": {"qps": qps, "told": "in words"}});
+        let old = side(json!([
+            row("search", json!({"k": 10, "ef": 32}), 100.0),
+            row("search", json!({"k": 10, "ef": 32}), 300.0),
+            row("search", json!({"k": 10, "ef": 64}), 50.0),
+            row("load", json!({}), 1.0),
+        ]));
+        let new = side(json!([
+            row("search", json!({"ef": 64, "k": 10}), 100.0),
+            row("search", json!({"ef": 32, "k": 10}), 100.0),
+            row("search", json!({"ef": 128, "k": 10}), 1.0),
+        ]));
+        let found = Comparison::of(&old, &new, &[], 0.05).unwrap();
+        assert_eq!(found.only_old, ["load"]);
+        assert_eq!(found.only_new, ["search ef=128 k=10"]);
+        assert_eq!(Value::Object(found.common.clone()), json!({"k": 10}));
+        let [table] = &found.metrics[..] else {
+            panic!("{:?}", found.metrics);
+        };
+        let medians: Vec<_> = table
+            .lines
+            .iter()
+            .map(|line| (line.old.median, line.old.samples, line.new.median))
+            .collect();
+        assert_eq!(medians, [(200.0, 2, 100.0), (50.0, 1, 100.0)]);
+        let (before, after) = table.geomean.unwrap();
+        assert!((before - 100.0).abs() < 1e-9 && (after - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sides_without_a_row_or_a_metric_in_common_are_refused() {
+        let one = |name: &str| json!([{"name": name, "params": {}, "metrics": {"qps": 1}}]);
+        let refused = |old, new, wanted: &[String]| {
+            let compared = Comparison::of(&side(old), &side(new), wanted, 0.05);
+            compared.unwrap_err().to_string()
+        };
+        let told = refused(one("a"), one("b"), &[]);
+        assert!(told.contains("old has `a`; new has `b`"), "{told}");
+        let told = refused(one("a"), one("a"), &["p99_ms".to_owned()]);
+        assert!(told.contains("of those asked for, p99_ms"), "{told}");
+    }
+
+    #[test]
+    fn what_changes_from_nothing_has_no_percentage() {
+        assert_eq!(delta_pct(0.0, 1.0), None);
+        assert_eq!(delta_pct(0.0, 0.0), Some(0.0));
+        assert_eq!(delta_pct(-2.0, -1.0), Some(50.0));
+    }
+}

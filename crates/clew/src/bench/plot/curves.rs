@@ -1,0 +1,251 @@
+//! Which rows make which curve.
+
+use std::collections::BTreeSet;
+
+use anyhow::{bail, ensure};
+use serde_json::Value;
+
+use super::super::results::{Row, plain};
+
+/// More cannot be told apart.
+const CURVES_MAX: usize = 16;
+/// How much work a search is worth: what a curve of recall runs along.
+const EFFORTS: [&str; 2] = ["ef_search", "probes"];
+/// What a curve of latency runs along.
+const LOADS: [&str; 2] = ["concurrency", "rate"];
+
+/// What the two axes show.
+#[derive(Debug)]
+pub(super) struct Axes {
+    pub(super) x: String,
+    pub(super) y: String,
+}
+
+impl Axes {
+    pub(super) fn of(rows: &[(String, Row)], x: Option<&str>, y: Option<&str>) -> Self {
+        let has_recall = rows
+            .iter()
+            .any(|(_, row)| row.metrics.contains_key("recall"));
+        let (usual_x, usual_y) = match has_recall && x.is_none_or(|x| x == "recall") {
+            true => ("recall", "qps"),
+            false => ("qps", "p99_ms"),
+        };
+        Axes {
+            x: x.unwrap_or(usual_x).to_owned(),
+            y: y.unwrap_or(usual_y).to_owned(),
+        }
+    }
+
+    /// The parameters that change along a curve.
+    fn along(&self) -> Vec<&str> {
+        let mut along = vec![self.x.as_str(), self.y.as_str()];
+        match along.contains(&"recall") {
+            true => along.extend(EFFORTS),
+            false => along.extend(LOADS),
+        }
+        along
+    }
+}
+
+/// A curve, in the order in which its points are joined.
+#[derive(Debug, PartialEq)]
+pub(super) struct Curve {
+    pub(super) name: String,
+    pub(super) points: Vec<Point>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    /// Where on the curve, in words.
+    pub(super) name: String,
+}
+
+/// Curves of the rows that have both values, told apart by file and by these parameters.
+pub(super) fn curves(
+    rows: &[(String, Row)],
+    axes: &Axes,
+    by: &[String],
+) -> anyhow::Result<Vec<Curve>> {
+    let usable: Vec<&(String, Row)> = rows
+        .iter()
+        .filter(|(_, row)| number(row, &axes.x).is_some() && number(row, &axes.y).is_some())
+        .collect();
+    if usable.is_empty() {
+        bail!("no row has both {} and {}: {}", axes.x, axes.y, names(rows));
+    }
+    let by = match by.is_empty() {
+        true => differing(&usable, &axes.along()),
+        false => by.to_vec(),
+    };
+    let files: BTreeSet<&String> = usable.iter().map(|(file, _)| file).collect();
+    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+    for (file, row) in &usable {
+        let mut words: Vec<String> = Vec::new();
+        if files.len() > 1 {
+            words.push(file.clone());
+        }
+        let told = |key: &String| Some(format!("{key} {}", plain(row.params.get(key)?)));
+        words.extend(by.iter().filter_map(told));
+        let name = words.join(", ");
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((name, vec![row])),
+        }
+    }
+    ensure!(
+        groups.len() <= CURVES_MAX,
+        "there would be {} curves, and {CURVES_MAX} can be told apart: --by and --only leave some out",
+        groups.len()
+    );
+    Ok(groups
+        .into_iter()
+        .map(|(name, rows)| Curve {
+            name,
+            points: points(&rows, axes, &by),
+        })
+        .collect())
+}
+
+/// Rows of the same parameters are samples of a point.
+fn points(rows: &[&Row], axes: &Axes, by: &[String]) -> Vec<Point> {
+    let mut places: Vec<(String, Vec<f64>, Vec<f64>)> = Vec::new();
+    for row in rows {
+        let own = row.params.iter().filter(|(key, _)| !by.contains(key));
+        let name: Vec<String> = own
+            .map(|(key, value)| format!("{key} {}", plain(value)))
+            .collect();
+        let name = name.join(", ");
+        let (Some(x), Some(y)) = (number(row, &axes.x), number(row, &axes.y)) else {
+            continue;
+        };
+        match places.iter_mut().find(|(known, ..)| *known == name) {
+            Some((_, xs, ys)) => {
+                xs.push(x);
+                ys.push(y);
+            }
+            None => places.push((name, vec![x], vec![y])),
+        }
+    }
+    let mut points: Vec<Point> = places
+        .into_iter()
+        .map(|(name, mut xs, mut ys)| Point {
+            x: super::super::report::quantile(&mut xs, 0.5),
+            y: super::super::report::quantile(&mut ys, 0.5),
+            name,
+        })
+        .collect();
+    // Where a server is asked for more than it can, answers a second become fewer again: the order is that of the load.
+    if axes.x != "qps" {
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    points
+}
+
+/// Parameters whose values differ among the rows.
+fn differing(rows: &[&(String, Row)], along: &[&str]) -> Vec<String> {
+    let mut keys: Vec<&String> = Vec::new();
+    for key in rows.iter().flat_map(|(_, row)| row.params.keys()) {
+        if !keys.contains(&key) && !along.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
+    keys.retain(|key| {
+        let first = rows[0].1.params.get(*key);
+        rows.iter().any(|(_, row)| row.params.get(*key) != first)
+    });
+    keys.into_iter().cloned().collect()
+}
+
+/// A metric, or a parameter; the median where it is a list of samples.
+fn number(row: &Row, name: &str) -> Option<f64> {
+    let value = row.metrics.get(name).or_else(|| row.params.get(name))?;
+    let found = match value {
+        Value::Array(samples) => {
+            let mut samples: Vec<f64> = samples.iter().filter_map(Value::as_f64).collect();
+            (!samples.is_empty()).then(|| super::super::report::quantile(&mut samples, 0.5))
+        }
+        value => value.as_f64(),
+    };
+    found.filter(|number| number.is_finite())
+}
+
+/// What can be asked for.
+fn names(rows: &[(String, Row)]) -> String {
+    let numbers = rows.iter().flat_map(|(_, row)| {
+        let keys = row.params.keys().chain(row.metrics.keys());
+        keys.filter(|key| number(row, key).is_some())
+    });
+    let names: BTreeSet<&str> = numbers.map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    format!("there are {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::report::row;
+    use super::*;
+
+    fn rows() -> Vec<(String, Row)> {
+        let mut rows = Vec::new();
+        for (ef, recall) in [(64, 0.9), (32, 0.8)] {
+            for clients in [1, 2] {
+                let params = json!({"ef_search": ef, "concurrency": clients, "k": 10});
+                let metrics = json!({"recall": recall, "qps": [ef * clients, ef * clients + 2], "p99_ms": clients});
+                rows.push(("a".to_owned(), row("search", params, metrics)));
+            }
+        }
+        rows.push((
+            "a".to_owned(),
+            row("load", json!({}), json!({"documents": 7})),
+        ));
+        rows
+    }
+
+    fn shown(axes: &Axes, by: &[String]) -> Vec<(String, Vec<(f64, f64)>)> {
+        let curves = curves(&rows(), axes, by).unwrap();
+        let points = |curve: &Curve| {
+            curve
+                .points
+                .iter()
+                .map(|point| (point.x, point.y))
+                .collect()
+        };
+        curves
+            .iter()
+            .map(|curve| (curve.name.clone(), points(curve)))
+            .collect()
+    }
+
+    #[test]
+    fn recall_runs_along_effort_and_latency_along_load() {
+        let axes = Axes::of(&rows(), None, None);
+        assert_eq!((axes.x.as_str(), axes.y.as_str()), ("recall", "qps"));
+        let wanted = [
+            ("concurrency 1".to_owned(), vec![(0.8, 32.0), (0.9, 64.0)]),
+            ("concurrency 2".to_owned(), vec![(0.8, 64.0), (0.9, 128.0)]),
+        ];
+        // Of two samples the upper is as good as the lower.
+        let lower = shown(&axes, &[]).into_iter().map(|(name, points)| {
+            let points = points.into_iter().map(|(x, y)| (x, y - y % 32.0)).collect();
+            (name, points)
+        });
+        assert_eq!(lower.collect::<Vec<_>>(), wanted);
+        let axes = Axes::of(&rows(), Some("concurrency"), Some("p99_ms"));
+        let wanted = |ef: u8| (format!("ef_search {ef}"), vec![(1.0, 1.0), (2.0, 2.0)]);
+        assert_eq!(shown(&axes, &[]), [wanted(64), wanted(32)]);
+    }
+
+    #[test]
+    fn what_no_row_has_is_told_with_what_there_is() {
+        let axes = Axes::of(&rows(), Some("rows"), None);
+        let told = curves(&rows(), &axes, &[]).unwrap_err().to_string();
+        assert!(
+            told.contains("both rows and p99_ms: there are concurrency, documents"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,87 @@
+use super::*;
+
+fn npy(descr: &str, shape: (usize, usize), body: &[u8]) -> Vec<u8> {
+    let (rows, columns) = shape;
+    let header =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(body);
+    file
+}
+
+#[test]
+fn a_run_reports_one_build_and_one_row_per_effort() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let bytes = |numbers: &[f32]| -> Vec<u8> {
+        numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect()
+    };
+    // Points on a line: the nearest to 2.2 are 2, 3 and 1.
+    let base: Vec<f32> = (0..50_u8).flat_map(|at| [f32::from(at), 0.0]).collect();
+    let queries = [2.2, 0.0, 2.2, 0.0];
+    let truth: Vec<u8> = [2_i32, 3, 1, 2, 3, 1]
+        .iter()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    std::fs::write(path("base"), npy("<f4", (50, 2), &bytes(&base))).unwrap();
+    std::fs::write(path("queries"), npy("<f4", (2, 2), &bytes(&queries))).unwrap();
+    std::fs::write(path("truth"), npy("<i4", (2, 3), &truth)).unwrap();
+    let arguments = VectorsArguments {
+        base: path("base"),
+        queries: path("queries"),
+        truth: path("truth"),
+        metric: Metric::L2,
+        element: Stored::F16,
+        method: Way::Graph,
+        lists: 0,
+        probes: Vec::new(),
+        m: 16,
+        ef_construction: 64,
+        ef_search: vec![3, 10],
+        k: 3,
+        threads: 2,
+        cold: false,
+        image: None,
+        json: Some(path("json")),
+    };
+    run(&arguments).unwrap();
+    let report = std::fs::read(path("json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let names: Vec<_> = rows
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["build", "search", "search"]);
+    assert_eq!(rows[0]["metrics"]["walk_bytes_per_vector"], 0.0);
+    assert!(rows[0]["metrics"]["vectors_per_s"].as_f64().unwrap() > 0.0);
+    for (row, ef_search) in rows[1..].iter().zip([3, 10]) {
+        assert_eq!(row["params"]["ef_search"], ef_search);
+        assert_eq!(row["metrics"]["recall"], 1.0);
+        assert!(row["metrics"]["p99_us"].as_f64() >= row["metrics"]["p50_us"].as_f64());
+        assert!(row["metrics"]["qps"].as_f64().unwrap() > 0.0);
+    }
+    let lists = VectorsArguments {
+        method: Way::Ivf,
+        probes: vec![1, 2, 3],
+        ..arguments
+    };
+    run(&lists).unwrap();
+    let report = std::fs::read(path("json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[3]["params"]["probes"], 3);
+    let few = VectorsArguments { k: 4, ..lists };
+    assert!(
+        run(&few)
+            .unwrap_err()
+            .to_string()
+            .contains("truth is 2 x 3")
+    );
+}

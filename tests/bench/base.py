@@ -1,0 +1,46 @@
+"""What the tests of `clew bench` share: how the binary is run, and what becomes of it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SECONDS_MAX = 300
+
+
+class BenchTest(unittest.TestCase):
+    """A test with an empty folder of its own."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="clew-bench-")))
+
+    def command(self, *arguments):
+        binary = os.environ.get("CLEW_BIN")
+        if not binary:
+            raise RuntimeError("CLEW_BIN must name the clew binary")
+        return [binary, "bench", *map(str, arguments)]
+
+    def bench(self, *arguments, status=0):
+        """Standard output of a run that must end so."""
+        done = subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}{done.stderr}")
+        self.errors = done.stderr
+        return done.stdout
+
+    def refused(self, reason, *arguments, status=1):
+        """The run must fail and say so."""
+        self.bench(*arguments, status=status)
+        self.assertIn(reason, self.errors)
+        self.assertNotIn("panicked", self.errors)
+
+    def write(self, name, rows, **machine):
+        """A file of results."""
+        path = self.folder / name
+        document = {"clew": "0.1.0", "machine": {"cpu": "one", "cores": 2, **machine}, "rows": rows}
+        path.write_text(json.dumps(document))
+        return path
+
+    def read(self, name):
+        return json.loads((self.folder / name).read_text())

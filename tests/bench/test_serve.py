@@ -1,0 +1,237 @@
+"""`clew bench serve` against real servers, with few documents and short loads. No test asserts a time."""
+
+import contextlib
+import itertools
+import os
+import pty
+import socket
+import subprocess
+import threading
+import unittest
+
+import numpy
+
+from tests.opensearch.clew_server import ClewServer
+
+from .base import SECONDS_MAX, BenchTest
+from .stub import StubServer
+
+SHORT = ["--seconds", "0.3", "--warm-up", "0.1"]
+VECTORS = ["--rows", "600", "--dims", "16", "--query-count", "20", "--batch", "100"]
+EVENTS = ["--rows", "2000", "--query-count", "20", "--batch", "250"]
+
+
+class ServeTest(BenchTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = ClewServer()
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+
+    def call(self, what, *arguments):
+        return ["serve", what, "--url", self.server.url, *SHORT, *arguments]
+
+    def serve(self, what, *arguments):
+        return self.bench(*self.call(what, *arguments), "--json", self.folder / "out.json")
+
+    def rows(self, name):
+        document = self.read("out.json")
+        self.assertEqual(sorted(document), ["clew", "machine", "rows"])
+        return [row for row in document["rows"] if row["name"] == name]
+
+    def indexes(self):
+        return [one["index"] for one in self.server.client().cat.indices(format="json")]
+
+    def test_vectors_are_loaded_once_and_searched_by_effort_and_load(self):
+        lines = self.serve("vectors", *VECTORS, "--ef-search", "16,64", "--concurrency", "1,3").splitlines()
+        self.assertRegex(lines[0], r"^loaded 600\.0 documents in [\d.]+ s, [\d.,]+ docs/s; searchable after .* merged after")
+        self.assertEqual(lines[1].split(), "ef_search concurrency QPS avg ms p50 ms p99 ms recall failures refusals".split())
+        self.assertEqual([line.split()[:2] for line in lines[2:]], [["16", "1"], ["16", "3"], ["64", "1"], ["64", "3"]])
+        (load,) = self.rows("load")
+        self.assertEqual(load["metrics"]["documents"], 600)
+        rows = self.rows("search")
+        self.assertEqual([(row["params"]["ef_search"], row["params"]["concurrency"]) for row in rows],
+                         [(16, 1), (16, 3), (64, 1), (64, 3)])
+        for row in rows:
+            metrics = row["metrics"]
+            self.assertEqual((metrics["failures"], metrics["refusals"], row["params"]["api"]), (0, 0, "opensearch"))
+            self.assertGreater(metrics["qps"], 0)
+            self.assertGreaterEqual(metrics["recall"], 0.9)
+            # Nobody answers through a socket in a microsecond.
+            self.assertGreater(metrics["p50_ms"], 0.001)
+            self.assertLessEqual(metrics["p50_ms"], metrics["p99_ms"])
+            self.assertLessEqual(metrics["p99_ms"], metrics["max_ms"] * 1.001)
+        self.assertIn("opensearch", self.read("out.json")["machine"]["server"])
+        self.assertEqual(self.indexes(), [])
+        # What was written can be compared.
+        self.assertIn("p99_ms (ms, lower is better)", self.bench("compare", self.folder / "out.json", self.folder / "out.json"))
+
+    def test_vectors_through_the_api_of_milvus(self):
+        self.bench("serve", "vectors", "--milvus", f"http://{self.server.grpc_address}", *SHORT, *VECTORS, "--metric", "cosine",
+                   "--ef-search", "64", "--concurrency", "2", "--json", self.folder / "out.json")
+        (row,) = self.rows("search")
+        self.assertEqual((row["params"]["api"], row["metrics"]["failures"]), ("milvus", 0))
+        self.assertGreater(row["metrics"]["qps"], 0)
+        self.assertGreaterEqual(row["metrics"]["recall"], 0.9)
+
+    def test_an_open_loop_sends_at_the_rate_asked_for(self):
+        self.serve("vectors", *VECTORS, "--ef-search", "16", "--rate", "50,100", "--concurrency", "4")
+        rows = self.rows("search")
+        self.assertEqual([row["params"]["rate"] for row in rows], [50, 100])
+        for row in rows:
+            metrics = row["metrics"]
+            # Of what was due in 0.3 s, nothing is lost: answered, failed or not sent.
+            due = metrics["qps"] * 0.3 + metrics["failures"] + metrics["refusals"] + metrics["unsent"]
+            self.assertLessEqual(due, row["params"]["rate"] * 0.3 + 1)
+            self.assertGreater(due, 1)
+
+    def test_ones_own_vectors_and_their_neighbours(self):
+        chance = numpy.random.default_rng(5)
+        base, queries = (chance.normal(size=(count, 8)).astype("f4") for count in (300, 7))
+        truth = ((queries[:, None] - base[None]) ** 2).sum(axis=2).argsort(axis=1)[:, :10].astype("i4")
+        for name, matrix in (("base", base), ("queries", queries), ("truth", truth), ("wrong", numpy.full_like(truth, 299))):
+            numpy.save(self.folder / f"{name}.npy", matrix)
+        files = ["--base", self.folder / "base.npy", "--queries", self.folder / "queries.npy", "--ef-search", "100", "--concurrency", "1"]
+        self.serve("vectors", *files)
+        self.assertEqual(self.rows("search")[0]["metrics"]["recall"], 1.0)
+        self.serve("vectors", *files, "--truth", self.folder / "truth.npy")
+        self.assertEqual(self.rows("search")[0]["metrics"]["recall"], 1.0)
+        # The file is what recall is counted against.
+        self.serve("vectors", *files, "--truth", self.folder / "wrong.npy")
+        self.assertLess(self.rows("search")[0]["metrics"]["recall"], 0.2)
+        self.refused("10 of each query are known", *self.call("vectors", *files, "--truth", self.folder / "truth.npy", "--k", "11"))
+
+    def test_every_kind_of_question_finds_something(self):
+        lines = self.serve("search", *EVENTS, "--concurrency", "2").splitlines()
+        rows = self.rows("search")
+        kinds = [row["params"]["kind"] for row in rows]
+        self.assertEqual(kinds, ["term", "and", "or", "phrase", "range", "aggregation", "logs"])
+        self.assertEqual([line.split()[0] for line in lines[2:]], kinds)
+        for row in rows:
+            self.assertEqual((row["metrics"]["failures"], row["metrics"]["refusals"]), (0, 0), row)
+            self.assertGreater(row["metrics"]["hits"], 0.5, row)
+        hits = {row["params"]["kind"]: row["metrics"]["hits"] for row in rows}
+        self.assertLess(hits["and"], hits["or"])
+        self.assertLessEqual(hits["phrase"], hits["and"])
+        self.assertEqual(hits["range"], 20)
+
+    def test_what_was_acknowledged_by_bulk_is_there(self):
+        self.serve("bulk", "--batch", "50", "--concurrency", "1,3", "--keep", "--shards", "2", "--pid", self.server.process.pid)
+        rows = self.rows("bulk")
+        self.assertEqual([row["params"]["concurrency"] for row in rows], [1, 3])
+        for row in rows:
+            self.assertEqual(row["metrics"]["failures"], 0)
+            self.assertGreater(row["metrics"]["documents"], 0)
+            self.assertGreater(row["metrics"]["cpu_us"], 0)
+        count = self.server.client().count(index="clew_bench")["count"]
+        self.assertGreaterEqual(count, rows[1]["metrics"]["documents"])
+        # It was kept, and is not written over.
+        self.refused("there is an index `clew_bench` already", *self.call("bulk", "--concurrency", "1"))
+        self.assertEqual(self.server.client().count(index="clew_bench")["count"], count)
+        self.serve("bulk", "--batch", "50", "--concurrency", "1", "--replace")
+        self.assertEqual(self.indexes(), [])
+
+    def test_a_terminal_gets_a_bar_and_nobody_else(self):
+        master, terminal = pty.openpty()
+        with os.fdopen(master, "rb", buffering=0) as shown:
+            command = self.command(*self.call("vectors", *VECTORS, "--ef-search", "16", "--concurrency", "1"))
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal)
+            os.close(terminal)
+            seen = b""
+            # The other end is closed when the process ends, which the system tells as an error.
+            with contextlib.suppress(OSError):
+                while part := shown.read(4096):
+                    seen += part
+            out = process.communicate(timeout=SECONDS_MAX)[0]
+        self.assertEqual(process.returncode, 0, seen)
+        self.assertIn(b"ef 16, 1 clients", seen)
+        self.assertEqual(len(out.splitlines()), 3)
+        self.serve("vectors", *VECTORS, "--ef-search", "16", "--concurrency", "1")
+        self.assertEqual(self.errors, "")
+
+    def test_bad_input_is_refused_before_anything_is_done(self):
+        self.refused("0 is not in 1..", *self.call("vectors", "--concurrency", "0"), status=2)
+        self.refused("more than none", "serve", "bulk", "--seconds", "0", status=2)
+        self.refused("rates lie between", *self.call("bulk", "--rate", "0"), status=2)
+        self.refused("begins with a letter", *self.call("bulk", "--index", "a/b"), status=2)
+        self.refused("cannot write", *self.call("bulk", "--json", self.folder / "none" / "out.json"))
+        self.refused("there is no process 4294967295", *self.call("bulk", "--pid", 2**32 - 1))
+        self.refused("http:// alone", "serve", "bulk", "--url", "https://127.0.0.1:9200")
+        self.refused("20 neighbours are wanted of 10 vectors", *self.call("vectors", "--rows", "10", "--k", "20"))
+        self.refused("no server of this API", "serve", "vectors", "--url", f"http://{self.server.grpc_address}", *VECTORS)
+        self.assertEqual(self.indexes(), [])
+
+
+class Weather(BenchTest):
+    """Servers that are not there, go away, or want less."""
+
+    def test_a_server_that_is_not_there(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        self.refused("cannot connect", "serve", "vectors", "--url", f"http://127.0.0.1:{port}")
+
+    def test_a_server_that_goes_away_ends_the_run_with_what_there_is(self):
+        for load in (["--concurrency", "3"], ["--rate", "200", "--concurrency", "3"]):
+            with self.subTest(load=load), ClewServer() as server:
+                command = self.command("serve", "vectors", "--url", server.url, *VECTORS, "--ef-search", "16", *load,
+                                       "--warm-up", "0", "--seconds", "200", "--json", self.folder / "out.json")
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                # The table begins when everything is loaded.
+                while "ef_search" not in process.stdout.readline():
+                    self.assertIsNone(process.poll())
+                # Whoever searches is found by the server's own count.
+                client = server.client()
+                searched = lambda: client.indices.stats(index="clew_bench")["_all"]["primaries"]["search"]["query_total"]
+                before = searched()
+                while searched() < before + 100:
+                    self.assertIsNone(process.poll())
+                server.kill()
+                out, errors = process.communicate(timeout=SECONDS_MAX)
+                self.assertEqual(process.returncode, 1, errors)
+                self.assertRegex(errors, r"the server went away: \d+ failures, the first: ")
+                self.assertNotIn("panicked", errors)
+                self.assertEqual(out.split()[0], "16")
+                rows = self.read("out.json")["rows"]
+                self.assertEqual([row["name"] for row in rows], ["load", "search"])
+                self.assertGreater(rows[1]["metrics"]["qps"], 0)
+                self.assertGreater(rows[1]["metrics"]["failures"], 0)
+
+    def test_refusals_and_failures_are_counted_apart(self):
+        bulks, lock = itertools.count(), threading.Lock()
+
+        def answer(path):
+            with lock:
+                return [200, 429, 500][next(bulks) % 3] if path.endswith("_bulk") else 200
+
+        with StubServer(answer) as server:
+            self.bench("serve", "bulk", "--url", server.url, "--concurrency", "2", "--batch", "1", *SHORT,
+                       "--json", self.folder / "out.json")
+        self.assertRegex(self.errors, r"^\d+ failures, the first: 500: ")
+        (row,) = self.read("out.json")["rows"]
+        metrics = row["metrics"]
+        self.assertGreater(metrics["documents"], 0)
+        self.assertGreater(metrics["refusals"], 0)
+        self.assertLess(abs(metrics["refusals"] - metrics["failures"]), 3)
+
+    def test_a_server_that_stands_still_costs_everybody_who_was_due(self):
+        searches, lock = itertools.count(), threading.Lock()
+        # Those that recall is counted by, and some of the load.
+        good = 20 + 10
+
+        def answer(path):
+            with lock:
+                return None if path.endswith("_search") and next(searches) >= good else 200
+
+        with StubServer(answer) as server:
+            self.bench("serve", "vectors", "--url", server.url, *VECTORS, "--ef-search", "16", "--rate", "200", "--concurrency", "4",
+                       "--warm-up", "0", "--seconds", "1", "--time-out", "0.5", "--json", self.folder / "out.json")
+        self.assertIn("no answer within 0.5 s", self.errors)
+        metrics = self.read("out.json")["rows"][1]["metrics"]
+        # Four clients wait half a second for each answer that does not come: a dozen are sent, and all others are seen.
+        self.assertLessEqual(metrics["failures"], 16)
+        self.assertGreater(metrics["unsent"], 100)
+        self.assertGreater(metrics["p90_ms"], 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
