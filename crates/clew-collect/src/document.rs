@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::event::{EpochMillis, Event};
+use crate::feed::DocumentHead;
 use crate::json::{push_escaped, push_number, push_text};
 use crate::parse::{Civil, ParserName, Record, Times};
 use crate::planned::{Given, Planned};
@@ -68,6 +69,15 @@ pub(crate) struct Line<'a> {
     pub(crate) time_ms: Option<i64>,
 }
 
+/// A document that was sent: an object of JSON on one line.
+#[derive(Debug)]
+pub(crate) struct Document<'a> {
+    pub(crate) text: &'a str,
+    /// Its number among all that came to its input.
+    pub(crate) number: u64,
+    pub(crate) head: &'a DocumentHead,
+}
+
 /// Whether a line's own parser took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
@@ -75,6 +85,8 @@ pub(crate) enum Taken {
     AsPlain,
     /// By nobody: a processor drops it.
     Dropped,
+    /// By nobody: no output's condition holds for it.
+    ByNoOutput,
 }
 
 /// Turns lines into events.
@@ -117,26 +129,47 @@ impl Encoder {
     ) -> Taken {
         let text = text_of(line);
         let taken = self.parse(&text, parser);
-        let told = self.record.timestamp_ms.or(line.time_ms);
-        let timestamp = told.unwrap_or(self.times.now_ms);
+        let timestamp = self.timestamp_ms(line);
         event.timestamp = EpochMillis(timestamp);
         event.set_id(origin.key, line.offset, line.checksum);
         let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
             self.write(&text, (parser, taken), (line, origin), event);
             return taken;
         };
-        let given = Given {
-            line,
-            parser,
-            record: &self.record,
-            host: &self.host_json,
-            place: (origin.place, &origin.place_json),
-            key: origin.key,
-            timestamp_ms: timestamp,
-        };
+        let known = (&self.record, self.host_json.as_str(), timestamp);
+        let given = given((line, parser, origin), known);
         let now_ms = self.times.now_ms;
-        let taken = planned.encode(&text, (taken, &given), now_ms, &mut event.document);
+        let taken = planned.encode(&text, (taken, &given), now_ms, event);
         event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(timestamp));
+        taken
+    }
+
+    /// Fills a cleared event with a document that was sent, as it is or as its processors leave it.
+    pub(crate) fn encode_document(
+        &mut self,
+        document: &Document<'_>,
+        origin: &Origin,
+        event: &mut Event,
+    ) -> Taken {
+        let Document { text, number, head } = document;
+        match &head.id {
+            Some(id) => {
+                event.id.clear();
+                event.id.push_str(id);
+            }
+            None => event.set_id(origin.key, *number, crc32c::crc32c(text.as_bytes())),
+        }
+        event.timestamp = EpochMillis(head.time_ms);
+        let taken = match head.is_broken {
+            true => Taken::AsPlain,
+            false => Taken::ByItsParser,
+        };
+        let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
+            event.document.extend_from_slice(text.as_bytes());
+            return taken;
+        };
+        let taken = planned.encode_document(text, taken, self.times.now_ms, event);
+        event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(head.time_ms));
         taken
     }
 
@@ -149,18 +182,18 @@ impl Encoder {
     ) -> Option<(&mut Planned, bool)> {
         let text = text_of(line);
         let taken = self.parse(&text, parser);
-        let given = Given {
-            line,
-            parser,
-            record: &self.record,
-            host: &self.host_json,
-            place: (origin.place, &origin.place_json),
-            key: origin.key,
-            timestamp_ms: self.record.timestamp_ms.unwrap_or(self.times.now_ms),
-        };
+        let timestamp = self.timestamp_ms(line);
+        let known = (&self.record, self.host_json.as_str(), timestamp);
+        let given = given((line, parser, origin), known);
         let planned = self.plans.get_mut(origin.plan)?.as_mut()?;
         let begun = planned.begin(&text, &given);
         Some((planned, taken == Taken::AsPlain || begun.is_err()))
+    }
+
+    /// What the line says, or else what its container's runtime says, or else now.
+    fn timestamp_ms(&self, line: &Line<'_>) -> i64 {
+        let told = self.record.timestamp_ms.or(line.time_ms);
+        told.unwrap_or(self.times.now_ms)
     }
 
     /// Fills the record by the parser, or as plain text where that refuses.
@@ -222,6 +255,22 @@ impl Encoder {
         }
         push_members(out, b",", self.record.fields.bytes());
         out.push(b'}');
+    }
+}
+
+/// What processors are given: the line, and what is known of it (its record, the host as JSON, its time).
+fn given<'a>(
+    (line, parser, origin): (&'a Line<'a>, ParserName, &'a Origin),
+    (record, host, timestamp_ms): (&'a Record, &'a str, i64),
+) -> Given<'a> {
+    Given {
+        line,
+        parser,
+        record,
+        host,
+        place: (origin.place, &origin.place_json),
+        key: origin.key,
+        timestamp_ms,
     }
 }
 

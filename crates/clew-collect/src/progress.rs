@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clew_ingest::{FailedLine, FailureCount};
 
-use crate::document::{Encoder, Line, Origin, Taken};
+use crate::document::{Document, Encoder, Line, Origin, Taken};
 use crate::event::Batch;
+use crate::figures::RunFigures;
 use crate::input::SkipReason;
 use crate::parse::ParserName;
 
@@ -36,8 +37,14 @@ pub struct Counters {
     pub parse_errors: u64,
     /// Lines that a processor dropped.
     pub events_dropped: u64,
+    /// Events for which no output's condition holds; they are sent nowhere.
+    pub events_unrouted: u64,
+    /// Patterns of lines that the processors `pattern` have found.
+    pub patterns: u64,
     /// Lines that came as datagrams while there was no room for them.
     pub lines_dropped: u64,
+    /// Requests with events that were refused or not answered in time; their senders know.
+    pub requests_refused: u64,
     /// Lines that were cut because they were too long.
     pub lines_truncated: u64,
     /// Files that were truncated or replaced in place and so read again from their start.
@@ -58,9 +65,30 @@ impl Counters {
             return;
         }
         self.lines_truncated += u64::from(line.cut);
-        match encoder.encode(line, parser, origin, batch.slot()) {
+        let taken = encoder.encode(line, parser, origin, batch.slot());
+        self.count(taken, batch);
+    }
+}
+
+impl Counters {
+    /// Makes a document that was sent an event of the batch, and counts what became of it.
+    pub(crate) fn take_document(
+        &mut self,
+        document: &Document<'_>,
+        origin: &Origin,
+        (encoder, batch): (&mut Encoder, &mut Batch),
+    ) {
+        self.lines_read += 1;
+        let taken = encoder.encode_document(document, origin, batch.slot());
+        self.count(taken, batch);
+    }
+
+    /// Counts what became of an event, and commits it if it is to be sent.
+    fn count(&mut self, taken: Taken, batch: &mut Batch) {
+        match taken {
             Taken::Dropped => self.events_dropped += 1,
-            taken @ (Taken::ByItsParser | Taken::AsPlain) => {
+            Taken::ByNoOutput => self.events_unrouted += 1,
+            Taken::ByItsParser | Taken::AsPlain => {
                 self.parse_errors += u64::from(taken == Taken::AsPlain);
                 batch.commit();
             }
@@ -72,6 +100,14 @@ impl Counters {
 pub trait Progress {
     /// Called from the collecting thread; should return quickly.
     fn report(&self, counters: &Counters);
+
+    /// Whether more is to be told now, for which every file is looked at. Asked as often as there are reports.
+    fn wants_figures(&self) -> bool {
+        false
+    }
+
+    /// Called from the collecting thread after somebody wanted it; should return quickly.
+    fn figures(&self, _figures: RunFigures) {}
 }
 
 /// Progress nobody looks at.

@@ -4,6 +4,7 @@
 //! delivered, and memory is one batch and one window however much there is to read.
 
 mod feeds;
+mod report;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -14,20 +15,20 @@ use clew_platform::{Clock, Disk, TEMPORARY_SUFFIX};
 use jiff::tz::TimeZone;
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::config::{ConfigError, ProcessorConfig};
+use crate::config::{ConfigError, Definition};
 use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
 use crate::error::CollectError;
 use crate::event::Batch;
+use crate::figures::StageTimes;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head};
 use crate::input::{
-    FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, SkipReason,
-    Watcher, Woken,
+    FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, Watcher, Woken,
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
 use crate::planned::Planned;
-use crate::progress::{CollectReport, Counters, Failures, FileReport, Progress, Skipped};
+use crate::progress::{CollectReport, Counters, Progress};
 use crate::registry::{Registry, lock_path};
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;
@@ -98,6 +99,7 @@ struct Collector<'a> {
     saved_at: Duration,
     /// How long the last save took: a large registry is not written all the time.
     save_took: Duration,
+    times: StageTimes,
     /// When the last look ended.
     looked_at: Duration,
     look_took: Duration,
@@ -154,10 +156,11 @@ impl<'a> Collector<'a> {
         })?);
         Ok(Collector {
             options,
-            intake: Intake::start(&options.feeds, (&options.host, now(&*world.clock)), &wake)?,
+            intake: Intake::start(&options.feeds, (&options.host, &world.clock), &wake)?,
             wake,
             saved_at: world.clock.monotonic(),
             save_took: Duration::ZERO,
+            times: StageTimes::default(),
             looked_at: world.clock.monotonic(),
             look_took: Duration::ZERO,
             world,
@@ -253,6 +256,7 @@ impl<'a> Collector<'a> {
         self.fleet.look(&mut self.registry, now, patience);
         self.looked_at = self.world.clock.monotonic();
         self.look_took = self.looked_at.saturating_sub(now.monotonic);
+        self.times.look += self.look_took;
         self.tell_progress();
     }
 
@@ -260,8 +264,13 @@ impl<'a> Collector<'a> {
         self.counters.files_found = self.fleet.found;
         self.counters.files_skipped = self.fleet.skipped.len() as u64;
         self.counters.files_restarted = self.fleet.restarted;
+        let patterns = self.encoder.plans().map(|planned| planned.plan.patterns());
+        self.counters.patterns = patterns.sum::<usize>() as u64;
         self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
         self.world.progress.report(&self.counters);
+        if self.world.progress.wants_figures() {
+            self.world.progress.figures(self.figures());
+        }
     }
 
     /// Reads all files as far as they go, a batch from each in turn, and delivers it all. When
@@ -305,6 +314,7 @@ impl<'a> Collector<'a> {
         let tail = &mut self.fleet.tails[index];
         let (before, was_open) = (tail.read, tail.source.is_some());
         let pass = tail.fill(&mut fill);
+        self.times.read += self.world.clock.monotonic().saturating_sub(now.monotonic);
         if tail.read != before {
             self.in_batch.push(index);
         }
@@ -358,7 +368,9 @@ impl<'a> Collector<'a> {
                 self.registry.save()?;
             }
             let events = self.batch.events();
+            let begun = self.world.clock.monotonic();
             let delivery = self.sink.deliver(events).map_err(CollectError::Sink)?;
+            self.times.deliver += self.world.clock.monotonic().saturating_sub(begun);
             let kept = self.dead_letters.keep(events, &delivery.rejected);
             kept.map_err(|source| CollectError::Io {
                 action: "keep refused events in",
@@ -371,6 +383,7 @@ impl<'a> Collector<'a> {
             self.counters.retries += delivery.retries;
             self.batch.clear();
         }
+        self.tell_receipts();
         let now_ms = self.now().wall_ms;
         for index in std::mem::take(&mut self.in_batch) {
             let tail = &mut self.fleet.tails[index];
@@ -410,70 +423,18 @@ impl<'a> Collector<'a> {
             self.registry.save()?;
             self.saved_at = self.world.clock.monotonic();
             self.save_took = self.saved_at.saturating_sub(now);
+            self.times.registry += self.save_took;
         }
         Ok(())
     }
-
-    /// What processors could not do.
-    fn failures(&self) -> Failures {
-        let mut failures = Failures::default();
-        for planned in self.encoder.plans() {
-            failures.counts.extend(planned.plan.failures());
-            failures
-                .lines
-                .extend_from_slice(planned.plan.failed_lines());
-        }
-        failures
-    }
-
-    fn report(&mut self) -> CollectReport {
-        self.tell_progress();
-        let mut files: Vec<FileReport> = self
-            .fleet
-            .tails
-            .iter()
-            .map(|tail| FileReport {
-                path: tail.path.clone(),
-                parser: tail
-                    .parser
-                    .map_or_else(String::new, |p| p.as_str().to_owned()),
-                offset_bytes: self.registry.get(tail.slot).position.offset,
-            })
-            .collect();
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        files.truncate(REPORT_FILES_MAX);
-        let left_alone = self
-            .fleet
-            .skipped
-            .iter()
-            .map(|(path, reason)| (path, reason.clone()));
-        let failed =
-            self.fleet.tails.iter().filter_map(|tail| {
-                Some((&tail.path, SkipReason::Unreadable(tail.failure.clone()?)))
-            });
-        let mut skipped: Vec<Skipped> = left_alone
-            .chain(failed)
-            .map(|(path, reason)| Skipped {
-                path: path.clone(),
-                reason,
-            })
-            .collect();
-        skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        skipped.truncate(REPORT_FILES_MAX);
-        CollectReport {
-            counters: self.counters,
-            files,
-            skipped,
-            failures: self.failures(),
-        }
-    }
 }
 
-/// The compiled processors of each list.
+/// The compiled processors of each list, with the conditions of outputs behind them.
 fn plans(options: &CollectOptions) -> Result<Vec<Option<Planned>>, CollectError> {
-    let plan = |list: &Vec<ProcessorConfig>| match list.is_empty() {
+    let is_routed = !options.outputs.is_empty();
+    let plan = |list: &Vec<Definition>| match list.is_empty() && !is_routed {
         true => Ok(None),
-        false => Planned::compile(list).map(Some),
+        false => Planned::compile(list, &options.outputs).map(Some),
     };
     let plans: Result<_, ConfigError> = options.processors.iter().map(plan).collect();
     Ok(plans?)

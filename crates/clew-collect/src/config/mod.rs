@@ -17,15 +17,23 @@
 //! What is wrong with a file is told with its line and the full name of the key; an unknown key with the nearest that is
 //! known. Nothing here opens a file: the text and the variables are handed in.
 
+mod import;
 mod input;
 mod output;
 mod section;
 mod source;
+mod tables;
 
-pub use input::{FileInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput};
-pub use output::{BufferConfig, BulkOutput, Compression, FileOutput, OutputConfig};
+pub use import::{Imported, LeftOut, import_filebeat, import_logstash};
+pub use input::{
+    FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
+};
+pub use output::{
+    BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
+};
 pub use section::ConfigError;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,12 +41,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::CollectError;
+use crate::event::OutputSet;
 use crate::feed::FeedOptions;
 use crate::options::{CollectOptions, FileOptions, Mode};
 use section::{Section, take_list};
 use source::Source;
 
-/// Inputs, and outputs, of one file.
+/// Inputs, or processors, of one file.
 const ITEMS_MAX: usize = 1000;
 
 /// A configuration file, read and checked.
@@ -49,8 +58,8 @@ pub struct CollectConfig {
     /// What is read.
     pub inputs: Vec<InputConfig>,
     /// What is made of every event, after the processors of its input.
-    pub processors: Vec<ProcessorConfig>,
-    /// Where events go: all of them to each.
+    pub processors: Vec<Definition>,
+    /// Where events go: to each output those for which its condition holds, or all.
     pub outputs: Vec<OutputConfig>,
 }
 
@@ -68,6 +77,16 @@ pub struct General {
     pub batch_lines_max: usize,
     /// Document bytes in a batch at most.
     pub batch_bytes_max: usize,
+    /// Where figures are shown to Prometheus, if they are.
+    pub metrics: Option<MetricsConfig>,
+}
+
+/// `metrics`: a page of figures, `GET /metrics`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// `ADDRESS:PORT`.
+    pub listen: SocketAddr,
 }
 
 impl Default for General {
@@ -78,15 +97,16 @@ impl Default for General {
             host: None,
             batch_lines_max: 2_000,
             batch_bytes_max: 2 << 20,
+            metrics: None,
         }
     }
 }
 
-/// One processor as it is written: its name and its parameters.
+/// A processor or a condition as it is written, to be understood by whoever compiles it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProcessorConfig {
+pub struct Definition {
     /// `{name: {parameters}}`.
-    pub definition: Value,
+    pub written: Value,
     /// The file that it is from.
     pub file: String,
     /// Where it stands in it, for what is wrong with it.
@@ -95,11 +115,11 @@ pub struct ProcessorConfig {
     pub line: Option<usize>,
 }
 
-impl ProcessorConfig {
-    /// Processors that no file has.
-    pub fn unnamed(definition: Value) -> Self {
-        ProcessorConfig {
-            definition,
+impl Definition {
+    /// A processor that no file has.
+    pub fn unnamed(written: Value) -> Self {
+        Definition {
+            written,
             file: String::new(),
             place: "processors".to_owned(),
             line: None,
@@ -130,7 +150,7 @@ impl CollectConfig {
         let source = Source::new(name, text);
         let mut root = Section::root(&source, source.tree(variable)?)?;
         let inputs = take_list(&mut root, "inputs", ITEMS_MAX)?;
-        let outputs = take_list(&mut root, "outputs", ITEMS_MAX)?;
+        let outputs = take_list(&mut root, "outputs", OutputSet::OUTPUTS_MAX)?;
         let processors = processors(&mut root)?;
         let general = root.read(&["inputs", "outputs", "processors"], &[])?;
         let config = CollectConfig {
@@ -178,11 +198,19 @@ impl CollectConfig {
                     plan,
                     ..stdin.options(input.parse)
                 }),
+                InputKind::Http(http) => options.feeds.push(FeedOptions {
+                    plan,
+                    ..http.options(input.parse)?
+                }),
                 InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
                     plan,
                     ..syslog.options(input.parse)?
                 }),
             }
+        }
+        if self.outputs.iter().any(|output| output.when.is_some()) {
+            let conditions = self.outputs.iter().map(|output| output.when.clone());
+            options.outputs = conditions.collect();
         }
         options.mode = mode;
         if let Some(host) = &general.host {
@@ -196,15 +224,10 @@ impl CollectConfig {
 }
 
 /// The processors of a section, each with its place.
-fn processors(section: &mut Section<'_>) -> Result<Vec<ProcessorConfig>, ConfigError> {
+fn processors(section: &mut Section<'_>) -> Result<Vec<Definition>, ConfigError> {
     let items = take_list(section, "processors", ITEMS_MAX)?;
     let one = |item: Section<'_>| match item.len() {
-        1 => Ok(ProcessorConfig {
-            file: item.file(),
-            place: item.place(),
-            line: item.line(),
-            definition: item.into_value(),
-        }),
+        1 => Ok(item.into_definition()),
         _ => Err(item.wrong(None, "must be one processor: its name and its parameters")),
     };
     items.into_iter().map(one).collect()

@@ -20,11 +20,11 @@ pub use frame::{Encoding, Multiline, MultilineRule, Wrapping};
 
 pub(crate) use file_system::{FileId, stat};
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
-pub(crate) use frame::Group;
+pub(crate) use frame::{Framing, Group, Rest, Stream};
 pub(crate) use names::stem;
 pub(crate) use rules::FileRules;
 pub(crate) use source::FileSource;
-pub(crate) use tail::{Fill, Pass};
+pub(crate) use tail::{Fill, Pass, Tail};
 pub(crate) use watch::{Watcher, Woken};
 
 use std::fmt;

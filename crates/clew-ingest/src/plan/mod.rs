@@ -34,7 +34,9 @@ mod failures;
 mod fields;
 mod grok;
 mod limits;
+mod lookup;
 mod pairs;
+mod pattern;
 mod read;
 mod redact;
 mod regex;
@@ -48,6 +50,7 @@ use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot};
 use crate::pipeline::Flow;
 
+use condition::Condition;
 use failures::Failures;
 use step::{Guarded, Work};
 
@@ -57,6 +60,7 @@ pub struct Plan {
     /// The event; between [`Event::begin`] and [`Event::write`] it is the present line's.
     pub event: Event,
     steps: Vec<Guarded>,
+    conditions: Vec<Condition>,
     work: Work,
     failures: Failures,
 }
@@ -78,6 +82,22 @@ impl Plan {
         let step = read::Reader::new(&mut self.event).one(definition)?;
         self.steps.push(step);
         Ok(())
+    }
+
+    /// Adds a condition that whoever runs the plan asks for afterwards; the first one has the number 0.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add_condition(&mut self, written: &Json) -> Result<(), DefinitionError> {
+        let condition = Condition::parse(&mut self.event, written)?;
+        self.conditions.push(condition);
+        Ok(())
+    }
+
+    /// Whether a condition holds for the event as it is now. None has an unknown number.
+    pub fn holds(&mut self, number: usize) -> bool {
+        let condition = self.conditions.get(number);
+        condition.is_some_and(|condition| condition.holds(&mut self.event))
     }
 
     /// Whether it has no steps.
@@ -116,6 +136,11 @@ impl Plan {
     pub fn step_name(&self, number: usize) -> Option<(&'static str, Option<&str>)> {
         let step = self.steps.get(number)?;
         Some((step.name, step.tag.as_deref()))
+    }
+
+    /// Patterns of lines that its steps have found.
+    pub fn patterns(&self) -> usize {
+        self.steps.iter().map(|step| step.what.patterns()).sum()
     }
 
     /// How often steps have failed, by step and reason, those inside others included.

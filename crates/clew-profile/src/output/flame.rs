@@ -11,8 +11,8 @@ use crate::{Profile, ProfileError};
 const WIDTH: f64 = 1200.0;
 const ROW: usize = 17;
 const TOP: usize = 54;
-/// What would be narrower is left out.
-const NARROWEST: f64 = 0.2;
+/// What would be narrower is left out: nobody could see it or click at it.
+const NARROWEST: f64 = 0.5;
 /// About the width of a letter.
 const LETTER: f64 = 6.6;
 

@@ -4,11 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use clew_collect::config::{CollectConfig, OutputConfig};
+use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind};
 use clew_collect::{
-    AllSinks, BulkSink, CollectOptions, FileSink, FileSinkOptions, LineSink, Mode, Sink, StopToken,
+    AllSinks, BulkSink, FileSink, FileSinkOptions, HttpSink, LineSink, Sink, StopToken,
 };
+use clew_engine::Engine;
 use clew_platform::RealDisk;
+use tokio::runtime::Handle;
+
+use super::engine_sink::EngineSink;
 
 /// Reads a configuration.
 pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
@@ -16,41 +20,54 @@ pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let name = file.display().to_string();
     let variable = |name: &str| std::env::var(name).ok();
-    Ok(CollectConfig::parse(&name, &text, &variable)?)
+    let mut config = CollectConfig::parse(&name, &text, &variable)?;
+    config.read_tables(&RealDisk)?;
+    Ok(config)
 }
 
-/// The options of a run and where it sends to.
-pub(super) fn open(
-    file: &Path,
-    mode: Mode,
+/// The server that a collector runs in.
+pub(super) struct Host {
+    pub(super) engine: Engine,
+    pub(super) runtime: Handle,
+}
+
+/// Where a run sends to.
+pub(super) fn sinks(
+    config: &CollectConfig,
+    host: Option<&Host>,
     stop: &StopToken,
-) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
-    let config = read(file)?;
-    let options = config.options(mode)?;
-    let sinks = config.outputs.iter().map(|output| sink(output, stop));
+) -> anyhow::Result<Box<dyn Sink>> {
+    let sinks = config.outputs.iter().map(|output| sink(output, host, stop));
     let mut sinks = sinks.collect::<anyhow::Result<Vec<_>>>()?;
-    let sink = match sinks.len() {
+    Ok(match sinks.len() {
         1 => sinks.remove(0),
-        _ => Box::new(AllSinks(sinks)),
-    };
-    Ok((options, sink))
+        _ => Box::new(AllSinks::new(sinks)),
+    })
 }
 
-fn sink(output: &OutputConfig, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>> {
-    Ok(match output {
-        OutputConfig::Bulk(output) => {
-            let sink = BulkSink::new(output.options(super::login()?), stop.clone())
-                .with_context(|| format!("cannot send to {}", output.url))?;
-            match &output.buffer {
-                None => Box::new(sink),
-                Some(buffer) => {
-                    let disk = Arc::new(RealDisk);
-                    Box::new(buffer.open(disk, Box::new(sink), stop.clone())?)
-                }
-            }
+fn sink(
+    output: &OutputConfig,
+    host: Option<&Host>,
+    stop: &StopToken,
+) -> anyhow::Result<Box<dyn Sink>> {
+    Ok(match (&output.kind, host) {
+        (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
+            let (engine, runtime) = (engine.clone(), runtime.clone());
+            let sink = EngineSink::new(engine, &output.index, runtime, stop.clone());
+            buffered(output.buffer.as_ref(), sink, stop)?
         }
-        OutputConfig::Stdout => Box::new(LineSink::new(std::io::stdout())),
-        OutputConfig::File(file) => {
+        (OutputKind::Bulk(output), _) => {
+            let sink = BulkSink::new(output.options(super::login()?), stop.clone())
+                .with_context(|| format!("cannot send to {}", output.url()))?;
+            buffered(output.buffer.as_ref(), sink, stop)?
+        }
+        (OutputKind::Http(output), _) => {
+            let sink = HttpSink::new(output.options(), stop.clone())
+                .with_context(|| format!("cannot send to {}", output.url))?;
+            buffered(output.buffer.as_ref(), sink, stop)?
+        }
+        (OutputKind::Stdout, _) => Box::new(LineSink::new(std::io::stdout())),
+        (OutputKind::File(file), _) => {
             let options = FileSinkOptions {
                 path: std::path::absolute(&file.path)
                     .with_context(|| format!("cannot find {}", file.path.display()))?,
@@ -62,4 +79,17 @@ fn sink(output: &OutputConfig, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>
             Box::new(FileSink::new(Arc::new(RealDisk), options))
         }
     })
+}
+
+/// A sink with the buffer in front of it that is asked for.
+fn buffered(
+    buffer: Option<&BufferConfig>,
+    sink: impl Sink + Send + 'static,
+    stop: &StopToken,
+) -> anyhow::Result<Box<dyn Sink>> {
+    let Some(buffer) = buffer else {
+        return Ok(Box::new(sink));
+    };
+    let disk = Arc::new(RealDisk);
+    Ok(Box::new(buffer.open(disk, Box::new(sink), stop.clone())?))
 }
