@@ -75,6 +75,8 @@ pub(crate) enum Taken {
     AsPlain,
     /// By nobody: a processor drops it.
     Dropped,
+    /// By nobody: no output's condition holds for it.
+    ByNoOutput,
 }
 
 /// Turns lines into events.
@@ -117,25 +119,17 @@ impl Encoder {
     ) -> Taken {
         let text = text_of(line);
         let taken = self.parse(&text, parser);
-        let told = self.record.timestamp_ms.or(line.time_ms);
-        let timestamp = told.unwrap_or(self.times.now_ms);
+        let timestamp = self.timestamp_ms(line);
         event.timestamp = EpochMillis(timestamp);
         event.set_id(origin.key, line.offset, line.checksum);
         let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
             self.write(&text, (parser, taken), (line, origin), event);
             return taken;
         };
-        let given = Given {
-            line,
-            parser,
-            record: &self.record,
-            host: &self.host_json,
-            place: (origin.place, &origin.place_json),
-            key: origin.key,
-            timestamp_ms: timestamp,
-        };
+        let known = (&self.record, self.host_json.as_str(), timestamp);
+        let given = given((line, parser, origin), known);
         let now_ms = self.times.now_ms;
-        let taken = planned.encode(&text, (taken, &given), now_ms, &mut event.document);
+        let taken = planned.encode(&text, (taken, &given), now_ms, event);
         event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(timestamp));
         taken
     }
@@ -149,18 +143,18 @@ impl Encoder {
     ) -> Option<(&mut Planned, bool)> {
         let text = text_of(line);
         let taken = self.parse(&text, parser);
-        let given = Given {
-            line,
-            parser,
-            record: &self.record,
-            host: &self.host_json,
-            place: (origin.place, &origin.place_json),
-            key: origin.key,
-            timestamp_ms: self.record.timestamp_ms.unwrap_or(self.times.now_ms),
-        };
+        let timestamp = self.timestamp_ms(line);
+        let known = (&self.record, self.host_json.as_str(), timestamp);
+        let given = given((line, parser, origin), known);
         let planned = self.plans.get_mut(origin.plan)?.as_mut()?;
         let begun = planned.begin(&text, &given);
         Some((planned, taken == Taken::AsPlain || begun.is_err()))
+    }
+
+    /// What the line says, or else what its container's runtime says, or else now.
+    fn timestamp_ms(&self, line: &Line<'_>) -> i64 {
+        let told = self.record.timestamp_ms.or(line.time_ms);
+        told.unwrap_or(self.times.now_ms)
     }
 
     /// Fills the record by the parser, or as plain text where that refuses.
@@ -222,6 +216,22 @@ impl Encoder {
         }
         push_members(out, b",", self.record.fields.bytes());
         out.push(b'}');
+    }
+}
+
+/// What processors are given: the line, and what is known of it (its record, the host as JSON, its time).
+fn given<'a>(
+    (line, parser, origin): (&'a Line<'a>, ParserName, &'a Origin),
+    (record, host, timestamp_ms): (&'a Record, &'a str, i64),
+) -> Given<'a> {
+    Given {
+        line,
+        parser,
+        record,
+        host,
+        place: (origin.place, &origin.place_json),
+        key: origin.key,
+        timestamp_ms,
     }
 }
 

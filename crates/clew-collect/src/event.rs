@@ -4,6 +4,38 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EpochMillis(pub i64);
 
+/// Some of a run's outputs, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputSet(u64);
+
+impl OutputSet {
+    /// Outputs that can be told apart.
+    pub const OUTPUTS_MAX: usize = 64;
+    /// Every output.
+    pub const ALL: OutputSet = OutputSet(u64::MAX);
+    /// None of them.
+    pub const NONE: OutputSet = OutputSet(0);
+
+    /// The same and this one.
+    #[must_use]
+    pub fn with(self, output: usize) -> Self {
+        debug_assert!(output < OutputSet::OUTPUTS_MAX);
+        OutputSet(self.0 | 1 << output)
+    }
+
+    /// Whether this one is among them.
+    pub fn has(self, output: usize) -> bool {
+        self.0 >> output & 1 == 1
+    }
+}
+
+impl Default for OutputSet {
+    /// Every output: to be sent to some only is the exception.
+    fn default() -> Self {
+        OutputSet::ALL
+    }
+}
+
 /// One log event, ready to be sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
@@ -13,6 +45,8 @@ pub struct Event {
     pub timestamp: EpochMillis,
     /// A JSON object on one line.
     pub document: Vec<u8>,
+    /// Which of the run's outputs take it.
+    pub outputs: OutputSet,
 }
 
 impl Event {
@@ -80,6 +114,7 @@ impl Batch {
         }
         let event = &mut self.events[self.used];
         event.document.clear();
+        event.outputs = OutputSet::ALL;
         event
     }
 

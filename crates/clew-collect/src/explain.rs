@@ -1,10 +1,12 @@
-//! What each step of the processors makes of a line, for whoever writes a configuration.
+//! What each step of the processors makes of the events of a file, for whoever writes a configuration.
 
 use clew_ingest::Flow;
 
-use crate::config::{ConfigError, ProcessorConfig};
 use crate::document::{Encoder, Line, Origin};
-use crate::options::ParserChoice;
+use crate::error::CollectError;
+use crate::event::OutputSet;
+use crate::input::{FileRules, Framing, Group, Rest, Stream};
+use crate::options::{CollectOptions, FileOptions, ParserChoice};
 use crate::parse::{ParserName, Times, choose};
 use crate::planned::Planned;
 
@@ -19,61 +21,107 @@ pub struct Explained {
     pub ended: Option<String>,
 }
 
-/// Shows what processors make of lines, one by one.
+/// One event and its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedEvent {
+    /// Its text, without what a container's runtime wraps it in.
+    pub text: String,
+    /// What each step made of it: the parser first, then every processor until one ends it, then the outputs, if they have
+    /// conditions.
+    pub steps: Vec<Explained>,
+}
+
+/// Shows what processors make of events, one by one.
 #[derive(Debug)]
 pub struct Explainer {
     encoder: Encoder,
     parser: ParserName,
-    offset: u64,
+    framing: Framing,
+    bytes_max: usize,
+    origin: Origin,
+    outputs: usize,
 }
 
 impl Explainer {
-    /// Compiles processors; the parser is chosen by some of the lines, unless it is named.
+    /// Compiles the processors of one input of a run; the parser is chosen by some of the file's bytes, unless it is named.
     ///
     /// # Errors
-    /// What is wrong with a processor.
+    /// What is wrong with a processor, a condition or an option.
     pub fn new(
-        parse: ParserChoice,
-        processors: &[ProcessorConfig],
-        (path, sample): (&str, &str),
+        options: &CollectOptions,
+        input: usize,
+        (path, bytes): (&str, &[u8]),
         mut times: Times,
-    ) -> Result<Self, ConfigError> {
-        let parser = match parse {
-            ParserChoice::Named(parser) => parser,
-            ParserChoice::Auto => choose(path, sample, &mut times).unwrap_or(ParserName::Plain),
+    ) -> Result<Self, CollectError> {
+        let file = options.files.iter().find(|file| file.plan == input);
+        let mut file = file.cloned().unwrap_or(FileOptions::new(Vec::new()));
+        if let Some(feed) = options.feeds.iter().find(|feed| feed.plan == input) {
+            file.parse = feed.parse;
+            file.line_bytes_max = feed.line_bytes_max;
+        }
+        let rules = FileRules::new(&file)?;
+        let encoding = rules.encoding(bytes);
+        let parser = match file.parse {
+            ParserChoice::Named(parser) => Some(parser),
+            ParserChoice::Auto => {
+                let sample = rules.sample(encoding, bytes, true).unwrap_or_default();
+                choose(path, &sample, &mut times)
+            }
         };
-        let planned = Planned::compile(processors)?;
+        let parser = parser.unwrap_or(ParserName::Plain);
+        let processors = options.processors.get(input).map_or(&[][..], Vec::as_slice);
+        let planned = Planned::compile(processors, &options.outputs)?;
         Ok(Explainer {
             encoder: Encoder::new("localhost", times).with_plans(vec![Some(planned)]),
             parser,
-            offset: 0,
+            framing: rules.framing(encoding, parser),
+            bytes_max: file.line_bytes_max,
+            origin: Origin::new(path, 0),
+            outputs: options.outputs.len(),
         })
     }
 
-    /// What each step makes of a line: the parser first, then every processor until one ends it.
-    pub fn explain(&mut self, path: &str, text: &str) -> Vec<Explained> {
-        let line = Line {
-            bytes: text.as_bytes(),
-            offset: self.offset,
-            checksum: 0,
-            cut: false,
-            stream: None,
-            time_ms: None,
-        };
-        self.offset += text.len() as u64 + 1;
-        let origin = Origin::new(path, 0);
+    /// The first events of a file.
+    pub fn explain(&mut self, bytes: &[u8], events_max: usize) -> Vec<ExplainedEvent> {
+        let mut group = Group::default();
+        let mut events = Vec::new();
+        let mut at = 0;
+        let framing = self.framing.clone();
+        while framing.first(&bytes[at..], self.bytes_max, Rest::Ends, &mut group) {
+            for piece in &group.pieces {
+                if events.len() >= events_max {
+                    return events;
+                }
+                let text = group.bytes(piece, &bytes[at..]);
+                if text.trim_ascii().is_empty() {
+                    continue;
+                }
+                let line = Line {
+                    bytes: text,
+                    offset: (at + piece.place.start) as u64,
+                    checksum: 0,
+                    cut: piece.cut,
+                    stream: piece.stream.map(Stream::as_str),
+                    time_ms: piece.time_ms,
+                };
+                events.push(ExplainedEvent {
+                    text: String::from_utf8_lossy(text).into_owned(),
+                    steps: self.explain_line(&line),
+                });
+            }
+            at += group.end;
+        }
+        events
+    }
+
+    fn explain_line(&mut self, line: &Line<'_>) -> Vec<Explained> {
         let now_ms = self.encoder.times.now_ms;
-        let Some((planned, refused)) = self.encoder.begin(&line, self.parser, &origin) else {
+        let Some((planned, refused)) = self.encoder.begin(line, self.parser, &self.origin) else {
             return Vec::new();
-        };
-        let shown = |planned: &Planned| {
-            let mut out = Vec::new();
-            planned.plan.event.write(&mut out);
-            String::from_utf8_lossy(&out).into_owned()
         };
         let mut all = vec![Explained {
             step: self.parser.as_str().to_owned(),
-            document: shown(planned),
+            document: document(planned),
             ended: refused.then(|| "the parser cannot take the line".to_owned()),
         }];
         for number in 0..planned.plan.len() {
@@ -87,14 +135,37 @@ impl Explainer {
             let is_last = ended.is_some();
             all.push(Explained {
                 step: tag.map_or_else(|| name.to_owned(), |tag| format!("{name} [{tag}]")),
-                document: shown(planned),
+                document: document(planned),
                 ended,
             });
             if is_last {
                 break;
             }
         }
+        let is_dropped = all
+            .last()
+            .is_some_and(|last| last.ended.as_deref() == Some("dropped"));
+        if self.outputs > 0 && !is_dropped {
+            all.push(outputs(planned.outputs(), self.outputs));
+        }
         all
+    }
+}
+
+fn document(planned: &Planned) -> String {
+    let mut out = Vec::new();
+    planned.plan.event.write(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Which outputs take an event.
+fn outputs(taken: OutputSet, count: usize) -> Explained {
+    let taken = (0..count).filter(|output| taken.has(*output));
+    let taken: Vec<String> = taken.map(|output| format!("outputs[{output}]")).collect();
+    Explained {
+        step: "outputs".to_owned(),
+        ended: taken.is_empty().then(|| "no output takes it".to_owned()),
+        document: taken.join(" "),
     }
 }
 
@@ -103,46 +174,77 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::config::Definition;
+    use crate::input::Wrapping;
+
+    fn explain(options: &CollectOptions, bytes: &str) -> Vec<ExplainedEvent> {
+        let times = Times::new(jiff::tz::TimeZone::UTC);
+        let bytes = bytes.as_bytes();
+        let mut explainer = Explainer::new(options, 0, ("/l", bytes), times).unwrap();
+        explainer.explain(bytes, 10)
+    }
+
+    fn options(processors: &[serde_json::Value]) -> CollectOptions {
+        let mut options = CollectOptions::new(vec!["/l".into()], "r".into());
+        options.files[0].parse = ParserChoice::Named(ParserName::Plain);
+        let processors = processors.iter().cloned().map(Definition::unnamed);
+        options.processors = vec![processors.collect()];
+        options
+    }
 
     #[test]
     fn every_step_is_shown_until_one_ends_the_event() {
-        let processors = [
+        let mut options = options(&[
             json!({"dissect": {"field": "message", "pattern": "%{a} %{b}", "tag": "cut"}}),
             json!({"drop": {"if": {"equals": {"a": "x"}}}}),
             json!({"keep": {"field": "b"}}),
-        ];
-        let processors = processors.map(ProcessorConfig::unnamed);
-        let parse = ParserChoice::Named(ParserName::Plain);
-        let times = Times::new(jiff::tz::TimeZone::UTC);
-        let mut explainer = Explainer::new(parse, &processors, ("/l", ""), times).unwrap();
-        let mut steps = |text: &str| {
-            let all = explainer.explain("/l", text).into_iter();
+        ]);
+        let steps = |options: &CollectOptions, text: &str| {
+            let mut events = explain(options, text).into_iter();
+            let all = events.next().unwrap().steps.into_iter();
             let all = all.map(|one| (one.step, one.ended.unwrap_or_default()));
             all.collect::<Vec<_>>()
         };
         let step = |name: &str, ended: &str| (name.to_owned(), ended.to_owned());
+        let (first, cut) = (step("plain", ""), step("dissect [cut]", ""));
+        let (drop, keep) = (step("drop", ""), step("keep", ""));
+        let whole = [first.clone(), cut.clone(), drop, keep];
+        assert_eq!(steps(&options, "1 2"), whole);
+        let dropped = step("drop", "dropped");
         assert_eq!(
-            steps("1 2"),
-            [
-                step("plain", ""),
-                step("dissect [cut]", ""),
-                step("drop", ""),
-                step("keep", "")
-            ]
+            steps(&options, "x 2"),
+            [first.clone(), cut, dropped.clone()]
         );
-        assert_eq!(
-            steps("x 2"),
-            [
-                step("plain", ""),
-                step("dissect [cut]", ""),
-                step("drop", "dropped")
-            ]
-        );
-        assert_eq!(
-            steps("x"),
-            [step("plain", ""), step("dissect [cut]", "no_match")]
-        );
-        let last = explainer.explain("/l", "1 2").pop().unwrap();
+        let failed = step("dissect [cut]", "no_match");
+        assert_eq!(steps(&options, "x"), [first, failed]);
+        let last = explain(&options, "1 2").remove(0).steps.pop().unwrap();
         assert_eq!(last.document, r#"{"b":"2"}"#);
+        // And where it goes.
+        let when = Definition::unnamed(json!({"equals": {"b": 2}}));
+        options.outputs = vec![Some(when.clone()), None];
+        let last =
+            |options: &CollectOptions, text: &str| explain(options, text).remove(0).steps.pop();
+        assert_eq!(
+            last(&options, "1 2").unwrap().document,
+            "outputs[0] outputs[1]"
+        );
+        assert_eq!(last(&options, "1 3").unwrap().document, "outputs[1]");
+        assert_eq!(steps(&options, "x 2").last(), Some(&dropped));
+        options.outputs = vec![Some(when)];
+        let nowhere = last(&options, "1 3").unwrap();
+        assert_eq!(nowhere.ended.as_deref(), Some("no output takes it"));
+    }
+
+    #[test]
+    fn events_are_those_of_the_input_with_the_time_of_their_container() {
+        let mut options = options(&[json!({"keep": {"field": ["@timestamp", "stream"]}})]);
+        options.files[0].wrapping = Wrapping::Cri;
+        let text = "2016-10-06T00:07:09.794Z stderr P a \n\
+                    2016-10-06T00:07:09.795Z stderr F b\n";
+        let [event] = explain(&options, text).try_into().unwrap();
+        assert_eq!(event.text, "a b");
+        let last = event.steps.last().unwrap();
+        let expected = r#"{"@timestamp":"2016-10-06T00:07:09.794Z","stream":"stderr"}"#;
+        assert_eq!(last.document, expected);
     }
 }

@@ -66,8 +66,8 @@ mod status;
 pub use clew_ingest::{FailedLine, FailureCount, Times};
 pub use collector::{REPORT_FILES_MAX, World, run};
 pub use error::{CollectError, ErrorKind};
-pub use event::{EpochMillis, Event};
-pub use explain::{Explained, Explainer};
+pub use event::{EpochMillis, Event, OutputSet};
+pub use explain::{Explained, ExplainedEvent, Explainer};
 pub use feed::{FeedAddress, FeedOptions};
 pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
@@ -75,7 +75,8 @@ pub use parse::{ParserName, UnknownParser};
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,
-    Delivery, FileSink, FileSinkOptions, LineSink, Rejection, Sink, SinkError, WhenFull,
+    Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection, Sink,
+    SinkError, WhenFull,
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::ProcessorConfig;
+use crate::config::Definition;
 use crate::error::CollectError;
+use crate::event::OutputSet;
 use crate::feed::FeedOptions;
 use crate::input::{Encoding, Multiline, Wrapping};
 use crate::parse::ParserName;
@@ -122,7 +123,10 @@ pub struct CollectOptions {
     /// What is sent to the collector.
     pub feeds: Vec<FeedOptions>,
     /// What is made of events after their parser: lists, which inputs name by number.
-    pub processors: Vec<Vec<ProcessorConfig>>,
+    pub processors: Vec<Vec<Definition>>,
+    /// Which events each output takes, in the order of the outputs: those for which its condition holds, or all. Empty
+    /// where every output takes every event.
+    pub outputs: Vec<Option<Definition>>,
     /// The file that remembers how far each file was read.
     pub registry: PathBuf,
     /// Whether to wait for more.
@@ -147,6 +151,7 @@ impl CollectOptions {
             files: vec![FileOptions::new(paths)],
             feeds: Vec::new(),
             processors: Vec::new(),
+            outputs: Vec::new(),
             registry,
             mode: Mode::Once,
             host: machine_name(),
@@ -166,6 +171,9 @@ impl CollectOptions {
         let mut limits = self.feeds.iter().map(|feed| feed.line_bytes_max);
         if !limits.all(|bytes| LINE_BYTES.contains(&bytes)) {
             return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
+        }
+        if self.outputs.len() > OutputSet::OUTPUTS_MAX {
+            return refuse("outputs", "has more than 64 members");
         }
         if self.registry.file_name().is_none() {
             return refuse("registry", "does not name a file");

@@ -3,8 +3,9 @@
 
 use clew_ingest::{Flow, Plan, Reason, Slot, Span, Value};
 
-use crate::config::{ConfigError, ProcessorConfig};
+use crate::config::{ConfigError, Definition};
 use crate::document::{Line, Place, Taken};
+use crate::event::{Event, OutputSet};
 use crate::parse::{ParserName, Record};
 
 /// The plan of one input.
@@ -12,6 +13,8 @@ use crate::parse::{ParserName, Record};
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     slots: Slots,
+    /// For each output the number of its condition, if it has one; empty where every output takes every event.
+    outputs: Vec<Option<usize>>,
     /// Which origin the shared texts are of, and where they are.
     shared: Option<(u64, ParserName, Shared)>,
     /// The place of them, as JSON: senders of one input share its number.
@@ -59,8 +62,11 @@ pub(crate) struct Given<'a> {
 }
 
 impl Planned {
-    /// Compiles processors.
-    pub(crate) fn compile(processors: &[ProcessorConfig]) -> Result<Self, ConfigError> {
+    /// Compiles processors, and the conditions of outputs.
+    pub(crate) fn compile(
+        processors: &[Definition],
+        outputs: &[Option<Definition>],
+    ) -> Result<Self, ConfigError> {
         let mut plan = Plan::default();
         let mut slot = |path| plan.slot(path).expect("there are few names yet");
         let slots = Slots {
@@ -77,12 +83,23 @@ impl Planned {
             stream: slot("stream"),
         };
         for processor in processors {
-            plan.add(&processor.definition)
+            plan.add(&processor.written)
                 .map_err(|error| processor.wrong(&error.to_string()))?;
         }
+        let mut conditions = 0..;
+        let mut number = |condition: &Option<Definition>| {
+            let Some(condition) = condition else {
+                return Ok(None);
+            };
+            plan.add_condition(&condition.written)
+                .map_err(|error| condition.wrong(&error.to_string()))?;
+            Ok(conditions.next())
+        };
+        let outputs = outputs.iter().map(&mut number).collect::<Result<_, _>>()?;
         Ok(Planned {
             plan,
             slots,
+            outputs,
             shared: None,
             shared_place: String::new(),
         })
@@ -94,7 +111,7 @@ impl Planned {
         text: &str,
         (mut taken, given): (Taken, &Given<'_>),
         now_ms: i64,
-        document: &mut Vec<u8>,
+        event: &mut Event,
     ) -> Taken {
         if self.begin(text, given).is_err() {
             taken = Taken::AsPlain;
@@ -111,7 +128,25 @@ impl Planned {
                 .event
                 .put(self.slots.parse_error, Value::Bool(true));
         }
-        self.plan.event.write(document);
+        event.outputs = self.outputs();
+        if event.outputs == OutputSet::NONE {
+            return Taken::ByNoOutput;
+        }
+        self.plan.event.write(&mut event.document);
+        taken
+    }
+
+    /// Which outputs take the event as it is now.
+    pub(crate) fn outputs(&mut self) -> OutputSet {
+        if self.outputs.is_empty() {
+            return OutputSet::ALL;
+        }
+        let mut taken = OutputSet::NONE;
+        for (output, condition) in self.outputs.iter().enumerate() {
+            if condition.is_none_or(|number| self.plan.holds(number)) {
+                taken = taken.with(output);
+            }
+        }
         taken
     }
 

@@ -36,6 +36,8 @@ pub struct Counters {
     pub parse_errors: u64,
     /// Lines that a processor dropped.
     pub events_dropped: u64,
+    /// Events for which no output's condition holds; they are sent nowhere.
+    pub events_unrouted: u64,
     /// Lines that came as datagrams while there was no room for them.
     pub lines_dropped: u64,
     /// Lines that were cut because they were too long.
@@ -60,6 +62,7 @@ impl Counters {
         self.lines_truncated += u64::from(line.cut);
         match encoder.encode(line, parser, origin, batch.slot()) {
             Taken::Dropped => self.events_dropped += 1,
+            Taken::ByNoOutput => self.events_unrouted += 1,
             taken @ (Taken::ByItsParser | Taken::AsPlain) => {
                 self.parse_errors += u64::from(taken == Taken::AsPlain);
                 batch.commit();

@@ -178,6 +178,7 @@ fn batch(ids: &str) -> Vec<Event> {
             id: id.to_owned(),
             timestamp: EpochMillis(0),
             document: format!("{{\"message\":\"{id}\"}}").into_bytes(),
+            ..Event::default()
         })
         .collect()
 }

@@ -14,7 +14,7 @@ use clew_platform::{Clock, Disk, TEMPORARY_SUFFIX};
 use jiff::tz::TimeZone;
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::config::{ConfigError, ProcessorConfig};
+use crate::config::{ConfigError, Definition};
 use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
 use crate::error::CollectError;
@@ -469,11 +469,12 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// The compiled processors of each list.
+/// The compiled processors of each list, with the conditions of outputs behind them.
 fn plans(options: &CollectOptions) -> Result<Vec<Option<Planned>>, CollectError> {
-    let plan = |list: &Vec<ProcessorConfig>| match list.is_empty() {
+    let is_routed = !options.outputs.is_empty();
+    let plan = |list: &Vec<Definition>| match list.is_empty() && !is_routed {
         true => Ok(None),
-        false => Planned::compile(list).map(Some),
+        false => Planned::compile(list, &options.outputs).map(Some),
     };
     let plans: Result<_, ConfigError> = options.processors.iter().map(plan).collect();
     Ok(plans?)

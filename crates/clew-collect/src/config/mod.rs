@@ -23,7 +23,9 @@ mod section;
 mod source;
 
 pub use input::{FileInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput};
-pub use output::{BufferConfig, BulkOutput, Compression, FileOutput, OutputConfig};
+pub use output::{
+    BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
+};
 pub use section::ConfigError;
 
 use std::path::PathBuf;
@@ -33,12 +35,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::CollectError;
+use crate::event::OutputSet;
 use crate::feed::FeedOptions;
 use crate::options::{CollectOptions, FileOptions, Mode};
 use section::{Section, take_list};
 use source::Source;
 
-/// Inputs, and outputs, of one file.
+/// Inputs, or processors, of one file.
 const ITEMS_MAX: usize = 1000;
 
 /// A configuration file, read and checked.
@@ -49,8 +52,8 @@ pub struct CollectConfig {
     /// What is read.
     pub inputs: Vec<InputConfig>,
     /// What is made of every event, after the processors of its input.
-    pub processors: Vec<ProcessorConfig>,
-    /// Where events go: all of them to each.
+    pub processors: Vec<Definition>,
+    /// Where events go: to each output those for which its condition holds, or all.
     pub outputs: Vec<OutputConfig>,
 }
 
@@ -82,11 +85,11 @@ impl Default for General {
     }
 }
 
-/// One processor as it is written: its name and its parameters.
+/// A processor or a condition as it is written, to be understood by whoever compiles it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProcessorConfig {
+pub struct Definition {
     /// `{name: {parameters}}`.
-    pub definition: Value,
+    pub written: Value,
     /// The file that it is from.
     pub file: String,
     /// Where it stands in it, for what is wrong with it.
@@ -95,11 +98,11 @@ pub struct ProcessorConfig {
     pub line: Option<usize>,
 }
 
-impl ProcessorConfig {
-    /// Processors that no file has.
-    pub fn unnamed(definition: Value) -> Self {
-        ProcessorConfig {
-            definition,
+impl Definition {
+    /// A processor that no file has.
+    pub fn unnamed(written: Value) -> Self {
+        Definition {
+            written,
             file: String::new(),
             place: "processors".to_owned(),
             line: None,
@@ -130,7 +133,7 @@ impl CollectConfig {
         let source = Source::new(name, text);
         let mut root = Section::root(&source, source.tree(variable)?)?;
         let inputs = take_list(&mut root, "inputs", ITEMS_MAX)?;
-        let outputs = take_list(&mut root, "outputs", ITEMS_MAX)?;
+        let outputs = take_list(&mut root, "outputs", OutputSet::OUTPUTS_MAX)?;
         let processors = processors(&mut root)?;
         let general = root.read(&["inputs", "outputs", "processors"], &[])?;
         let config = CollectConfig {
@@ -184,6 +187,10 @@ impl CollectConfig {
                 }),
             }
         }
+        if self.outputs.iter().any(|output| output.when.is_some()) {
+            let conditions = self.outputs.iter().map(|output| output.when.clone());
+            options.outputs = conditions.collect();
+        }
         options.mode = mode;
         if let Some(host) = &general.host {
             options.host.clone_from(host);
@@ -196,15 +203,10 @@ impl CollectConfig {
 }
 
 /// The processors of a section, each with its place.
-fn processors(section: &mut Section<'_>) -> Result<Vec<ProcessorConfig>, ConfigError> {
+fn processors(section: &mut Section<'_>) -> Result<Vec<Definition>, ConfigError> {
     let items = take_list(section, "processors", ITEMS_MAX)?;
     let one = |item: Section<'_>| match item.len() {
-        1 => Ok(ProcessorConfig {
-            file: item.file(),
-            place: item.place(),
-            line: item.line(),
-            definition: item.into_value(),
-        }),
+        1 => Ok(item.into_definition()),
         _ => Err(item.wrong(None, "must be one processor: its name and its parameters")),
     };
     items.into_iter().map(one).collect()

@@ -1,23 +1,36 @@
 //! Where events go. A kind of output is a struct with its keys, a variant of [`OutputConfig`] and a line in `read`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
-use super::ConfigError;
 use super::section::Section;
+use super::{ConfigError, Definition};
 use crate::sink::{
-    BodyCompression, BufferOptions, BufferSink, BulkOptions, Sink, SinkError, WhenFull,
+    BodyCompression, BufferOptions, BufferSink, BulkOptions, HttpOptions, Sink, SinkError, WhenFull,
 };
 use crate::stop::StopToken;
 
-/// One output.
+/// One output: which events it takes, and where they go.
 #[derive(Clone, Debug, PartialEq)]
-pub enum OutputConfig {
+pub struct OutputConfig {
+    /// The condition under which it takes an event; without one it takes all.
+    pub when: Option<Definition>,
+    /// Where they go.
+    pub kind: OutputKind,
+}
+
+/// The kinds of outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OutputKind {
     /// A server that speaks OpenSearch's `_bulk`: `type: clew` or `type: opensearch`.
     Bulk(BulkOutput),
+    /// A server that takes JSON lines: `type: http`.
+    Http(HttpOutput),
     /// A file of JSON lines: `type: file`.
     File(FileOutput),
     /// JSON lines on standard output: `type: stdout`.
@@ -106,6 +119,51 @@ impl Default for BulkOutput {
     }
 }
 
+/// `type: http`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HttpOutput {
+    /// Where JSON lines are posted to.
+    pub url: String,
+    /// Further headers of every request.
+    pub headers: BTreeMap<String, String>,
+    /// An API key, sent as `Authorization: ApiKey KEY`.
+    pub api_key: Option<String>,
+    /// How requests are sent: `none`, `gzip` or `zstd`.
+    pub compression: Compression,
+    /// How long one request may take.
+    pub timeout_ms: u64,
+    /// A buffer on disk in front of it.
+    pub buffer: Option<BufferConfig>,
+}
+
+impl Default for HttpOutput {
+    fn default() -> Self {
+        HttpOutput {
+            url: String::new(),
+            headers: BTreeMap::new(),
+            api_key: None,
+            compression: Compression::None,
+            timeout_ms: 60_000,
+            buffer: None,
+        }
+    }
+}
+
+impl HttpOutput {
+    /// How its server is reached. The login that the environment has is for servers that speak `_bulk`, not for these.
+    pub fn options(&self) -> HttpOptions {
+        let headers = self.headers.clone();
+        HttpOptions {
+            headers: headers.into_iter().collect(),
+            authorization: self.api_key.as_ref().map(|key| format!("ApiKey {key}")),
+            compression: self.compression,
+            timeout: Duration::from_millis(self.timeout_ms),
+            ..HttpOptions::new(&self.url)
+        }
+    }
+}
+
 /// `type: file`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -134,20 +192,22 @@ impl Default for FileOutput {
     }
 }
 
-/// How renamed files are compressed.
+/// How renamed files, or bodies of requests, are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
     /// As they are.
     None,
-    /// gzip, `PATH.N.gz`.
+    /// gzip; files are `PATH.N.gz`.
     Gzip,
-    /// Zstandard, `PATH.N.zst`.
+    /// Zstandard; files are `PATH.N.zst`.
     Zstd,
 }
 
 /// The names of the kinds.
-const KINDS: [&str; 4] = ["clew", "opensearch", "file", "stdout"];
+const KINDS: [&str; 5] = ["clew", "opensearch", "http", "file", "stdout"];
+/// The keys of every kind.
+const COMMON: [&str; 2] = ["type", "when"];
 
 impl OutputConfig {
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
@@ -155,18 +215,22 @@ impl OutputConfig {
             let reason = format!("lacks [type], one of {}", KINDS.join(", "));
             return Err(section.wrong(None, reason));
         };
-        match &kind[..] {
-            "clew" | "opensearch" => section.read(&["type"], &[]).map(OutputConfig::Bulk),
-            "file" => section.read(&["type"], &["path"]).map(OutputConfig::File),
-            "stdout" => section
-                .read(&["type"], &[])
-                .map(|Nothing {}| OutputConfig::Stdout),
+        let when = section.take_definition("when");
+        let kind = match &kind[..] {
+            "clew" | "opensearch" => OutputKind::Bulk(section.read(&COMMON, &[])?),
+            "http" => OutputKind::Http(section.read(&COMMON, &["url"])?),
+            "file" => OutputKind::File(section.read(&COMMON, &["path"])?),
+            "stdout" => {
+                let Nothing {} = section.read(&COMMON, &[])?;
+                OutputKind::Stdout
+            }
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no output is called [{other}], did you mean [{nearest}]?");
-                Err(section.wrong(Some("type"), reason))
+                return Err(section.wrong(Some("type"), reason));
             }
-        }
+        };
+        Ok(OutputConfig { when, kind })
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::Definition;
 use super::source::{Part, Source, written};
 
 /// What is wrong with a configuration, and where.
@@ -73,20 +74,27 @@ impl<'a> Section<'a> {
         }
     }
 
-    pub(super) fn file(&self) -> String {
-        self.source.name().to_owned()
+    /// Takes a key whose value somebody else reads.
+    pub(super) fn take_definition(&mut self, key: &str) -> Option<Definition> {
+        let written = self.take(key)?;
+        let mut path = self.path.clone();
+        path.push(Part::Key(key.to_owned()));
+        Some(self.definition(&path, written))
     }
 
-    pub(super) fn place(&self) -> String {
-        written(&self.path)
+    /// All of it, for somebody else to read.
+    pub(super) fn into_definition(mut self) -> Definition {
+        let written = Value::Object(std::mem::take(&mut self.members));
+        self.definition(&self.path, written)
     }
 
-    pub(super) fn line(&self) -> Option<usize> {
-        self.source.line_of(&self.path)
-    }
-
-    pub(super) fn into_value(self) -> Value {
-        Value::Object(self.members)
+    fn definition(&self, path: &[Part], value: Value) -> Definition {
+        Definition {
+            written: value,
+            file: self.source.name().to_owned(),
+            place: written(path),
+            line: self.source.line_of(path),
+        }
     }
 
     /// What is wrong with the section, or with one of its keys.

@@ -1,9 +1,10 @@
 //! What is done with the files of one input: its options, checked and made ready.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::frame::{Encoding, Framing, Joiner};
+use super::frame::{Encoding, Framing, Group, Joiner, Rest};
 use super::glob::path_matches;
 use crate::error::CollectError;
 use crate::options::FileOptions;
@@ -11,6 +12,9 @@ use crate::parse::ParserName;
 
 /// The longest wait for the rest of a container's line where no other time is given.
 const PART_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Bytes of a file that its parser is chosen by.
+const SAMPLE_BYTES_MAX: usize = 64 << 10;
 
 /// The rules of one input.
 #[derive(Debug)]
@@ -63,5 +67,35 @@ impl FileRules {
     /// How the events of a file with this parser are told apart.
     pub(crate) fn framing(&self, encoding: Encoding, parser: ParserName) -> Framing {
         Framing::new(self.joiner.clone(), self.options.wrapping, encoding, parser)
+    }
+
+    /// The text of the first lines of a file, without what they are wrapped in, by which its parser is chosen; nothing
+    /// while there is no whole line, unless nothing more comes.
+    pub(crate) fn sample(&self, encoding: Encoding, data: &[u8], last: bool) -> Option<String> {
+        let framing = self.framing(encoding, ParserName::Plain);
+        if !framing.decodes() {
+            let range = sample_range(data, last)?;
+            return Some(String::from_utf8_lossy(&data[range]).into_owned());
+        }
+        let data = &data[..data.len().min(SAMPLE_BYTES_MAX)];
+        let mut group = Group::default();
+        let (mut at, mut text) = (0, Vec::new());
+        let bytes_max = self.options.line_bytes_max;
+        while framing.first(&data[at..], bytes_max, Rest::Quiet, &mut group) {
+            text.extend_from_slice(&group.text);
+            text.push(b'\n');
+            at += group.end;
+        }
+        (at > 0 || last).then(|| String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// The whole lines at the start of a file.
+fn sample_range(data: &[u8], last: bool) -> Option<Range<usize>> {
+    let start = &data[..data.len().min(SAMPLE_BYTES_MAX)];
+    match memchr::memrchr(b'\n', start) {
+        Some(end) => Some(0..end + 1),
+        None if last || data.len() > SAMPLE_BYTES_MAX => Some(0..start.len()),
+        None => None,
     }
 }

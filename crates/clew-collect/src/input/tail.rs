@@ -3,13 +3,12 @@
 //! A tail moves its own position only; the registry follows when the events were acknowledged.
 
 use std::io;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::file_system::{self, FileId, Stat};
-use super::frame::{Content, Encoding, Framing, Group, Rest, Stream, cut_point};
+use super::frame::{Encoding, Framing, Group, Rest, Stream, cut_point};
 use super::rules::FileRules;
 use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin};
@@ -22,8 +21,6 @@ use crate::registry::Slot;
 
 /// Bytes asked for at once; a window grows beyond it only for a longer record.
 const WINDOW_BYTES: usize = 256 << 10;
-/// Bytes of a file that its parser is chosen by.
-const SAMPLE_BYTES_MAX: usize = 64 << 10;
 
 /// What reading needs beside the file; shared by all tails.
 pub(crate) struct Fill<'a> {
@@ -248,10 +245,7 @@ impl Tail {
                 checksum = crc32c::crc32c_append(checksum, &rest[summed..piece.place.end]);
                 summed = piece.place.end;
                 let line = Line {
-                    bytes: match &piece.content {
-                        Content::Window(range) => &rest[range.clone()],
-                        Content::Text(range) => &group.text[range.clone()],
-                    },
+                    bytes: group.bytes(piece, rest),
                     offset: self.read.offset + (passed + piece.place.start) as u64,
                     checksum,
                     cut: piece.cut,
@@ -352,25 +346,6 @@ impl Tail {
         fill.counters.take(line, parser, &self.origin, into);
     }
 
-    /// The text of the first lines, without what they are wrapped in.
-    fn sample(&self, data: &[u8], last: bool) -> Option<String> {
-        let framing = self.rules.framing(self.encoding, ParserName::Plain);
-        if !framing.decodes() {
-            let range = sample_range(data, last)?;
-            return Some(String::from_utf8_lossy(&data[range]).into_owned());
-        }
-        let data = &data[..data.len().min(SAMPLE_BYTES_MAX)];
-        let mut group = Group::default();
-        let (mut at, mut text) = (0, Vec::new());
-        let bytes_max = self.rules.options.line_bytes_max;
-        while framing.first(&data[at..], bytes_max, Rest::Quiet, &mut group) {
-            text.extend_from_slice(&group.text);
-            text.push(b'\n');
-            at += group.end;
-        }
-        (at > 0 || last).then(|| String::from_utf8_lossy(&text).into_owned())
-    }
-
     /// The parser, chosen by the first whole lines if need be. `None` when there are none yet.
     fn choose_parser(
         &mut self,
@@ -383,7 +358,7 @@ impl Tail {
                 ParserChoice::Named(parser) => Some(parser),
                 ParserChoice::Auto => {
                     let last = rest == Rest::Ends;
-                    let sample = self.sample(data, last)?;
+                    let sample = self.rules.sample(self.encoding, data, last)?;
                     let path = self.path.to_str().unwrap_or("");
                     let chosen = choose(path, &sample, &mut fill.encoder.times);
                     chosen.or(last.then_some(ParserName::Plain))
@@ -399,14 +374,4 @@ struct Window<'a> {
     bytes: &'a [u8],
     lead: usize,
     rest: Rest,
-}
-
-/// The whole lines at the start of a file.
-fn sample_range(data: &[u8], last: bool) -> Option<Range<usize>> {
-    let start = &data[..data.len().min(SAMPLE_BYTES_MAX)];
-    match memchr::memrchr(b'\n', start) {
-        Some(end) => Some(0..end + 1),
-        None if last || data.len() > SAMPLE_BYTES_MAX => Some(0..start.len()),
-        None => None,
-    }
 }

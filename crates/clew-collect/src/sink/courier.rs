@@ -9,6 +9,7 @@ use std::time::Duration;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Compression;
 use crate::stop::StopToken;
 
 /// How often a waiting collector looks at the stop token.
@@ -19,8 +20,17 @@ const STOP_GRACE: Duration = Duration::from_millis(100);
 /// Replies longer than this are not read to their end, and so count as broken.
 const REPLY_BYTES_MAX: u64 = 64 << 20;
 
+/// What the server answered.
+#[derive(Debug, Default)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// How long it asks to be left alone.
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: Vec<u8>,
+}
+
 /// What the server answered, or why it did not.
-pub(crate) type Exchange = Result<(u16, Vec<u8>), String>;
+pub(crate) type Exchange = Result<Reply, String>;
 
 /// A running thread with one connection. Dropping it lets the thread end after its exchange.
 #[derive(Debug)]
@@ -35,10 +45,12 @@ pub(crate) struct Address {
     pub(crate) url: String,
     pub(crate) timeout: Duration,
     pub(crate) authorization: Option<String>,
-    pub(crate) compression: BodyCompression,
+    pub(crate) compression: Compression,
+    /// Besides those that every request has, or instead of them.
+    pub(crate) headers: Vec<(String, String)>,
 }
 
-/// How bodies are sent.
+/// How bodies of `_bulk` are sent: servers that speak it know nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BodyCompression {
@@ -47,6 +59,15 @@ pub enum BodyCompression {
     None,
     /// gzip, fast: a fifth of the bytes, for some processor time.
     Gzip,
+}
+
+impl From<BodyCompression> for Compression {
+    fn from(compression: BodyCompression) -> Self {
+        match compression {
+            BodyCompression::None => Compression::None,
+            BodyCompression::Gzip => Compression::Gzip,
+        }
+    }
 }
 
 impl Courier {
@@ -97,35 +118,58 @@ impl Courier {
 }
 
 fn post(agent: &ureq::Agent, address: &Address, body: &[u8], packed: &mut Vec<u8>) -> Exchange {
-    let mut request = agent
-        .post(&address.url)
-        .header("Content-Type", "application/x-ndjson");
+    let mut request = agent.post(&address.url);
+    let is_typed = |(name, _): &(String, String)| name.eq_ignore_ascii_case("content-type");
+    if !address.headers.iter().any(is_typed) {
+        request = request.header("Content-Type", "application/x-ndjson");
+    }
+    for (name, value) in &address.headers {
+        request = request.header(name, value);
+    }
     if let Some(authorization) = &address.authorization {
         request = request.header("Authorization", authorization);
     }
     let sent = match address.compression {
-        BodyCompression::None => request.send(body),
-        BodyCompression::Gzip => {
-            pack(body, packed).map_err(|error| error.to_string())?;
+        Compression::None => request.send(body),
+        Compression::Gzip => {
+            gzip(body, packed).map_err(|error| error.to_string())?;
             request.header("Content-Encoding", "gzip").send(&packed[..])
+        }
+        Compression::Zstd => {
+            zstd(body, packed).map_err(|error| error.to_string())?;
+            request.header("Content-Encoding", "zstd").send(&packed[..])
         }
     };
     let mut response = sent.map_err(|error| error.to_string())?;
     let status = response.status().as_u16();
-    let reply = response
+    let asked = response.headers().get("retry-after");
+    let seconds = asked.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let body = response
         .body_mut()
         .with_config()
         .limit(REPLY_BYTES_MAX)
-        .read_to_vec();
-    reply
-        .map(|reply| (status, reply))
-        .map_err(|error| format!("reply broken off: {error}"))
+        .read_to_vec()
+        .map_err(|error| format!("reply broken off: {error}"))?;
+    Ok(Reply {
+        status,
+        retry_after: seconds.map(Duration::from_secs),
+        body,
+    })
 }
 
 /// Compresses into a buffer that is used again and again.
-fn pack(body: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
+fn gzip(body: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
     packed.clear();
     let mut encoder = GzEncoder::new(packed, flate2::Compression::fast());
     encoder.write_all(body)?;
     encoder.finish().map(drop)
+}
+
+/// As [`gzip`], by Zstandard at its fastest ordinary level.
+fn zstd(body: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
+    packed.clear();
+    packed.resize(zstd::zstd_safe::compress_bound(body.len()), 0);
+    let bytes = zstd::bulk::compress_to_buffer(body, &mut packed[..], 1)?;
+    packed.truncate(bytes);
+    Ok(())
 }

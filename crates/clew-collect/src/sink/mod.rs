@@ -8,13 +8,16 @@ mod bulk;
 mod bulk_reply;
 mod courier;
 mod file;
+mod http;
 mod lines;
+mod posting;
 
 pub use all::AllSinks;
 pub use buffer::{BufferCounts, BufferOptions, BufferSink, WhenFull};
 pub use bulk::{BulkOptions, BulkSink};
 pub use courier::BodyCompression;
 pub use file::{FileSink, FileSinkOptions};
+pub use http::{HttpOptions, HttpSink};
 pub use lines::LineSink;
 
 use crate::event::Event;
@@ -56,7 +59,7 @@ pub enum SinkError {
     #[error("stopped before the batch was delivered")]
     Stopped,
     /// The server refuses such requests altogether (credentials, address).
-    #[error("the server refuses bulk requests with status {status}: {reason}")]
+    #[error("the server refuses requests with status {status}: {reason}")]
     Refused {
         /// The HTTP status.
         status: u16,

@@ -1,5 +1,5 @@
-//! `if:` of a step: whether it is done for an event. The words are those of Beats: `equals`, `contains`, `regexp`, `range`,
-//! `has_fields`, `and`, `or`, `not`.
+//! Conditions on an event: `if:` of a step, and whatever else depends on what an event says. The words are those of Beats:
+//! `equals`, `contains`, `regexp`, `range`, `has_fields`, `and`, `or`, `not`.
 
 use memchr::memmem::Finder;
 use regex::Regex;
@@ -219,5 +219,5 @@ fn only(written: &Json) -> Option<(&str, &Json)> {
 }
 
 fn refused(reason: &str) -> DefinitionError {
-    DefinitionError::refused("if", reason)
+    DefinitionError::malformed(reason)
 }

@@ -48,6 +48,7 @@ use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot};
 use crate::pipeline::Flow;
 
+use condition::Condition;
 use failures::Failures;
 use step::{Guarded, Work};
 
@@ -57,6 +58,7 @@ pub struct Plan {
     /// The event; between [`Event::begin`] and [`Event::write`] it is the present line's.
     pub event: Event,
     steps: Vec<Guarded>,
+    conditions: Vec<Condition>,
     work: Work,
     failures: Failures,
 }
@@ -78,6 +80,22 @@ impl Plan {
         let step = read::Reader::new(&mut self.event).one(definition)?;
         self.steps.push(step);
         Ok(())
+    }
+
+    /// Adds a condition that whoever runs the plan asks for afterwards; the first one has the number 0.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add_condition(&mut self, written: &Json) -> Result<(), DefinitionError> {
+        let condition = Condition::parse(&mut self.event, written)?;
+        self.conditions.push(condition);
+        Ok(())
+    }
+
+    /// Whether a condition holds for the event as it is now. None has an unknown number.
+    pub fn holds(&mut self, number: usize) -> bool {
+        let condition = self.conditions.get(number);
+        condition.is_some_and(|condition| condition.holds(&mut self.event))
     }
 
     /// Whether it has no steps.

@@ -79,7 +79,10 @@ impl<'e> Reader<'e> {
         config.remove("description");
         let condition = match config.remove("if") {
             None => None,
-            Some(written) => Some(Condition::parse(self.event, &written)?),
+            Some(written) => {
+                let read = Condition::parse(self.event, &written);
+                Some(read.map_err(|error| DefinitionError::refused("if", error))?)
+            }
         };
         let tag = optional(config, "tag")?;
         let ignore_failure = flag(config, "ignore_failure", false)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use clew_collect::config::{Compression, ProcessorConfig};
+use clew_collect::config::{Compression, Definition};
 use clew_collect::{
     CollectOptions, FileSink, FileSinkOptions, NoProgress, ParserChoice, StopToken, World,
 };
@@ -50,10 +50,7 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
     let parse: ParserChoice = bench.parse.parse()?;
     let processors: Vec<Value> = serde_yaml_ng::from_str(&bench.processors)
         .context("the processors are not a list of YAML")?;
-    let processors: Vec<ProcessorConfig> = processors
-        .into_iter()
-        .map(ProcessorConfig::unnamed)
-        .collect();
+    let processors: Vec<Definition> = processors.into_iter().map(Definition::unnamed).collect();
     let mut rounds = Vec::new();
     for _ in 0..bench.rounds.max(1) {
         rounds.push(round(bench, parse, &processors)?);
@@ -87,7 +84,7 @@ fn rate(round: &Round) -> f64 {
 fn round(
     bench: &CollectBench,
     parse: ParserChoice,
-    processors: &[ProcessorConfig],
+    processors: &[Definition],
 ) -> anyhow::Result<Round> {
     let folder = bench
         .dir

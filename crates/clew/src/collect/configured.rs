@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use clew_collect::config::{CollectConfig, OutputConfig};
+use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind};
 use clew_collect::{
-    AllSinks, BulkSink, CollectOptions, FileSink, FileSinkOptions, LineSink, Mode, Sink, StopToken,
+    AllSinks, BulkSink, CollectOptions, FileSink, FileSinkOptions, HttpSink, LineSink, Mode, Sink,
+    StopToken,
 };
 use clew_platform::RealDisk;
 
@@ -31,26 +32,25 @@ pub(super) fn open(
     let mut sinks = sinks.collect::<anyhow::Result<Vec<_>>>()?;
     let sink = match sinks.len() {
         1 => sinks.remove(0),
-        _ => Box::new(AllSinks(sinks)),
+        _ => Box::new(AllSinks::new(sinks)),
     };
     Ok((options, sink))
 }
 
 fn sink(output: &OutputConfig, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>> {
-    Ok(match output {
-        OutputConfig::Bulk(output) => {
+    Ok(match &output.kind {
+        OutputKind::Bulk(output) => {
             let sink = BulkSink::new(output.options(super::login()?), stop.clone())
                 .with_context(|| format!("cannot send to {}", output.url))?;
-            match &output.buffer {
-                None => Box::new(sink),
-                Some(buffer) => {
-                    let disk = Arc::new(RealDisk);
-                    Box::new(buffer.open(disk, Box::new(sink), stop.clone())?)
-                }
-            }
+            buffered(output.buffer.as_ref(), sink, stop)?
         }
-        OutputConfig::Stdout => Box::new(LineSink::new(std::io::stdout())),
-        OutputConfig::File(file) => {
+        OutputKind::Http(output) => {
+            let sink = HttpSink::new(output.options(), stop.clone())
+                .with_context(|| format!("cannot send to {}", output.url))?;
+            buffered(output.buffer.as_ref(), sink, stop)?
+        }
+        OutputKind::Stdout => Box::new(LineSink::new(std::io::stdout())),
+        OutputKind::File(file) => {
             let options = FileSinkOptions {
                 path: std::path::absolute(&file.path)
                     .with_context(|| format!("cannot find {}", file.path.display()))?,
@@ -62,4 +62,17 @@ fn sink(output: &OutputConfig, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>
             Box::new(FileSink::new(Arc::new(RealDisk), options))
         }
     })
+}
+
+/// A sink with the buffer in front of it that is asked for.
+fn buffered(
+    buffer: Option<&BufferConfig>,
+    sink: impl Sink + Send + 'static,
+    stop: &StopToken,
+) -> anyhow::Result<Box<dyn Sink>> {
+    let Some(buffer) = buffer else {
+        return Ok(Box::new(sink));
+    };
+    let disk = Arc::new(RealDisk);
+    Ok(Box::new(buffer.open(disk, Box::new(sink), stop.clone())?))
 }

@@ -1,14 +1,17 @@
 //! `clew collect test`: what each step of a configuration makes of the lines of a file.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use clew_collect::{Explainer, Times};
+use clew_collect::{Explainer, Mode, Times};
 use jiff::tz::TimeZone;
 
 use super::configured;
+
+/// First bytes of the file that are looked at.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
@@ -21,37 +24,37 @@ pub(crate) struct TestArguments {
     /// The input whose processors are shown, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     input: usize,
-    /// Lines that are shown.
+    /// Events that are shown.
     #[arg(long, value_name = "N", default_value_t = 10)]
     lines: usize,
 }
 
 pub(super) fn run(arguments: &TestArguments) -> anyhow::Result<()> {
     let config = configured::read(&arguments.config)?;
-    let Some(input) = config.inputs.get(arguments.input) else {
+    if arguments.input >= config.inputs.len() {
         let count = config.inputs.len();
         bail!(
             "the configuration has {count} inputs, none is number {}",
             arguments.input
         )
-    };
-    let processors = [&input.processors[..], &config.processors[..]].concat();
+    }
+    let options = config.options(Mode::Once)?;
     let path = arguments.file.display().to_string();
     let file =
         std::fs::File::open(&arguments.file).with_context(|| format!("cannot open {path}"))?;
-    let lines = BufReader::new(file).lines().take(arguments.lines);
-    let lines: Vec<String> = lines
-        .collect::<Result<_, _>>()
+    let mut start = Vec::new();
+    file.take(FILE_BYTES_MAX)
+        .read_to_end(&mut start)
         .with_context(|| format!("cannot read {path}"))?;
     let mut times = Times::new(TimeZone::system());
     times.now_ms = jiff::Timestamp::now().as_millisecond();
     times.newest_ms = times.now_ms;
-    let sample = (path.as_str(), &lines.join("\n")[..]);
-    let mut explainer = Explainer::new(input.parse, &processors, sample, times)?;
+    let file = (path.as_str(), start.as_slice());
+    let mut explainer = Explainer::new(&options, arguments.input, file, times)?;
     let mut out = std::io::stdout().lock();
-    for line in &lines {
-        writeln!(out, "{line}")?;
-        for one in explainer.explain(&path, line) {
+    for event in explainer.explain(&start, arguments.lines) {
+        writeln!(out, "{}", event.text)?;
+        for one in event.steps {
             writeln!(out, "  {:<20} {}", one.step, one.document)?;
             if let Some(why) = one.ended {
                 writeln!(out, "  {:<20} ended: {why}", "")?;

@@ -32,6 +32,10 @@ pub(super) fn print(report: &CollectReport) {
         HumanCount(counters.parse_errors),
         HumanCount(counters.retries),
     );
+    if counters.events_unrouted > 0 {
+        let count = HumanCount(counters.events_unrouted);
+        eprintln!("{count} events for which no output's condition holds were sent nowhere");
+    }
     for failure in &report.failures.counts {
         let tag = failure.tag.as_deref().unwrap_or("-");
         eprintln!(

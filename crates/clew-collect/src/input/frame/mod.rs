@@ -21,6 +21,16 @@ pub(crate) use multiline::Joiner;
 use crate::parse::ParserName;
 use assemble::Assembler;
 
+impl Group {
+    /// The text of one of its events, of the window that the group was taken from.
+    pub(crate) fn bytes<'a>(&'a self, piece: &Piece, window: &'a [u8]) -> &'a [u8] {
+        match &piece.content {
+            Content::Window(range) => &window[range.clone()],
+            Content::Text(range) => &self.text[range.clone()],
+        }
+    }
+}
+
 /// How events are told apart.
 #[derive(Clone, Debug)]
 pub(crate) enum Framing {

@@ -55,6 +55,7 @@ pub(super) fn decode(head: [u8; HEAD_BYTES], body: &[u8]) -> Option<Vec<Event>> 
             id: String::from_utf8(id.to_vec()).ok()?,
             timestamp: EpochMillis(i64::from_le_bytes(*time)),
             document: document.to_vec(),
+            ..Event::default()
         });
         rest = behind;
     }

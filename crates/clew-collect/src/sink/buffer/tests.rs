@@ -63,6 +63,7 @@ impl Scene {
             id: id.to_owned(),
             timestamp: EpochMillis(7),
             document: document.to_vec(),
+            ..Event::default()
         };
         self.buffer.deliver(&[event]).unwrap();
     }

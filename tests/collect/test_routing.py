@@ -1,0 +1,115 @@
+"""Outputs with conditions: files, a server that speaks `_bulk`, and one that takes JSON lines."""
+
+import gzip
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from .bulk_server import BulkServer, QuietServer
+
+BINARY = os.environ.get("CLEW_BIN", "clew")
+TIMEOUT_SECONDS = 120
+CONFIG = """\
+registry: {folder}/registry.json
+inputs:
+  - paths: ["{folder}/app.log"]
+    parse: plain
+    processors:
+      - dissect: {{field: message, pattern: "%{{level}} %{{text}}"}}
+outputs:
+  - {{type: file, path: "{folder}/errors.json", when: {{equals: {{level: ERROR}}}}}}
+  - type: http
+    url: {lines}
+    compression: gzip
+    headers: {{X-Shop: blue}}
+    when: {{or: [{{equals: {{level: WARN}}}}, {{equals: {{level: ERROR}}}}]}}
+  - {{type: opensearch, url: "{bulk}", index: rest, when: {{equals: {{level: INFO}}}}}}
+"""
+
+
+class LinesServer:
+    """Takes JSON lines; the first requests get the statuses that are asked for. A context manager."""
+
+    def __init__(self, statuses=()):
+        self.statuses = list(statuses)
+        self.documents = []
+        self.headers = []
+
+    def __enter__(self):
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                status = server.statuses.pop(0) if server.statuses else 200
+                if status == 200:
+                    server.headers.append(self.headers)
+                    server.documents += [json.loads(line) for line in gzip.decompress(body).splitlines()]
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.http = QuietServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/lines"
+        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+class Routing(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.bulk = self.enterContext(BulkServer())
+        self.lines = self.enterContext(LinesServer([503, 429]))
+        self.config = self.folder / "collect.yaml"
+        self.config.write_text(CONFIG.format(folder=self.folder, lines=self.lines.url, bulk=self.bulk.url))
+        levels = ["INFO", "ERROR", "DEBUG", "WARN", "INFO"] * 20
+        (self.folder / "app.log").write_text("".join(f"{level} number {n}\n" for n, level in enumerate(levels)))
+
+    def run_clew(self, *arguments, code=0):
+        command = [BINARY, "collect", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_every_output_gets_its_events_and_what_none_takes_is_counted(self):
+        done = self.run_clew("--config", str(self.config), "--once")
+        errors = [json.loads(line) for line in (self.folder / "errors.json").read_text().splitlines()]
+        self.assertEqual([one["text"] for one in errors], [f"number {n}" for n in range(1, 100, 5)])
+        posted = [one["text"] for one in self.lines.documents]
+        self.assertEqual(posted, [f"number {n}" for n in range(100) if n % 5 in (1, 3)])
+        self.assertEqual(self.lines.headers[0]["X-Shop"], "blue")
+        self.assertEqual({one["level"] for one in self.bulk.documents.values()}, {"INFO"})
+        self.assertEqual(len(self.bulk.documents), 40)
+        self.assertIn("80 events sent", done.stderr)
+        self.assertIn("20 events for which no output's condition holds were sent nowhere", done.stderr)
+        # What was sent nowhere is not read again.
+        self.assertIn(" 0 lines", self.run_clew("--config", str(self.config), "--once").stderr)
+
+    def test_the_outputs_of_each_line_are_shown(self):
+        shown = self.run_clew("test", str(self.folder / "app.log"), "--config", str(self.config), "--lines", "3").stdout
+        self.assertRegex(shown, r"(?s)number 0.*outputs +outputs\[2\]\n.*number 1.*outputs +outputs\[0\] outputs\[1\]\n")
+        self.assertIn("ended: no output takes it", shown)
+
+    def test_a_wrong_condition_is_told_with_its_line(self):
+        text = self.config.read_text()
+        self.config.write_text(text.replace("when: {equals: {level: INFO}}", "when: {equal: {level: INFO}}"))
+        told = self.run_clew("--config", str(self.config), "--once", code=1).stderr
+        self.assertIn("line 14: [outputs[2].when] has no condition [equal]", told)
+
+
+if __name__ == "__main__":
+    unittest.main()
