@@ -38,6 +38,8 @@ pub struct Counters {
     pub events_dropped: u64,
     /// Events for which no output's condition holds; they are sent nowhere.
     pub events_unrouted: u64,
+    /// Patterns of lines that the processors `pattern` have found.
+    pub patterns: u64,
     /// Lines that came as datagrams while there was no room for them.
     pub lines_dropped: u64,
     /// Lines that were cut because they were too long.

@@ -28,6 +28,8 @@ pub mod json_text;
 
 mod text;
 
+mod patterns;
+
 mod java;
 
 pub mod template;

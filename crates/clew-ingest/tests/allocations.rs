@@ -106,3 +106,14 @@ fn a_steady_stream_of_lines_allocates_nothing() {
         assert_eq!(allocated(&steps, &lines), 0, "{steps}");
     }
 }
+
+#[test]
+fn lines_of_patterns_that_are_known_allocate_nothing() {
+    let steps = json!([{"pattern": {}}, {"remove": {"field": "message"}}]);
+    let lines = [
+        "user anna logged in from 10.0.0.1 after 17 ms",
+        "user bert logged in from 10.0.0.2 after 18 ms",
+        "",
+    ];
+    assert_eq!(allocated(&steps, &lines), 0);
+}

@@ -260,6 +260,8 @@ impl<'a> Collector<'a> {
         self.counters.files_found = self.fleet.found;
         self.counters.files_skipped = self.fleet.skipped.len() as u64;
         self.counters.files_restarted = self.fleet.restarted;
+        let patterns = self.encoder.plans().map(|planned| planned.plan.patterns());
+        self.counters.patterns = patterns.sum::<usize>() as u64;
         self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
         self.world.progress.report(&self.counters);
     }

@@ -35,6 +35,7 @@ mod fields;
 mod grok;
 mod limits;
 mod pairs;
+mod pattern;
 mod read;
 mod redact;
 mod regex;
@@ -134,6 +135,11 @@ impl Plan {
     pub fn step_name(&self, number: usize) -> Option<(&'static str, Option<&str>)> {
         let step = self.steps.get(number)?;
         Some((step.name, step.tag.as_deref()))
+    }
+
+    /// Patterns of lines that its steps have found.
+    pub fn patterns(&self) -> usize {
+        self.steps.iter().map(|step| step.what.patterns()).sum()
     }
 
     /// How often steps have failed, by step and reason, those inside others included.

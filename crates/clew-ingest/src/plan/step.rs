@@ -12,6 +12,11 @@ use crate::text::Span;
 pub(super) trait Step: Debug + Send {
     /// Changes the event, or leaves it as it was and says why.
     fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason>;
+
+    /// Patterns of lines that it has found.
+    fn patterns(&self) -> usize {
+        0
+    }
 }
 
 /// Memory that steps share, and what they are told of the world.

@@ -36,6 +36,9 @@ pub(super) fn print(report: &CollectReport) {
         let count = HumanCount(counters.events_unrouted);
         eprintln!("{count} events for which no output's condition holds were sent nowhere");
     }
+    if counters.patterns > 0 {
+        eprintln!("{} patterns of lines", HumanCount(counters.patterns));
+    }
     for failure in &report.failures.counts {
         let tag = failure.tag.as_deref().unwrap_or("-");
         eprintln!(

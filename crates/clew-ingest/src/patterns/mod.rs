@@ -1,0 +1,252 @@
+//! Lines grouped by the pattern that wrote them, as they pass: `user <*> logged in from <ip>`.
+//!
+//! The idea is Drain's (He, Zhu, Zheng, Lyu: "Drain: An Online Log Parsing Approach with Fixed Depth Tree", 2017): a line is
+//! compared only with the patterns that have as many words and begin with the same ones, and belongs to the one with which it
+//! has most words in common, if these are enough; words that differ are then no part of the pattern any more.
+//!
+//! Nothing is random: the same lines in the same order have the same patterns, with the same ids. Memory is bounded: where no
+//! more patterns are kept, a line that belongs to none is its own, and is not remembered.
+
+mod mask;
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+
+/// What stands for a word that differs.
+const WILD: &str = "<*>";
+/// Its place among hashes of words: a word whose hash it would be is taken for it.
+const WILD_HASH: u64 = 0;
+/// Bytes and words of a line that are looked at.
+const LINE_BYTES_MAX: usize = 4 << 10;
+const WORDS_MAX: usize = 100;
+/// Different words with which the patterns of one length may go on; further ones are alike.
+const CHILDREN_MAX: u32 = 100;
+/// Patterns that a line is compared with.
+const LEAF_PATTERNS_MAX: usize = 200;
+
+/// How lines are grouped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PatternOptions {
+    /// The share of words that a line must have in common with a pattern.
+    pub(crate) similarity: f64,
+    /// First words without variable parts that all lines of a pattern have in common.
+    pub(crate) first_words: usize,
+    /// Patterns that are kept.
+    pub(crate) patterns_max: usize,
+}
+
+/// The patterns so far.
+#[derive(Debug)]
+pub(crate) struct Patterns {
+    options: PatternOptions,
+    patterns: Vec<Pattern>,
+    /// By the number of words and the first of them that are constant.
+    leaves: HashMap<u64, Vec<usize>, FixedState>,
+    /// How many different words follow what a key stands for.
+    children: HashMap<u64, u32, FixedState>,
+    /// The present line, masked, its words apart by one blank.
+    line: String,
+    masked: String,
+    /// Their hashes.
+    words: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Pattern {
+    id: u64,
+    words: Box<[u64]>,
+    text: String,
+}
+
+/// What a line belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placed<'a> {
+    /// The same for all its lines.
+    pub(crate) id: u64,
+    /// The pattern as it is with this line.
+    pub(crate) text: &'a str,
+    /// Whether the line is the first of it, which is not known of a line that is not remembered.
+    pub(crate) is_new: bool,
+}
+
+impl Patterns {
+    pub(crate) fn new(options: PatternOptions) -> Self {
+        Patterns {
+            options,
+            patterns: Vec::new(),
+            leaves: HashMap::default(),
+            children: HashMap::default(),
+            line: String::new(),
+            masked: String::new(),
+            words: Vec::new(),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.patterns.len()
+    }
+
+    /// Finds the pattern of a line, or makes it one. Allocates only where a pattern is new or changes.
+    pub(crate) fn place(&mut self, line: &str) -> Placed<'_> {
+        self.cut(line);
+        let leaf = self.leaf();
+        let known = self.leaves.get(&leaf).map_or(&[][..], Vec::as_slice);
+        if let Some(number) = self.nearest(known) {
+            self.patterns[number].take(&self.words, &self.line);
+            let pattern = &self.patterns[number];
+            return Placed {
+                id: pattern.id,
+                text: &pattern.text,
+                is_new: false,
+            };
+        }
+        let id = id(&self.line);
+        let is_room = self.patterns.len() < self.options.patterns_max;
+        let is_new = is_room && known.len() < LEAF_PATTERNS_MAX;
+        if is_new {
+            let number = self.patterns.len();
+            self.leaves.entry(leaf).or_default().push(number);
+            self.patterns.push(Pattern {
+                id,
+                words: self.words.as_slice().into(),
+                text: self.line.clone(),
+            });
+        }
+        Placed {
+            id,
+            text: &self.line,
+            is_new,
+        }
+    }
+
+    /// Masks a line and cuts it into words.
+    fn cut(&mut self, line: &str) {
+        self.masked.clear();
+        self.line.clear();
+        self.words.clear();
+        let end = line.floor_char_boundary(LINE_BYTES_MAX);
+        mask::mask(&line[..end], &mut self.masked);
+        for (number, word) in self.masked.split_ascii_whitespace().enumerate() {
+            if number > 0 {
+                self.line.push(' ');
+            }
+            // What is behind so many words differs.
+            let is_last = number + 1 == WORDS_MAX;
+            let word = if is_last { WILD } else { word };
+            self.line.push_str(word);
+            self.words.push(match word {
+                WILD => WILD_HASH,
+                word => hash(word.as_bytes()),
+            });
+            if is_last {
+                break;
+            }
+        }
+    }
+
+    /// The key of the patterns that the present line is compared with.
+    fn leaf(&mut self) -> u64 {
+        let mut key = self.words.len() as u64;
+        let firsts = self.line.split(' ').zip(&self.words);
+        let firsts = firsts.filter(|(word, _)| !is_variable(word));
+        for (_, word) in firsts.take(self.options.first_words) {
+            let mut next = mixed(key, *word);
+            if !self.children.contains_key(&next) {
+                let count = self.children.entry(key).or_default();
+                if *count < CHILDREN_MAX {
+                    *count += 1;
+                    self.children.insert(next, 0);
+                } else {
+                    next = mixed(key, WILD_HASH);
+                }
+            }
+            key = next;
+        }
+        key
+    }
+
+    /// The pattern among these that has most words in common with the present line, if they are enough; among equals the
+    /// one that has fewest words that are known.
+    fn nearest(&self, known: &[usize]) -> Option<usize> {
+        let mut best: Option<(usize, usize, usize)> = None;
+        for &number in known {
+            let words = self.patterns[number].words.iter().zip(&self.words);
+            let (mut alike, mut wild) = (0, 0);
+            for (of_pattern, of_line) in words {
+                wild += usize::from(*of_pattern == WILD_HASH);
+                alike += usize::from(of_pattern == of_line && *of_line != WILD_HASH);
+            }
+            if best.is_none_or(|(most, wildest, _)| (alike, wild) > (most, wildest)) {
+                best = Some((alike, wild, number));
+            }
+        }
+        let (alike, _, number) = best?;
+        (alike >= self.enough()).then_some(number)
+    }
+
+    /// How many words the present line must have in common with its pattern. One word of three or more may always differ.
+    fn enough(&self) -> usize {
+        let words = self.words.len();
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            reason = "a share of a hundred words at most"
+        )]
+        let share = (self.options.similarity * words as f64).ceil() as usize;
+        match words {
+            0..3 => share,
+            _ => share.min(words - 1),
+        }
+    }
+}
+
+impl Pattern {
+    /// Leaves out the words that differ in a line that belongs to it.
+    fn take(&mut self, words: &[u64], line: &str) {
+        let mut differs = false;
+        for (own, other) in self.words.iter_mut().zip(words) {
+            if *own != *other && *own != WILD_HASH {
+                *own = WILD_HASH;
+                differs = true;
+            }
+        }
+        if !differs {
+            return;
+        }
+        self.text.clear();
+        for (number, (word, hash)) in line.split(' ').zip(&self.words).enumerate() {
+            if number > 0 {
+                self.text.push(' ');
+            }
+            self.text
+                .push_str(if *hash == WILD_HASH { WILD } else { word });
+        }
+    }
+}
+
+/// Whether a word differs from line to line, or is likely to.
+fn is_variable(word: &str) -> bool {
+    word.bytes()
+        .any(|byte| byte.is_ascii_digit() || byte == b'<')
+}
+
+/// The name of a pattern, by its first line: FNV-1a, so that other builds give the same.
+fn id(line: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    line.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    FixedState::default().hash_one(bytes)
+}
+
+fn mixed(key: u64, word: u64) -> u64 {
+    FixedState::default().hash_one((key, word))
+}
+
+#[cfg(test)]
+mod tests;
