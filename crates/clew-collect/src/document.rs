@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::event::{EpochMillis, Event};
+use crate::feed::DocumentHead;
 use crate::json::{push_escaped, push_number, push_text};
 use crate::parse::{Civil, ParserName, Record, Times};
 use crate::planned::{Given, Planned};
@@ -66,6 +67,15 @@ pub(crate) struct Line<'a> {
     pub(crate) stream: Option<&'static str>,
     /// When the container's runtime saw it: the time of a line that says none itself.
     pub(crate) time_ms: Option<i64>,
+}
+
+/// A document that was sent: an object of JSON on one line.
+#[derive(Debug)]
+pub(crate) struct Document<'a> {
+    pub(crate) text: &'a str,
+    /// Its number among all that came to its input.
+    pub(crate) number: u64,
+    pub(crate) head: &'a DocumentHead,
 }
 
 /// Whether a line's own parser took it.
@@ -131,6 +141,35 @@ impl Encoder {
         let now_ms = self.times.now_ms;
         let taken = planned.encode(&text, (taken, &given), now_ms, event);
         event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(timestamp));
+        taken
+    }
+
+    /// Fills a cleared event with a document that was sent, as it is or as its processors leave it.
+    pub(crate) fn encode_document(
+        &mut self,
+        document: &Document<'_>,
+        origin: &Origin,
+        event: &mut Event,
+    ) -> Taken {
+        let Document { text, number, head } = document;
+        match &head.id {
+            Some(id) => {
+                event.id.clear();
+                event.id.push_str(id);
+            }
+            None => event.set_id(origin.key, *number, crc32c::crc32c(text.as_bytes())),
+        }
+        event.timestamp = EpochMillis(head.time_ms);
+        let taken = match head.is_broken {
+            true => Taken::AsPlain,
+            false => Taken::ByItsParser,
+        };
+        let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
+            event.document.extend_from_slice(text.as_bytes());
+            return taken;
+        };
+        let taken = planned.encode_document(text, taken, self.times.now_ms, event);
+        event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(head.time_ms));
         taken
     }
 

@@ -68,7 +68,7 @@ pub use collector::{REPORT_FILES_MAX, World, run};
 pub use error::{CollectError, ErrorKind};
 pub use event::{EpochMillis, Event, OutputSet};
 pub use explain::{Explained, ExplainedEvent, Explainer};
-pub use feed::{FeedAddress, FeedOptions};
+pub use feed::{FeedAddress, FeedOptions, HttpFeed};
 pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{ParserName, UnknownParser};

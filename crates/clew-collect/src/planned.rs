@@ -116,6 +116,33 @@ impl Planned {
         if self.begin(text, given).is_err() {
             taken = Taken::AsPlain;
         }
+        self.finish(taken, now_ms, event)
+    }
+
+    /// What a document becomes, whose members are the fields. One that has more of them than can be is kept as a message.
+    pub(crate) fn encode_document(
+        &mut self,
+        text: &str,
+        mut taken: Taken,
+        now_ms: i64,
+        event: &mut Event,
+    ) -> Taken {
+        let fields = &mut self.plan.event;
+        let begun = fields
+            .begin(text)
+            .and_then(|document| fields.put_members(None, document));
+        if begun.is_err() {
+            taken = Taken::AsPlain;
+            if let Ok(message) = fields.begin(text) {
+                fields.place(self.slots.timestamp, Value::Time(now_ms));
+                fields.place(self.slots.message, Value::Text(message));
+            }
+        }
+        self.finish(taken, now_ms, event)
+    }
+
+    /// Runs the processors, and writes what is left.
+    fn finish(&mut self, mut taken: Taken, now_ms: i64, event: &mut Event) -> Taken {
         match self.plan.run(now_ms) {
             Ok(Flow::On) => {}
             Ok(Flow::Dropped) => return Taken::Dropped,

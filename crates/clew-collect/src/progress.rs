@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clew_ingest::{FailedLine, FailureCount};
 
-use crate::document::{Encoder, Line, Origin, Taken};
+use crate::document::{Document, Encoder, Line, Origin, Taken};
 use crate::event::Batch;
 use crate::input::SkipReason;
 use crate::parse::ParserName;
@@ -42,6 +42,8 @@ pub struct Counters {
     pub patterns: u64,
     /// Lines that came as datagrams while there was no room for them.
     pub lines_dropped: u64,
+    /// Requests with events that were refused or not answered in time; their senders know.
+    pub requests_refused: u64,
     /// Lines that were cut because they were too long.
     pub lines_truncated: u64,
     /// Files that were truncated or replaced in place and so read again from their start.
@@ -62,10 +64,30 @@ impl Counters {
             return;
         }
         self.lines_truncated += u64::from(line.cut);
-        match encoder.encode(line, parser, origin, batch.slot()) {
+        let taken = encoder.encode(line, parser, origin, batch.slot());
+        self.count(taken, batch);
+    }
+}
+
+impl Counters {
+    /// Makes a document that was sent an event of the batch, and counts what became of it.
+    pub(crate) fn take_document(
+        &mut self,
+        document: &Document<'_>,
+        origin: &Origin,
+        (encoder, batch): (&mut Encoder, &mut Batch),
+    ) {
+        self.lines_read += 1;
+        let taken = encoder.encode_document(document, origin, batch.slot());
+        self.count(taken, batch);
+    }
+
+    /// Counts what became of an event, and commits it if it is to be sent.
+    fn count(&mut self, taken: Taken, batch: &mut Batch) {
+        match taken {
             Taken::Dropped => self.events_dropped += 1,
             Taken::ByNoOutput => self.events_unrouted += 1,
-            taken @ (Taken::ByItsParser | Taken::AsPlain) => {
+            Taken::ByItsParser | Taken::AsPlain => {
                 self.parse_errors += u64::from(taken == Taken::AsPlain);
                 batch.commit();
             }

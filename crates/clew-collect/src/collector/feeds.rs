@@ -2,16 +2,20 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Collector;
-use crate::document::{Line, Origin};
+use clew_platform::Clock;
+use tokio::sync::oneshot;
+
+use super::{Collector, now};
+use crate::document::{Document, Line, Origin};
 use crate::error::CollectError;
-use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds, Parcel};
+use crate::feed::{DocumentHead, Ended, FeedAddress, FeedOptions, Feeds, Parcel, ParcelKind};
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
 use crate::options::ParserChoice;
-use crate::parse::{ParserName, choose};
+use crate::parse::{ParserName, Times, choose};
 use crate::sink::SinkError;
 
 /// Parcels taken before files have their turn again.
@@ -24,6 +28,8 @@ const STOP_LOOK: Duration = Duration::from_millis(50);
 pub(super) struct Intake {
     feeds: Feeds,
     known: Vec<Known>,
+    /// Those who wait until what is in the batch, or was, is delivered.
+    receipts: Vec<oneshot::Sender<()>>,
     /// Every input has come to its end.
     pub(super) ended: bool,
 }
@@ -31,7 +37,7 @@ pub(super) struct Intake {
 /// One input.
 #[derive(Debug)]
 struct Known {
-    /// Chosen by the first lines, if it is not given.
+    /// The parser of lines; chosen by the first of them, if it is not given.
     parser: Option<ParserName>,
     /// The part of event ids that names this run of this input.
     key: u64,
@@ -43,7 +49,7 @@ impl Intake {
     /// Starts the inputs; nothing if there are none.
     pub(super) fn start(
         options: &[FeedOptions],
-        (host, now): (&str, Now),
+        (host, clock): (&str, &Arc<dyn Clock>),
         wake: &Arc<OwnedFd>,
     ) -> Result<Option<Intake>, CollectError> {
         if options.is_empty() {
@@ -52,17 +58,29 @@ impl Intake {
         let known = options.iter().enumerate().map(|(index, options)| Known {
             parser: match (options.parse, &options.address) {
                 (ParserChoice::Named(parser), _) => Some(parser),
-                (ParserChoice::Auto, FeedAddress::Stdin) => None,
+                (ParserChoice::Auto, FeedAddress::Stdin | FeedAddress::Http(_)) => None,
                 (ParserChoice::Auto, _) => Some(ParserName::Syslog),
             },
-            key: run_key(host, index, now),
+            key: run_key(host, index, now(&**clock)),
             lines: 0,
         });
         Ok(Some(Intake {
             known: known.collect(),
-            feeds: Feeds::start(options, wake)?,
+            feeds: Feeds::start(options, clock, wake)?,
+            receipts: Vec::new(),
             ended: false,
         }))
+    }
+}
+
+impl Known {
+    /// The parser of its lines, chosen by the first of them if it is not given.
+    fn parser(&mut self, parcel: &Parcel, times: &mut Times) -> ParserName {
+        *self.parser.get_or_insert_with(|| {
+            let sample: Vec<&[u8]> = parcel.lines().map(|(line, _)| line).collect();
+            let sample = sample.join(&b'\n');
+            choose("", &String::from_utf8_lossy(&sample), times).unwrap_or(ParserName::Plain)
+        })
     }
 }
 
@@ -88,7 +106,7 @@ impl Collector<'_> {
                 self.deliver()?;
                 return Ok(false);
             };
-            self.take_parcel(&parcel)?;
+            self.take_parcel(parcel)?;
         }
         self.deliver()?;
         Ok(true)
@@ -101,7 +119,7 @@ impl Collector<'_> {
                 return Err(CollectError::Sink(SinkError::Stopped));
             }
             match intake.feeds.wait(STOP_LOOK) {
-                Ok(Some(parcel)) => self.take_parcel(&parcel)?,
+                Ok(Some(parcel)) => self.take_parcel(parcel)?,
                 // Nothing more for now: what there is need not wait for a full batch.
                 Ok(None) => self.deliver()?,
                 Err(Ended) => break,
@@ -117,10 +135,19 @@ impl Collector<'_> {
         };
         intake.feeds.close();
         let mut lost = 0;
-        while let Some(parcel) = self.intake.as_ref().and_then(|intake| intake.feeds.last()) {
-            match self.take_parcel(&parcel) {
+        while let Some(Ok(next)) = self.intake.as_ref().map(|intake| intake.feeds.last()) {
+            let count = next.as_ref().map_or(0, |parcel| parcel.ends.len());
+            let done = match next {
+                Some(parcel) => self.take_parcel(parcel),
+                // Who waits for an answer ends with it.
+                None => self.deliver(),
+            };
+            match done {
                 Ok(()) => {}
-                Err(CollectError::Sink(SinkError::Stopped)) => lost += parcel.ends.len(),
+                Err(CollectError::Sink(SinkError::Stopped)) => {
+                    lost += count;
+                    self.drop_receipts();
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -137,6 +164,23 @@ impl Collector<'_> {
         Ok(())
     }
 
+    /// Tells those who wait that their events are delivered.
+    pub(super) fn tell_receipts(&mut self) {
+        if let Some(intake) = &mut self.intake {
+            for receipt in intake.receipts.drain(..) {
+                // Whoever has gone meanwhile sends again.
+                let _ = receipt.send(());
+            }
+        }
+    }
+
+    /// Lets those go who wait for what will not be delivered.
+    fn drop_receipts(&mut self) {
+        if let Some(intake) = &mut self.intake {
+            intake.receipts.clear();
+        }
+    }
+
     fn next_parcel(&mut self) -> Option<Parcel> {
         let intake = self.intake.as_mut()?;
         let taken = intake.feeds.take();
@@ -144,26 +188,45 @@ impl Collector<'_> {
         taken.ok().flatten()
     }
 
-    fn take_parcel(&mut self, parcel: &Parcel) -> Result<(), CollectError> {
+    fn take_parcel(&mut self, mut parcel: Parcel) -> Result<(), CollectError> {
         let now = self.now();
         self.encoder.times.now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
         self.encoder.times.newest_ms = self.encoder.times.now_ms;
         let Some(intake) = &mut self.intake else {
             return Ok(());
         };
+        let counts = intake.feeds.counts();
+        self.counters.lines_dropped = counts.dropped.load(Ordering::Relaxed);
+        self.counters.requests_refused = counts.refused.load(Ordering::Relaxed);
+        self.counters.bytes_read += parcel.text.len() as u64;
         let known = &mut intake.known[parcel.feed];
-        let times = &mut self.encoder.times;
-        let parser = *known.parser.get_or_insert_with(|| {
-            let sample: Vec<&[u8]> = parcel.lines().map(|(line, _)| line).collect();
-            let sample = sample.join(&b'\n');
-            choose("", &String::from_utf8_lossy(&sample), times).unwrap_or(ParserName::Plain)
-        });
-        let plan = self.options.feeds[parcel.feed].plan;
-        let origin = Origin::sent(&parcel.sender, known.key).with_plan(plan);
         let first = known.lines;
         known.lines += parcel.ends.len() as u64;
-        self.counters.lines_dropped = intake.feeds.dropped();
-        self.counters.bytes_read += parcel.text.len() as u64;
+        let plan = self.options.feeds[parcel.feed].plan;
+        let origin = Origin::sent(&parcel.sender, known.key).with_plan(plan);
+        let receipt = parcel.receipt.take();
+        match std::mem::replace(&mut parcel.kind, ParcelKind::Lines) {
+            ParcelKind::Lines => {
+                let parser = known.parser(&parcel, &mut self.encoder.times);
+                self.take_lines(&parcel, first, parser, &origin)?;
+            }
+            ParcelKind::Documents(heads) => {
+                self.take_documents(&parcel, first, &heads, &origin)?;
+            }
+        }
+        if let Some(intake) = &mut self.intake {
+            intake.receipts.extend(receipt);
+        }
+        Ok(())
+    }
+
+    fn take_lines(
+        &mut self,
+        parcel: &Parcel,
+        first: u64,
+        parser: ParserName,
+        origin: &Origin,
+    ) -> Result<(), CollectError> {
         for (number, (bytes, cut)) in parcel.lines().enumerate() {
             if self.batch.is_full() {
                 self.deliver()?;
@@ -177,7 +240,30 @@ impl Collector<'_> {
                 time_ms: None,
             };
             self.counters
-                .take(&line, parser, &origin, (&mut self.encoder, &mut self.batch));
+                .take(&line, parser, origin, (&mut self.encoder, &mut self.batch));
+        }
+        Ok(())
+    }
+
+    fn take_documents(
+        &mut self,
+        parcel: &Parcel,
+        first: u64,
+        heads: &[DocumentHead],
+        origin: &Origin,
+    ) -> Result<(), CollectError> {
+        for (number, ((text, _), head)) in parcel.lines().zip(heads).enumerate() {
+            if self.batch.is_full() {
+                self.deliver()?;
+            }
+            let document = Document {
+                // It was text before it was handed over.
+                text: std::str::from_utf8(text).unwrap_or_default(),
+                number: first + number as u64,
+                head,
+            };
+            self.counters
+                .take_document(&document, origin, (&mut self.encoder, &mut self.batch));
         }
         Ok(())
     }

@@ -154,7 +154,7 @@ impl<'a> Collector<'a> {
         })?);
         Ok(Collector {
             options,
-            intake: Intake::start(&options.feeds, (&options.host, now(&*world.clock)), &wake)?,
+            intake: Intake::start(&options.feeds, (&options.host, &world.clock), &wake)?,
             wake,
             saved_at: world.clock.monotonic(),
             save_took: Duration::ZERO,
@@ -373,6 +373,7 @@ impl<'a> Collector<'a> {
             self.counters.retries += delivery.retries;
             self.batch.clear();
         }
+        self.tell_receipts();
         let now_ms = self.now().wall_ms;
         for index in std::mem::take(&mut self.in_batch) {
             let tail = &mut self.fleet.tails[index];

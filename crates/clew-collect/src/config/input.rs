@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::section::Section;
-use super::{ConfigError, ProcessorConfig, processors};
+use super::{ConfigError, Definition, processors};
 use crate::error::CollectError;
-use crate::feed::{FeedAddress, FeedOptions};
+use crate::feed::{FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
 use crate::options::{FileOptions, ParserChoice, StartAt};
 
@@ -18,7 +18,7 @@ pub struct InputConfig {
     /// What is made of the lines first.
     pub parse: ParserChoice,
     /// What is made of the events of this input, before the processors of all.
-    pub processors: Vec<ProcessorConfig>,
+    pub processors: Vec<Definition>,
     /// Where they come from.
     pub kind: InputKind,
 }
@@ -32,6 +32,8 @@ pub enum InputKind {
     Stdin(StdinInput),
     /// Lines that are sent over a network or a socket.
     Syslog(SyslogInput),
+    /// Events in the bodies of requests.
+    Http(HttpInput),
 }
 
 /// `type: stdin`.
@@ -50,6 +52,69 @@ pub struct SyslogInput {
     pub listen: String,
     /// Bytes of one message at most; what is longer is cut and marked.
     pub line_bytes_max: usize,
+}
+
+/// `type: http`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HttpInput {
+    /// `ADDRESS:PORT`.
+    pub listen: String,
+    /// Bytes of a body at most, before and after it is uncompressed.
+    pub body_bytes_max: usize,
+    /// Connections at once; the next ones are closed.
+    pub connections_max: usize,
+    /// How long a request may take to come, and then to be delivered.
+    pub timeout_ms: u64,
+    /// Bytes of one line of text at most; what is longer is cut and marked.
+    pub line_bytes_max: usize,
+}
+
+impl Default for HttpInput {
+    fn default() -> Self {
+        HttpInput {
+            listen: String::new(),
+            body_bytes_max: 16 << 20,
+            connections_max: 1_000,
+            timeout_ms: 30_000,
+            line_bytes_max: 1 << 20,
+        }
+    }
+}
+
+impl HttpInput {
+    /// What a run is given.
+    ///
+    /// # Errors
+    /// What is wrong with `listen` or a limit.
+    pub fn options(&self, parse: ParserChoice) -> Result<FeedOptions, CollectError> {
+        let refuse = |option, reason: String| CollectError::Option { option, reason };
+        let address = self.listen.parse().map_err(|_| {
+            let reason = format!("is [{}], and not ADDRESS:PORT", self.listen);
+            refuse("listen", reason)
+        })?;
+        if !(1_024..=64 << 20).contains(&self.body_bytes_max) {
+            let reason = "is not in 1 KiB..=64 MiB".to_owned();
+            return Err(refuse("body_bytes_max", reason));
+        }
+        if !(1..=100_000).contains(&self.connections_max) {
+            return Err(refuse("connections_max", "is not in 1..=100000".to_owned()));
+        }
+        if !(100..=3_600_000).contains(&self.timeout_ms) {
+            return Err(refuse("timeout_ms", "is not in 100..=3600000".to_owned()));
+        }
+        Ok(FeedOptions {
+            address: FeedAddress::Http(HttpFeed {
+                address,
+                body_bytes_max: self.body_bytes_max,
+                connections_max: self.connections_max,
+                timeout: Duration::from_millis(self.timeout_ms),
+            }),
+            parse,
+            line_bytes_max: self.line_bytes_max,
+            plan: 0,
+        })
+    }
 }
 
 impl Default for StdinInput {
@@ -199,7 +264,7 @@ impl MultilineConfig {
 }
 
 /// The names of the kinds.
-const KINDS: [&str; 3] = ["file", "stdin", "syslog"];
+const KINDS: [&str; 4] = ["file", "stdin", "syslog", "http"];
 /// The keys of every kind.
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
 
@@ -217,6 +282,7 @@ impl InputConfig {
             "file" => InputKind::File(section.read(&COMMON, &["paths"])?),
             "stdin" => InputKind::Stdin(section.read(&COMMON, &[])?),
             "syslog" => InputKind::Syslog(section.read(&COMMON, &["listen"])?),
+            "http" => InputKind::Http(section.read(&COMMON, &["listen"])?),
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");

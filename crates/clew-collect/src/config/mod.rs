@@ -22,7 +22,9 @@ mod output;
 mod section;
 mod source;
 
-pub use input::{FileInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput};
+pub use input::{
+    FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
+};
 pub use output::{
     BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
 };
@@ -180,6 +182,10 @@ impl CollectConfig {
                 InputKind::Stdin(stdin) => options.feeds.push(FeedOptions {
                     plan,
                     ..stdin.options(input.parse)
+                }),
+                InputKind::Http(http) => options.feeds.push(FeedOptions {
+                    plan,
+                    ..http.options(input.parse)?
                 }),
                 InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
                     plan,

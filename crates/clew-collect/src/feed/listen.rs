@@ -76,7 +76,7 @@ impl Datagrams for UnixDatagram {
 /// Binds a socket and starts its thread.
 pub(super) fn start(address: &FeedAddress, sender: Sender) -> io::Result<Started> {
     match address {
-        FeedAddress::Stdin => Err(io::ErrorKind::Unsupported.into()),
+        FeedAddress::Stdin | FeedAddress::Http(_) => Err(io::ErrorKind::Unsupported.into()),
         FeedAddress::Tcp(address) => {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;

@@ -1,11 +1,13 @@
-//! Inputs that are sent to: standard input, and syslog over TCP, UDP and unix sockets. Each connection has a thread that cuts what
-//! comes into lines and hands them over in parcels; the queue of parcels is bounded, so that whoever sends faster than the output
-//! takes is made to wait, where the protocol can wait.
+//! Inputs that are sent to: standard input, syslog over TCP, UDP and unix sockets, and events over HTTP. What comes is handed over
+//! in parcels; the queue of parcels is bounded, so that whoever sends faster than the output takes is made to wait, where the
+//! protocol can wait, and is told to come again where it can be told.
 //!
-//! Nothing here has a position to go back to: what was taken from a sender, and not yet delivered when the process dies, is
-//! lost. At a stop what was taken is still delivered.
+//! Nothing here has a position to go back to: what was taken from a sender without an answer, and not yet delivered when the
+//! process dies, is lost. Who waits for an answer gets it when its parcel is delivered. At a stop what was taken is still
+//! delivered.
 
 mod frames;
+mod http;
 mod listen;
 mod stdin;
 
@@ -19,11 +21,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use clew_platform::Clock;
 use rustix::event::{EventfdFlags, eventfd};
+use tokio::sync::{oneshot, watch};
 
 use crate::error::CollectError;
 use crate::options::ParserChoice;
 use frames::LineFrames;
+
+pub use http::HttpFeed;
 
 /// Parcels that wait for the collector; together they have a few megabytes.
 const PARCELS_MAX: usize = 64;
@@ -45,6 +51,8 @@ pub enum FeedAddress {
     Unix(PathBuf),
     /// `unixgram://PATH`: as UDP, over a socket of this path.
     UnixDatagram(PathBuf),
+    /// Events in the bodies of requests.
+    Http(HttpFeed),
 }
 
 impl FromStr for FeedAddress {
@@ -82,7 +90,7 @@ pub struct FeedOptions {
     pub plan: usize,
 }
 
-/// Lines from one sender.
+/// Lines or documents from one sender.
 #[derive(Debug)]
 pub(crate) struct Parcel {
     /// Which of the inputs they came to.
@@ -92,6 +100,29 @@ pub(crate) struct Parcel {
     pub(crate) text: Vec<u8>,
     /// Where each line ends in the text, and whether it was cut.
     pub(crate) ends: Vec<(usize, bool)>,
+    pub(crate) kind: ParcelKind,
+    /// Told when all of it is delivered; dropped when that will not be.
+    pub(crate) receipt: Option<oneshot::Sender<()>>,
+}
+
+/// What is in a parcel.
+#[derive(Debug)]
+pub(crate) enum ParcelKind {
+    /// Lines, which a parser takes apart.
+    Lines,
+    /// Objects of JSON that are events already, with what is known of each.
+    Documents(Vec<DocumentHead>),
+}
+
+/// What is known of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DocumentHead {
+    /// Its sender's name for it, by which it is known when it comes again.
+    pub(crate) id: Option<Box<str>>,
+    /// What it says, or when it came.
+    pub(crate) time_ms: i64,
+    /// Whether it was made of a text that should have been a document.
+    pub(crate) is_broken: bool,
 }
 
 impl Parcel {
@@ -112,6 +143,8 @@ pub(crate) struct Feeds {
     parcels: Receiver<Parcel>,
     counts: Arc<FeedCounts>,
     stop: Arc<OwnedFd>,
+    /// True once the inputs have to end, for those that wait for other things than files.
+    ending: watch::Sender<bool>,
     listeners: Vec<JoinHandle<()>>,
     /// Where sockets are bound, in the order of the inputs: a port may have been chosen by the system.
     addresses: Vec<Option<SocketAddr>>,
@@ -124,6 +157,8 @@ pub(crate) struct FeedCounts {
     pub(crate) dropped: AtomicU64,
     /// Connections that are open.
     pub(crate) connections: AtomicU64,
+    /// Requests that were not taken, or not in time.
+    pub(crate) refused: AtomicU64,
 }
 
 /// What a thread needs to hand over lines.
@@ -133,8 +168,10 @@ struct Sender {
     line_bytes_max: usize,
     parcels: SyncSender<Parcel>,
     counts: Arc<FeedCounts>,
+    clock: Arc<dyn Clock>,
     /// Readable once the inputs have to end.
     stop: Arc<OwnedFd>,
+    ending: watch::Receiver<bool>,
     /// Wakes the collector.
     wake: Arc<OwnedFd>,
 }
@@ -143,6 +180,7 @@ impl Feeds {
     /// Binds and starts all inputs. `wake` is written to when there is something to take.
     pub(crate) fn start(
         options: &[FeedOptions],
+        clock: &Arc<dyn Clock>,
         wake: &Arc<OwnedFd>,
     ) -> Result<Self, CollectError> {
         let (out, parcels) = sync_channel(PARCELS_MAX);
@@ -155,6 +193,7 @@ impl Feeds {
             parcels,
             counts: Arc::default(),
             stop: Arc::new(stop),
+            ending: watch::Sender::new(false),
             listeners: Vec::new(),
             addresses: Vec::new(),
         };
@@ -164,17 +203,22 @@ impl Feeds {
                 line_bytes_max: options.line_bytes_max,
                 parcels: out.clone(),
                 counts: Arc::clone(&feeds.counts),
+                clock: Arc::clone(clock),
                 stop: Arc::clone(&feeds.stop),
+                ending: feeds.ending.subscribe(),
                 wake: Arc::clone(wake),
             };
             let started = match &options.address {
                 // Nobody can wake a thread that reads standard input: it ends with the process.
                 FeedAddress::Stdin => stdin::start(sender).map(|()| None),
-                address => listen::start(address, sender).map(|(listener, bound)| {
-                    feeds.listeners.push(listener);
-                    bound
-                }),
+                FeedAddress::Http(feed) => http::start(feed, sender).map(Some),
+                address => listen::start(address, sender).map(Some),
             };
+            let started = started.map(|started| {
+                let (listener, bound) = started?;
+                feeds.listeners.push(listener);
+                bound
+            });
             feeds
                 .addresses
                 .push(started.map_err(|source| CollectError::Io {
@@ -205,28 +249,26 @@ impl Feeds {
         }
     }
 
-    /// After the close: what threads that are ending still hand over; nothing once they have ended. The thread that reads standard
-    /// input does not end, and is not waited for.
-    pub(crate) fn last(&self) -> Option<Parcel> {
-        loop {
-            // Asked first: what a thread hands over before it ends is then in the queue.
-            let ended = self.listeners.iter().all(JoinHandle::is_finished);
-            let at_most = if ended { Duration::ZERO } else { END_LOOK };
-            match self.wait(at_most) {
-                Ok(Some(parcel)) => return Some(parcel),
-                Ok(None) if !ended => {}
-                Ok(None) | Err(Ended) => return None,
-            }
+    /// After the close: what threads that are ending still hand over, if they do within a moment; the end once they have ended.
+    /// The thread that reads standard input does not end, and is not waited for.
+    pub(crate) fn last(&self) -> Result<Option<Parcel>, Ended> {
+        // Asked first: what a thread hands over before it ends is then in the queue.
+        let ended = self.listeners.iter().all(JoinHandle::is_finished);
+        let at_most = if ended { Duration::ZERO } else { END_LOOK };
+        match self.wait(at_most) {
+            Ok(None) if ended => Err(Ended),
+            other => other,
         }
     }
 
-    pub(crate) fn dropped(&self) -> u64 {
-        self.counts.dropped.load(Ordering::Relaxed)
+    pub(crate) fn counts(&self) -> &FeedCounts {
+        &self.counts
     }
 
     /// Nothing more is accepted; what was taken can still be had. Threads that wait for room in the queue hand over what they have
     /// while the queue is emptied.
     pub(crate) fn close(&self) {
+        self.ending.send_replace(true);
         // A write of eight bytes to a fresh event cannot fail; if it did, threads would only end with the queue.
         let _ = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes());
     }
@@ -267,6 +309,8 @@ impl Sender {
             sender: Arc::clone(sender),
             text,
             ends,
+            kind: ParcelKind::Lines,
+            receipt: None,
         })
     }
 
@@ -287,14 +331,24 @@ impl Sender {
             return Handed::Over;
         };
         let lines = parcel.ends.len() as u64;
+        let handed = self.try_give(parcel);
+        if handed == Handed::Dropped {
+            self.counts.dropped.fetch_add(lines, Ordering::Relaxed);
+        }
+        handed
+    }
+
+    /// Hands a parcel over if there is room.
+    fn try_give(&self, parcel: Parcel) -> Handed {
         match self.parcels.try_send(parcel) {
             Ok(()) => self.wake(),
-            Err(std::sync::mpsc::TrySendError::Full(_)) => {
-                self.counts.dropped.fetch_add(lines, Ordering::Relaxed);
-                Handed::Dropped
-            }
+            Err(std::sync::mpsc::TrySendError::Full(_)) => Handed::Dropped,
             Err(std::sync::mpsc::TrySendError::Disconnected(_)) => Handed::Nowhere,
         }
+    }
+
+    fn refuse_request(&self) {
+        self.counts.refused.fetch_add(1, Ordering::Relaxed);
     }
 
     fn wake(&self) -> Handed {

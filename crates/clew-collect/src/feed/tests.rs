@@ -9,6 +9,10 @@ struct Running {
     folder: tempfile::TempDir,
 }
 
+fn clock() -> Arc<dyn Clock> {
+    Arc::new(clew_platform::RealClock::new())
+}
+
 fn start(addresses: &[&str]) -> Running {
     let folder = tempfile::tempdir().unwrap();
     let options: Vec<FeedOptions> = addresses
@@ -24,7 +28,7 @@ fn start(addresses: &[&str]) -> Running {
         })
         .collect();
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
-    let feeds = Feeds::start(&options, &wake).unwrap();
+    let feeds = Feeds::start(&options, &clock(), &wake).unwrap();
     Running { feeds, folder }
 }
 
@@ -113,10 +117,10 @@ fn a_socket_that_a_dead_process_left_is_bound_again_and_a_file_is_not_removed() 
         plan: 0,
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
-    Feeds::start(&[options(&path)], &wake).unwrap();
+    Feeds::start(&[options(&path)], &clock(), &wake).unwrap();
     let file = running.folder.path().join("file");
     std::fs::write(&file, "x").unwrap();
-    let error = Feeds::start(&[options(&file)], &wake).unwrap_err();
+    let error = Feeds::start(&[options(&file)], &clock(), &wake).unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
     assert!(file.exists());
 }

@@ -396,7 +396,7 @@ impl Event {
     ///
     /// # Errors
     /// When it is no JSON object, in which case nothing is set, or when a member cannot be set.
-    pub(crate) fn put_members(&mut self, parent: Option<Slot>, json: Span) -> Result<(), Reason> {
+    pub fn put_members(&mut self, parent: Option<Slot>, json: Span) -> Result<(), Reason> {
         let json = self.on_one_line(json)?;
         let mut members = std::mem::take(&mut self.members);
         let mut done = members.scan(&mut self.text, json);

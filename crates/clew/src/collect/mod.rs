@@ -83,7 +83,11 @@ enum What {
 }
 
 pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
-    let level = if arguments.quiet { "error" } else { "warn" };
+    let level = match arguments.quiet {
+        true => "error",
+        // Where inputs listen is told: a port may be the system's choice.
+        false => "warn,clew_collect::feed=info",
+    };
     logging::start(&LoggingConfig {
         level: level.to_string(),
         ..LoggingConfig::default()

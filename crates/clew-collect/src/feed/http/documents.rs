@@ -1,0 +1,279 @@
+//! Documents of a request on their way to the collector: whole objects of JSON, each on one line, which have a time and say what
+//! they are of.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::answer::Refused;
+use crate::feed::{DocumentHead, Parcel, ParcelKind};
+use crate::json::push_text;
+use crate::parse::Civil;
+
+/// Documents that one request may have.
+pub(super) const DOCUMENTS_MAX: usize = 100_000;
+/// The longest id that a sender may give.
+const ID_BYTES_MAX: usize = 512;
+
+/// Documents so far.
+#[derive(Debug)]
+pub(super) struct Documents {
+    now_ms: i64,
+    text: Vec<u8>,
+    ends: Vec<(usize, bool)>,
+    heads: Vec<DocumentHead>,
+}
+
+/// What is looked at of an object.
+#[derive(Deserialize)]
+struct Known<'a> {
+    #[serde(rename = "@timestamp", borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+}
+
+impl Documents {
+    pub(super) fn new(now_ms: i64) -> Self {
+        Documents {
+            now_ms,
+            text: Vec::new(),
+            ends: Vec::new(),
+            heads: Vec::new(),
+        }
+    }
+
+    /// The time at which they came.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
+    /// What the collector takes of it; nothing where there is nothing.
+    pub(super) fn parcel(self, feed: usize) -> Option<Parcel> {
+        (!self.ends.is_empty()).then(|| Parcel {
+            feed,
+            sender: "".into(),
+            text: self.text,
+            ends: self.ends,
+            kind: ParcelKind::Documents(self.heads),
+            receipt: None,
+        })
+    }
+
+    /// Adds an object as it was sent. What it lacks of a time and of an `event` is put in front: the time of its coming, and
+    /// `event.dataset`.
+    ///
+    /// # Errors
+    /// That it is no object of JSON.
+    pub(super) fn add(
+        &mut self,
+        written: &str,
+        dataset: &str,
+        id: Option<String>,
+    ) -> Result<(), String> {
+        if id
+            .as_ref()
+            .is_some_and(|id| id.is_empty() || id.len() > ID_BYTES_MAX)
+        {
+            return Err(format!("an id has between 1 and {ID_BYTES_MAX} bytes"));
+        }
+        let known: Known<'_> = serde_json::from_str(written).map_err(|error| error.to_string())?;
+        let written = written.trim();
+        let inside = written
+            .strip_prefix('{')
+            .ok_or_else(|| "a document is an object of JSON".to_owned())?;
+        let time_ms = known.timestamp.and_then(time_ms);
+        self.text.push(b'{');
+        if known.timestamp.is_none() {
+            self.push_time(self.now_ms);
+        }
+        if known.event.is_none() {
+            self.push_member("event");
+            self.text.extend_from_slice(b"{\"dataset\":");
+            push_text(&mut self.text, dataset);
+            self.text.push(b'}');
+        }
+        let is_empty = inside.trim_start().starts_with('}');
+        if !self.text.ends_with(b"{") && !is_empty {
+            self.text.push(b',');
+        }
+        // Between values line ends may stand, inside of texts they cannot.
+        let inside = inside.bytes();
+        self.text.extend(inside.map(|byte| {
+            if matches!(byte, b'\n' | b'\r') {
+                b' '
+            } else {
+                byte
+            }
+        }));
+        self.end(id, time_ms, false);
+        Ok(())
+    }
+
+    /// Adds a document that was made here, with everything that one has.
+    pub(super) fn add_made(&mut self, document: &serde_json::Value, time_ms: i64) {
+        self.text.extend_from_slice(document.to_string().as_bytes());
+        self.end(None, Some(time_ms), false);
+    }
+
+    /// Adds a text that should have been a document: it is kept as a message, and marked.
+    pub(super) fn add_broken(&mut self, text: &str, dataset: &str) {
+        self.text.push(b'{');
+        self.push_time(self.now_ms);
+        self.push_member("message");
+        push_text(&mut self.text, text);
+        self.push_member("event");
+        self.text.extend_from_slice(b"{\"dataset\":");
+        push_text(&mut self.text, dataset);
+        self.text.extend_from_slice(b",\"parse_error\":true}}");
+        self.end(None, None, true);
+    }
+
+    fn push_member(&mut self, name: &str) {
+        if !self.text.ends_with(b"{") {
+            self.text.push(b',');
+        }
+        push_text(&mut self.text, name);
+        self.text.push(b':');
+    }
+
+    fn push_time(&mut self, ms: i64) {
+        self.push_member("@timestamp");
+        self.text.push(b'"');
+        Civil::from_utc_ms(ms).push_iso(&mut self.text);
+        self.text.push(b'"');
+    }
+
+    fn end(&mut self, id: Option<String>, time_ms: Option<i64>, is_broken: bool) {
+        self.ends.push((self.text.len(), false));
+        self.heads.push(DocumentHead {
+            id: id.map(String::into_boxed_str),
+            time_ms: time_ms.unwrap_or(self.now_ms),
+            is_broken,
+        });
+    }
+}
+
+/// The time that a value says: a text, or milliseconds since the epoch.
+fn time_ms(value: &RawValue) -> Option<i64> {
+    let written = value.get();
+    match written.strip_prefix('"') {
+        Some(text) => {
+            let time: Timestamp = text.strip_suffix('"')?.parse().ok()?;
+            Some(time.as_millisecond())
+        }
+        None => written.parse().ok(),
+    }
+}
+
+/// Takes JSON as it is posted: a list of objects, one object, or an object on each line, of which those that are none are kept
+/// as messages.
+pub(super) fn read_json(body: &[u8], documents: &mut Documents) -> Result<(), Refused> {
+    const DATASET: &str = "json";
+    let text = String::from_utf8_lossy(body);
+    let text = text.trim();
+    let too_many = || Refused::Invalid(format!("more than {DOCUMENTS_MAX} documents in a request"));
+    if text.starts_with('[') {
+        let invalid =
+            |error: String| Refused::Invalid(format!("the list is not of objects: {error}"));
+        let items: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        if items.len() > DOCUMENTS_MAX {
+            return Err(too_many());
+        }
+        for item in items {
+            documents.add(item.get(), DATASET, None).map_err(invalid)?;
+        }
+        return Ok(());
+    }
+    // One object that was written on several lines is no object line by line.
+    if text.contains('\n') && documents.add(text, DATASET, None).is_ok() {
+        return Ok(());
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    for (number, line) in lines.enumerate() {
+        if number >= DOCUMENTS_MAX {
+            return Err(too_many());
+        }
+        if documents.add(line, DATASET, None).is_err() {
+            documents.add_broken(line, DATASET);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str) -> Result<Vec<String>, Refused> {
+        let mut documents = Documents::new(1_767_323_045_678);
+        read_json(body.as_bytes(), &mut documents)?;
+        let parcel = documents.parcel(0);
+        let text = |line: &[u8]| String::from_utf8(line.to_vec()).unwrap();
+        let lines: Vec<String> = parcel
+            .iter()
+            .flat_map(|parcel| parcel.lines().map(|(line, _)| text(line)))
+            .collect();
+        for line in &lines {
+            serde_json::from_str::<serde_json::Value>(line).unwrap();
+        }
+        Ok(lines)
+    }
+
+    const TIME: &str = r#""@timestamp":"2026-01-02T03:04:05.678Z""#;
+
+    #[test]
+    fn objects_are_taken_as_they_are_with_what_they_lack_in_front() {
+        let check = |body: &str, expected: &[&str]| {
+            let expected: Vec<String> = expected.iter().map(|e| e.replace("TIME", TIME)).collect();
+            assert_eq!(read(body).unwrap(), expected, "{body}");
+        };
+        let dataset = r#""event":{"dataset":"json"}"#;
+        check("", &[]);
+        check("[]\n", &[]);
+        check("{}", &[&format!("{{TIME,{dataset}}}")]);
+        let two = [
+            &format!(r#"{{TIME,{dataset},"a":1}}"#)[..],
+            r#"{"@timestamp":"x","event":{}}"#,
+        ];
+        check("{\"a\":1}\r\n\n{\"@timestamp\":\"x\",\"event\":{}}", &two);
+        check(r#"[{"a":1}, {"@timestamp":"x","event":{}}]"#, &two);
+        check(
+            "{\n \"a\": 1\n}\n",
+            &[&format!(r#"{{TIME,{dataset},  "a": 1 }}"#)],
+        );
+        check(
+            "{\"a\":1\nno \"json\"\n7",
+            &[
+                r#"{TIME,"message":"{\"a\":1","event":{"dataset":"json","parse_error":true}}"#,
+                r#"{TIME,"message":"no \"json\"","event":{"dataset":"json","parse_error":true}}"#,
+                r#"{TIME,"message":"7","event":{"dataset":"json","parse_error":true}}"#,
+            ],
+        );
+        for wrong in ["[1]", "[{}", "[{}] x"] {
+            assert!(matches!(read(wrong), Err(Refused::Invalid(_))), "{wrong}");
+        }
+        assert!(read(&"{}\n".repeat(DOCUMENTS_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn times_and_ids_of_senders_are_kept() {
+        let mut documents = Documents::new(5);
+        let mut add = |document: &str, id: Option<&str>| {
+            documents.add(document, "d", id.map(str::to_owned)).is_ok()
+        };
+        assert!(add(r#"{"@timestamp":"1970-01-01T00:00:01.5Z"}"#, Some("a")));
+        assert!(add(r#"{"@timestamp":1700}"#, None));
+        assert!(add(r#"{"@timestamp":true}"#, None));
+        assert!(!add("{}", Some("")));
+        assert!(!add("{}", Some(&"a".repeat(ID_BYTES_MAX + 1))));
+        assert!(!add("[]", None));
+        let ParcelKind::Documents(heads) = documents.parcel(0).unwrap().kind else {
+            panic!("documents are documents");
+        };
+        let times: Vec<i64> = heads.iter().map(|head| head.time_ms).collect();
+        assert_eq!(times, [1_500, 1_700, 5]);
+        assert_eq!(heads[0].id.as_deref(), Some("a"));
+    }
+}

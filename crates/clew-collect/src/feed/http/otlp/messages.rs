@@ -1,0 +1,219 @@
+//! OpenTelemetry's messages of logs, as far as they are looked at, by the numbers and names of its protocol (v1): as protobuf
+//! and, with `serde`, as JSON.
+
+use prost::Message;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct ExportLogsRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) resource_logs: Vec<ResourceLogs>,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct ResourceLogs {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) resource: Option<Resource>,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) scope_logs: Vec<ScopeLogs>,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub(crate) struct Resource {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) attributes: Vec<KeyValue>,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct ScopeLogs {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) scope: Option<Scope>,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) log_records: Vec<LogRecord>,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub(crate) struct Scope {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(string, tag = "2")]
+    pub(crate) version: String,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct LogRecord {
+    #[prost(fixed64, tag = "1")]
+    #[serde(deserialize_with = "whole")]
+    pub(crate) time_unix_nano: u64,
+    #[prost(fixed64, tag = "11")]
+    #[serde(deserialize_with = "whole")]
+    pub(crate) observed_time_unix_nano: u64,
+    #[prost(int32, tag = "2")]
+    pub(crate) severity_number: i32,
+    #[prost(string, tag = "3")]
+    pub(crate) severity_text: String,
+    #[prost(message, optional, tag = "5")]
+    pub(crate) body: Option<AnyValue>,
+    #[prost(message, repeated, tag = "6")]
+    pub(crate) attributes: Vec<KeyValue>,
+    #[prost(bytes = "vec", tag = "9")]
+    #[serde(deserialize_with = "hexadecimal")]
+    pub(crate) trace_id: Vec<u8>,
+    #[prost(bytes = "vec", tag = "10")]
+    #[serde(deserialize_with = "hexadecimal")]
+    pub(crate) span_id: Vec<u8>,
+    #[prost(string, tag = "12")]
+    pub(crate) event_name: String,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub(crate) struct KeyValue {
+    #[prost(string, tag = "1")]
+    pub(crate) key: String,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) value: Option<AnyValue>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AnyValue {
+    #[prost(oneof = "AnyKind", tags = "1, 2, 3, 4, 5, 6, 7")]
+    pub(crate) kind: Option<AnyKind>,
+}
+
+#[derive(Clone, PartialEq, prost::Oneof)]
+pub(crate) enum AnyKind {
+    #[prost(string, tag = "1")]
+    Text(String),
+    #[prost(bool, tag = "2")]
+    Bool(bool),
+    #[prost(int64, tag = "3")]
+    Int(i64),
+    #[prost(double, tag = "4")]
+    Double(f64),
+    #[prost(message, tag = "5")]
+    Array(ArrayValue),
+    #[prost(message, tag = "6")]
+    Members(KeyValues),
+    #[prost(bytes, tag = "7")]
+    Bytes(Vec<u8>),
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub(crate) struct ArrayValue {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) values: Vec<AnyValue>,
+}
+
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub(crate) struct KeyValues {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) values: Vec<KeyValue>,
+}
+
+impl<'de> Deserialize<'de> for AnyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let read = serde_json::Map::<String, Value>::deserialize(deserializer)?;
+        let mut kind = None;
+        for (name, value) in read {
+            let wrong = || D::Error::custom(format!("[{name}] is not a value of its kind"));
+            kind = Some(match (name.as_str(), value) {
+                ("stringValue", Value::String(text)) => AnyKind::Text(text),
+                ("boolValue", Value::Bool(truth)) => AnyKind::Bool(truth),
+                ("intValue", Value::String(digits)) => {
+                    AnyKind::Int(digits.parse().map_err(|_| wrong())?)
+                }
+                ("intValue", Value::Number(number)) => {
+                    AnyKind::Int(number.as_i64().ok_or_else(wrong)?)
+                }
+                ("doubleValue", Value::Number(number)) => {
+                    AnyKind::Double(number.as_f64().ok_or_else(wrong)?)
+                }
+                // Infinities and what is no number are texts in protobuf's JSON.
+                ("doubleValue", Value::String(text)) => {
+                    AnyKind::Double(text.parse().map_err(|_| wrong())?)
+                }
+                // Base64, as it is shown in the end.
+                ("bytesValue", Value::String(text)) => AnyKind::Text(text),
+                ("arrayValue", value) => {
+                    AnyKind::Array(serde_json::from_value(value).map_err(D::Error::custom)?)
+                }
+                ("kvlistValue", value) => {
+                    AnyKind::Members(serde_json::from_value(value).map_err(D::Error::custom)?)
+                }
+                ("stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue", _) => {
+                    return Err(wrong());
+                }
+                _ => continue,
+            });
+        }
+        Ok(AnyValue { kind })
+    }
+}
+
+/// Whole numbers of 64 bits are texts in protobuf's JSON, and mostly numbers in what people send.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    use serde::de::Error;
+    let read = match Value::deserialize(deserializer)? {
+        Value::String(digits) => digits.parse().ok(),
+        Value::Number(number) => number.as_u64(),
+        _ => None,
+    };
+    read.ok_or_else(|| D::Error::custom("a time is nanoseconds since the epoch"))
+}
+
+/// Ids are hexadecimal in this protocol's JSON.
+fn hexadecimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    use serde::de::Error;
+    let text = String::deserialize(deserializer)?;
+    let wrong = || D::Error::custom("an id is hexadecimal digits");
+    if !text.is_ascii() || text.len() % 2 != 0 {
+        return Err(wrong());
+    }
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong());
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+/// Why a request was not taken, as both of OpenTelemetry's transports say it (`google.rpc.Status`).
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RpcStatus {
+    #[prost(int32, tag = "1")]
+    pub(crate) code: i32,
+    #[prost(string, tag = "2")]
+    pub(crate) message: String,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) details: Vec<AnyMessage>,
+}
+
+/// A message of a type that its name says (`google.protobuf.Any`).
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AnyMessage {
+    #[prost(string, tag = "1")]
+    pub(crate) type_url: String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(crate) value: Vec<u8>,
+}
+
+/// When to come again (`google.rpc.RetryInfo`).
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RetryInfo {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) retry_delay: Option<Seconds>,
+}
+
+/// A span of time (`google.protobuf.Duration`).
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Seconds {
+    #[prost(int64, tag = "1")]
+    pub(crate) seconds: i64,
+}

@@ -1,0 +1,153 @@
+//! Requests to a running input whose parcels somebody takes late, or nobody.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, channel};
+
+use clew_platform::RealClock;
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::*;
+use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds, PARCELS_MAX, Parcel};
+use crate::options::ParserChoice;
+
+fn start(timeout: Duration, connections_max: usize) -> Feeds {
+    let feed = HttpFeed {
+        address: "127.0.0.1:0".parse().unwrap(),
+        body_bytes_max: 1_000,
+        connections_max,
+        timeout,
+    };
+    let options = FeedOptions {
+        address: FeedAddress::Http(feed),
+        parse: ParserChoice::Auto,
+        line_bytes_max: 1_000,
+        plan: 0,
+    };
+    let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
+    Feeds::start(&[options], &(Arc::new(RealClock::new()) as _), &wake).unwrap()
+}
+
+fn connect(feeds: &Feeds) -> TcpStream {
+    let stream = TcpStream::connect(feeds.addresses[0].unwrap()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    stream
+}
+
+/// Posts one line; the head of the answer comes by the channel.
+fn post(feeds: &Feeds) -> Receiver<String> {
+    let mut stream = connect(feeds);
+    let request = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na";
+    stream.write_all(request.as_bytes()).unwrap();
+    let (out, answers) = channel();
+    std::thread::spawn(move || out.send(head(&mut BufReader::new(stream))));
+    answers
+}
+
+fn head(stream: &mut impl BufRead) -> String {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head).unwrap() == 0 {
+            break;
+        }
+    }
+    head.to_ascii_lowercase()
+}
+
+fn next(feeds: &Feeds) -> Parcel {
+    let parcel = feeds.wait(Duration::from_secs(30)).unwrap();
+    parcel.expect("a parcel comes")
+}
+
+fn answer(answers: &Receiver<String>) -> String {
+    answers.recv_timeout(Duration::from_secs(30)).unwrap()
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn who_comes_while_there_is_no_room_is_told_when_to_come_again() {
+    let feeds = start(LONG, 1_000);
+    let (out, answers) = channel();
+    let readers = (0..=PARCELS_MAX).map(|_| {
+        let (answer, out) = (post(&feeds), out.clone());
+        std::thread::spawn(move || out.send(answer.recv().unwrap()))
+    });
+    let readers: Vec<_> = readers.collect();
+    let refused = answer(&answers);
+    assert!(refused.starts_with("http/1.1 429"), "{refused}");
+    assert!(refused.contains("retry-after: 1\r\n"), "{refused}");
+    for _ in 0..PARCELS_MAX {
+        let parcel = next(&feeds);
+        assert_eq!(parcel.lines().next(), Some((&b"a"[..], false)));
+        parcel.receipt.unwrap().send(()).unwrap();
+    }
+    for _ in 0..PARCELS_MAX {
+        let taken = answer(&answers);
+        assert!(taken.starts_with("http/1.1 200"), "{taken}");
+    }
+    for reader in readers {
+        reader.join().unwrap().unwrap();
+    }
+    assert_eq!(
+        feeds
+            .counts()
+            .refused
+            .load(std::sync::atomic::Ordering::Relaxed),
+        1
+    );
+}
+
+#[test]
+fn what_is_not_delivered_in_time_or_never_is_told() {
+    let feeds = start(Duration::from_millis(100), 10);
+    let late = answer(&post(&feeds));
+    assert!(late.starts_with("http/1.1 503"), "{late}");
+    drop(next(&feeds));
+    let feeds = start(LONG, 10);
+    let answers = post(&feeds);
+    drop(next(&feeds));
+    let never = answer(&answers);
+    assert!(never.starts_with("http/1.1 503"), "{never}");
+    assert!(never.contains("retry-after: 1\r\n"), "{never}");
+}
+
+#[test]
+fn a_body_that_does_not_come_in_time_is_not_waited_for() {
+    let feeds = start(Duration::from_millis(100), 10);
+    let mut stream = connect(&feeds);
+    let request = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\na";
+    stream.write_all(request.as_bytes()).unwrap();
+    let late = head(&mut BufReader::new(stream));
+    assert!(late.starts_with("http/1.1 408"), "{late}");
+}
+
+#[test]
+fn a_connection_beyond_the_limit_is_closed() {
+    let feeds = start(LONG, 1);
+    let answers = post(&feeds);
+    let parcel = next(&feeds);
+    // The first one is open now.
+    let mut second = connect(&feeds);
+    let closed = second.read(&mut [0]);
+    assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
+    parcel.receipt.unwrap().send(()).unwrap();
+    assert!(answer(&answers).starts_with("http/1.1 200"));
+}
+
+#[test]
+fn at_the_end_what_was_asked_is_still_answered_and_nothing_more_is_taken() {
+    let feeds = start(LONG, 10);
+    let answers = post(&feeds);
+    let parcel = next(&feeds);
+    feeds.close();
+    // It waits for the one that is not answered.
+    assert!(feeds.last().unwrap().is_none());
+    parcel.receipt.unwrap().send(()).unwrap();
+    assert!(answer(&answers).starts_with("http/1.1 200"));
+    while !matches!(feeds.last(), Err(Ended)) {}
+    let address = feeds.addresses[0].unwrap();
+    assert!(TcpStream::connect(address).is_err());
+}
