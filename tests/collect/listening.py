@@ -11,9 +11,10 @@ TIMEOUT_SECONDS = 60
 
 
 class Listening:
-    """A running collector and the ports of its inputs, in the order of the configuration; a context manager."""
+    """A running collector, and the ports that it tells of in a line with `until`, in their order; a context manager."""
 
-    def __init__(self, config):
+    def __init__(self, config, until="inputs are open"):
+        self.until = until
         self.command = [BINARY, "collect", "--config", str(config)]
 
     def __enter__(self):
@@ -21,7 +22,7 @@ class Listening:
         self.told = []
         for line in self.process.stderr:
             self.told.append(line)
-            if "inputs are open" in line:
+            if self.until in line:
                 break
         else:
             raise AssertionError("".join(self.told))

@@ -21,10 +21,11 @@ STOP_SECONDS_MAX = 60
 class ClewServer:
     """One process over one data folder; a context manager."""
 
-    def __init__(self, data=None, env=None):
+    def __init__(self, data=None, env=None, arguments=()):
         self.own_data = data is None
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="clew-test-"))
         self.env = env or {}
+        self.arguments = arguments
         self.process = None
         self.address = None
         self.grpc_address = None
@@ -47,7 +48,7 @@ class ClewServer:
         self.log = open(self.data.with_suffix(".log"), "ab")
         self.process = subprocess.Popen(
             [binary, "serve", "--data", str(self.data),
-             "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"],
+             "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0", *self.arguments],
             stdout=subprocess.PIPE,
             stderr=self.log,
             # How full the machine's own disk is must not decide what tests see.

@@ -7,6 +7,7 @@ use clew_ingest::{FailedLine, FailureCount};
 
 use crate::document::{Document, Encoder, Line, Origin, Taken};
 use crate::event::Batch;
+use crate::figures::RunFigures;
 use crate::input::SkipReason;
 use crate::parse::ParserName;
 
@@ -99,6 +100,14 @@ impl Counters {
 pub trait Progress {
     /// Called from the collecting thread; should return quickly.
     fn report(&self, counters: &Counters);
+
+    /// Whether more is to be told now, for which every file is looked at. Asked as often as there are reports.
+    fn wants_figures(&self) -> bool {
+        false
+    }
+
+    /// Called from the collecting thread after somebody wanted it; should return quickly.
+    fn figures(&self, _figures: RunFigures) {}
 }
 
 /// Progress nobody looks at.

@@ -6,13 +6,21 @@ use clew_platform::MemoryPurpose;
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
 
+use crate::collect::Figures;
 use crate::log_metrics;
 
 /// The whole page in Prometheus' text format.
-pub(crate) fn render(registry: &Registry, engine: &Engine) -> anyhow::Result<String> {
+pub(crate) fn render(
+    registry: &Registry,
+    engine: &Engine,
+    collect: Option<&Figures>,
+) -> anyhow::Result<String> {
     let mut families = registry.gather();
     families.extend(engine_families(engine)?);
     families.extend(log_metrics::families(engine.log())?);
+    if let Some(figures) = collect {
+        families.extend(figures.families()?);
+    }
     let mut page = Vec::new();
     TextEncoder::new().encode(&families, &mut page)?;
     Ok(String::from_utf8(page)?)

@@ -25,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::collect::{Figures, Within};
 use crate::config::{Config, DiskConfig, LogConfig, ProfileConfig};
 use crate::http::{HttpRules, HttpServer};
 use crate::profile::{KeptProfiles, ProfileEndpoints};
@@ -51,6 +52,9 @@ pub(crate) struct ServeArguments {
     /// Address of the log's gRPC service; port 0 takes a free one.
     #[arg(long, value_name = "ADDR")]
     grpc: Option<SocketAddr>,
+    /// Collect logs in the same process, as this configuration of the collector says (docs/collect.md).
+    #[arg(long, value_name = "FILE")]
+    collect: Option<PathBuf>,
 }
 
 /// Connections of the log's service without a limit of the user's, where files suffice.
@@ -61,6 +65,7 @@ const GRPC_CONNECTIONS: usize = 1_000;
 struct Shared {
     engine: Engine,
     registry: Registry,
+    collect: Option<Arc<Figures>>,
 }
 
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
@@ -79,12 +84,13 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
         crate::ALLOCATOR.0.start();
     }
     check_addresses(&config)?;
+    let collect = arguments.collect.as_deref().map(Within::read).transpose()?;
     tracing::info!(config = %serde_json::to_string(&config)?, version = env!("CARGO_PKG_VERSION"), "starting");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .event_interval(STEPS_BETWEEN_LOOKS)
         .build()?;
-    runtime.block_on(serve(config))
+    runtime.block_on(serve(config, collect))
 }
 
 /// Without authentication only this machine may connect unless told otherwise.
@@ -166,7 +172,7 @@ fn disk_limits(config: &DiskConfig) -> anyhow::Result<DiskLimits> {
         .context("in the section [disk]")
 }
 
-async fn serve(config: Config) -> anyhow::Result<()> {
+async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     let open_files_max = open_files::raise_limit()?;
     let machine = rustix::system::uname();
     let machine = machine.nodename().to_string_lossy();
@@ -183,13 +189,8 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let kept = kept_profiles(&config)?;
     let watcher = kept.clone().map(|kept| watch_itself(kept, stopped.clone()));
     let watcher = watcher.transpose()?;
-    let served = serve_http(
-        (&config, rules),
-        http,
-        (&engine, door, kept),
-        stopped.clone(),
-    );
-    let (served, background) = served?;
+    let over = (&engine, door, kept, collect.as_ref().map(Within::figures));
+    let (served, background) = serve_http((&config, rules), http, over, stopped.clone())?;
     servers.spawn(served);
     servers.spawn(async move {
         background.await;
@@ -201,6 +202,9 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         (&engine, &access),
         (&mut servers, &stopped),
     );
+    if let Some(collect) = collect {
+        servers.spawn(collect.run(engine.clone(), stopped.clone()));
+    }
     if config.log != LogConfig::default() {
         let log = engine.log().clone();
         servers.spawn(async move {
@@ -267,7 +271,12 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 fn serve_http(
     (config, rules): (&Config, HttpRules),
     listener: TcpListener,
-    (engine, door, kept): (&Engine, Option<&Arc<AccessControl>>, Option<KeptProfiles>),
+    (engine, door, kept, collect): (
+        &Engine,
+        Option<&Arc<AccessControl>>,
+        Option<KeptProfiles>,
+        Option<Arc<Figures>>,
+    ),
     stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<(
     impl Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -285,7 +294,7 @@ fn serve_http(
         http: figures.clone(),
         ..RestOptions::default()
     };
-    let (app, background) = router(engine, &registry, rest);
+    let (app, background) = router((engine, collect), &registry, rest);
     let endpoints = ProfileEndpoints::new(engine.clone(), stopped.clone(), kept);
     let app = app.merge(profile::routes(endpoints));
     let app = match door {
@@ -364,13 +373,14 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
 static WINGS: &[Wing] = &[clew_ism::WING, clew_opensearch_sql::WING];
 
 fn router(
-    engine: &Engine,
+    (engine, collect): (&Engine, Option<Arc<Figures>>),
     registry: &Registry,
     rest: RestOptions,
 ) -> (Router, impl Future<Output = ()> + Send + use<>) {
     let shared = Shared {
         engine: engine.clone(),
         registry: registry.clone(),
+        collect,
     };
     let (api, background) = clew_opensearch::router(engine.clone(), rest, WINGS);
     let app = Router::new()
@@ -398,7 +408,8 @@ async fn health(State(shared): State<Shared>) -> Response {
 }
 
 async fn metrics_page(State(shared): State<Shared>) -> Response {
-    let render = move || metrics::render(&shared.registry, &shared.engine);
+    let render =
+        move || metrics::render(&shared.registry, &shared.engine, shared.collect.as_deref());
     match tokio::task::spawn_blocking(render).await {
         Ok(Ok(page)) => {
             let kind = [("content-type", "text/plain; version=0.0.4; charset=utf-8")];

@@ -205,6 +205,7 @@ impl Collector<'_> {
         let plan = self.options.feeds[parcel.feed].plan;
         let origin = Origin::sent(&parcel.sender, known.key).with_plan(plan);
         let receipt = parcel.receipt.take();
+        let (begun, before) = (now.monotonic, self.times.deliver + self.times.registry);
         match std::mem::replace(&mut parcel.kind, ParcelKind::Lines) {
             ParcelKind::Lines => {
                 let parser = known.parser(&parcel, &mut self.encoder.times);
@@ -214,6 +215,9 @@ impl Collector<'_> {
                 self.take_documents(&parcel, first, &heads, &origin)?;
             }
         }
+        let took = self.world.clock.monotonic().saturating_sub(begun);
+        let elsewhere = self.times.deliver + self.times.registry - before;
+        self.times.read += took.saturating_sub(elsewhere);
         if let Some(intake) = &mut self.intake {
             intake.receipts.extend(receipt);
         }

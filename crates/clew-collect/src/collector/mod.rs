@@ -4,6 +4,7 @@
 //! delivered, and memory is one batch and one window however much there is to read.
 
 mod feeds;
+mod report;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -19,15 +20,15 @@ use crate::dead_letter::DeadLetters;
 use crate::document::Encoder;
 use crate::error::CollectError;
 use crate::event::Batch;
+use crate::figures::StageTimes;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head};
 use crate::input::{
-    FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, SkipReason,
-    Watcher, Woken,
+    FileRules, FileSource, Fill, Fleet, FleetOptions, Group, Now, Pass, Patience, Watcher, Woken,
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
 use crate::planned::Planned;
-use crate::progress::{CollectReport, Counters, Failures, FileReport, Progress, Skipped};
+use crate::progress::{CollectReport, Counters, Progress};
 use crate::registry::{Registry, lock_path};
 use crate::sink::{Sink, SinkError};
 use crate::stop::StopToken;
@@ -98,6 +99,7 @@ struct Collector<'a> {
     saved_at: Duration,
     /// How long the last save took: a large registry is not written all the time.
     save_took: Duration,
+    times: StageTimes,
     /// When the last look ended.
     looked_at: Duration,
     look_took: Duration,
@@ -158,6 +160,7 @@ impl<'a> Collector<'a> {
             wake,
             saved_at: world.clock.monotonic(),
             save_took: Duration::ZERO,
+            times: StageTimes::default(),
             looked_at: world.clock.monotonic(),
             look_took: Duration::ZERO,
             world,
@@ -253,6 +256,7 @@ impl<'a> Collector<'a> {
         self.fleet.look(&mut self.registry, now, patience);
         self.looked_at = self.world.clock.monotonic();
         self.look_took = self.looked_at.saturating_sub(now.monotonic);
+        self.times.look += self.look_took;
         self.tell_progress();
     }
 
@@ -264,6 +268,9 @@ impl<'a> Collector<'a> {
         self.counters.patterns = patterns.sum::<usize>() as u64;
         self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
         self.world.progress.report(&self.counters);
+        if self.world.progress.wants_figures() {
+            self.world.progress.figures(self.figures());
+        }
     }
 
     /// Reads all files as far as they go, a batch from each in turn, and delivers it all. When
@@ -307,6 +314,7 @@ impl<'a> Collector<'a> {
         let tail = &mut self.fleet.tails[index];
         let (before, was_open) = (tail.read, tail.source.is_some());
         let pass = tail.fill(&mut fill);
+        self.times.read += self.world.clock.monotonic().saturating_sub(now.monotonic);
         if tail.read != before {
             self.in_batch.push(index);
         }
@@ -360,7 +368,9 @@ impl<'a> Collector<'a> {
                 self.registry.save()?;
             }
             let events = self.batch.events();
+            let begun = self.world.clock.monotonic();
             let delivery = self.sink.deliver(events).map_err(CollectError::Sink)?;
+            self.times.deliver += self.world.clock.monotonic().saturating_sub(begun);
             let kept = self.dead_letters.keep(events, &delivery.rejected);
             kept.map_err(|source| CollectError::Io {
                 action: "keep refused events in",
@@ -413,62 +423,9 @@ impl<'a> Collector<'a> {
             self.registry.save()?;
             self.saved_at = self.world.clock.monotonic();
             self.save_took = self.saved_at.saturating_sub(now);
+            self.times.registry += self.save_took;
         }
         Ok(())
-    }
-
-    /// What processors could not do.
-    fn failures(&self) -> Failures {
-        let mut failures = Failures::default();
-        for planned in self.encoder.plans() {
-            failures.counts.extend(planned.plan.failures());
-            failures
-                .lines
-                .extend_from_slice(planned.plan.failed_lines());
-        }
-        failures
-    }
-
-    fn report(&mut self) -> CollectReport {
-        self.tell_progress();
-        let mut files: Vec<FileReport> = self
-            .fleet
-            .tails
-            .iter()
-            .map(|tail| FileReport {
-                path: tail.path.clone(),
-                parser: tail
-                    .parser
-                    .map_or_else(String::new, |p| p.as_str().to_owned()),
-                offset_bytes: self.registry.get(tail.slot).position.offset,
-            })
-            .collect();
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        files.truncate(REPORT_FILES_MAX);
-        let left_alone = self
-            .fleet
-            .skipped
-            .iter()
-            .map(|(path, reason)| (path, reason.clone()));
-        let failed =
-            self.fleet.tails.iter().filter_map(|tail| {
-                Some((&tail.path, SkipReason::Unreadable(tail.failure.clone()?)))
-            });
-        let mut skipped: Vec<Skipped> = left_alone
-            .chain(failed)
-            .map(|(path, reason)| Skipped {
-                path: path.clone(),
-                reason,
-            })
-            .collect();
-        skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        skipped.truncate(REPORT_FILES_MAX);
-        CollectReport {
-            counters: self.counters,
-            files,
-            skipped,
-            failures: self.failures(),
-        }
     }
 }
 

@@ -30,6 +30,7 @@ pub use output::{
 };
 pub use section::ConfigError;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -73,6 +74,16 @@ pub struct General {
     pub batch_lines_max: usize,
     /// Document bytes in a batch at most.
     pub batch_bytes_max: usize,
+    /// Where figures are shown to Prometheus, if they are.
+    pub metrics: Option<MetricsConfig>,
+}
+
+/// `metrics`: a page of figures, `GET /metrics`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// `ADDRESS:PORT`.
+    pub listen: SocketAddr,
 }
 
 impl Default for General {
@@ -83,6 +94,7 @@ impl Default for General {
             host: None,
             batch_lines_max: 2_000,
             batch_bytes_max: 2 << 20,
+            metrics: None,
         }
     }
 }

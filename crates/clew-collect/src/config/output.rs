@@ -41,8 +41,8 @@ pub enum OutputKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BulkOutput {
-    /// The server's root.
-    pub url: String,
+    /// The server's root; without one the server that the collector runs in, or the one of this machine.
+    pub url: Option<String>,
     /// The index or data stream to write to.
     pub index: String,
     /// An API key as its server gave it, encoded.
@@ -102,15 +102,20 @@ impl BulkOutput {
         BulkOptions {
             authorization: key.or(login),
             compression: self.compression,
-            ..BulkOptions::new(&self.url, &self.index)
+            ..BulkOptions::new(self.url(), &self.index)
         }
+    }
+
+    /// The server's root.
+    pub fn url(&self) -> &str {
+        self.url.as_deref().unwrap_or("http://127.0.0.1:9200")
     }
 }
 
 impl Default for BulkOutput {
     fn default() -> Self {
         BulkOutput {
-            url: "http://127.0.0.1:9200".to_owned(),
+            url: None,
             index: "logs".to_owned(),
             api_key: None,
             compression: BodyCompression::None,
@@ -217,7 +222,13 @@ impl OutputConfig {
         };
         let when = section.take_definition("when");
         let kind = match &kind[..] {
-            "clew" | "opensearch" => OutputKind::Bulk(section.read(&COMMON, &[])?),
+            "clew" => OutputKind::Bulk(section.read(&COMMON, &[])?),
+            "opensearch" => {
+                let output: BulkOutput = section.read(&COMMON, &[])?;
+                // One that is not ours is never the one that the collector runs in.
+                let url = Some(output.url().to_owned());
+                OutputKind::Bulk(BulkOutput { url, ..output })
+            }
             "http" => OutputKind::Http(section.read(&COMMON, &["url"])?),
             "file" => OutputKind::File(section.read(&COMMON, &["path"])?),
             "stdout" => {

@@ -15,6 +15,7 @@ const WHOLE: &str = "\
 registry: r.json
 host: ${HOST}-${N:7}
 batch_lines_max: ${LINES}
+metrics: {listen: '127.0.0.1:9600'}
 inputs:
   - type: file
     paths: [/l/*.log, '/m/$${x}']
@@ -36,6 +37,8 @@ fn a_whole_file_is_read_with_its_variables() {
     assert_eq!(config.general.host.as_deref(), Some("web1-7"));
     assert_eq!(config.general.batch_lines_max, 500);
     assert_eq!(config.general.batch_bytes_max, 2 << 20);
+    let metrics = config.general.metrics.as_ref().unwrap();
+    assert_eq!(metrics.listen.port(), 9_600);
     let input = &config.inputs[0];
     assert_eq!(input.parse, "nginx_access".parse().unwrap());
     let InputKind::File(file) = &input.kind else {
@@ -43,12 +46,12 @@ fn a_whole_file_is_read_with_its_variables() {
     };
     assert_eq!(file.paths[1], PathBuf::from("/m/${x}"));
     assert_eq!(input.processors[0].place, "inputs[0].processors[0]");
-    assert_eq!(input.processors[0].line, Some(9));
+    assert_eq!(input.processors[0].line, Some(10));
     assert_eq!(config.processors.len(), 1);
     let OutputKind::Bulk(bulk) = &config.outputs[0].kind else {
         panic!("{:?}", config.outputs);
     };
-    assert_eq!(bulk.url, "http://h:1");
+    assert_eq!(bulk.url.as_deref(), Some("http://h:1"));
     assert!(matches!(
         &config.outputs[1].kind,
         OutputKind::File(FileOutput {
@@ -74,22 +77,22 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
     check(
         "inputs:",
         "input:",
-        "line 4: [input] is no known key, did you mean [inputs]?",
+        "line 5: [input] is no known key, did you mean [inputs]?",
     );
     check(
         "    paths:",
         "    pahts:",
-        "line 6: [inputs[0].pahts] is no known key, did you mean [paths]?",
+        "line 7: [inputs[0].pahts] is no known key, did you mean [paths]?",
     );
     check(
         "compression: gzip",
         "compresion: gzip",
-        "line 15: [outputs[1].compresion] is no known key, did you mean [compression]?",
+        "line 16: [outputs[1].compresion] is no known key, did you mean [compression]?",
     );
     check(
         "type: stdout",
         "type: stdou",
-        "line 16: [outputs[2].type] no output is called [stdou], did you mean [stdout]?",
+        "line 17: [outputs[2].type] no output is called [stdou], did you mean [stdout]?",
     );
     check(
         "${LINES}",
@@ -99,18 +102,18 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
     check(
         "${URL:http://h:1}",
         "${URL}",
-        "line 14: [outputs[0].url] the variable URL is not set, and has no default \
+        "line 15: [outputs[0].url] the variable URL is not set, and has no default \
          (${URL:default})",
     );
     check(
         "- remove: {field: message}",
         "- 7",
-        "line 11: [processors[0]] must be a mapping of keys to values",
+        "line 12: [processors[0]] must be a mapping of keys to values",
     );
     check(
         "- type: clew\n    url",
         "- url",
-        "line 13: [outputs[0]] lacks [type], one of clew, opensearch, http, file, stdout",
+        "line 14: [outputs[0]] lacks [type], one of clew, opensearch, http, file, stdout",
     );
 }
 

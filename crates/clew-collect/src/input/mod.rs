@@ -24,7 +24,7 @@ pub(crate) use frame::{Framing, Group, Rest, Stream};
 pub(crate) use names::stem;
 pub(crate) use rules::FileRules;
 pub(crate) use source::FileSource;
-pub(crate) use tail::{Fill, Pass};
+pub(crate) use tail::{Fill, Pass, Tail};
 pub(crate) use watch::{Watcher, Woken};
 
 use std::fmt;

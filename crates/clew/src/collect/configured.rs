@@ -6,10 +6,13 @@ use std::sync::Arc;
 use anyhow::Context;
 use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind};
 use clew_collect::{
-    AllSinks, BulkSink, CollectOptions, FileSink, FileSinkOptions, HttpSink, LineSink, Mode, Sink,
-    StopToken,
+    AllSinks, BulkSink, FileSink, FileSinkOptions, HttpSink, LineSink, Sink, StopToken,
 };
+use clew_engine::Engine;
 use clew_platform::RealDisk;
+use tokio::runtime::Handle;
+
+use super::engine_sink::EngineSink;
 
 /// Reads a configuration.
 pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
@@ -20,37 +23,49 @@ pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
     Ok(CollectConfig::parse(&name, &text, &variable)?)
 }
 
-/// The options of a run and where it sends to.
-pub(super) fn open(
-    file: &Path,
-    mode: Mode,
-    stop: &StopToken,
-) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
-    let config = read(file)?;
-    let options = config.options(mode)?;
-    let sinks = config.outputs.iter().map(|output| sink(output, stop));
-    let mut sinks = sinks.collect::<anyhow::Result<Vec<_>>>()?;
-    let sink = match sinks.len() {
-        1 => sinks.remove(0),
-        _ => Box::new(AllSinks::new(sinks)),
-    };
-    Ok((options, sink))
+/// The server that a collector runs in.
+pub(super) struct Host {
+    pub(super) engine: Engine,
+    pub(super) runtime: Handle,
 }
 
-fn sink(output: &OutputConfig, stop: &StopToken) -> anyhow::Result<Box<dyn Sink>> {
-    Ok(match &output.kind {
-        OutputKind::Bulk(output) => {
-            let sink = BulkSink::new(output.options(super::login()?), stop.clone())
-                .with_context(|| format!("cannot send to {}", output.url))?;
+/// Where a run sends to.
+pub(super) fn sinks(
+    config: &CollectConfig,
+    host: Option<&Host>,
+    stop: &StopToken,
+) -> anyhow::Result<Box<dyn Sink>> {
+    let sinks = config.outputs.iter().map(|output| sink(output, host, stop));
+    let mut sinks = sinks.collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(match sinks.len() {
+        1 => sinks.remove(0),
+        _ => Box::new(AllSinks::new(sinks)),
+    })
+}
+
+fn sink(
+    output: &OutputConfig,
+    host: Option<&Host>,
+    stop: &StopToken,
+) -> anyhow::Result<Box<dyn Sink>> {
+    Ok(match (&output.kind, host) {
+        (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
+            let (engine, runtime) = (engine.clone(), runtime.clone());
+            let sink = EngineSink::new(engine, &output.index, runtime, stop.clone());
             buffered(output.buffer.as_ref(), sink, stop)?
         }
-        OutputKind::Http(output) => {
+        (OutputKind::Bulk(output), _) => {
+            let sink = BulkSink::new(output.options(super::login()?), stop.clone())
+                .with_context(|| format!("cannot send to {}", output.url()))?;
+            buffered(output.buffer.as_ref(), sink, stop)?
+        }
+        (OutputKind::Http(output), _) => {
             let sink = HttpSink::new(output.options(), stop.clone())
                 .with_context(|| format!("cannot send to {}", output.url))?;
             buffered(output.buffer.as_ref(), sink, stop)?
         }
-        OutputKind::Stdout => Box::new(LineSink::new(std::io::stdout())),
-        OutputKind::File(file) => {
+        (OutputKind::Stdout, _) => Box::new(LineSink::new(std::io::stdout())),
+        (OutputKind::File(file), _) => {
             let options = FileSinkOptions {
                 path: std::path::absolute(&file.path)
                     .with_context(|| format!("cannot find {}", file.path.display()))?,

@@ -1,10 +1,17 @@
 //! `clew collect`: the collector with progress bars, until everything is read or Ctrl-C.
 
 mod configured;
+mod engine_sink;
 mod explain;
+mod figures;
+mod page;
 mod report;
 mod status;
 mod told;
+mod within;
+
+pub(crate) use figures::Figures;
+pub(crate) use within::Within;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -14,7 +21,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use clew_collect::{
     BulkOptions, BulkSink, CollectOptions, Counters, LineSink, Mode, ParserChoice, ParserName,
-    Progress, Sink, StopToken, World,
+    Progress, RunFigures, Sink, StopToken, World,
 };
 use clew_platform::{RealClock, RealDisk};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -86,7 +93,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     let level = match arguments.quiet {
         true => "error",
         // Where inputs listen is told: a port may be the system's choice.
-        false => "warn,clew_collect::feed=info",
+        false => "warn,clew_collect::feed=info,clew::collect=info",
     };
     logging::start(&LoggingConfig {
         level: level.to_string(),
@@ -111,17 +118,31 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
 fn collect(arguments: &CollectArguments, stop: &StopToken) -> anyhow::Result<()> {
     // What a dry run remembers goes with its folder.
     let folder = folder_of_dry_run(arguments.dry_run)?;
+    let figures = Arc::new(Figures::default());
+    // The page of metrics ends with the run.
+    let mut page = None;
     let (options, mut sink) = match (&arguments.config, &folder) {
-        (Some(file), None) => configured::open(file, mode(arguments), stop)?,
+        (Some(file), None) => {
+            let config = configured::read(file)?;
+            if let Some(metrics) = &config.general.metrics {
+                page = Some(page::Page::open(metrics.listen, Arc::clone(&figures))?);
+            }
+            let sink = configured::sinks(&config, None, stop)?;
+            (config.options(mode(arguments))?, sink)
+        }
         (None, None) => given(arguments, stop)?,
         (_, Some(folder)) => dry(arguments, folder)?,
     };
     options.validate()?;
     let bar = Bar::new(arguments.quiet, options.mode == Mode::Once);
+    let progress = Watched {
+        bar: &bar,
+        figures: page.is_some().then_some(&*figures),
+    };
     let world = World {
         disk: Arc::new(RealDisk),
         clock: Arc::new(RealClock::new()),
-        progress: &bar,
+        progress: &progress,
         stop,
     };
     let report = clew_collect::run(&options, world, sink.as_mut())?;
@@ -207,6 +228,28 @@ fn folder_of_dry_run(wanted: bool) -> anyhow::Result<Option<Folder>> {
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Who looks at a run: people, and Prometheus if it is asked for.
+struct Watched<'a> {
+    bar: &'a Bar,
+    figures: Option<&'a Figures>,
+}
+
+impl Progress for Watched<'_> {
+    fn report(&self, counters: &Counters) {
+        self.bar.report(counters);
+    }
+
+    fn wants_figures(&self) -> bool {
+        self.figures.is_some_and(Progress::wants_figures)
+    }
+
+    fn figures(&self, figures: RunFigures) {
+        if let Some(kept) = self.figures {
+            kept.figures(figures);
+        }
     }
 }
 
