@@ -17,11 +17,13 @@
 //! What is wrong with a file is told with its line and the full name of the key; an unknown key with the nearest that is
 //! known. Nothing here opens a file: the text and the variables are handed in.
 
+mod import;
 mod input;
 mod output;
 mod section;
 mod source;
 
+pub use import::{Imported, LeftOut, import_filebeat, import_logstash};
 pub use input::{
     FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
 };

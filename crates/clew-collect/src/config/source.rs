@@ -30,19 +30,24 @@ impl<'a> Source<'a> {
         self.name
     }
 
+    /// The tree of the text as it is written.
+    pub(super) fn raw_tree(&self) -> Result<Value, ConfigError> {
+        let read: Result<Option<Value>, _> = serde_yaml_ng::from_str(self.text);
+        match read {
+            Ok(read) => Ok(read.unwrap_or_else(|| Value::Object(Map::new()))),
+            Err(error) => {
+                let line = error.location().map(|location| location.line());
+                Err(self.error("", line, format!("is not valid YAML: {error}")))
+            }
+        }
+    }
+
     /// The tree of the text, with variables put in.
     pub(super) fn tree(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Value, ConfigError> {
-        let read: Result<Option<Value>, _> = serde_yaml_ng::from_str(self.text);
-        let mut tree = match read {
-            Ok(read) => read.unwrap_or_else(|| Value::Object(Map::new())),
-            Err(error) => {
-                let line = error.location().map(|location| location.line());
-                return Err(self.error("", line, format!("is not valid YAML: {error}")));
-            }
-        };
+        let mut tree = self.raw_tree()?;
         self.substitute(&mut tree, &mut Vec::new(), variable)?;
         Ok(tree)
     }

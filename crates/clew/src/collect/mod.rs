@@ -4,6 +4,7 @@ mod configured;
 mod engine_sink;
 mod explain;
 mod figures;
+mod import;
 mod page;
 mod report;
 mod status;
@@ -38,7 +39,8 @@ Examples:
   clew collect /var/log/nginx --parse nginx --to http://127.0.0.1:9200 --once
   clew collect --config collect.yaml --dry-run
   clew collect test app.log --config collect.yaml
-  clew collect status --registry clew-registry.json";
+  clew collect status --registry clew-registry.json
+  clew collect import filebeat.yml > collect.yaml";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -87,6 +89,8 @@ enum What {
     Test(explain::TestArguments),
     /// Show how far each file was read, and how much of it is left.
     Status(status::StatusArguments),
+    /// Print the configuration of a Filebeat, or a pipeline of a Logstash, as one of the collector.
+    Import(import::ImportArguments),
 }
 
 pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
@@ -102,6 +106,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     match &arguments.what {
         Some(What::Test(test)) => return explain::run(test),
         Some(What::Status(status)) => return status::run(status),
+        Some(What::Import(import)) => return import::run(import),
         None => {}
     }
     let profile = OwnProfile::start(arguments.profile.as_deref())?;

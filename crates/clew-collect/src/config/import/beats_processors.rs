@@ -1,0 +1,457 @@
+//! Filebeat's processors, and the conditions on which they are done, which have the same words as ours.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::Keys;
+use super::{Notes, Part, bytes, processor, texts};
+
+/// Converts a list of processors.
+pub(super) fn convert(
+    given: Option<Value>,
+    path: &[Part],
+    out: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) {
+    let Some(Value::Array(items)) = given else {
+        return;
+    };
+    for (number, item) in items.into_iter().enumerate() {
+        let mut path = path.to_vec();
+        path.push(Part::Item(number));
+        let Value::Object(members) = item else {
+            notes.tell(&path, "is no processor");
+            continue;
+        };
+        if members.contains_key("if") {
+            notes.tell(
+                &path,
+                "[if], [then] and [else] have to be written as conditions of each processor",
+            );
+            continue;
+        }
+        for (name, parameters) in members {
+            let mut path = path.clone();
+            path.push(Part::Key(name.clone()));
+            let (name, parameters) = undotted(name, parameters);
+            let parameters = if parameters.is_object() {
+                parameters
+            } else {
+                json!({})
+            };
+            let keys = Keys::new(parameters, path).unwrap_or_default();
+            one(&name, keys, out, notes);
+        }
+    }
+}
+
+/// `drop_event.when.equals.a: b` as `drop_event` with what is behind the first point inside.
+fn undotted(name: String, value: Value) -> (String, Value) {
+    match name.split_once('.') {
+        Some((first, rest)) => (first.to_owned(), json!({rest: value})),
+        None => (name, value),
+    }
+}
+
+fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let condition = keys
+        .take("when")
+        .map(|when| condition(when, &keys.path, notes));
+    let first = out.len();
+    let is_known = converted(name, &mut keys, out, notes);
+    if !is_known {
+        let reason = match name {
+            "add_host_metadata"
+            | "add_cloud_metadata"
+            | "add_docker_metadata"
+            | "add_kubernetes_metadata"
+            | "add_process_metadata"
+            | "add_observer_metadata" => {
+                "has no counterpart: events have `host.name`, and what `add` gives them"
+            }
+            _ => "has no counterpart",
+        };
+        notes.tell(&keys.path, reason);
+        return;
+    }
+    let fails_quietly = keys.take_flag("ignore_failure").unwrap_or(false)
+        || keys.take_flag("fail_on_error") == Some(false);
+    for processor in &mut out[first..] {
+        let Some((_, Value::Object(parameters))) = processor
+            .as_object_mut()
+            .and_then(|one| one.iter_mut().next())
+        else {
+            continue;
+        };
+        if let Some(condition) = &condition {
+            parameters.insert("if".to_owned(), condition.clone());
+        }
+        if fails_quietly {
+            parameters.insert("ignore_failure".to_owned(), true.into());
+        }
+    }
+    keys.tell_rest(notes);
+}
+
+/// Adds what a processor becomes; false if it has no counterpart.
+fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) -> bool {
+    match name {
+        "add_fields" => added(keys, "fields", out),
+        "add_labels" => added(keys, "labels", out),
+        "add_tags" => {
+            let target = keys
+                .take_text("target")
+                .unwrap_or_else(|| "tags".to_owned());
+            let tags = texts(keys.take("tags").unwrap_or_default());
+            out.push(processor(
+                "append",
+                [("field", target.into()), ("value", tags.into())],
+            ));
+        }
+        "drop_event" => out.push(processor("drop", [])),
+        "drop_fields" => {
+            keys.take("ignore_missing");
+            let missing = ("ignore_missing", true.into());
+            out.push(processor(
+                "remove",
+                [("field", fields(keys).into()), missing],
+            ));
+        }
+        "include_fields" => {
+            let mut kept = fields(keys);
+            kept.push("@timestamp".to_owned());
+            out.push(processor("keep", [("field", kept.into())]));
+        }
+        "rename" | "copy_fields" | "convert" => moves(name, keys, out, notes),
+        "dissect" => dissect(keys, out),
+        "decode_json_fields" => decoded_json(keys, out),
+        "truncate_fields" => truncated(keys, out, notes),
+        "fingerprint" => {
+            let target = keys
+                .take_text("target_field")
+                .unwrap_or_else(|| "fingerprint".to_owned());
+            let parts = [
+                ("fields", fields(keys).into()),
+                ("target_field", target.into()),
+            ];
+            out.push(processor("fingerprint", parts));
+        }
+        "urldecode" => {
+            for (from, to) in pairs(keys) {
+                out.push(processor(
+                    "urldecode",
+                    [("field", from.into()), ("target_field", to.into())],
+                ));
+            }
+        }
+        "rate_limit" => rate_limit(keys, out),
+        "timestamp" => timestamp(keys, out, notes),
+        _ => return false,
+    }
+    true
+}
+
+fn dissect(keys: &mut Keys, out: &mut Vec<Value>) {
+    let pattern = keys.take_text("tokenizer").unwrap_or_default();
+    let prefix = keys
+        .take_text("target_prefix")
+        .unwrap_or_else(|| "dissect".to_owned());
+    keys.take("overwrite_keys");
+    keys.take("trim_values");
+    let pattern = ("pattern", with_prefix(&pattern, &prefix).into());
+    out.push(processor(
+        "dissect",
+        [("field", field(keys).into()), pattern],
+    ));
+}
+
+fn truncated(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let path = keys.path_of("max_characters");
+    if keys.take("max_characters").is_some() {
+        notes.tell(
+            &path,
+            "lengths are of bytes here, see [max_bytes] of [truncate]",
+        );
+    }
+    let longest = keys
+        .take("max_bytes")
+        .as_ref()
+        .and_then(bytes)
+        .unwrap_or(1 << 20);
+    let longest = ("max_bytes", longest.into());
+    out.push(processor(
+        "truncate",
+        [("field", fields(keys).into()), longest],
+    ));
+}
+
+fn rate_limit(keys: &mut Keys, out: &mut Vec<Value>) {
+    let mut parts = json!({"limit": keys.take_text("limit").unwrap_or_default()});
+    if let Some(fields) = keys.take("fields") {
+        parts["fields"] = texts(fields).into();
+    }
+    out.push(json!({"rate_limit": parts}));
+}
+
+fn field(keys: &mut Keys) -> String {
+    keys.take_text("field")
+        .unwrap_or_else(|| "message".to_owned())
+}
+
+fn fields(keys: &mut Keys) -> Vec<String> {
+    texts(keys.take("fields").unwrap_or_default())
+}
+
+/// `add_fields` and `add_labels`: what is under a key, in an object of the same name or of another one.
+fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
+    let target = keys.take_text("target").unwrap_or_else(|| key.to_owned());
+    let Some(Value::Object(fields)) = keys.take(key) else {
+        return;
+    };
+    for (name, value) in fields {
+        let name = if target.is_empty() {
+            name
+        } else {
+            format!("{target}.{name}")
+        };
+        out.push(processor("add", [("field", name.into()), ("value", value)]));
+    }
+}
+
+fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
+    let fields = texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
+    let target = keys.take_text("target");
+    for key in [
+        "overwrite_keys",
+        "process_array",
+        "max_depth",
+        "add_error_key",
+        "expand_keys",
+    ] {
+        keys.take(key);
+    }
+    for field in fields {
+        let to = match target.as_deref() {
+            Some("") => ("add_to_root", true.into()),
+            Some(target) => ("target_field", target.into()),
+            None => ("target_field", field.as_str().into()),
+        };
+        out.push(processor("json", [("field", field.as_str().into()), to]));
+    }
+}
+
+fn timestamp(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let target = keys
+        .take_text("target_field")
+        .unwrap_or_else(|| "@timestamp".to_owned());
+    let path = keys.path_of("layouts");
+    let mut formats = Vec::new();
+    for layout in texts(keys.take("layouts").unwrap_or_default()) {
+        match java_format(&layout) {
+            Some(format) => formats.push(format),
+            None => notes.tell(
+                &path,
+                format!("the layout [{layout}] has to be written as a pattern"),
+            ),
+        }
+    }
+    keys.take("test");
+    let mut parts = json!({"field": field(keys), "formats": formats, "target_field": target});
+    if let Some(zone) = keys.take_text("timezone") {
+        parts["timezone"] = zone.into();
+    }
+    out.push(json!({"date": parts}));
+}
+
+/// `from` and `to` of each item of `fields`.
+fn pairs(keys: &mut Keys) -> Vec<(String, String)> {
+    let Some(Value::Array(items)) = keys.take("fields") else {
+        return Vec::new();
+    };
+    let pair = |item: Value| {
+        let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
+        let from = text("from")?;
+        Some((from.clone(), text("to").unwrap_or(from)))
+    };
+    items.into_iter().filter_map(pair).collect()
+}
+
+fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let quiet = keys.take_flag("ignore_missing").unwrap_or(false);
+    let path = keys.path_of("fields");
+    let Some(Value::Array(items)) = keys.take("fields") else {
+        notes.tell(&path, "names no fields");
+        return;
+    };
+    keys.take("mode");
+    for item in items {
+        let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
+        let Some(from) = text("from") else {
+            continue;
+        };
+        let to = text("to").unwrap_or_else(|| from.clone());
+        let mut parts = json!({"field": from, "target_field": to});
+        if quiet {
+            parts["ignore_missing"] = true.into();
+        }
+        let own = match name {
+            "copy_fields" => {
+                json!({"copy": {"source_field": parts["field"], "target_field": parts["target_field"], "ignore_missing": quiet}})
+            }
+            "rename" => json!({"rename": parts}),
+            _ => {
+                let kind = text("type").unwrap_or_else(|| "string".to_owned());
+                parts["type"] = kind.into();
+                json!({"convert": parts})
+            }
+        };
+        out.push(own);
+    }
+}
+
+/// A tokenizer whose fields are inside of another one.
+fn with_prefix(tokenizer: &str, prefix: &str) -> String {
+    if prefix.is_empty() {
+        return tokenizer.to_owned();
+    }
+    let mut out = String::new();
+    let mut rest = tokenizer;
+    while let Some(at) = rest.find("%{") {
+        let name = at + 2;
+        out.push_str(&rest[..name]);
+        rest = &rest[name..];
+        let modifiers = rest
+            .find(|letter: char| !"+?*&".contains(letter))
+            .unwrap_or(0);
+        out.push_str(&rest[..modifiers]);
+        let is_named = !rest[modifiers..].starts_with(['}', '-']);
+        if is_named && !rest.starts_with('?') {
+            out.push_str(prefix);
+            out.push('.');
+        }
+        rest = &rest[modifiers..];
+        // A type behind the name, which the step `convert` gives.
+        if let Some(end) = rest.find('}')
+            && let Some(bar) = rest[..end].find('|')
+        {
+            out.push_str(&rest[..bar]);
+            rest = &rest[end..];
+        }
+    }
+    out + rest
+}
+
+/// A layout of Go as a pattern of Java.
+fn java_format(layout: &str) -> Option<String> {
+    if let "UNIX" | "UNIX_MS" = layout {
+        return Some(layout.to_owned());
+    }
+    const PARTS: [(&str, &str); 24] = [
+        ("2006", "yyyy"),
+        ("January", "MMMM"),
+        ("Jan", "MMM"),
+        ("Monday", "EEEE"),
+        ("Mon", "EEE"),
+        ("01", "MM"),
+        ("02", "dd"),
+        ("_2", "d"),
+        ("15", "HH"),
+        ("03", "hh"),
+        ("04", "mm"),
+        ("05", "ss"),
+        ("PM", "a"),
+        ("Z07:00", "XXX"),
+        ("Z0700", "XX"),
+        ("-07:00", "xxx"),
+        ("-0700", "xx"),
+        ("MST", "z"),
+        ("06", "yy"),
+        ("1", "M"),
+        ("2", "d"),
+        ("3", "h"),
+        ("4", "m"),
+        ("5", "s"),
+    ];
+    let mut out = String::new();
+    let mut rest = layout;
+    'next: while let Some(letter) = rest.chars().next() {
+        if letter == '.' || letter == ',' {
+            let digits = rest[1..]
+                .bytes()
+                .take_while(|byte| matches!(byte, b'0' | b'9'))
+                .count();
+            if digits > 0 {
+                out.push(letter);
+                out.push_str(&"S".repeat(digits));
+                rest = &rest[1 + digits..];
+                continue;
+            }
+        }
+        for (part, pattern) in PARTS {
+            if let Some(behind) = rest.strip_prefix(part) {
+                out.push_str(pattern);
+                rest = behind;
+                continue 'next;
+            }
+        }
+        if letter.is_ascii_digit() {
+            return None;
+        }
+        match letter.is_ascii_alphabetic() {
+            true => out.push_str(&format!("'{letter}'")),
+            false => out.push(letter),
+        }
+        rest = &rest[letter.len_utf8()..];
+    }
+    Some(out.replace("''", ""))
+}
+
+/// A condition. Bounds of ranges may be written with dots, `http.code.gte: 400`.
+fn condition(when: Value, path: &[Part], notes: &mut Notes<'_>) -> Value {
+    let Value::Object(members) = when else {
+        notes.tell(path, "its condition is no mapping");
+        return json!({"has_fields": []});
+    };
+    let mut all: Vec<Value> = Vec::new();
+    for (name, what) in members {
+        let (name, what) = undotted(name, what);
+        let what = match (name.as_str(), what) {
+            ("and" | "or", Value::Array(items)) => {
+                let items = items.into_iter();
+                items.map(|item| condition(item, path, notes)).collect()
+            }
+            ("not", inner) => condition(inner, path, notes),
+            ("range", Value::Object(fields)) => Value::Object(range(fields)),
+            ("equals" | "contains" | "regexp" | "has_fields", what) => what,
+            (other, _) => {
+                notes.tell(
+                    path,
+                    format!("no condition is called [{other}]: it never holds"),
+                );
+                all.push(json!({"not": {"has_fields": []}}));
+                continue;
+            }
+        };
+        all.push(Value::Object(Map::from_iter([(name, what)])));
+    }
+    match all.len() {
+        1 => all.remove(0),
+        _ => json!({"and": all}),
+    }
+}
+
+fn range(fields: Map<String, Value>) -> Map<String, Value> {
+    let mut out: Map<String, Value> = Map::new();
+    for (name, bound) in fields {
+        let split = name.rsplit_once('.');
+        match split.filter(|(_, last)| matches!(*last, "gt" | "gte" | "lt" | "lte")) {
+            Some((field, kind)) if !bound.is_object() => {
+                let bounds = out.entry(field).or_insert_with(|| json!({}));
+                bounds[kind] = bound;
+            }
+            _ => {
+                out.insert(name, bound);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,390 @@
+//! Logstash's pipelines: inputs, filters and outputs that have a counterpart. A branch becomes a condition of each step in it, asked
+//! when its turn comes.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::Keys;
+use super::logstash_filters;
+use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
+use super::{ConfigError, LeftOut, texts};
+
+/// What is told of a pipeline that is read.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+impl Told {
+    pub(super) fn tell(&mut self, line: usize, place: &str, reason: impl Into<String>) {
+        self.left_out.push(LeftOut {
+            line: Some(line),
+            place: place.to_owned(),
+            reason: reason.into(),
+        });
+    }
+
+    /// Tells of settings that nobody has taken.
+    pub(super) fn tell_rest(&mut self, line: usize, place: &str, settings: &Map<String, Value>) {
+        // Names and performance: nothing is lost with them.
+        const NOTHING_LOST: [&str; 6] = [
+            "id",
+            "enable_metric",
+            "periodic_flush",
+            "workers",
+            "threads",
+            "codec",
+        ];
+        for key in settings
+            .keys()
+            .filter(|key| !NOTHING_LOST.contains(&key.as_str()))
+        {
+            self.tell(line, place, format!("[{key}] has no counterpart"));
+        }
+    }
+}
+
+/// Converts a pipeline.
+pub(super) fn convert(
+    name: &str,
+    text: &str,
+    told: &mut Told,
+) -> Result<Map<String, Value>, ConfigError> {
+    let sections = parse(text).map_err(|(line, reason)| ConfigError {
+        file: name.to_owned(),
+        line: Some(line),
+        place: String::new(),
+        reason,
+    })?;
+    let (mut inputs, mut processors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    for (section, items) in sections {
+        match section.as_str() {
+            "input" => each(items, None, told, &mut |plugin, _, told| {
+                inputs.extend(input(plugin, told));
+            }),
+            "filter" => each(items, None, told, &mut |plugin, condition, told| {
+                logstash_filters::convert(plugin, condition, &mut processors, told);
+            }),
+            _ => each(items, None, told, &mut |plugin, condition, told| {
+                outputs.extend(output(plugin, condition, told));
+            }),
+        }
+    }
+    let mut config = Map::new();
+    config.insert("inputs".to_owned(), inputs.into());
+    if !processors.is_empty() {
+        config.insert("processors".to_owned(), processors.into());
+    }
+    config.insert("outputs".to_owned(), outputs.into());
+    Ok(config)
+}
+
+/// What is done with each plugin, and under which condition.
+type Done<'d> = dyn FnMut(Plugin, Option<&Value>, &mut Told) + 'd;
+
+fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut Done<'_>) {
+    for item in items {
+        match item {
+            Item::Plugin(plugin) => done(plugin, condition, told),
+            Item::Branches(branches) => {
+                // A branch is taken if its condition holds and none of those before it does.
+                let mut before: Vec<Value> = condition.cloned().into_iter().collect();
+                for (own, items) in branches {
+                    let own = own.map(|own| written(&own));
+                    let all = together(before.iter().cloned().chain(own.clone()).collect());
+                    each(items, all.as_ref(), told, done);
+                    before.extend(own.map(|own| json!({"not": own})));
+                }
+            }
+        }
+    }
+}
+
+/// Conditions that all have to hold.
+pub(super) fn together(mut conditions: Vec<Value>) -> Option<Value> {
+    match conditions.len() {
+        0 => None,
+        1 => Some(conditions.remove(0)),
+        _ => Some(json!({"and": conditions})),
+    }
+}
+
+/// A condition in our words.
+fn written(condition: &Condition) -> Value {
+    let all = |parts: &[Condition]| parts.iter().map(written).collect::<Vec<_>>();
+    match condition {
+        Condition::And(parts) => json!({"and": all(parts)}),
+        Condition::Or(parts) => json!({"or": all(parts)}),
+        Condition::Not(inner) => json!({"not": written(inner)}),
+        Condition::There(field) => json!({"has_fields": [field]}),
+        Condition::Compared(left, sign, right) => compared(left, sign, right),
+    }
+}
+
+fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
+    let (field, value, is_turned) = match (left, right) {
+        (Operand::Field(field), Operand::Value(value)) => (field, value.clone(), false),
+        (Operand::Field(field), Operand::Regex(pattern)) => (field, json!(pattern), false),
+        (Operand::Value(value), Operand::Field(field)) => (field, value.clone(), true),
+        // Two fields, or two values, are compared by nothing here.
+        _ => return json!({"not": {"has_fields": []}}),
+    };
+    let is = |word: &str, value: &Value| json!({word: {field: value}});
+    match (sign, is_turned) {
+        ("==", _) => is("equals", &value),
+        ("!=", _) => json!({"not": is("equals", &value)}),
+        ("=~", _) => is("regexp", &value),
+        ("!~", _) => json!({"not": is("regexp", &value)}),
+        ("in", true) => is("contains", &value),
+        ("not in", true) => json!({"not": is("contains", &value)}),
+        ("in" | "not in", false) => {
+            let items = value.as_array().cloned().unwrap_or_else(|| vec![value]);
+            let any: Vec<Value> = items.iter().map(|item| is("equals", item)).collect();
+            match sign {
+                "in" => json!({"or": any}),
+                _ => json!({"not": {"or": any}}),
+            }
+        }
+        (order, is_turned) => {
+            let word = match (order, is_turned) {
+                ("<", false) | (">", true) => "lt",
+                ("<=", false) | (">=", true) => "lte",
+                (">", false) | ("<", true) => "gt",
+                _ => "gte",
+            };
+            json!({"range": {field: {word: value}}})
+        }
+    }
+}
+
+/// A reference to a field: `[a][b]` is `a.b`.
+pub(super) fn path(reference: &str) -> String {
+    let inside = reference
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    inside.map_or_else(|| reference.to_owned(), |inside| inside.replace("][", "."))
+}
+
+/// Settings, to be taken out one by one.
+pub(super) fn keys(settings: Map<String, Value>) -> Keys {
+    Keys::new(Value::Object(settings), Vec::new()).unwrap_or_default()
+}
+
+fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
+    let (line, place) = (plugin.line, format!("input.{}", plugin.name));
+    let mut keys = keys(plugin.settings);
+    let mut input = json!({"type": "file", "parse": "plain"});
+    let host = keys
+        .take_text("host")
+        .unwrap_or_else(|| "0.0.0.0".to_owned());
+    let port = keys.take_text("port");
+    let address =
+        |port: Option<String>| format!("{host}:{}", port.unwrap_or_else(|| "514".to_owned()));
+    match plugin.name.as_str() {
+        "file" => file(&mut keys, &mut input),
+        "stdin" => input["type"] = "stdin".into(),
+        "tcp" | "udp" => {
+            input["type"] = "syslog".into();
+            input["listen"] = format!("{}://{}", plugin.name, address(port)).into();
+        }
+        "syslog" => {
+            input = json!({"type": "syslog", "listen": format!("tcp://{}", address(port))});
+            told.tell(
+                line,
+                &place,
+                "listens at TCP and UDP: what comes by UDP needs an input of its own",
+            );
+        }
+        "http" => {
+            let port = port.unwrap_or_else(|| "8080".to_owned());
+            input = json!({"type": "http", "listen": format!("{host}:{port}")});
+        }
+        "beats" | "elastic_agent" => {
+            let port = port.unwrap_or_else(|| "5044".to_owned());
+            input = json!({"type": "http", "listen": format!("{host}:{port}")});
+            told.tell(
+                line,
+                &place,
+                "speaks another protocol: Beats reach this input by their output.elasticsearch",
+            );
+        }
+        _ => {
+            told.tell(line, &place, "has no counterpart");
+            return None;
+        }
+    }
+    let mut processors = Vec::new();
+    codec(
+        keys.take("codec"),
+        &mut input,
+        &mut processors,
+        (line, &place, told),
+    );
+    if let Some(kind) = keys.take_text("type") {
+        processors.push(json!({"add": {"field": "type", "value": kind, "override": false}}));
+    }
+    logstash_filters::common(&mut keys, None, &mut processors);
+    if !processors.is_empty() {
+        input["processors"] = processors.into();
+    }
+    told.tell_rest(line, &place, &keys.into_rest());
+    Some(input)
+}
+
+/// What reads files, from their end if nothing else is said.
+fn file(keys: &mut Keys, input: &mut Value) {
+    input["paths"] = texts(keys.take("path").unwrap_or_default()).into();
+    if let Some(excluded) = keys.take("exclude") {
+        input["exclude"] = texts(excluded).into();
+    }
+    let start = keys.take_text("start_position");
+    if start.as_deref() != Some("beginning") {
+        input["start_at"] = "end".into();
+    }
+    if let Some(age) = keys.take("ignore_older") {
+        input["ignore_older_s"] = age;
+    }
+    for key in [
+        "sincedb_path",
+        "sincedb_write_interval",
+        "stat_interval",
+        "discover_interval",
+        "close_older",
+        "mode",
+    ] {
+        keys.take(key);
+    }
+}
+
+/// How an input's events are told apart and read.
+fn codec(
+    given: Option<Value>,
+    input: &mut Value,
+    processors: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) {
+    let (name, settings) = match given {
+        Some(Value::String(name)) => (name, Map::new()),
+        Some(Value::Object(members)) => match members.into_iter().next() {
+            Some((name, Value::Object(settings))) => (name, settings),
+            _ => return,
+        },
+        _ => return,
+    };
+    let mut keys = keys(settings);
+    match name.as_str() {
+        "plain" | "line" => {}
+        "json" | "json_lines" => {
+            if input["type"] != "http" {
+                processors.push(json!({"json": {"field": "message", "add_to_root": true}}));
+            }
+        }
+        "multiline" => {
+            let pattern = keys.take_text("pattern").unwrap_or_default();
+            let negate = keys.take_flag("negate").unwrap_or(false);
+            let what = keys.take_text("what");
+            if pattern.contains("%{") || what.as_deref() != Some("previous") {
+                told.tell(line, place, "only a [multiline] of regular expressions with [what => previous] has a counterpart");
+                return;
+            }
+            let rule = if negate { "start" } else { "continue" };
+            input["multiline"] = json!({rule: pattern});
+            if let Some(lines) = keys.take("max_lines") {
+                input["multiline"]["lines_max"] = lines;
+            }
+        }
+        other => told.tell(
+            line,
+            place,
+            format!("the codec [{other}] has no counterpart"),
+        ),
+    }
+}
+
+fn output(plugin: Plugin, condition: Option<&Value>, told: &mut Told) -> Option<Value> {
+    let (line, place) = (plugin.line, format!("output.{}", plugin.name));
+    let mut keys = keys(plugin.settings);
+    let mut output = match plugin.name.as_str() {
+        "elasticsearch" | "opensearch" => elasticsearch(&mut keys, (line, &place, told)),
+        "file" => {
+            let path = keys.take_text("path").unwrap_or_default();
+            if path.contains("%{") {
+                told.tell(
+                    line,
+                    &place,
+                    format!("[path] depends on the event, [{path}]: one file is written to"),
+                );
+            }
+            json!({"type": "file", "path": path})
+        }
+        "stdout" => json!({"type": "stdout"}),
+        "http" => {
+            keys.take("http_method");
+            keys.take("format");
+            let mut output =
+                json!({"type": "http", "url": keys.take_text("url").unwrap_or_default()});
+            if let Some(headers) = keys.take("headers") {
+                output["headers"] = headers;
+            }
+            output
+        }
+        _ => {
+            told.tell(line, &place, "has no counterpart");
+            return None;
+        }
+    };
+    if let Some(condition) = condition {
+        output["when"] = condition.clone();
+    }
+    told.tell_rest(line, &place, &keys.into_rest());
+    Some(output)
+}
+
+fn elasticsearch(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value {
+    let hosts = texts(
+        keys.take("hosts")
+            .unwrap_or_else(|| json!(["127.0.0.1:9200"])),
+    );
+    if hosts.len() > 1 {
+        told.tell(line, place, "events go to the first of [hosts] only");
+    }
+    let host = hosts.into_iter().next().unwrap_or_default();
+    let url = if host.contains("://") {
+        host
+    } else {
+        format!("http://{host}")
+    };
+    let mut output = json!({"type": "opensearch", "url": url});
+    match keys.take_text("index") {
+        Some(index) if index.contains("%{") => {
+            told.tell(
+                line,
+                place,
+                format!("[index] depends on the event, [{index}]: one index is written to"),
+            );
+        }
+        Some(index) => output["index"] = index.into(),
+        None => {}
+    }
+    if let Some(key) = keys.take_text("api_key") {
+        output["api_key"] = key.into();
+    }
+    let login = (keys.take("user"), keys.take("password"));
+    if login != (None, None) {
+        told.tell(
+            line,
+            place,
+            "a login is taken from the variable CLEW_LOGIN (`user:password`)",
+        );
+    }
+    for key in [
+        "action",
+        "manage_template",
+        "template",
+        "template_name",
+        "ilm_enabled",
+        "data_stream",
+    ] {
+        keys.take(key);
+    }
+    output
+}

@@ -1,0 +1,210 @@
+//! Configurations of other shippers, written anew as ours as far as they have a counterpart; what has none is told with its place.
+
+mod beats;
+mod beats_outputs;
+mod beats_processors;
+mod keys;
+mod logstash;
+mod logstash_filters;
+mod logstash_syntax;
+
+use serde_json::{Map, Value};
+
+use super::source::{Part, Source, written};
+use super::{CollectConfig, ConfigError};
+use crate::options::Mode;
+
+/// What a configuration became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Our configuration, as YAML.
+    pub config: String,
+    /// What is not in it.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Something that could not be carried over, or only nearly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The line, counted from 1, if it is known.
+    pub line: Option<usize>,
+    /// The key, with those it is inside of.
+    pub place: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl std::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        if !self.place.is_empty() {
+            write!(f, "[{}] ", self.place)?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+/// Reads the configuration of a Filebeat.
+///
+/// # Errors
+/// When it is no YAML, or no mapping.
+pub fn import_filebeat(name: &str, text: &str) -> Result<Imported, ConfigError> {
+    let source = Source::new(name, text);
+    let tree = source.raw_tree()?;
+    let mut notes = Notes::new(&source);
+    let config = beats::convert(tree, &mut notes)?;
+    Ok(finished(&config, notes.left_out))
+}
+
+/// Reads a pipeline of a Logstash.
+///
+/// # Errors
+/// What is wrong with how it is written.
+pub fn import_logstash(name: &str, text: &str) -> Result<Imported, ConfigError> {
+    let mut told = logstash::Told::default();
+    let config = logstash::convert(name, text, &mut told)?;
+    Ok(finished(&config, told.left_out))
+}
+
+/// Writes the configuration, and tells what is still wrong with it.
+fn finished(config: &Map<String, Value>, mut left_out: Vec<LeftOut>) -> Imported {
+    let config = serde_yaml_ng::to_string(config).expect("a tree of texts and numbers");
+    // Variables stand for themselves: whether they are set is not asked here.
+    let parsed = CollectConfig::parse("", &config, &|name| Some(format!("${{{name}}}")));
+    let wrong = match parsed.map(|parsed| parsed.check()) {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(error) => Some(format!("[{}] {}", error.place, error.reason)),
+    };
+    left_out.sort_by_key(|one| one.line);
+    left_out.extend(wrong.map(|reason| LeftOut {
+        line: None,
+        place: String::new(),
+        reason: format!("what is printed has to be completed: {reason}"),
+    }));
+    Imported { config, left_out }
+}
+
+impl CollectConfig {
+    /// Compiles what it says, as a run would.
+    fn check(&self) -> Result<(), crate::CollectError> {
+        let options = self.options(Mode::Once)?;
+        options.validate()?;
+        for list in &options.processors {
+            crate::planned::Planned::compile(list, &options.outputs)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is told of a configuration that is read.
+struct Notes<'s> {
+    source: &'s Source<'s>,
+    left_out: Vec<LeftOut>,
+}
+
+impl<'s> Notes<'s> {
+    fn new(source: &'s Source<'s>) -> Self {
+        Notes {
+            source,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// The line of a place, whose keys with dots may be written inside each other.
+    fn line_of(&self, path: &[Part]) -> Option<usize> {
+        let nested = path.iter().flat_map(|part| match part {
+            Part::Key(key) => key
+                .split('.')
+                .map(|key| Part::Key(key.to_owned()))
+                .collect(),
+            Part::Item(number) => vec![Part::Item(*number)],
+        });
+        let line = self.source.line_of(path);
+        line.or_else(|| self.source.line_of(&nested.collect::<Vec<_>>()))
+    }
+
+    /// Tells of a place.
+    fn tell(&mut self, path: &[Part], reason: impl Into<String>) {
+        self.left_out.push(LeftOut {
+            line: self.line_of(path),
+            place: written(path),
+            reason: reason.into(),
+        });
+    }
+}
+
+/// An object of JSON with these members.
+fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    let members = members.into_iter();
+    Value::Object(
+        members
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
+}
+
+/// A processor: its name and its parameters.
+fn processor<const N: usize>(name: &str, parameters: [(&str, Value); N]) -> Value {
+    object([(name, object(parameters))])
+}
+
+/// The texts of a text or a list of them.
+fn texts(value: Value) -> Vec<String> {
+    let text = |value| match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    match value {
+        Value::Array(items) => items.into_iter().filter_map(text).collect(),
+        one => text(one).into_iter().collect(),
+    }
+}
+
+/// Milliseconds of `10s`, `5m`, `48h`, `250ms`; a number alone is seconds.
+fn duration_ms(value: &Value) -> Option<u64> {
+    let text = match value {
+        Value::Number(number) => return Some(number.as_u64()?.saturating_mul(1_000)),
+        Value::String(text) => text.trim(),
+        _ => return None,
+    };
+    let digits = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match &text[digits..] {
+        "ms" => 1,
+        "s" | "" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    Some(number.saturating_mul(unit))
+}
+
+/// Bytes of `1024`, `10KiB`, `10MB`.
+fn bytes(value: &Value) -> Option<u64> {
+    let text = match value {
+        Value::Number(number) => return number.as_u64(),
+        Value::String(text) => text.trim(),
+        _ => return None,
+    };
+    let digits = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" | "kib" | "k" => 1 << 10,
+        "mb" | "mib" | "m" => 1 << 20,
+        "gb" | "gib" | "g" => 1 << 30,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests;

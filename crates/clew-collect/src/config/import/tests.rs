@@ -1,0 +1,322 @@
+use super::*;
+
+const FILEBEAT: &str = r#"
+name: web1
+tags: [edge]
+filebeat.registry.path: /var/lib/filebeat
+filebeat.inputs:
+- type: log
+  enabled: true
+  paths:
+    - /var/log/app/*.log
+  exclude_files: ['\.gz$', 'a(b']
+  exclude_lines: ['^DBG']
+  multiline.pattern: '^\d{4}'
+  multiline.negate: true
+  multiline.match: after
+  multiline.max_lines: 200
+  ignore_older: 48h
+  scan_frequency: 10s
+  fields: {service: shop}
+  fields_under_root: true
+  processors:
+    - dissect:
+        tokenizer: '%{level} %{took|integer}ms %{?skip} %{text}'
+        target_prefix: app
+    - drop_event.when.equals.app.level: DEBUG
+- type: container
+  paths: ['/var/log/containers/*.log']
+  json.keys_under_root: true
+- type: syslog
+  protocol.udp:
+    host: "localhost:9000"
+- type: kafka
+  hosts: [a]
+- type: filestream
+  enabled: false
+processors:
+  - add_host_metadata: ~
+  - rename:
+      fields: [{from: a, to: b.c}]
+      ignore_missing: true
+  - timestamp:
+      field: when
+      layouts: ['2006-01-02T15:04:05.999Z07:00']
+  - drop_event:
+      when:
+        and:
+          - range: {http.code.gte: 400}
+          - not: {contains: {message: x}}
+output.elasticsearch:
+  hosts: ["es1:9200", "es2:9200"]
+  username: u
+  password: p
+  index: "shop-%{+yyyy}"
+output:
+  file: {path: /tmp/out, filename: f.json, rotate_every_kb: 1000}
+setup.template.enabled: false
+logging:
+  level: info
+"#;
+
+const EXPECTED: &str = r#"registry: /var/lib/filebeat/clew-registry.json
+host: web1
+inputs:
+- type: file
+  paths:
+  - /var/log/app/*.log
+  parse: plain
+  exclude:
+  - '*.gz'
+  ignore_older_s: 172800
+  multiline:
+    start: ^\d{4}
+    lines_max: 200
+  processors:
+  - drop:
+      if:
+        or:
+        - regexp:
+            message: ^DBG
+  - add:
+      field: service
+      value: shop
+  - dissect:
+      field: message
+      pattern: '%{app.level} %{app.took}ms %{?skip} %{app.text}'
+  - drop:
+      if:
+        equals:
+          app.level: DEBUG
+- type: file
+  paths:
+  - /var/log/containers/*.log
+  parse: plain
+  wrapping: container
+  processors:
+  - json:
+      field: message
+      add_to_root: true
+- type: syslog
+  listen: udp://127.0.0.1:9000
+processors:
+- append:
+    field: tags
+    value:
+    - edge
+- rename:
+    field: a
+    target_field: b.c
+    ignore_missing: true
+- date:
+    field: when
+    formats:
+    - yyyy-MM-dd'T'HH:mm:ss.SSSXXX
+    target_field: '@timestamp'
+- drop:
+    if:
+      and:
+      - range:
+          http.code:
+            gte: 400
+      - not:
+          contains:
+            message: x
+outputs:
+- type: opensearch
+  url: http://es1:9200
+  compression: gzip
+- type: file
+  path: /tmp/out/f.json
+  rotate_bytes: 1024000
+"#;
+
+#[test]
+fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
+    let imported = import_filebeat("filebeat.yml", FILEBEAT).unwrap();
+    assert_eq!(imported.config, EXPECTED);
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "line 10: [filebeat.inputs[0].exclude_files] [a(b] is no pattern of names: [exclude] takes those",
+            "line 31: [filebeat.inputs[3]] no input does what [kafka] does",
+            "line 33: [filebeat.inputs[4]] is not enabled, and left out",
+            "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
+            "line 49: [output.elasticsearch.hosts] events go to the first host only",
+            "line 50: [output.elasticsearch.username] a login is taken from the variable CLEW_LOGIN (`user:password`)",
+            "line 52: [output.elasticsearch.index] [shop-%{+yyyy}] depends on the event: one index is written to",
+            "line 55: [setup.template.enabled] has no counterpart",
+            "line 57: [logging.level] has no counterpart",
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_enough_for_a_run_is_told() {
+    let imported = import_filebeat("f.yml", "output.console: {}").unwrap();
+    let told = imported.left_out.last().unwrap().to_string();
+    assert_eq!(
+        told,
+        "what is printed has to be completed: [inputs] must name at least one"
+    );
+    assert!(import_filebeat("f.yml", "- a").is_err());
+    assert!(import_filebeat("f.yml", "a: [").is_err());
+}
+
+const LOGSTASH: &str = r#"
+input {
+  file { path => "/var/log/app/*.log" start_position => "beginning" sincedb_path => "/dev/null" type => "app"
+         codec => multiline { pattern => "^\s" what => "previous" } }
+  # Filebeat comes here.
+  beats { port => 5044 }
+  kafka { topics => ["a"] }
+}
+filter {
+  if [type] == "app" {
+    grok { match => { "message" => "%{IP:[source][ip]} %{WORD:verb}" } }
+    date { match => ["when", "dd/MMM/yyyy:HH:mm:ss Z", "ISO8601"] }
+  } else if "debug" in [tags] or [level] in ["DEBUG", "TRACE"] {
+    drop { }
+  } else {
+    mutate { add_field => { "from" => "%{host} via %{[a][b]}" } remove_field => ["x", "[a][c]"] convert => { "took" => "integer" } }
+  }
+  if [status] >= 500 and !([message] =~ /^ok/) { ruby { code => "event.cancel" } }
+}
+output {
+  if [level] == "ERROR" { file { path => "/tmp/errors.json" } }
+  elasticsearch { hosts => ["es:9200"] index => "app" user => "u" }
+}
+"#;
+
+const FROM_LOGSTASH: &str = r#"inputs:
+- type: file
+  parse: plain
+  paths:
+  - /var/log/app/*.log
+  multiline:
+    continue: ^\s
+  processors:
+  - add:
+      field: type
+      value: app
+      override: false
+- type: http
+  listen: 0.0.0.0:5044
+processors:
+- grok:
+    field: message
+    patterns:
+    - '%{IP:source.ip} %{WORD:verb}'
+    on_failure:
+    - append:
+        field: tags
+        value:
+        - _grokparsefailure
+    if:
+      equals:
+        type: app
+- date:
+    field: when
+    formats:
+    - dd/MMM/yyyy:HH:mm:ss Z
+    - ISO8601
+    target_field: '@timestamp'
+    on_failure:
+    - append:
+        field: tags
+        value:
+        - _dateparsefailure
+    if:
+      equals:
+        type: app
+- drop:
+    if:
+      and:
+      - not:
+          equals:
+            type: app
+      - or:
+        - contains:
+            tags: debug
+        - or:
+          - equals:
+              level: DEBUG
+          - equals:
+              level: TRACE
+- convert:
+    field: took
+    type: long
+    ignore_missing: true
+    if: &else
+- set:
+    field: from
+    value: '{{host}} via {{a.b}}'
+    if: &else
+- remove:
+    field:
+    - x
+    - a.c
+    ignore_missing: true
+    if: &else
+outputs:
+- type: file
+  path: /tmp/errors.json
+  when:
+    equals:
+      level: ERROR
+- type: opensearch
+  url: http://es:9200
+  index: app
+"#;
+
+const ELSE: &str = r#"
+      and:
+      - not:
+          equals:
+            type: app
+      - not:
+          or:
+          - contains:
+              tags: debug
+          - or:
+            - equals:
+                level: DEBUG
+            - equals:
+                level: TRACE"#;
+
+#[test]
+fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
+    let imported = import_logstash("p.conf", LOGSTASH).unwrap();
+    assert_eq!(imported.config, FROM_LOGSTASH.replace(" &else", ELSE));
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "line 6: [input.beats] speaks another protocol: Beats reach this input by their output.elasticsearch",
+            "line 7: [input.kafka] has no counterpart",
+            "line 18: [filter.ruby] has no counterpart",
+            "line 22: [output.elasticsearch] a login is taken from the variable CLEW_LOGIN (`user:password`)",
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_pipeline_is_told_with_its_line() {
+    let check = |text: &str, expected: &str| {
+        let error = import_logstash("p.conf", text).unwrap_err().to_string();
+        assert_eq!(error, format!("p.conf, {expected}"), "{text}");
+    };
+    check("inputs {}", "line 1: [] [inputs] is no section");
+    check(
+        "input {\n file { path => \"a }",
+        "line 2: [] a text has no end",
+    );
+    check("filter { if [a] == 1 {", "line 1: [] a name is missing");
+    check(
+        "filter { if \"a\" { } }",
+        "line 1: [] a comparison is missing",
+    );
+    let deep = format!("filter {{ if {}", "!".repeat(100));
+    check(&deep, "line 1: [] too much is inside each other");
+}

@@ -1,0 +1,42 @@
+//! `clew collect import`: the configuration of another shipper as one of ours, and what could not be carried over.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use clew_collect::config::{import_filebeat, import_logstash};
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// The configuration of a Filebeat, or a pipeline of a Logstash.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What it is of; told by its name when not given.
+    #[arg(long, value_name = "NAME")]
+    from: Option<Shipper>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shipper {
+    Filebeat,
+    Logstash,
+}
+
+pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
+    let file = &arguments.file;
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let name = file.display().to_string();
+    let is_pipeline = file.extension().is_some_and(|ending| ending == "conf");
+    let imported = match arguments.from {
+        Some(Shipper::Logstash) => import_logstash(&name, &text)?,
+        None if is_pipeline => import_logstash(&name, &text)?,
+        Some(Shipper::Filebeat) | None => import_filebeat(&name, &text)?,
+    };
+    std::io::stdout().write_all(imported.config.as_bytes())?;
+    for one in &imported.left_out {
+        eprintln!("{name}: {one}");
+    }
+    Ok(())
+}
