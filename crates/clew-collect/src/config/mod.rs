@@ -22,6 +22,7 @@ mod input;
 mod output;
 mod section;
 mod source;
+mod tables;
 
 pub use import::{Imported, LeftOut, import_filebeat, import_logstash};
 pub use input::{

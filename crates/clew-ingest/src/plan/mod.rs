@@ -34,6 +34,7 @@ mod failures;
 mod fields;
 mod grok;
 mod limits;
+mod lookup;
 mod pairs;
 mod pattern;
 mod read;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::condition::Condition;
 use super::document::OnDocument;
 use super::step::{Guarded, Step};
-use super::{cut, date, fields, grok, limits, pairs, pattern, redact, regex};
+use super::{cut, date, fields, grok, limits, lookup, pairs, pattern, redact, regex};
 use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
 use crate::members::{flag, not_a, optional};
@@ -18,13 +18,14 @@ const DEPTH_MAX: usize = 20;
 
 /// Steps that only lines have: their names and what reads them.
 type Reading = fn(&mut Event, &mut Map<String, Json>) -> Result<Box<dyn Step>, DefinitionError>;
-const OWN: [(&str, Reading); 11] = [
+const OWN: [(&str, Reading); 12] = [
     ("add", fields::read_add),
     ("keep", fields::read_keep),
     ("logfmt", pairs::read_logfmt),
     ("regex", regex::read_regex),
     ("redact", redact::read_redact),
     ("pattern", pattern::read_pattern),
+    ("lookup", lookup::read_lookup),
     ("duration", redact::read_duration),
     ("sample", limits::read_sample),
     ("rate_limit", limits::read_rate_limit),

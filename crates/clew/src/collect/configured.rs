@@ -20,7 +20,9 @@ pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let name = file.display().to_string();
     let variable = |name: &str| std::env::var(name).ok();
-    Ok(CollectConfig::parse(&name, &text, &variable)?)
+    let mut config = CollectConfig::parse(&name, &text, &variable)?;
+    config.read_tables(&RealDisk)?;
+    Ok(config)
 }
 
 /// The server that a collector runs in.
