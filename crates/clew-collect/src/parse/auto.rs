@@ -41,7 +41,7 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Pars
         return Some(parser);
     }
     // Formats that look alike: the first of the pair speaks for both.
-    const TRIED: [ParserName; 8] = [
+    const TRIED: [ParserName; 9] = [
         ParserName::Dpkg,
         ParserName::AptHistory,
         ParserName::Alternatives,
@@ -49,6 +49,7 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Pars
         ParserName::NginxAccess,
         ParserName::NginxError,
         ParserName::ApacheError,
+        ParserName::Glog,
         ParserName::Syslog,
     ];
     let best = TRIED

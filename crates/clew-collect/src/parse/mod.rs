@@ -12,6 +12,7 @@ mod apache_error;
 mod apt_history;
 mod auth;
 mod dpkg;
+mod glog;
 mod json_lines;
 mod nginx_error;
 mod plain;
@@ -49,6 +50,8 @@ pub enum ParserName {
     ApacheAccess,
     /// Apache's error log, 2.2 and 2.4.
     ApacheError,
+    /// glog's lines, and klog's.
+    Glog,
     /// One JSON object a line.
     Json,
     /// Any text; a time at the start of the line is used.
@@ -57,7 +60,7 @@ pub enum ParserName {
 
 impl ParserName {
     /// All formats, most specific first.
-    pub const ALL: [ParserName; 12] = [
+    pub const ALL: [ParserName; 13] = [
         ParserName::Dpkg,
         ParserName::AptHistory,
         ParserName::AptTerm,
@@ -68,6 +71,7 @@ impl ParserName {
         ParserName::NginxError,
         ParserName::ApacheAccess,
         ParserName::ApacheError,
+        ParserName::Glog,
         ParserName::Json,
         ParserName::Plain,
     ];
@@ -85,6 +89,7 @@ impl ParserName {
             ParserName::NginxError => "nginx_error",
             ParserName::ApacheAccess => "apache_access",
             ParserName::ApacheError => "apache_error",
+            ParserName::Glog => "glog",
             ParserName::Json => "json",
             ParserName::Plain => "plain",
         }
@@ -104,6 +109,7 @@ impl ParserName {
             }
             ParserName::NginxError => nginx_error::parse(line, times, record),
             ParserName::ApacheError => apache_error::parse(line, times, record),
+            ParserName::Glog => glog::parse(line, times, record),
             ParserName::Json => json_lines::parse(line, times, record),
             ParserName::Plain => plain::parse(line, times, record),
         }
@@ -131,7 +137,8 @@ impl FromStr for ParserName {
             .find(|parser| parser.as_str() == name);
         let alias = match name {
             "nginx" | "combined" | "common" => Some(ParserName::NginxAccess),
-            "apache" => Some(ParserName::ApacheAccess),
+            "apache" | "clf" => Some(ParserName::ApacheAccess),
+            "klog" => Some(ParserName::Glog),
             "ndjson" | "jsonl" => Some(ParserName::Json),
             _ => None,
         };

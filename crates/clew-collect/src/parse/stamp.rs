@@ -167,6 +167,28 @@ pub(crate) fn rfc3164<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a st
     Some((Stamp::Local(civil), &text[15..]))
 }
 
+/// `0102 03:04:05.678901`, the year guessed.
+pub(crate) fn glog<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
+    let bytes = text.as_bytes();
+    expect(bytes, 4, b' ')?;
+    let date = Civil {
+        year: 4,
+        month: two(bytes, 0)?,
+        day: two(bytes, 2)?,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    let civil = time_of_day(bytes, 5, date)?;
+    let (millisecond, length) = fraction(bytes, 13);
+    let civil = times.guess_year(Civil {
+        millisecond,
+        ..civil
+    })?;
+    Some((Stamp::Local(civil), text.get(13 + length..)?))
+}
+
 /// `Fri Sep 09 10:42:29.902022 2011`, Apache's error log; the fraction may be missing.
 pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
