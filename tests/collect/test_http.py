@@ -1,5 +1,6 @@
 """Events over HTTP: JSON, lines of text, a client of Elasticsearch's `_bulk`, and OpenTelemetry's own SDK."""
 
+import concurrent.futures
 import gzip
 import json
 import logging
@@ -19,6 +20,7 @@ from opentelemetry.sdk.resources import Resource
 
 from .bulk_server import BulkServer
 from .listening import Listening
+from .test_routing import LinesServer
 
 CONFIG = """\
 registry: {folder}/registry.json
@@ -149,6 +151,26 @@ class Failing(unittest.TestCase):
         collector.stop()
         messages = [document["message"] for document in server.documents.values()]
         self.assertEqual(sorted(messages), sorted(f"event {n}" for n in range(3000)))
+
+    def test_who_waits_for_what_is_not_delivered_is_told_so_at_the_stop(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        server = self.enterContext(LinesServer([503] * 10_000))
+        config = folder / "collect.yaml"
+        config.write_text(f"""
+registry: {folder}/registry.json
+inputs: [{{type: http, listen: "127.0.0.1:0", parse: plain}}]
+outputs: [{{type: http, url: "{server.url}"}}]
+""")
+        collector = self.enterContext(Listening(config))
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            url = f"http://127.0.0.1:{collector.ports[0]}/"
+            asked = pool.submit(urllib.request.urlopen, url, data=b"one", timeout=60)
+            while len(server.statuses) == 10_000:
+                pass
+            self.assertIn("could not be delivered before the stop", collector.stop())
+            refused = asked.exception(60)
+        self.assertEqual((refused.code, refused.headers["Retry-After"]), (503, "1"))
+        refused.close()
 
 
 if __name__ == "__main__":

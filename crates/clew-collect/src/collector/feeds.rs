@@ -26,10 +26,11 @@ const STOP_LOOK: Duration = Duration::from_millis(50);
 /// The running inputs, and what is known of their lines.
 #[derive(Debug)]
 pub(super) struct Intake {
+    /// Those who wait until what is in the batch, or was, is delivered. Dropped before the inputs, whose threads end when
+    /// nobody waits for an answer any more.
+    receipts: Vec<oneshot::Sender<()>>,
     feeds: Feeds,
     known: Vec<Known>,
-    /// Those who wait until what is in the batch, or was, is delivered.
-    receipts: Vec<oneshot::Sender<()>>,
     /// Every input has come to its end.
     pub(super) ended: bool,
 }
@@ -134,9 +135,13 @@ impl Collector<'_> {
             return Ok(());
         };
         intake.feeds.close();
-        let mut lost = 0;
+        let (mut lost, mut gave_up) = (0, false);
         while let Some(Ok(next)) = self.intake.as_ref().map(|intake| intake.feeds.last()) {
             let count = next.as_ref().map_or(0, |parcel| parcel.ends.len());
+            if gave_up {
+                lost += count;
+                continue;
+            }
             let done = match next {
                 Some(parcel) => self.take_parcel(parcel),
                 // Who waits for an answer ends with it.
@@ -146,12 +151,17 @@ impl Collector<'_> {
                 Ok(()) => {}
                 Err(CollectError::Sink(SinkError::Stopped)) => {
                     lost += count;
+                    gave_up = true;
                     self.drop_receipts();
                 }
                 Err(error) => return Err(error),
             }
         }
-        match self.deliver() {
+        let last = match gave_up {
+            true => Err(CollectError::Sink(SinkError::Stopped)),
+            false => self.deliver(),
+        };
+        match last {
             Err(CollectError::Sink(SinkError::Stopped)) => lost += self.batch.events().len(),
             other => other?,
         }

@@ -25,9 +25,18 @@ impl Figures {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The figures as metrics.
+    /// The figures as metrics, with their age: a run that waits for an output tells nothing meanwhile.
     pub(crate) fn families(&self) -> anyhow::Result<Vec<MetricFamily>> {
-        families(&self.last().figures)
+        let last = self.last();
+        let registry = Registry::new();
+        let help = "How old these figures are: while outputs are waited for, none are told.";
+        let age = GaugeVec::new(Opts::new("collect_figures_age_seconds", help), &[])?;
+        registry.register(Box::new(age.clone()))?;
+        let seconds = last.told.map_or(0.0, |told| told.elapsed().as_secs_f64());
+        age.with_label_values::<&str>(&[]).set(seconds);
+        let mut all = registry.gather();
+        all.extend(families(&last.figures)?);
+        Ok(all)
     }
 
     /// The whole page in Prometheus' text format.
