@@ -60,6 +60,14 @@ pub(crate) struct ServeArguments {
 /// Connections of the log's service without a limit of the user's, where files suffice.
 const GRPC_CONNECTIONS: usize = 1_000;
 
+/// What the HTTP server is over, and what it shows beside that.
+struct Over<'a> {
+    engine: &'a Engine,
+    door: Option<&'a Arc<AccessControl>>,
+    kept: Option<KeptProfiles>,
+    collect: Option<Arc<Figures>>,
+}
+
 /// What the small endpoints share.
 #[derive(Clone)]
 struct Shared {
@@ -189,7 +197,12 @@ async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     let kept = kept_profiles(&config)?;
     let watcher = kept.clone().map(|kept| watch_itself(kept, stopped.clone()));
     let watcher = watcher.transpose()?;
-    let over = (&engine, door, kept, collect.as_ref().map(Within::figures));
+    let over = Over {
+        engine: &engine,
+        door,
+        kept,
+        collect: collect.as_ref().map(Within::figures),
+    };
     let (served, background) = serve_http((&config, rules), http, over, stopped.clone())?;
     servers.spawn(served);
     servers.spawn(async move {
@@ -271,17 +284,18 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 fn serve_http(
     (config, rules): (&Config, HttpRules),
     listener: TcpListener,
-    (engine, door, kept, collect): (
-        &Engine,
-        Option<&Arc<AccessControl>>,
-        Option<KeptProfiles>,
-        Option<Arc<Figures>>,
-    ),
+    over: Over<'_>,
     stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<(
     impl Future<Output = anyhow::Result<()>> + Send + 'static,
     impl Future<Output = ()> + Send + 'static,
 )> {
+    let Over {
+        engine,
+        door,
+        kept,
+        collect,
+    } = over;
     let registry = Registry::new();
     let figures = Arc::new(HttpFigures::default());
     let rest = RestOptions {
