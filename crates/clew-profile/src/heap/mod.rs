@@ -4,6 +4,8 @@
 //! An allocation that is noted begins at a page or is large, and such are looked up when they are freed: that one test of an
 //! address, and counting down on the way in, is all that the others cost.
 
+mod own_stack;
+
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -13,10 +15,10 @@ use std::time::SystemTime;
 
 use parking_lot::Mutex;
 
+use self::own_stack::own_stack;
 use crate::ProfileError;
-use crate::process::Maps;
 use crate::profile::{Kind, Profile};
-use crate::stack::{DEPTH_MAX, Registers, follow};
+use crate::stack::DEPTH_MAX;
 use crate::symbols::Stacks;
 
 /// Bytes between two samples, on the average.
@@ -42,8 +44,6 @@ thread_local! {
     static RANDOM: Cell<u64> = const { Cell::new(0) };
     /// This thread is at work in here: what it allocates and frees is its own affair.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// Where this thread's stack ends.
-    static STACK_END: Cell<u64> = const { Cell::new(0) };
 }
 
 /// An allocator that notes who allocates, once [`SamplingAllocator::start`] was called. Until then, and for what is not
@@ -347,61 +347,6 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for SamplingAllocator<A> {
         // SAFETY: likewise.
         unsafe { self.realloc_noted(pointer, layout, size, due) }
     }
-}
-
-/// The calls of this thread, from the allocator outwards; how many.
-#[inline(never)]
-fn own_stack(found: &mut [u64]) -> usize {
-    let registers = own_registers();
-    if !(registers.stack..STACK_END.get()).contains(&registers.frame) {
-        let maps = Maps::read().unwrap_or_default();
-        STACK_END.set(maps.find(registers.stack).map_or(0, |found| found.to));
-    }
-    let end = STACK_END.get();
-    follow(registers, found, |frame| {
-        let valid = frame >= registers.stack && frame.saturating_add(16) <= end;
-        // SAFETY: `follow` asks for aligned addresses, and this one lies between here and the end of this thread's stack.
-        #[allow(unsafe_code, reason = "reads the stack")]
-        let read = |address: u64| unsafe { (address as *const u64).read_volatile() };
-        valid.then(|| (read(frame), read(frame + 8)))
-    })
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[allow(unsafe_code, reason = "registers")]
-fn own_registers() -> Registers {
-    let (frame, stack): (u64, u64);
-    // SAFETY: reads two registers.
-    unsafe {
-        std::arch::asm!("mov {}, rbp", "mov {}, rsp", out(reg) frame, out(reg) stack, options(nomem, nostack, preserves_flags));
-    }
-    Registers {
-        code: 0,
-        stack,
-        frame,
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-#[allow(unsafe_code, reason = "registers")]
-fn own_registers() -> Registers {
-    let (frame, stack): (u64, u64);
-    // SAFETY: reads two registers.
-    unsafe {
-        std::arch::asm!("mov {}, x29", "mov {}, sp", out(reg) frame, out(reg) stack, options(nomem, nostack, preserves_flags));
-    }
-    Registers {
-        code: 0,
-        stack,
-        frame,
-    }
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn own_registers() -> Registers {
-    Registers::default()
 }
 
 /// What has been allocated since sampling began and what is in use, by stack.

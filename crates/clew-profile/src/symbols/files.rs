@@ -1,0 +1,199 @@
+//! The files that symbols are in: the program's own, the one beside it that its debug link names, libraries.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
+use object::{Object, ObjectSection, ObjectSymbol};
+
+/// How much memory naming a capture's addresses takes for a while: that of symbols which are compressed beside the program,
+/// and a little for those that are in it.
+pub fn symbol_bytes() -> usize {
+    const INDEXES: usize = 32 << 20;
+    /// How much longer they are, inflated.
+    const INFLATED: usize = 5;
+    let beside = || {
+        let program = Program::open().ok()?;
+        let file = parsed(&program.bytes).ok()?;
+        let is_inside = file
+            .section_by_name(gimli::SectionId::DebugInfo.name())
+            .is_some();
+        let length = std::fs::metadata(program.path_beside(&file)?.0).ok()?.len();
+        (!is_inside).then(|| {
+            usize::try_from(length)
+                .unwrap_or_default()
+                .saturating_mul(INFLATED)
+        })
+    };
+    INDEXES + beside().unwrap_or_default()
+}
+
+type Reader<'s> = EndianSlice<'s, RunTimeEndian>;
+
+/// The sections of debugging information, decompressed.
+pub(super) struct Symbols<'f> {
+    sections: HashMap<&'static str, Cow<'f, [u8]>>,
+    pub(super) table: Table,
+    endian: RunTimeEndian,
+}
+
+impl<'f> Symbols<'f> {
+    /// Those of a program or of a file beside it; none where it has none.
+    pub(super) fn of(file: &object::File<'f>) -> Result<Option<Self>, String> {
+        let mut sections = HashMap::new();
+        for id in SECTIONS {
+            let name = id.name();
+            let Some(section) = file.section_by_name(name) else {
+                continue;
+            };
+            let data = section
+                .compressed_data()
+                .map_err(|error| error.to_string())?;
+            let bytes = match data.format {
+                object::CompressionFormat::None => Cow::Borrowed(data.data),
+                object::CompressionFormat::Zlib => Cow::Owned(inflated(data)?),
+                other => return Err(format!("section {name} is compressed as {other:?}")),
+            };
+            sections.insert(name, bytes);
+        }
+        let usable = sections.get(gimli::SectionId::DebugInfo.name());
+        let endian = match file.is_little_endian() {
+            true => RunTimeEndian::Little,
+            false => RunTimeEndian::Big,
+        };
+        let usable = usable.is_some_and(|bytes| !bytes.is_empty());
+        Ok(usable.then(|| Symbols {
+            sections,
+            table: Table::of(file),
+            endian,
+        }))
+    }
+
+    pub(super) fn context(&self) -> Result<addr2line::Context<Reader<'_>>, String> {
+        let load = |id: gimli::SectionId| -> Result<Reader<'_>, gimli::Error> {
+            let bytes = self.sections.get(id.name()).map(Cow::as_ref);
+            Ok(EndianSlice::new(bytes.unwrap_or_default(), self.endian))
+        };
+        let dwarf = gimli::Dwarf::load(load).map_err(|error| error.to_string())?;
+        addr2line::Context::from_dwarf(dwarf).map_err(|error| error.to_string())
+    }
+}
+
+/// The running program's file, be it replaced by now.
+#[derive(Debug)]
+pub(super) struct Program {
+    path: PathBuf,
+    pub(super) bytes: memmap2::Mmap,
+}
+
+impl Program {
+    pub(super) fn open() -> Result<Self, String> {
+        let path = std::env::current_exe().map_err(|error| error.to_string())?;
+        let file = File::open("/proc/self/exe").map_err(|error| error.to_string())?;
+        // SAFETY: the system lets nobody change the file of a program that runs.
+        #[allow(unsafe_code, reason = "a memory map")]
+        let bytes = unsafe { memmap2::Mmap::map(&file) };
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        Ok(Program { path, bytes })
+    }
+
+    /// The file that its debug link names, and its checksum.
+    fn path_beside(&self, file: &object::File<'_>) -> Option<(PathBuf, u32)> {
+        let (name, sum) = file.gnu_debuglink().ok().flatten()?;
+        let name = String::from_utf8_lossy(name);
+        Some((self.path.with_file_name(name.as_ref()), sum))
+    }
+
+    /// The file that its debug link names, if it is the one that was made with it.
+    pub(super) fn beside(&self, file: &object::File<'_>) -> Result<Vec<u8>, String> {
+        let link = file.gnu_debuglink().ok().flatten();
+        let (name, sum) = link
+            .ok_or("it was built without debugging information, and names no file that has it")?;
+        let path = self
+            .path
+            .with_file_name(String::from_utf8_lossy(name).as_ref());
+        let bytes = read(&path)?;
+        let mut found = flate2::Crc::new();
+        found.update(&bytes);
+        match found.sum() == sum {
+            true => Ok(bytes),
+            false => Err(format!("{} belongs to another build", path.display())),
+        }
+    }
+}
+
+pub(super) fn parsed(bytes: &[u8]) -> Result<object::File<'_>, String> {
+    object::File::parse(bytes).map_err(|error| error.to_string())
+}
+
+fn inflated(data: object::CompressedData<'_>) -> Result<Vec<u8>, String> {
+    let length = usize::try_from(data.uncompressed_size).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(length)
+        .map_err(|error| error.to_string())?;
+    let from = flate2::read::ZlibDecoder::new(data.data);
+    let read = from.take(data.uncompressed_size).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+const SECTIONS: [gimli::SectionId; 11] = [
+    gimli::SectionId::DebugAbbrev,
+    gimli::SectionId::DebugAddr,
+    gimli::SectionId::DebugAranges,
+    gimli::SectionId::DebugInfo,
+    gimli::SectionId::DebugLine,
+    gimli::SectionId::DebugLineStr,
+    gimli::SectionId::DebugRanges,
+    gimli::SectionId::DebugRngLists,
+    gimli::SectionId::DebugStr,
+    gimli::SectionId::DebugStrOffsets,
+    gimli::SectionId::DebugTypes,
+];
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(bytes)
+}
+
+/// A file's table of symbols: functions by address.
+#[derive(Debug, Default)]
+pub(super) struct Table(Vec<(u64, u64, String)>);
+
+impl Table {
+    pub(super) fn of(file: &object::File<'_>) -> Self {
+        let symbols = file.dynamic_symbols().chain(file.symbols());
+        let code =
+            symbols.filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0);
+        let mut all: Vec<_> = code
+            .filter_map(|symbol| {
+                Some((
+                    symbol.address(),
+                    symbol.size(),
+                    symbol.name().ok()?.to_string(),
+                ))
+            })
+            .collect();
+        all.sort();
+        Table(all)
+    }
+
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        path.is_absolute().then_some(())?;
+        let bytes = read(path).ok()?;
+        Some(Self::of(&parsed(&bytes).ok()?))
+    }
+
+    /// The name of the function that an address lies in.
+    pub(super) fn find(&self, address: u64) -> Option<String> {
+        let after = self.0.partition_point(|(from, ..)| *from <= address);
+        let (from, size, name) = self.0.get(after.checked_sub(1)?)?;
+        (address < from + size).then(|| format!("{:#}", rustc_demangle::demangle(name)))
+    }
+}
