@@ -24,8 +24,9 @@ struct Watched {
     schedstat: Option<File>,
     events: Events,
     times: Times,
-    before: Scheduled,
-    now: Scheduled,
+    /// At first and at last, and when that was.
+    before: (Scheduled, u64),
+    now: (Scheduled, u64),
     /// Where it was when it was about to leave its processor.
     leaves: Option<Arc<[u64]>>,
     /// Since when it is off, where, and whether it could have gone on.
@@ -95,10 +96,8 @@ impl Watched {
             }
         };
         let schedstat = open(thread, "schedstat").ok();
-        let before = schedstat
-            .as_ref()
-            .and_then(Scheduled::read)
-            .unwrap_or_default();
+        let before = schedstat.as_ref().and_then(Scheduled::read);
+        let before = (before.unwrap_or_default(), monotonic_ns());
         // Where it stands if it does: it may do so to the end, and then no event tells.
         let stack = stack_of(thread, code).unwrap_or_default();
         Ok(Some(Watched {
@@ -115,7 +114,7 @@ impl Watched {
 
     fn fetch(&mut self, code: &Code) {
         if let Some(now) = self.schedstat.as_ref().and_then(Scheduled::read) {
-            self.now = now;
+            self.now = (now, monotonic_ns());
         }
         let Watched {
             events,
@@ -156,8 +155,19 @@ impl Watched {
         if let (Some((from, stack, runs_on)), Some(at)) = (self.left.take(), at) {
             add(&mut self.times, &stack, at.saturating_sub(from), runs_on);
         }
+        let ((before, from), (now, to)) = (self.before, self.now);
+        // Where switches were lost, the scheduler still knows how long it was off in all.
+        let ran = now.ran.saturating_sub(before.ran);
+        let all = to.saturating_sub(from).saturating_sub(ran);
+        let seen = self
+            .times
+            .by_stack
+            .values()
+            .map(|off| off.queued + off.blocked);
+        let blocked = all.saturating_sub(seen.sum());
+        self.times.share_out(Off { queued: 0, blocked });
         // After it was woken it may have waited for a processor: the events do not tell how long, the scheduler does.
-        let queued = self.now.queued.saturating_sub(self.before.queued);
+        let queued = now.queued.saturating_sub(before.queued);
         let told: u64 = self.times.by_stack.values().map(|off| off.queued).sum();
         let blocked: u64 = self.times.by_stack.values().map(|off| off.blocked).sum();
         let waited = queued.saturating_sub(told).min(blocked);

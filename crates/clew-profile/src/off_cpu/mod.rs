@@ -43,9 +43,11 @@ pub fn off_cpu(
         OffCpuMode::Sampled(rate) => sampled::watch(rate, &goes_on)?,
         OffCpuMode::Exact => exact::watch(&goes_on)?,
     };
+    // Naming what was found comes after.
+    let took = clock.elapsed();
     let mut profile = stacks.resolve(Kind::OffCpu)?;
     profile.began = began;
-    profile.took = clock.elapsed();
+    profile.took = took;
     profile.period = match mode {
         OffCpuMode::Sampled(rate) => rate.period_ns(),
         OffCpuMode::Exact => 0,

@@ -288,7 +288,7 @@ mod tests {
         // So long as it takes until there are enough samples, on a machine that has other things to do.
         let mut own = [0, 0];
         let mut all = 0;
-        while enough.get() < 400 {
+        while enough.get() < 600 {
             let rate = Rate::per_second(199).unwrap();
             let profile = on_cpu(rate, Duration::from_secs(1), &|| false).unwrap();
             for sample in profile
