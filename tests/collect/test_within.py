@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -22,6 +23,7 @@ outputs:
   - {{type: clew, index: logs}}
 """
 POLLS_MAX = 100_000
+OPEN_SECONDS_MAX = 60
 
 
 class Within(unittest.TestCase):
@@ -47,8 +49,13 @@ class Within(unittest.TestCase):
         return self.fail("the collector writes nothing")
 
     def inputs_port(self):
-        told = self.server.data.with_suffix(".log").read_text()
-        return re.findall(r"inputs are open.*?127\.0\.0\.1:(\d+)", told)[-1]
+        """The inputs are opened beside the server, which may be there before them."""
+        until = time.monotonic() + OPEN_SECONDS_MAX
+        while time.monotonic() < until:
+            told = self.server.data.with_suffix(".log").read_text()
+            if ports := re.findall(r"inputs are open.*?127\.0\.0\.1:(\d+)", told):
+                return ports[-1]
+        return self.fail("the inputs are not opened")
 
     def test_lines_are_in_the_engine_once_although_the_server_is_killed(self):
         self.append(0, 1000)
