@@ -285,7 +285,7 @@ class Cluster(ClewTest):
         self.assertTrue(text.startswith("::: {clew-0}{"), text)
         self.assertIn("interval=20ms, busiestThreads=2, ignoreIdleThreads=false:", text)
         self.assertEqual(text.count("cpu usage by thread '"), 2)
-        for wrong in [{"type": "block"}, {"interval": "2m"}, {"interval": "soon"}]:
+        for wrong in [{"type": "network"}, {"interval": "2m"}, {"interval": "soon"}]:
             with self.subTest(wrong), self.refused(400, "illegal_argument_exception"):
                 self.client.nodes.hot_threads(params=wrong)
         self.assertEqual(self.client.nodes.hot_threads(node_id="nobody"), "")

@@ -291,11 +291,11 @@ class ProtectedTest(ClewTest):
             urllib.request.urlopen(f"{self.server.url}/debug/pprof/heap", timeout=60)
         self.assertEqual(caught.exception.code, 401)
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "heap.folded"
+            path = pathlib.Path(folder) / "heap.pb.gz"
             arguments = [os.environ["CLEW_BIN"], "profile", "--mode", "heap", "--url", self.server.url, "-o", str(path)]
             refused = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
             self.assertNotEqual(refused.returncode, 0)
             done = subprocess.run(arguments, capture_output=True, text=True, timeout=60,
                                   env={**os.environ, "CLEW_LOGIN": "root:a long one"})
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertTrue(path.read_text())
+            self.assertIn(b"inuse_space", gzip.decompress(path.read_bytes()))
