@@ -39,7 +39,7 @@ pub use error::ProfileError;
 pub use heap::{SamplingAllocator, heap};
 pub use off_cpu::{OffCpuMode, off_cpu};
 pub use on_cpu::{Capture, on_cpu};
-pub use output::{Format, difference};
+pub use output::{Format, difference, svg_text};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
 pub use spent::{AtWork, Spent, SpentBy, SpentTimes, Waiting};
 pub use symbols::symbol_bytes;

@@ -22,23 +22,14 @@ pub(crate) fn own_tid() -> Tid {
 
 /// Nanoseconds of the system's monotonic clock, as its events are stamped.
 pub(crate) fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
-}
-
-/// Nanoseconds that the calling thread has been on a processor.
-pub(crate) fn thread_cpu_ns() -> u64 {
-    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the structure is valid, and these clocks are always there.
+    // SAFETY: the structure is valid, and the clock is always there.
     #[allow(unsafe_code, reason = "a system call")]
     unsafe {
-        libc::clock_gettime(clock, &raw mut time)
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time)
     };
     let [seconds, nanos] = [time.tv_sec, time.tv_nsec].map(i64::cast_unsigned);
     seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos)

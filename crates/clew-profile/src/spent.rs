@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::process::{Scheduled, monotonic_ns, thread_cpu_ns};
+use clew_platform::thread_cpu_time;
+
+use crate::process::{Scheduled, monotonic_ns};
 
 /// The least time between the beginnings of two requests that have an account.
 const INTERVAL_NS: u64 = 2_000_000;
@@ -104,7 +106,7 @@ impl Spent {
 /// What a thread has used so far.
 #[derive(Clone, Copy, Debug)]
 struct ThreadTimes {
-    cpu: u64,
+    cpu: Duration,
     run_queue: u64,
 }
 
@@ -115,7 +117,7 @@ impl ThreadTimes {
             file.as_ref().and_then(Scheduled::read)
         });
         ThreadTimes {
-            cpu: thread_cpu_ns(),
+            cpu: thread_cpu_time(),
             run_queue: run_queue.map_or(0, |times| times.queued),
         }
     }
@@ -134,11 +136,11 @@ impl Drop for AtWork {
         let spent = CURRENT.replace(self.before.take());
         if let (Some(spent), Some(from)) = (spent, self.from) {
             let now = ThreadTimes::now();
-            let add = |sum: &AtomicU64, from: u64, to: u64| {
-                sum.fetch_add(to.saturating_sub(from), Ordering::Relaxed)
-            };
-            add(&spent.cpu, from.cpu, now.cpu);
-            add(&spent.run_queue, from.run_queue, now.run_queue);
+            let cpu = now.cpu.saturating_sub(from.cpu).as_nanos();
+            let cpu = u64::try_from(cpu).unwrap_or(u64::MAX);
+            spent.cpu.fetch_add(cpu, Ordering::Relaxed);
+            let run_queue = now.run_queue.saturating_sub(from.run_queue);
+            spent.run_queue.fetch_add(run_queue, Ordering::Relaxed);
         }
     }
 }
@@ -182,8 +184,8 @@ mod tests {
     use super::*;
 
     fn works_for(length: Duration) {
-        let until = thread_cpu_ns() + u64::try_from(length.as_nanos()).unwrap();
-        while thread_cpu_ns() < until {
+        let until = thread_cpu_time() + length;
+        while thread_cpu_time() < until {
             std::hint::spin_loop();
         }
     }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::perf_event::{Event, Events};
-use super::{Off, Times, code};
+use super::{Off, Times};
 use crate::ProfileError;
 use crate::process::{Halted, Memory, Scheduled, Tid, monotonic_ns, open, own_tid, threads};
 use crate::stack::{Code, TOP_WORDS};
@@ -36,7 +36,7 @@ struct Watched {
 
 pub(super) fn watch(goes_on: &dyn Fn() -> bool) -> Result<(Stacks, Vec<String>), ProfileError> {
     let own = own_tid();
-    let mut code = code()?;
+    let code = Code::read()?;
     let mut watched: HashMap<Tid, Watched> = HashMap::new();
     let mut stacks = Stacks::new();
     let mut lost = 0;
@@ -65,7 +65,6 @@ pub(super) fn watch(goes_on: &dyn Fn() -> bool) -> Result<(Stacks, Vec<String>),
         if !goes_on() {
             break;
         }
-        code = Code::read()?;
         thread::sleep(ROUND);
     }
     let end = monotonic_ns();

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::ProfileError;
 use crate::process::{Tid, thread_name};
 use crate::profile::{Kind, Profile, Rate};
-use crate::stack::Code;
 use crate::symbols::Stacks;
 
 /// How times off the processors are found.
@@ -124,10 +123,6 @@ impl Times {
             );
         }
     }
-}
-
-fn code() -> Result<Code, ProfileError> {
-    Code::read()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use super::{Off, Times, code};
+use super::{Off, Times};
 use crate::ProfileError;
 use crate::process::{Halted, Memory, Scheduled, Tid, open, own_tid, threads};
 use crate::profile::Rate;
@@ -42,7 +42,6 @@ struct Reader {
     memory: Memory,
     words: Vec<u64>,
     bytes: Vec<u8>,
-    torn: u64,
 }
 
 pub(super) fn watch(
@@ -51,11 +50,10 @@ pub(super) fn watch(
 ) -> Result<(Stacks, Vec<String>), ProfileError> {
     let own = own_tid();
     let mut reader = Reader {
-        code: code()?,
+        code: Code::read()?,
         memory: Memory::open()?,
         words: vec![0; WORDS],
         bytes: Vec::new(),
-        torn: 0,
     };
     let mut watched: HashMap<Tid, Watched> = HashMap::new();
     let mut ended: Vec<Watched> = Vec::new();
@@ -124,22 +122,19 @@ impl Watched {
     /// None when it has ended.
     fn look(&mut self, reader: &mut Reader) -> Option<()> {
         let (now, at) = (Scheduled::read(&self.schedstat)?, Instant::now());
-        let same = now == self.before;
-        if !same || self.stack.is_none() {
-            let stack = self.stack_if_still(now, reader);
-            let off = self.off_since(now, at);
-            // Whoever stands still now stood here longest, on the average; else it is what was seen last.
-            match stack.as_ref().or(self.stack.as_ref()) {
-                Some(stack) => self.times.add(&stack.clone(), off),
-                None => {
-                    self.unseen.queued += off.queued;
-                    self.unseen.blocked += off.blocked;
-                }
+        let before = self.stack.take();
+        self.stack = match &before {
+            Some(stack) if now == self.before => Some(stack.clone()),
+            _ => self.stack_if_still(now, reader),
+        };
+        let off = self.off_since(now, at);
+        // Whoever stands still now stood here longest, on the average; else it is what was seen last.
+        match self.stack.as_ref().or(before.as_ref()) {
+            Some(stack) => self.times.add(stack, off),
+            None => {
+                self.unseen.queued += off.queued;
+                self.unseen.blocked += off.blocked;
             }
-            self.stack = stack;
-        } else if let Some(stack) = self.stack.clone() {
-            let off = self.off_since(now, at);
-            self.times.add(&stack, off);
         }
         self.before = now;
         self.at = at;
@@ -166,12 +161,10 @@ impl Watched {
             memory,
             words,
             bytes,
-            torn,
         } = reader;
         let read = memory.read(halted.stack, words, bytes);
         let words = words.get(..read).unwrap_or_default();
         if Scheduled::read(&self.schedstat)? != now {
-            *torn += 1;
             return None;
         }
         Some(code.scan(halted.code, halted.stack, words).into())

@@ -159,9 +159,7 @@ impl Watch {
             .collect();
         for thread in ended {
             if let Some(watched) = self.threads.remove(&thread) {
-                self.fetch(&watched);
-                self.lost += watched.slot.take_lost();
-                FREE.lock().push(watched.slot);
+                self.release(watched);
             }
         }
         for thread in present {
@@ -238,12 +236,18 @@ impl Watch {
     fn end(mut self) -> Result<(Stacks, u64), ProfileError> {
         self.round()?;
         for watched in std::mem::take(&mut self.threads).into_values() {
-            self.lost += watched.slot.take_lost();
-            let slot = watched.slot;
-            drop(watched);
-            FREE.lock().push(slot);
+            self.release(watched);
         }
         Ok((self.stacks, self.lost))
+    }
+
+    /// Fetches the last of a thread, stops its timer and gives back its slot.
+    fn release(&mut self, watched: Watched) {
+        self.fetch(&watched);
+        let slot = watched.slot;
+        self.lost += slot.take_lost();
+        drop(watched);
+        FREE.lock().push(slot);
     }
 }
 

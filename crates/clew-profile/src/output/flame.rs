@@ -101,8 +101,8 @@ impl Picture<'_> {
              <text x=\"{}\" y=\"16\" class=\"button\" id=\"search\" text-anchor=\"end\" tabindex=\"0\">search</text>\n\
              <text x=\"{}\" y=\"31\" class=\"button\" id=\"undo\" text-anchor=\"end\" tabindex=\"0\">undo</text>\n\
              <g id=\"calls\">\n{boxes}</g>\n<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>",
-            escaped(&self.title),
-            escaped(&self.notes),
+            svg_text(&self.title),
+            svg_text(&self.notes),
             WIDTH - 4.0,
             WIDTH - 4.0,
         )?;
@@ -111,19 +111,19 @@ impl Picture<'_> {
 
     fn push_box(&self, boxes: &mut String, node: &Node<'_>, (x, width): (f64, f64)) {
         let y = TOP + node.depth * ROW;
-        let (name, brief) = (escaped(node.name), brief(node.name));
+        let (name, brief) = (svg_text(node.name), brief(node.name));
         // Writing into a text cannot fail.
         let _ = writeln!(
             boxes,
             "<g data-n=\"{}\"><title>{name} ({told})</title><rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" \
              height=\"{}\" fill=\"{}\"/><text x=\"{:.2}\" y=\"{}\">{}</text></g>",
-            escaped(&brief),
+            svg_text(&brief),
             ROW - 1,
             (self.color_of)(node),
             x + 3.0,
             y + 12,
-            escaped(&fitting(&brief, width)),
-            told = escaped(&(self.told_of)(node)),
+            svg_text(&fitting(&brief, width)),
+            told = svg_text(&(self.told_of)(node)),
         );
     }
 }
@@ -189,7 +189,8 @@ fn fitting(name: &str, width: f64) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// A text as an SVG holds it; letters that XML has no way to say are blanks.
+pub fn svg_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -9,6 +9,7 @@ mod tree;
 use std::io::Write;
 
 pub use self::difference::difference;
+pub use self::flame::svg_text;
 use crate::{Profile, ProfileError};
 
 /// A kind of file.

@@ -120,7 +120,7 @@ fn families(figures: &RunFigures) -> anyhow::Result<Vec<MetricFamily>> {
     let files = gauge(
         &registry,
         ("collect_files", "Files, by what is done with them."),
-        "state",
+        &["state"],
     )?;
     for (state, count) in [
         ("read", counters.files_found),
@@ -129,15 +129,13 @@ fn families(figures: &RunFigures) -> anyhow::Result<Vec<MetricFamily>> {
         files.with_label_values(&[state]).set(as_f64(count));
     }
     let help = "Patterns of lines that processors have found.";
-    let patterns = GaugeVec::new(Opts::new("collect_patterns", help), &[])?;
-    registry.register(Box::new(patterns.clone()))?;
-    patterns
+    gauge(&registry, ("collect_patterns", help), &[])?
         .with_label_values::<&str>(&[])
         .set(as_f64(counters.patterns));
     let help = "Bytes of a file that are not delivered yet.";
-    let bytes = gauge(&registry, ("collect_lag_bytes", help), "path")?;
+    let bytes = gauge(&registry, ("collect_lag_bytes", help), &["path"])?;
     let help = "How long ago what is delivered of a file last grew, if there is more.";
-    let seconds = gauge(&registry, ("collect_lag_seconds", help), "path")?;
+    let seconds = gauge(&registry, ("collect_lag_seconds", help), &["path"])?;
     for file in &figures.files {
         let path = file.path.to_string_lossy();
         if let Some(lag) = file.lag_bytes {
@@ -160,8 +158,12 @@ fn counter(
     Ok(counter)
 }
 
-fn gauge(registry: &Registry, (name, help): (&str, &str), label: &str) -> anyhow::Result<GaugeVec> {
-    let gauge = GaugeVec::new(Opts::new(name, help), &[label])?;
+fn gauge(
+    registry: &Registry,
+    (name, help): (&str, &str),
+    labels: &[&str],
+) -> anyhow::Result<GaugeVec> {
+    let gauge = GaugeVec::new(Opts::new(name, help), labels)?;
     registry.register(Box::new(gauge.clone()))?;
     Ok(gauge)
 }

@@ -171,11 +171,8 @@ fn duration_ms(value: &Value) -> Option<u64> {
         Value::String(text) => text.trim(),
         _ => return None,
     };
-    let digits = text
-        .find(|letter: char| !letter.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit = match &text[digits..] {
+    let (number, unit) = number_and_unit(text)?;
+    let unit = match unit {
         "ms" => 1,
         "s" | "" => 1_000,
         "m" => 60_000,
@@ -185,6 +182,13 @@ fn duration_ms(value: &Value) -> Option<u64> {
     Some(number.saturating_mul(unit))
 }
 
+/// What stands before and behind the end of a text's first digits.
+fn number_and_unit(text: &str) -> Option<(u64, &str)> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit());
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    Some((number.parse().ok()?, unit))
+}
+
 /// Bytes of `1024`, `10KiB`, `10MB`.
 fn bytes(value: &Value) -> Option<u64> {
     let text = match value {
@@ -192,11 +196,8 @@ fn bytes(value: &Value) -> Option<u64> {
         Value::String(text) => text.trim(),
         _ => return None,
     };
-    let digits = text
-        .find(|letter: char| !letter.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+    let (number, unit) = number_and_unit(text)?;
+    let unit = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
         "kb" | "kib" | "k" => 1 << 10,
         "mb" | "mib" | "m" => 1 << 20,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use clew_profile::svg_text;
+
 use super::super::columns::figure;
 use super::curves::{Axes, Curve};
 use super::scale::Scale;
@@ -36,7 +38,7 @@ pub(super) fn draw(title: &str, axes: &Axes, curves: &[Curve]) -> String {
     let middle = f64::midpoint(TOP, HEIGHT - BOTTOM);
     svg.put(&format!(
         "<text text-anchor=\"middle\" transform=\"translate(18 {middle:.1}) rotate(-90)\">{}</text>",
-        escaped(&axes.y)
+        svg_text(&axes.y)
     ));
     for (at, curve) in curves.iter().enumerate() {
         svg.curve(at, curve, (&x, &y));
@@ -62,14 +64,14 @@ impl Svg {
     }
 
     fn text(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
-        let text = escaped(text);
+        let text = svg_text(text);
         self.put(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{text}</text>"
         ));
     }
 
     fn text_centred(&mut self, (x, y): (f64, f64), text: &str) {
-        let text = escaped(text);
+        let text = svg_text(text);
         self.put(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>"
         ));
@@ -125,7 +127,7 @@ impl Svg {
             let told = format!("{}: {}, {}", point.name, figure(point.x), figure(point.y));
             self.put(&format!(
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{ink}\"><title>{}</title></circle>",
-                escaped(&told)
+                svg_text(&told)
             ));
         }
         if curve.name.is_empty() {
@@ -153,22 +155,6 @@ fn short(value: f64) -> String {
     format!("{rounded}{unit}")
 }
 
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            // XML has no way to say these.
-            letter if letter.is_control() => escaped.push(' '),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +171,6 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(short(value), text);
         }
-        assert_eq!(escaped("a<b>&\"\u{7}"), "a&lt;b&gt;&amp;&quot; ");
+        assert_eq!(svg_text("a<b>&\"\u{7}"), "a&lt;b&gt;&amp;&quot; ");
     }
 }

@@ -106,10 +106,11 @@ fn field<'a>(header: &'a str, key: &str, open: char, close: char) -> Option<&'a 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn file(header: &str, body: &[u8]) -> Vec<u8> {
+    /// A file of this header and body.
+    pub(in super::super) fn file(header: &str, body: &[u8]) -> Vec<u8> {
         let mut file = b"\x93NUMPY\x01\x00".to_vec();
         file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
         file.extend(header.as_bytes());

@@ -4,11 +4,7 @@ fn npy(descr: &str, shape: (usize, usize), body: &[u8]) -> Vec<u8> {
     let (rows, columns) = shape;
     let header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n");
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-    file.extend(header.as_bytes());
-    file.extend(body);
-    file
+    super::npy::tests::file(&header, body)
 }
 
 #[test]
