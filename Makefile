@@ -18,7 +18,7 @@ PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -94,7 +94,7 @@ bench-growth: build ## cost of a question and of a write as documents, shards an
 bench-turns: ## two builds in turns (ABBA), and what differs by more than chance; ARGS="--old A --new B -- serve search --seconds 2"
 	python3 bench/turns.py $(ARGS)
 
-bench-opensearch: pgo ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
+bench-opensearch: pgo-build ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)
 
 bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 100000" for a short one
@@ -113,8 +113,14 @@ $(RELEASE): $(BUILT)
 	objcopy --only-keep-debug --compress-debug-sections $< $@.debug
 	objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
-pgo: $(VENV)/.installed ## the fastest binary: built twice, the second time with what the first one did most; thrice as long as `build`
-	PYTHON=$(PYTHON) bench/pgo/build.sh $(PGO)
+pgo: pgo-build build ## the fastest binary, and what it brings: built twice, the second time with what the first one did most; PROFILES="a.profraw" trains it by what `pgo-server` counted
+	python3 bench/pgo/run.py --old $(RELEASE) --new $(PGO)/clew $(ARGS)
+
+pgo-build: $(VENV)/.installed
+	PYTHON=$(PYTHON) bench/pgo/build.sh $(PGO) $(PROFILES)
+
+pgo-server: ## the binary that counts, where its work is real, what `pgo` is to be trained by; `clew profile training` fetches it
+	bench/pgo/build.sh $(PGO) --counting
 
 deny: ## licences, sources and bans of all dependencies
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Builds the binary with profile-guided optimisation in a folder of its own: once with counters, which `train.py` fills,
-# then with all crates optimised as one for what was counted.
+# Builds the binary with profile-guided optimisation in a folder of its own: once with counters, then with all crates
+# optimised as one for what was counted.
+#
+#   build.sh FOLDER               trained by train.py
+#   build.sh FOLDER --counting    only the binary with counters, to be run where the work is real
+#   build.sh FOLDER A.profraw…    trained by what such binaries have counted
 set -euo pipefail
-export CARGO_TARGET_DIR=${1:?usage: build.sh TARGET_FOLDER}
+export CARGO_TARGET_DIR=${1:?usage: build.sh TARGET_FOLDER [--counting | PROFILE…]}
+shift
 cd "$(dirname "$0")/../.."
 # Nothing is built a third time.
 export CARGO_INCREMENTAL=0
@@ -11,7 +16,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 build=(cargo build --release --locked -p clew --target "$host")
 # What .cargo/config.toml asks for, which RUSTFLAGS replaces.
 frames=-Cforce-frame-pointers=yes
-counted=$CARGO_TARGET_DIR/counted
+built=$CARGO_TARGET_DIR/$host/release/clew
 profile=$CARGO_TARGET_DIR/clew.profdata
 
 # Any version of the tool that reads what this compiler writes will do: its own, or the system's newest.
@@ -19,15 +24,28 @@ merge=
 for tool in $(ls /usr/lib/llvm-*/bin/llvm-profdata 2>/dev/null | sort -V) "$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata"; do
 	if [ -x "$tool" ]; then merge=$tool; fi
 done
-if [ -z "$merge" ]; then
+if [ -z "$merge" ] && [ "${1:-}" != --counting ]; then
 	echo "llvm-profdata is needed: rustup component add llvm-tools, or apt-get install llvm-19" >&2
 	exit 1
 fi
 
-rm -rf "$counted"
-RUSTFLAGS="$frames -Cprofile-generate=$counted" "${build[@]}"
-"${PYTHON:-python3}" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/$host/release/clew"
-"$merge" merge -o "$profile" "$counted"
+if [ $# = 0 ] || [ "$1" = --counting ]; then
+	# A process that is asked to end also writes what it has counted, beside where it was started.
+	RUSTFLAGS="$frames -Cprofile-generate --cfg clew_training" "${build[@]}"
+	ln -f "$built" "$CARGO_TARGET_DIR/clew-counting"
+fi
+if [ "${1:-}" = --counting ]; then
+	echo "$CARGO_TARGET_DIR/clew-counting"
+	exit
+fi
+if [ $# = 0 ]; then
+	counted=$CARGO_TARGET_DIR/counted
+	rm -rf "$counted"
+	mkdir -p "$counted"
+	"${PYTHON:-python3}" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/clew-counting" --out "$counted"
+	set -- "$counted"/*.profraw
+fi
+"$merge" merge -o "$profile" "$@"
 CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 RUSTFLAGS="$frames -Cprofile-use=$profile" "${build[@]}"
-ln -f "$CARGO_TARGET_DIR/$host/release/clew" "$CARGO_TARGET_DIR/clew"
+ln -f "$built" "$CARGO_TARGET_DIR/clew"
 echo "$CARGO_TARGET_DIR/clew"

@@ -1,12 +1,14 @@
-"""The work that a binary built for profiling does once, so that the compiler knows what is done often: documents of
-seeded words come in by bulk, are changed, merged, searched and counted, and vectors are looked for. None of it is the
-data of a benchmark."""
+"""The work that a binary with counters does once, so that the compiler knows what is done often: documents of seeded words
+come in by bulk, are changed, merged, searched and counted, vectors are looked for, and lines are taken apart. None of it is
+the data of a benchmark."""
 
 import argparse
 import datetime
 import json
 import pathlib
+import os
 import random
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "opensearch"))
@@ -117,16 +119,43 @@ def vectors(client, dice, count):
         client.call("POST", "/vectors/_search", {"size": 10, "_source": False, "query": {"knn": {"vector": knn}}})
 
 
+def parse(binary, size, out):
+    """Lines are taken apart by the collector, which writes what it has counted when it ends."""
+    dissected = [{"dissect": {"field": "message", "pattern": "%{time} %{level->} %{host} %{trace} %{took} %{text}"}},
+                 {"remove": {"field": "message"}}]
+    grokked = [{"grok": {"field": "message", "patterns": [
+        "%{TIMESTAMP_ISO8601:time} +%{LOGLEVEL:level} +%{NOTSPACE:host} %{WORD:trace} %{NUMBER:took} %{GREEDYDATA:text}"]}}]
+    nested = [{"json": {"field": "message", "add_to_root": True}}, {"add": {"field": "hall", "value": 3}}]
+    lines, objects, requests = out / "lines", out / "objects", out / "requests"
+    with lines.open("w") as fixed, objects.open("w") as json_lines, requests.open("w") as accesses:
+        for event in documents(Texts(12), size):
+            fixed.write("{time} {level:5} {host} {trace} {took} {text}\n".format(**event))
+            json_lines.write(json.dumps(event) + "\n")
+            accesses.write(f'10.0.7.{event["status"] % 251} - - [04/Jan/2026:10:11:12 +0000] "GET /{event["host"]}?{event["trace"]} HTTP/1.1" '
+                           f'{event["status"]} {event["took"]:.0f} "-" "{event["text"][:40]}"\n')
+    for file, parser, processors in ((lines, "plain", dissected), (lines, "plain", grokked), (objects, "plain", nested),
+                                     (requests, "nginx_access", [])):
+        command = [binary, "bench", "collect", file, "--parse", parser, "--processors", json.dumps(processors), "--dir", out]
+        counted = dict(os.environ, LLVM_PROFILE_FILE=str(out / "collect-%p.profraw"))
+        subprocess.run([*map(str, command), "--rounds", "2"], check=True, stdout=subprocess.DEVNULL, env=counted)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--bin", required=True, help="built to write profiles when it ends")
+    arguments.add_argument("--bin", required=True, help="built to count (build.sh)")
+    arguments.add_argument("--out", required=True, type=pathlib.Path, help="folder for what it counts")
     arguments.add_argument("--documents", type=int, default=40_000)
     given = arguments.parse_args()
+    # What the server counts is asked of it; what it would write at its end is the same once more.
+    os.environ["LLVM_PROFILE_FILE"] = os.devnull
     server = Clew(given.bin, "0-1")
     try:
         train(server.client, given.documents)
+        command = [given.bin, "profile", "training", "--url", server.client.address, "--output", given.out / "server.profraw"]
+        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
     finally:
         server.close()
+    parse(given.bin, given.documents, given.out)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ START = ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
 
 
 class Server:
-    """A context manager."""
+    """A context manager; `under` is a command that runs the server, such as a tool that counts."""
 
-    def __init__(self, binary):
-        self.binary = str(binary)
+    def __init__(self, binary, under=()):
+        self.binary, self.under = str(binary), under
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
-        command = [self.binary, "serve", "--data", str(self.folder / "data"), *START]
+        command = [*self.under, self.binary, "serve", "--data", str(self.folder / "data"), *START]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.address = json.loads(self.process.stdout.readline())["listening"]["http"]
         return self

@@ -207,6 +207,14 @@ class ProfileTest(ClewTest):
             else:
                 return stream
 
+    def test_a_build_that_counts_nothing_says_so(self):
+        status, reason = self.refused("/training")
+        self.assertEqual(status, 501)
+        self.assertIn("make pgo-server", reason)
+        self.assertEqual(self.refused("/training?seconds=1")[0], 400)
+        told = self.command("training", "--url", self.server.url, "--output", self.folder / "clew.profraw", fails=True)
+        self.assertIn("make pgo-server", told)
+
     def test_one_capture_of_a_kind_and_none_for_a_client_that_has_gone(self):
         with self.long_capture():
             self.assertEqual(self.refused("/profile?seconds=1")[0], 429)

@@ -29,6 +29,9 @@ pub enum ProfileError {
     /// The program was not built with an allocator that samples.
     #[error("this program's allocator does not sample allocations")]
     NoSampling,
+    /// What a build that counts has counted was asked of one that does not.
+    #[error("this build counts nothing to train another by: `make pgo-server` makes one that does")]
+    NotTraining,
     /// A file that holds no profile.
     #[error("not a profile: {0}")]
     Malformed(String),

@@ -19,8 +19,8 @@
 //! ```
 //!
 //! Rooms, lowest first: `error`, `profile` (what was captured, and what is made of it), `process` (this process as the system
-//! shows it: threads, maps, memory), `spent` (where one request's time goes), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu` and
-//! `heap`.
+//! shows it: threads, maps, memory), `spent` (where one request's time goes), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu`,
+//! `heap` and `training` (what a build that counts has counted).
 //!
 //! Deliberately absent: other processes, and anything that knows what the program is.
 
@@ -34,6 +34,7 @@ mod profile;
 mod spent;
 mod stack;
 mod symbols;
+mod training;
 
 pub use error::ProfileError;
 pub use heap::{SamplingAllocator, heap};
@@ -43,3 +44,4 @@ pub use output::{Format, difference, svg_text};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
 pub use spent::{AtWork, Spent, SpentBy, SpentTimes, Waiting};
 pub use symbols::symbol_bytes;
+pub use training::training;

@@ -25,6 +25,7 @@ const INDEX: &str = "\
 /debug/pprof/profile?seconds=10  time on the processors
 /debug/pprof/offcpu?seconds=10   time off them: blocked, or waiting for one; mode=exact sees every context switch
 /debug/pprof/heap                memory, in use and allocated
+/debug/pprof/training            what a build that counts has counted, for the compiler (make pgo-server)
 /debug/pprof/profile?from=2026-11-25T14:00:00Z&to=2026-11-25T14:05:00Z  what was kept, with profile.continuous
 
 format=pprof (go tool pprof reads it), collapsed or svg (a flame graph); rate=99; value=NAME of another number
@@ -91,6 +92,7 @@ pub(crate) fn routes(endpoints: ProfileEndpoints) -> Router {
     Router::new()
         .route("/debug/pprof", get(|| async { INDEX }))
         .route("/debug/pprof/", get(|| async { INDEX }))
+        .route("/debug/pprof/training", get(training))
         .route("/debug/pprof/{kind}", get(profile))
         .with_state(endpoints)
 }
@@ -151,19 +153,49 @@ async fn answer(
         capture(&asked, &stop)?.write_value(asked.format, asked.value, &mut body)?;
         Ok(body)
     });
-    let failed = |reason: String| refusal(StatusCode::INTERNAL_SERVER_ERROR, "exception", reason);
     let captured = captured.await.map_err(|error| failed(error.to_string()))?;
-    let body = captured.map_err(|error: ProfileError| match error {
-        ProfileError::NotPermitted(_) | ProfileError::Unsupported | ProfileError::NoSampling => {
-            refusal(
-                StatusCode::NOT_IMPLEMENTED,
-                "unsupported_operation_exception",
-                error.to_string(),
-            )
-        }
-        error => failed(error.to_string()),
-    })?;
+    let body = captured.map_err(|error| not_captured(&error))?;
     Ok(shown(&asked, name, body))
+}
+
+fn failed(reason: String) -> Refusal {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "exception", reason)
+}
+
+fn not_captured(error: &ProfileError) -> Refusal {
+    match error {
+        ProfileError::NotPermitted(_)
+        | ProfileError::Unsupported
+        | ProfileError::NoSampling
+        | ProfileError::NotTraining => refusal(
+            StatusCode::NOT_IMPLEMENTED,
+            "unsupported_operation_exception",
+            error.to_string(),
+        ),
+        error => failed(error.to_string()),
+    }
+}
+
+/// Counters rather than stacks, which only the compiler reads: no formats, no length.
+async fn training(Query(params): Query<HashMap<String, String>>) -> Response {
+    if let Some(unknown) = params.keys().next() {
+        let reason = format!("unknown parameter [{unknown}]: there are none");
+        let bad = refusal(
+            StatusCode::BAD_REQUEST,
+            "illegal_argument_exception",
+            reason,
+        );
+        return bad.response().into_response();
+    }
+    let counted = tokio::task::spawn_blocking(clew_profile::training).await;
+    let answer = match counted {
+        Ok(counted) => counted.map_err(|error| not_captured(&error)),
+        Err(error) => Err(failed(error.to_string())),
+    };
+    match answer {
+        Ok(bytes) => ([(CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        Err(refusal) => refusal.response().into_response(),
+    }
 }
 
 /// What was kept of a time.
@@ -189,7 +221,6 @@ async fn kept(
         profile.write_value(asked.format, asked.value, &mut body)?;
         anyhow::Ok(Some(body))
     });
-    let failed = |reason: String| refusal(StatusCode::INTERNAL_SERVER_ERROR, "exception", reason);
     let read = read.await.map_err(|error| failed(error.to_string()))?;
     let body = read.map_err(|error| failed(format!("{error:#}")))?;
     let body = body.ok_or_else(|| missing("no profile of that time is kept"))?;

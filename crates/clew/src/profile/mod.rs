@@ -32,6 +32,16 @@ pub(crate) struct ProfileArguments {
 enum ProfileCommand {
     /// Draw what changed between two captures: red has grown, blue has shrunk, each as a share of its whole.
     Diff(DiffArguments),
+    /// Fetch what a server that counts (`make pgo-server`) has counted, for `make pgo PROFILES=FILE` to train a build by.
+    Training(TrainingArguments),
+}
+
+/// Which server is asked.
+#[derive(Debug, Args)]
+struct ServerArguments {
+    /// The server; CLEW_LOGIN=user:password says who asks.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
+    url: String,
 }
 
 #[derive(Debug, Args)]
@@ -59,9 +69,8 @@ struct CaptureArguments {
     /// Until then; without it until now.
     #[arg(long, value_name = "TIME", requires = "from")]
     to: Option<String>,
-    /// The server; CLEW_LOGIN=user:password says who asks.
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
-    url: String,
+    #[command(flatten)]
+    server: ServerArguments,
     /// The file to write: .svg is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks.
     #[arg(short, long, value_name = "FILE", default_value = "flame.svg")]
     output: PathBuf,
@@ -88,21 +97,38 @@ struct DiffArguments {
     output: PathBuf,
 }
 
+#[derive(Debug, Args)]
+struct TrainingArguments {
+    #[command(flatten)]
+    server: ServerArguments,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE", default_value = "clew.profraw")]
+    output: PathBuf,
+}
+
 pub(crate) fn run(arguments: &ProfileArguments) -> anyhow::Result<()> {
     match &arguments.command {
         Some(ProfileCommand::Diff(arguments)) => diff(arguments),
+        Some(ProfileCommand::Training(arguments)) => fetched(&arguments.output, || {
+            remote::training(&arguments.server.url)
+        }),
         None => capture(&arguments.capture),
     }
 }
 
 fn capture(arguments: &CaptureArguments) -> anyhow::Result<()> {
     let format = format_of(&arguments.output)?;
+    fetched(&arguments.output, || remote::capture(arguments, format))
+}
+
+/// Writes what a server hands out to a file.
+fn fetched(output: &Path, ask: impl FnOnce() -> anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
     // A file that cannot be written should not be found out when the capture is over.
-    let mut file = create(&arguments.output)?;
-    let bytes = remote::capture(arguments, format)?;
+    let mut file = create(output)?;
+    let bytes = ask()?;
     let written = file.write_all(&bytes).and_then(|()| file.flush());
-    written.with_context(|| format!("cannot write {}", arguments.output.display()))?;
-    told(&arguments.output)
+    written.with_context(|| format!("cannot write {}", output.display()))?;
+    told(output)
 }
 
 fn diff(arguments: &DiffArguments) -> anyhow::Result<()> {

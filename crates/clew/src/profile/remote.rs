@@ -29,26 +29,17 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
         Format::Collapsed => "collapsed",
         Format::Svg => "svg",
     };
-    let base = arguments.url.trim_end_matches('/');
-    let url = match base.contains("://") {
-        true => format!("{base}/debug/pprof/{kind}"),
-        false => format!("http://{base}/debug/pprof/{kind}"),
-    };
     let within = Duration::from_secs(length) + GRACE;
-    let agent = ureq::Agent::config_builder()
-        .timeout_global(Some(within))
-        .http_status_as_error(false)
-        .build();
-    let agent = ureq::Agent::from(agent);
-    let mut request = agent.get(&url).query("format", format);
+    let mut request = Request::new(&arguments.server.url, kind, within);
+    request = request.query("format", format);
     if let Some(from) = &arguments.from {
-        request = request.query("from", moment(from)?.to_string());
+        request = request.query("from", &moment(from)?.to_string());
         if let Some(to) = &arguments.to {
-            request = request.query("to", moment(to)?.to_string());
+            request = request.query("to", &moment(to)?.to_string());
         }
     } else if arguments.mode != Mode::Heap {
-        request = request.query("seconds", arguments.seconds.to_string());
-        request = request.query("rate", arguments.rate.to_string());
+        request = request.query("seconds", &arguments.seconds.to_string());
+        request = request.query("rate", &arguments.rate.to_string());
     }
     if arguments.exact {
         request = request.query("mode", "exact");
@@ -56,30 +47,69 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
     if let Some(value) = &arguments.value {
         request = request.query("value", value);
     }
-    if let Some(login) = login::from_environment()? {
-        request = request.header("authorization", login.base64());
-    }
     let bar = bar(length);
-    let answered = request.call();
+    let answered = request.send();
     bar.finish_and_clear();
-    let mut answer = answered.with_context(|| format!("cannot ask {url}"))?;
-    let status = answer.status();
-    let bytes = answer
-        .body_mut()
-        .with_config()
-        .limit(ANSWER_MAX)
-        .read_to_vec();
-    let bytes = bytes.with_context(|| format!("cannot read the answer of {url}"))?;
-    if status.is_success() {
-        return Ok(bytes);
+    answered
+}
+
+/// What a build that counts has counted.
+pub(super) fn training(url: &str) -> anyhow::Result<Vec<u8>> {
+    Request::new(url, "training", GRACE).send()
+}
+
+/// A question to one of a server's addresses of profiles.
+struct Request {
+    url: String,
+    request: ureq::RequestBuilder<ureq::typestate::WithoutBody>,
+}
+
+impl Request {
+    fn new(server: &str, kind: &str, within: Duration) -> Self {
+        let base = server.trim_end_matches('/');
+        let url = match base.contains("://") {
+            true => format!("{base}/debug/pprof/{kind}"),
+            false => format!("http://{base}/debug/pprof/{kind}"),
+        };
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(within))
+            .http_status_as_error(false)
+            .build();
+        let request = ureq::Agent::from(agent).get(&url);
+        Request { url, request }
     }
-    let told = serde_json::from_slice(&bytes).ok();
-    let told: Option<&str> = told
-        .as_ref()
-        .and_then(|told: &serde_json::Value| told["error"]["reason"].as_str());
-    match told {
-        Some(reason) => bail!("the server refuses: {reason}"),
-        None => Err(anyhow!("the server at {url} answers {status}: is it clew?")),
+
+    fn query(mut self, name: &str, value: &str) -> Self {
+        self.request = self.request.query(name, value);
+        self
+    }
+
+    fn send(self) -> anyhow::Result<Vec<u8>> {
+        let Request { url, mut request } = self;
+        if let Some(login) = login::from_environment()? {
+            request = request.header("authorization", login.base64());
+        }
+        let mut answer = request
+            .call()
+            .with_context(|| format!("cannot ask {url}"))?;
+        let status = answer.status();
+        let bytes = answer
+            .body_mut()
+            .with_config()
+            .limit(ANSWER_MAX)
+            .read_to_vec();
+        let bytes = bytes.with_context(|| format!("cannot read the answer of {url}"))?;
+        if status.is_success() {
+            return Ok(bytes);
+        }
+        let told = serde_json::from_slice(&bytes).ok();
+        let told: Option<&str> = told
+            .as_ref()
+            .and_then(|told: &serde_json::Value| told["error"]["reason"].as_str());
+        match told {
+            Some(reason) => bail!("the server refuses: {reason}"),
+            None => Err(anyhow!("the server at {url} answers {status}: is it clew?")),
+        }
     }
 }
 

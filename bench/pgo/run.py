@@ -1,0 +1,173 @@
+"""What another build brings: two or more binaries in turns over searches, writes, vectors and lines, and how many instructions
+each needs for the same work.
+
+Turns are old, new, new, old, each with a server of its own; differences are told with their p-values (`clew bench compare`).
+Instructions are counted by callgrind, which runs the server and the collector on a machine of its own making: the same from
+run to run within a thousandth, whatever else this machine does, and blind to caches. What is measured is other data than
+what `train.py` trains by.
+
+    python3 bench/pgo/run.py --old CLEW --new CLEW [NAME=CLEW …] [--rounds 4] [--seconds 2]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+RESULTS = HERE.parent / "RESULTS.md"
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "collect"), str(HERE.parent / "serve")]
+import lines  # noqa: E402
+import results  # noqa: E402
+from server import Server  # noqa: E402
+from train import MAPPING, Texts, batches, documents, searches  # noqa: E402
+from turns import turn  # noqa: E402
+from servers import Client  # noqa: E402
+
+SEED = 20259
+PATTERN = "%{date} %{time} %{level} %{shop} [%{thread}] [%{trace}] %{class} %{took}ms uid=%{uid} - %{text}"
+DISSECT = ["--processors", json.dumps([{"dissect": {"field": "message", "pattern": PATTERN}}, {"remove": {"field": "message"}}])]
+METRICS = ("cpu_us", "lines_per_cpu_s")
+
+
+def cases(folder, given):
+    """Arguments of `clew bench`, by what they measure."""
+    load = ["--concurrency", "1", "--seconds", str(given.seconds), "--warm-up", "1", "--seed", "77"]
+    collect = lambda kind: ["collect", str(folder / kind), "--dir", str(folder), "--rounds", "1"]
+    return {
+        "search": ["serve", "search", "--rows", "20000", *load],
+        "ingest": ["serve", "bulk", *load],
+        "vectors": ["serve", "vectors", "--rows", "10000", "--ef-search", "64", *load],
+        "parsing, dissect": [*collect("fixed"), *DISSECT],
+        "parsing, nginx": [*collect("combined"), "--parse", "nginx_access"],
+    }
+
+
+def measured(given, folder):
+    """Files of results of each build by case."""
+    files = {name: {} for name in given.builds}
+    for number in range(given.rounds):
+        for case, arguments in cases(folder, given).items():
+            for name in list(given.builds) if number % 2 == 0 else reversed(list(given.builds)):
+                out = str(folder / f"{len(files[name].setdefault(case, []))}-{case}-{name}.json".replace(" ", ""))
+                print(f"turn {number + 1}: {case}, {name}", file=sys.stderr, flush=True)
+                turn(given.builds[name], arguments, out)
+                files[name][case].append(out)
+    return files
+
+
+def counted(command, folder, work=None):
+    """Instructions of a process under callgrind; `work` gets the address of a server."""
+    out = folder / "callgrind"
+    tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--quiet"]
+    if work:
+        with Server(command[0], tool) as server:
+            work(Client(server.address))
+    else:
+        subprocess.run([*tool, *command], check=True, stdout=subprocess.DEVNULL)
+    summary = next(line for line in out.read_text(errors="replace").splitlines() if line.startswith(("summary:", "totals:")))
+    return int(summary.split()[1])
+
+
+def write(client):
+    client.call("PUT", "/logs", MAPPING)
+    for body in batches(list(documents(Texts(SEED), 2_000))):
+        client.call("POST", "/logs/_bulk", body, "application/x-ndjson")
+    client.call("POST", "/logs/_refresh")
+
+
+def search(client):
+    write(client)
+    texts = Texts(SEED + 1)
+    for _ in range(20):
+        for body in searches(texts):
+            client.call("POST", "/logs/_search", body)
+
+
+def instructions(binary, folder):
+    """Millions of instructions by kind of work, without those of the start."""
+    for kind in ("fixed", "combined"):
+        lines.write(folder / f"few-{kind}", kind, 5_000, SEED)
+    collect = lambda kind, *more: [binary, "bench", "collect", str(folder / f"few-{kind}"), "--dir", str(folder), "--rounds", "1", *more]
+    idle, written = (counted([binary], folder, work) for work in (lambda _: None, write))
+    found = {"search": counted([binary], folder, search) - written, "ingest": written - idle,
+             "parsing, dissect": counted(collect("fixed", *DISSECT), folder),
+             "parsing, nginx": counted(collect("combined", "--parse", "nginx_access"), folder)}
+    return {kind: count / 1e6 for kind, count in found.items()}
+
+
+def compared(given, old, new, folder):
+    """What `clew bench compare` finds in the results of two builds, which it prints: processor time of the second in that of the
+    first, over all rows, and how many rows differ by more than chance, of how many."""
+    out = folder / "compared.json"
+    command = [given.old, "bench", "compare", "--old", *old, "--new", *new, "--metric", ",".join(METRICS), "--json", str(out)]
+    subprocess.run(command, check=True)
+    ratios, told = [], []
+    for metric in json.loads(out.read_text())["metrics"]:
+        for row in metric["rows"]:
+            ratio = row["new"]["median"] / row["old"]["median"]
+            ratios.append(ratio if metric["metric"] == "cpu_us" else 1 / ratio)
+            told.append(row["verdict"] in ("better", "worse"))
+    return statistics.geometric_mean(ratios), sum(told), len(told)
+
+
+def report(given, folder):
+    for kind in ("fixed", "combined"):
+        lines.write(folder / kind, kind, given.lines, SEED)
+    files = measured(given, folder)
+    kinds = list(cases(folder, given))
+    others = [name for name in given.builds if name != "old"]
+    table = ["| build | " + " | ".join(kinds) + " |", "|" + " --- |" * (len(kinds) + 1)]
+    for name in others:
+        cells = []
+        for case in kinds:
+            print(f"\n{case}: old, and {name} as new", flush=True)
+            ratio, differ, rows = compared(given, files["old"][case], files[name][case], folder)
+            cells.append(f"{ratio:.3f} ({differ} of {rows})")
+        table.append(f"| {name} | " + " | ".join(cells) + " |")
+    text = ["Processor time of a build in that of the release build before it, geometric mean over the rows of a case; in brackets how many of "
+            f"its rows differ by more than chance (Mann-Whitney, p < 0.05), {given.rounds} turns of each.", "", *table]
+    if shutil.which("valgrind"):
+        counts = {name: instructions(binary, folder) for name, binary in given.builds.items()}
+        columns = list(counts["old"])
+        text += ["", "Instructions, counted by callgrind: millions of the build before, and the share of them that the others need.", "",
+                 "| build | " + " | ".join(columns) + " |", "|" + " --- |" * (len(columns) + 1),
+                 "| before | " + " | ".join(f"{counts['old'][column]:,.0f} M" for column in columns) + " |"]
+        for name in others:
+            text.append(f"| {name} | " + " | ".join(f"{counts[name][column] / counts['old'][column]:.3f}" for column in columns) + " |")
+    else:
+        text += ["", "Instructions are not counted: valgrind is not installed (apt-get install valgrind)."]
+    print("\n" + "\n".join(text))
+    if given.results:
+        machine = json.loads(pathlib.Path(files["old"]["ingest"][0]).read_text())["machine"]
+        results.write(RESULTS, "Builds", "python3 bench/pgo/run.py", machine, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--old", required=True, help="the binary before")
+    parser.add_argument("--new", help="the binary after")
+    parser.add_argument("more", nargs="*", metavar="NAME=CLEW", help="others, each compared with the old one")
+    parser.add_argument("--rounds", type=int, default=4, help="turns of each")
+    parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
+    parser.add_argument("--lines", type=int, default=200_000, help="that are parsed")
+    parser.add_argument("--results", action="store_true", help="write RESULTS.md")
+    given = parser.parse_args()
+    given.builds = {"old": given.old, **({"new": given.new} if given.new else {}), **dict(one.split("=", 1) for one in given.more)}
+    if len(given.builds) < 2:
+        parser.error("a second build is wanted: --new CLEW or NAME=CLEW")
+    missing = [binary for binary in given.builds.values() if not os.access(binary, os.X_OK)]
+    if missing:
+        parser.error(f"no such program: {', '.join(missing)}")
+    with tempfile.TemporaryDirectory(prefix="clew-pgo-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
+        folder = pathlib.Path(name)
+        report(given, folder)
+
+
+if __name__ == "__main__":
+    main()
