@@ -167,8 +167,8 @@ impl Snapshot {
         self.files.get(segment)?.as_deref()
     }
 
-    /// Between which values the documents lie that are sorted by them.
-    pub(crate) fn spans(&self) -> &Spans {
+    /// Between which values documents lie, of columns that are sorted by or that ranges are asked for of.
+    pub(crate) fn spans(&self) -> &Arc<Spans> {
         &self.spans
     }
 

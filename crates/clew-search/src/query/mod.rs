@@ -5,6 +5,7 @@
 //! Deliberately absent: any protocol's JSON, and running the query (that is `search`).
 
 mod automaton;
+mod column_range;
 mod compile;
 mod constant;
 mod forward;

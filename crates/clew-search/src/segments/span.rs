@@ -30,6 +30,16 @@ impl Span {
             places: None,
             has_missing: false,
         };
+        if column.get_cardinality() == Cardinality::Full {
+            let mut values = vec![column.min_value(); docs.len()];
+            column.values.get_range(docs.start.into(), &mut values);
+            let places = values.into_iter().map(|value| u128::from(place(value)));
+            span.places = places.fold(None, |ends, place| {
+                let (low, high) = ends.unwrap_or((place, place));
+                Some((low.min(place), high.max(place)))
+            });
+            return span;
+        }
         for doc in docs {
             let mut is_missing = true;
             for value in column.values_for_doc(doc) {
@@ -63,8 +73,8 @@ impl Span {
 /// A column of a segment.
 pub(crate) type ColumnOf = (SegmentId, String);
 
-/// The spans of the ranges of columns that are sorted by. They are made once as many documents were looked at for
-/// sorting as there are, so making them at most doubles the work.
+/// The spans of the ranges of columns that are sorted by or that ranges are asked for of. They are made once as many
+/// documents were looked at for that as there are, so making them at most doubles the work.
 #[derive(Debug, Default)]
 pub(crate) struct Spans(Mutex<BTreeMap<ColumnOf, Entry>>);
 

@@ -17,6 +17,7 @@ use tantivy::schema::Field;
 use super::terms::{keyword_text, not_searchable};
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
+use crate::query::column_range::ColumnRange;
 use crate::query::constant::AnySpan;
 use crate::query::literal::{self, text_of};
 
@@ -48,7 +49,7 @@ impl Ends<'_> {
         Ok((bound(self.low)?, bound(self.high)?))
     }
 
-    /// A scan of the column.
+    /// Documents whose column has a text or an address between the ends.
     fn between(
         &self,
         score: f32,
@@ -135,17 +136,23 @@ impl Compiler<'_> {
             return Err(not_searchable(mapped));
         }
         match &mapped.kind {
-            FieldKind::Integer(kind) => whole(field, *kind, &ends, score),
-            FieldKind::Unsigned => unsigned(field, &ends, score),
+            FieldKind::Integer(kind) => self.whole(field, *kind, &ends, score),
+            FieldKind::Unsigned => self.unsigned(field, &ends, score),
             FieldKind::Range { .. } => self.spans(mapped, field, range, score),
-            FieldKind::Boolean => ends.between(score, |value| {
-                let truth = i64::from(literal::boolean(value)?);
-                Ok(IndexTerm::from_field_i64(field, truth))
-            }),
-            FieldKind::Float(kind) => ends.between(score, |value| {
-                let number = literal::float(value, *kind)?;
-                Ok(IndexTerm::from_field_f64(field, number))
-            }),
+            FieldKind::Boolean => {
+                let (low, high) = ends.bounds(|value| {
+                    let truth = i64::from(literal::boolean(value)?);
+                    Ok(IndexTerm::from_field_i64(field, truth))
+                })?;
+                Ok(self.numbers(low, high, score))
+            }
+            FieldKind::Float(kind) => {
+                let (low, high) = ends.bounds(|value| {
+                    let number = literal::float(value, *kind)?;
+                    Ok(IndexTerm::from_field_f64(field, number))
+                })?;
+                Ok(self.numbers(low, high, score))
+            }
             FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
                 self.dates(mapped, range, &ends, score)
             }
@@ -211,7 +218,7 @@ impl Compiler<'_> {
             Some((value, false)) => Some(at(value, Rounding::Down)?.saturating_sub(1)),
             None => None,
         };
-        Ok(integers(field, low, high, score))
+        Ok(self.integers(field, low, high, score))
     }
 
     /// Documents with a range that lies to this one as wanted.
@@ -279,66 +286,78 @@ impl Compiler<'_> {
         };
         self.range(&range, score)
     }
-}
 
-fn whole(field: Field, kind: IntegerKind, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
-    let (least, most, _) = kind.limits();
-    let low = match ends.low {
-        Some((value, inclusive)) => match literal::lowest(value, inclusive)? {
-            Some(number) if number <= most => Some(number),
-            _ => return Ok(Node::nothing()),
-        },
-        None => None,
-    };
-    let high = match ends.high {
-        Some((value, inclusive)) => match literal::highest(value, inclusive)? {
-            Some(number) if number >= least => Some(number),
-            _ => return Ok(Node::nothing()),
-        },
-        None => None,
-    };
-    Ok(integers(field, low, high, score))
-}
+    fn whole(
+        &self,
+        field: Field,
+        kind: IntegerKind,
+        ends: &Ends<'_>,
+        score: f32,
+    ) -> Result<Node, QueryError> {
+        let (least, most, _) = kind.limits();
+        let low = match ends.low {
+            Some((value, inclusive)) => match literal::lowest(value, inclusive)? {
+                Some(number) if number <= most => Some(number),
+                _ => return Ok(Node::nothing()),
+            },
+            None => None,
+        };
+        let high = match ends.high {
+            Some((value, inclusive)) => match literal::highest(value, inclusive)? {
+                Some(number) if number >= least => Some(number),
+                _ => return Ok(Node::nothing()),
+            },
+            None => None,
+        };
+        Ok(self.integers(field, low, high, score))
+    }
 
-fn unsigned(field: Field, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
-    let mut bounds = [Bound::Unbounded, Bound::Unbounded];
-    let found = [
-        ends.low
-            .map(|(value, inclusive)| literal::lowest_unsigned(value, inclusive)),
-        ends.high
-            .map(|(value, inclusive)| literal::highest_unsigned(value, inclusive)),
-    ];
-    for (bound, found) in bounds.iter_mut().zip(found) {
-        match found.transpose()? {
-            Some(Some(number)) => {
-                *bound = Bound::Included(IndexTerm::from_field_u64(field, number));
+    fn unsigned(&self, field: Field, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+        let mut bounds = [Bound::Unbounded, Bound::Unbounded];
+        let found = [
+            ends.low
+                .map(|(value, inclusive)| literal::lowest_unsigned(value, inclusive)),
+            ends.high
+                .map(|(value, inclusive)| literal::highest_unsigned(value, inclusive)),
+        ];
+        for (bound, found) in bounds.iter_mut().zip(found) {
+            match found.transpose()? {
+                Some(Some(number)) => {
+                    *bound = Bound::Included(IndexTerm::from_field_u64(field, number));
+                }
+                Some(None) => return Ok(Node::nothing()),
+                None => {}
             }
-            Some(None) => return Ok(Node::nothing()),
-            None => {}
         }
+        let [low, high] = bounds;
+        if let (Bound::Included(low), Bound::Included(high)) = (&low, &high)
+            && low.serialized_value_bytes() > high.serialized_value_bytes()
+        {
+            return Ok(Node::nothing());
+        }
+        Ok(self.numbers(low, high, score))
     }
-    let [low, high] = bounds;
-    if let (Bound::Included(low), Bound::Included(high)) = (&low, &high)
-        && low.serialized_value_bytes() > high.serialized_value_bytes()
-    {
-        return Ok(Node::nothing());
-    }
-    Ok(Node::constant(RangeQuery::new(low, high), score))
-}
 
-/// Both ends inclusive.
-fn integers(field: Field, low: Option<i64>, high: Option<i64>, score: f32) -> Node {
-    if let (Some(low), Some(high)) = (low, high)
-        && low > high
-    {
-        return Node::nothing();
+    /// Both ends inclusive.
+    fn integers(&self, field: Field, low: Option<i64>, high: Option<i64>, score: f32) -> Node {
+        if let (Some(low), Some(high)) = (low, high)
+            && low > high
+        {
+            return Node::nothing();
+        }
+        let term = |number| Bound::Included(IndexTerm::from_field_i64(field, number));
+        self.numbers(
+            low.map_or(Bound::Unbounded, term),
+            high.map_or(Bound::Unbounded, term),
+            score,
+        )
     }
-    let term = |number| Bound::Included(IndexTerm::from_field_i64(field, number));
-    let query = RangeQuery::new(
-        low.map_or(Bound::Unbounded, term),
-        high.map_or(Bound::Unbounded, term),
-    );
-    Node::constant(query, score)
+
+    /// Documents whose column has a number between the ends.
+    fn numbers(&self, low: Bound<IndexTerm>, high: Bound<IndexTerm>, score: f32) -> Node {
+        let spans = self.context.snapshot.spans().clone();
+        Node::constant(ColumnRange::new(low, high, spans), score)
+    }
 }
 
 /// Both ends inclusive.

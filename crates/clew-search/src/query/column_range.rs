@@ -1,0 +1,438 @@
+//! Ranges of numbers and times, found in a field's column.
+//!
+//! tantivy reads a column from end to end for every range. Documents of logs come in the order of their times, and much else
+//! is written in some order, so that most ranges of documents lie wholly outside of what is asked for, or wholly inside:
+//! once the [`Spans`] of a column are known, only the others are read.
+
+use std::ops::{Bound, Range, RangeInclusive};
+use std::sync::Arc;
+
+use tantivy::columnar::{Column, ColumnType};
+use tantivy::query::{
+    AllScorer, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, RangeQuery, Scorer,
+    Weight,
+};
+use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
+
+use crate::segments::{RANGE, Span, Spans};
+
+/// Values that are read before the next document is asked for.
+const PIECE: DocId = 1024;
+/// Columns of numbers; their order is that of the numbers' places.
+const NUMBERS: [ColumnType; 4] = [
+    ColumnType::U64,
+    ColumnType::I64,
+    ColumnType::F64,
+    ColumnType::DateTime,
+];
+
+/// Documents with a value between two numbers, as a query with score 1.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnRange {
+    low: Bound<Term>,
+    high: Bound<Term>,
+    spans: Arc<Spans>,
+}
+
+impl ColumnRange {
+    /// Both ends are numbers of one field; `spans` are those of the shard's columns.
+    pub(crate) fn new(low: Bound<Term>, high: Bound<Term>, spans: Arc<Spans>) -> Self {
+        ColumnRange { low, high, spans }
+    }
+}
+
+impl Query for ColumnRange {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let whole = RangeQuery::new(self.low.clone(), self.high.clone());
+        Ok(Box::new(ColumnRangeWeight {
+            range: self.clone(),
+            whole: whole.weight(scoring)?,
+        }))
+    }
+}
+
+struct ColumnRangeWeight {
+    range: ColumnRange,
+    /// Reads the column from end to end.
+    whole: Box<dyn Weight>,
+}
+
+impl ColumnRangeWeight {
+    /// The column and which of its documents are to be looked at; `None` as long as that is not known.
+    fn parts(&self, reader: &SegmentReader) -> tantivy::Result<Option<ColumnDocs>> {
+        let ColumnRange { low, high, spans } = &self.range;
+        let (Bound::Included(term) | Bound::Excluded(term)) = (match low {
+            Bound::Unbounded => high,
+            low => low,
+        }) else {
+            return Ok(None);
+        };
+        if reader.max_doc() <= RANGE {
+            return Ok(None);
+        }
+        let name = reader.schema().get_field_name(term.field());
+        let Some(wanted) = places(low, high) else {
+            return Ok(None);
+        };
+        let column = reader
+            .fast_fields()
+            .u64_lenient_for_type(Some(&NUMBERS), name)?;
+        let Some((column, _)) = column else {
+            return Ok(None);
+        };
+        let of = (reader.segment_id(), name.to_owned());
+        let docs = reader.max_doc();
+        let known = spans.of(&of, docs, || {
+            let begins = (0..docs).step_by(RANGE as usize);
+            let span =
+                |begin: DocId| Span::of(&column, begin..(begin + RANGE).min(docs), |place| place);
+            Some(begins.map(span).collect())
+        });
+        let Some(known) = known else {
+            spans.looked(of, docs.into());
+            return Ok(None);
+        };
+        Ok(Some(ColumnDocs::new(column, wanted, &known, docs)))
+    }
+}
+
+impl Weight for ColumnRangeWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let Some(docs) = self.parts(reader)? else {
+            return self.whole.scorer(reader, boost);
+        };
+        Ok(match &docs.parts[..] {
+            [] => Box::new(EmptyScorer),
+            [part] if part.is_inside && part.docs == (0..reader.max_doc()) => {
+                Box::new(ConstScorer::new(AllScorer::new(reader.max_doc()), boost))
+            }
+            _ => Box::new(ConstScorer::new(docs.begun(), boost)),
+        })
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        self.whole.explain(reader, doc)
+    }
+}
+
+/// The numbers between two ends, as places in their order.
+fn places(low: &Bound<Term>, high: &Bound<Term>) -> Option<RangeInclusive<u64>> {
+    let place = |term: &Term| {
+        let bytes = term.serialized_value_bytes().try_into().ok();
+        bytes.map(u64::from_be_bytes)
+    };
+    let low = match low {
+        Bound::Included(term) => place(term)?,
+        Bound::Excluded(term) => place(term)?.checked_add(1)?,
+        Bound::Unbounded => 0,
+    };
+    let high = match high {
+        Bound::Included(term) => place(term)?,
+        Bound::Excluded(term) => place(term)?.checked_sub(1)?,
+        Bound::Unbounded => u64::MAX,
+    };
+    Some(low..=high)
+}
+
+/// Neighbours that are alike.
+#[derive(Debug)]
+struct Part {
+    /// Those that were not handed out or read yet.
+    docs: Range<DocId>,
+    /// Whether all of them match, so that none is read.
+    is_inside: bool,
+}
+
+/// The documents with a wanted value, of the parts that may have some.
+struct ColumnDocs {
+    column: Column<u64>,
+    wanted: RangeInclusive<u64>,
+    parts: Vec<Part>,
+    /// The part that comes next.
+    part: usize,
+    /// Matches that were read, and how many of them were handed out.
+    found: Vec<DocId>,
+    handed: usize,
+    doc: DocId,
+}
+
+impl ColumnDocs {
+    fn new(
+        column: Column<u64>,
+        wanted: RangeInclusive<u64>,
+        spans: &[Span],
+        max_doc: DocId,
+    ) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        for (span, begin) in spans.iter().zip((0..max_doc).step_by(RANGE as usize)) {
+            let Some((least, most)) = span.places else {
+                continue;
+            };
+            let (low, high) = (u128::from(*wanted.start()), u128::from(*wanted.end()));
+            if most < low || least > high {
+                continue;
+            }
+            let is_inside = low <= least && most <= high && !span.has_missing;
+            let end = (begin + RANGE).min(max_doc);
+            match parts.last_mut() {
+                Some(last) if last.docs.end == begin && last.is_inside == is_inside => {
+                    last.docs.end = end;
+                }
+                _ => parts.push(Part {
+                    docs: begin..end,
+                    is_inside,
+                }),
+            }
+        }
+        ColumnDocs {
+            column,
+            wanted,
+            parts,
+            part: 0,
+            found: Vec::new(),
+            handed: 0,
+            doc: TERMINATED,
+        }
+    }
+
+    /// At the first match.
+    fn begun(mut self) -> Self {
+        self.advance();
+        self
+    }
+
+    /// The next match that was read, from `target` on.
+    fn next_found(&mut self, target: DocId) -> Option<DocId> {
+        while let Some(doc) = self.found.get(self.handed).copied() {
+            if doc >= target {
+                return Some(doc);
+            }
+            self.handed += 1;
+        }
+        None
+    }
+
+    /// The part that `target` is in, or the first behind it; what comes before is left out.
+    fn part_at(&mut self, target: DocId) -> Option<&mut Part> {
+        while self.parts.get(self.part)?.docs.end <= target {
+            self.part += 1;
+        }
+        self.parts.get_mut(self.part)
+    }
+
+    fn matches(&self, doc: DocId) -> bool {
+        let mut values = self.column.values_for_doc(doc);
+        values.any(|value| self.wanted.contains(&value))
+    }
+}
+
+impl DocSet for ColumnDocs {
+    fn advance(&mut self) -> DocId {
+        loop {
+            if let Some(doc) = self.next_found(0) {
+                self.handed += 1;
+                self.doc = doc;
+                return doc;
+            }
+            let Some(part) = self.parts.get_mut(self.part) else {
+                self.doc = TERMINATED;
+                return TERMINATED;
+            };
+            if part.docs.is_empty() {
+                self.part += 1;
+            } else if part.is_inside {
+                self.doc = part.docs.start;
+                part.docs.start += 1;
+                return self.doc;
+            } else {
+                let end = part.docs.end.min(part.docs.start.saturating_add(PIECE));
+                let piece = part.docs.start..end;
+                part.docs.start = end;
+                self.found.clear();
+                self.handed = 0;
+                self.column
+                    .get_docids_for_value_range(self.wanted.clone(), piece, &mut self.found);
+            }
+        }
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.doc >= target {
+            return self.doc;
+        }
+        if self.next_found(target).is_none()
+            && let Some(part) = self.part_at(target)
+        {
+            part.docs.start = part.docs.start.max(target);
+        }
+        self.advance()
+    }
+
+    fn seek_danger(&mut self, target: DocId) -> SeekDangerResult {
+        if self.doc == target && target != TERMINATED {
+            return SeekDangerResult::Found;
+        }
+        if let Some(doc) = self.next_found(target) {
+            if doc > target {
+                return SeekDangerResult::SeekLowerBound(doc);
+            }
+            self.handed += 1;
+            self.doc = target;
+            return SeekDangerResult::Found;
+        }
+        let Some(part) = self.part_at(target) else {
+            return SeekDangerResult::SeekLowerBound(TERMINATED);
+        };
+        if target < part.docs.start {
+            return SeekDangerResult::SeekLowerBound(part.docs.start);
+        }
+        part.docs.start = target + 1;
+        // One value is read where a piece of them would be to find the next match.
+        if part.is_inside || self.matches(target) {
+            self.doc = target;
+            return SeekDangerResult::Found;
+        }
+        SeekDangerResult::SeekLowerBound(target + 1)
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn size_hint(&self) -> u32 {
+        let share = |part: &Part| match part.is_inside {
+            true => part.docs.len(),
+            false => part.docs.len() / 2,
+        };
+        let rest = self.parts[self.part..].iter().map(share).sum::<usize>();
+        u32::try_from(rest).unwrap_or(u32::MAX)
+    }
+
+    fn cost(&self) -> u64 {
+        let price = |part: &Part| part.docs.len() as u64;
+        self.parts[self.part..].iter().map(price).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::schema::{FAST, Field, Schema};
+    use tantivy::{Index, IndexWriter, TantivyDocument};
+
+    use super::*;
+    use crate::search::fixture::Random;
+
+    impl Random {
+        fn between(&mut self, low: i64, high: i64) -> i64 {
+            low + i64::try_from(self.below(usize::try_from(high - low).unwrap())).unwrap()
+        }
+    }
+
+    /// One segment, with the values of each document.
+    fn segment(dice: &mut Random, step: i64, several: bool) -> (Index, Field, Vec<Vec<i64>>) {
+        let mut schema = Schema::builder();
+        let field = schema.add_i64_field("number", FAST);
+        let index = Index::create_in_ram(schema.build());
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 20_000_000).unwrap();
+        let mut values = Vec::new();
+        for doc in 0..3 * i64::from(RANGE) + 700 {
+            let count: usize = match several {
+                // A stretch without values, and one that has several.
+                true if doc / 500 % 5 == 1 => 0,
+                true if doc / 500 % 5 == 2 => dice.below(3),
+                _ => 1,
+            };
+            let number = |_| doc * step + dice.between(-40, 40);
+            let own: Vec<i64> = (0..count).map(number).collect();
+            let mut document = TantivyDocument::new();
+            for value in &own {
+                document.add_i64(field, *value);
+            }
+            writer.add_document(document).unwrap();
+            values.push(own);
+        }
+        writer.commit().unwrap();
+        (index, field, values)
+    }
+
+    fn matching(values: &[Vec<i64>], wanted: &RangeInclusive<i64>) -> Vec<DocId> {
+        let docs = (0..).zip(values);
+        let matching = docs.filter(|(_, own)| own.iter().any(|value| wanted.contains(value)));
+        matching.map(|(doc, _)| doc).collect()
+    }
+
+    /// The scorer is asked as searches do: one after the other, by leaps, and whether this very document matches.
+    fn check(weight: &dyn Weight, reader: &SegmentReader, expected: &[DocId], dice: &mut Random) {
+        let mut scorer = weight.scorer(reader, 1.0).unwrap();
+        let mut seen = Vec::new();
+        while scorer.doc() != TERMINATED {
+            seen.push(scorer.doc());
+            scorer.advance();
+        }
+        assert_eq!(seen, expected);
+        let next = |from: DocId| {
+            expected
+                .iter()
+                .copied()
+                .find(|doc| *doc >= from)
+                .unwrap_or(TERMINATED)
+        };
+        let (mut leaps, mut asked) = (
+            weight.scorer(reader, 1.0).unwrap(),
+            weight.scorer(reader, 1.0).unwrap(),
+        );
+        // Nothing before where it stands may be asked for.
+        let (mut target, mut last) = (0, asked.doc());
+        while target < reader.max_doc() {
+            if leaps.doc() < target {
+                assert_eq!(leaps.seek(target), next(target));
+            }
+            if last <= target {
+                match asked.seek_danger(target) {
+                    SeekDangerResult::Found => {
+                        last = asked.doc();
+                        assert_eq!((next(target), last), (target, target));
+                    }
+                    SeekDangerResult::SeekLowerBound(bound) => {
+                        assert!(target < bound && bound <= next(target), "{target} {bound}");
+                    }
+                }
+            }
+            let most = if dice.below(10) > 0 { 90 } else { 3000 };
+            target += DocId::try_from(1 + dice.below(most)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_the_spans_pass_over_does_not_match_and_what_they_take_does() {
+        let seed = 7;
+        let mut dice = Random(seed);
+        for (step, several) in [(1, false), (0, false), (3, true), (-2, true)] {
+            let (index, field, values) = segment(&mut dice, step, several);
+            let searcher = index.reader().unwrap().searcher();
+            let reader = searcher.segment_reader(0);
+            let spans = Arc::<Spans>::default();
+            let whole = i64::try_from(values.len()).unwrap() * step.abs().max(1);
+            for round in 0..40 {
+                let low = dice.between(-whole - 50, whole + 50);
+                let length = dice.between(0, [60, whole][round % 2]);
+                let wanted = match round {
+                    0 => i64::MIN..=i64::MAX,
+                    1 => 4 * whole..=5 * whole,
+                    _ => low..=low.saturating_add(length),
+                };
+                let end = |value| Bound::Included(Term::from_field_i64(field, value));
+                let query =
+                    ColumnRange::new(end(*wanted.start()), end(*wanted.end()), spans.clone());
+                let weight = query
+                    .weight(EnableScoring::disabled_from_searcher(&searcher))
+                    .unwrap();
+                let expected = matching(&values, &wanted);
+                check(&*weight, reader, &expected, &mut dice);
+            }
+            let of = (reader.segment_id(), "number".to_owned());
+            let made = spans.of(&of, reader.max_doc(), || None);
+            assert!(made.is_some(), "ranges were asked for often enough");
+        }
+    }
+}
