@@ -17,8 +17,8 @@ use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
 use crate::segments::Blocks;
+use crate::segments::Columns;
 use crate::segments::FilterCache;
-use crate::segments::Spans;
 use crate::segments::{Ids, KeptIds};
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
@@ -41,7 +41,7 @@ pub struct Snapshot {
     /// Segment by segment; `None` where the files cannot be read.
     files: Vec<Option<Arc<SegmentFiles>>>,
     filters: Arc<FilterCache>,
-    spans: Arc<Spans>,
+    columns: Arc<Columns>,
     ids: KeptIds,
 }
 
@@ -70,7 +70,7 @@ impl Snapshot {
             fields: RwLock::default(),
             files,
             filters: Arc::default(),
-            spans: Arc::default(),
+            columns: Arc::default(),
             ids: KeptIds::default(),
         }
     }
@@ -140,9 +140,9 @@ impl Snapshot {
         } else {
             Arc::new(self.filters.emptied())
         };
-        self.spans.keep(&living);
+        self.columns.keep(&living);
         Snapshot {
-            spans: self.spans.clone(),
+            columns: self.columns.clone(),
             mapping,
             readers,
             blocks: Vec::new(),
@@ -167,9 +167,9 @@ impl Snapshot {
         self.files.get(segment)?.as_deref()
     }
 
-    /// Between which values documents lie, of columns that are sorted by or that ranges are asked for of.
-    pub(crate) fn spans(&self) -> &Arc<Spans> {
-        &self.spans
+    /// What is kept of the columns of numbers.
+    pub(crate) fn columns(&self) -> &Arc<Columns> {
+        &self.columns
     }
 
     /// The sets of documents that filters have left, kept for the next search.

@@ -2,42 +2,35 @@
 //!
 //! tantivy reads a column from end to end for every range. Documents of logs come in the order of their times, and much else
 //! is written in some order, so that most ranges of documents lie wholly outside of what is asked for, or wholly inside:
-//! once the [`Spans`] of a column are known, only the others are read.
+//! once the spans of a column are known, only the others are read.
 
 use std::ops::{Bound, Range, RangeInclusive};
 use std::sync::Arc;
 
-use tantivy::columnar::{Column, ColumnType};
+use tantivy::columnar::Column;
 use tantivy::query::{
     AllScorer, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, RangeQuery, Scorer,
     Weight,
 };
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
-use crate::segments::{RANGE, Span, Spans};
+use crate::segments::{Columns, RANGE, Span};
 
 /// Values that are read before the next document is asked for.
 const PIECE: DocId = 1024;
-/// Columns of numbers; their order is that of the numbers' places.
-const NUMBERS: [ColumnType; 4] = [
-    ColumnType::U64,
-    ColumnType::I64,
-    ColumnType::F64,
-    ColumnType::DateTime,
-];
 
 /// Documents with a value between two numbers, as a query with score 1.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnRange {
     low: Bound<Term>,
     high: Bound<Term>,
-    spans: Arc<Spans>,
+    columns: Arc<Columns>,
 }
 
 impl ColumnRange {
-    /// Both ends are numbers of one field; `spans` are those of the shard's columns.
-    pub(crate) fn new(low: Bound<Term>, high: Bound<Term>, spans: Arc<Spans>) -> Self {
-        ColumnRange { low, high, spans }
+    /// Both ends are numbers of one field; `columns` are those of the shard.
+    pub(crate) fn new(low: Bound<Term>, high: Bound<Term>, columns: Arc<Columns>) -> Self {
+        ColumnRange { low, high, columns }
     }
 }
 
@@ -60,7 +53,7 @@ struct ColumnRangeWeight {
 impl ColumnRangeWeight {
     /// The column and which of its documents are to be looked at; `None` as long as that is not known.
     fn parts(&self, reader: &SegmentReader) -> tantivy::Result<Option<ColumnDocs>> {
-        let ColumnRange { low, high, spans } = &self.range;
+        let ColumnRange { low, high, columns } = &self.range;
         let (Bound::Included(term) | Bound::Excluded(term)) = (match low {
             Bound::Unbounded => high,
             low => low,
@@ -74,22 +67,19 @@ impl ColumnRangeWeight {
         let Some(wanted) = places(low, high) else {
             return Ok(None);
         };
-        let column = reader
-            .fast_fields()
-            .u64_lenient_for_type(Some(&NUMBERS), name)?;
-        let Some((column, _)) = column else {
+        let Some(column) = columns.places(reader, name)? else {
             return Ok(None);
         };
         let of = (reader.segment_id(), name.to_owned());
         let docs = reader.max_doc();
-        let known = spans.of(&of, docs, || {
+        let known = columns.spans.of(&of, docs, || {
             let begins = (0..docs).step_by(RANGE as usize);
             let span =
                 |begin: DocId| Span::of(&column, begin..(begin + RANGE).min(docs), |place| place);
             Some(begins.map(span).collect())
         });
         let Some(known) = known else {
-            spans.looked(of, docs.into());
+            columns.spans.looked(of, docs.into());
             return Ok(None);
         };
         Ok(Some(ColumnDocs::new(column, wanted, &known, docs)))
@@ -411,7 +401,7 @@ mod tests {
             let (index, field, values) = segment(&mut dice, step, several);
             let searcher = index.reader().unwrap().searcher();
             let reader = searcher.segment_reader(0);
-            let spans = Arc::<Spans>::default();
+            let columns = Arc::<Columns>::default();
             let whole = i64::try_from(values.len()).unwrap() * step.abs().max(1);
             for round in 0..40 {
                 let low = dice.between(-whole - 50, whole + 50);
@@ -423,7 +413,7 @@ mod tests {
                 };
                 let end = |value| Bound::Included(Term::from_field_i64(field, value));
                 let query =
-                    ColumnRange::new(end(*wanted.start()), end(*wanted.end()), spans.clone());
+                    ColumnRange::new(end(*wanted.start()), end(*wanted.end()), columns.clone());
                 let weight = query
                     .weight(EnableScoring::disabled_from_searcher(&searcher))
                     .unwrap();
@@ -431,7 +421,7 @@ mod tests {
                 check(&*weight, reader, &expected, &mut dice);
             }
             let of = (reader.segment_id(), "number".to_owned());
-            let made = spans.of(&of, reader.max_doc(), || None);
+            let made = columns.spans.of(&of, reader.max_doc(), || None);
             assert!(made.is_some(), "ranges were asked for often enough");
         }
     }

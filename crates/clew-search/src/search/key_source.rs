@@ -40,7 +40,7 @@ pub(super) fn points(
 ) -> Result<Option<Column<u64>>, QueryError> {
     match snapshot.mapping.field(&key.path) {
         Some(mapped) if matches!(mapped.kind, FieldKind::GeoPoint) => {
-            Ok(reader.fast_fields().column_opt::<u64>(&mapped.column())?)
+            Ok(snapshot.columns().of(reader, &mapped.column())?)
         }
         Some(mapped) => Err(QueryError::illegal(format!(
             "Expected geo_point type on field [{}], but got [{}]",
@@ -73,7 +73,7 @@ pub(super) fn source(
             "No mapping found for [{path}] in order to sort on"
         )));
     };
-    let columns = reader.fast_fields();
+    let (columns, numbers) = (reader.fast_fields(), snapshot.columns());
     let name = mapped.column();
     let known = snapshot.searchable(mapped).is_some();
     let found = match &mapped.kind {
@@ -115,14 +115,14 @@ pub(super) fn source(
         }
         FieldKind::Constant { value } => value.clone().map(KeySource::Same),
         _ if !known => None,
-        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(KeySource::Unsigned),
+        FieldKind::Unsigned => numbers.of(reader, &name)?.map(KeySource::Unsigned),
         FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(KeySource::Text),
         FieldKind::Integer(_)
         | FieldKind::Boolean
         | FieldKind::Date { .. }
-        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(KeySource::Whole),
-        FieldKind::Float(kind) => columns
-            .column_opt::<f64>(&name)?
+        | FieldKind::DateNanos { .. } => numbers.of(reader, &name)?.map(KeySource::Whole),
+        FieldKind::Float(kind) => numbers
+            .of(reader, &name)?
             .map(|column| KeySource::Float(column, *kind)),
         FieldKind::Ip => columns
             .column_opt::<Ipv6Addr>(&name)?

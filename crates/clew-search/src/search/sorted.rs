@@ -214,7 +214,7 @@ impl<'a> SortedTop<'a> {
             return Ok(None);
         };
         let docs = reader.max_doc();
-        let spans = snapshot.spans().of(column, docs, || {
+        let spans = snapshot.columns().spans.of(column, docs, || {
             let begins = (0..docs).step_by(RANGE as usize);
             let spans = begins.map(|begin| cursor.span(begin..(begin + RANGE).min(docs)));
             spans.collect()

@@ -2,6 +2,7 @@
 
 mod bits;
 mod blocks;
+mod columns;
 mod filter_cache;
 mod ids;
 mod span;
@@ -9,7 +10,8 @@ mod top;
 
 pub use bits::SegmentBits;
 pub use blocks::{Blocks, Scope};
+pub(crate) use columns::Columns;
 pub use filter_cache::{FilterCache, FilterCacheFigures};
 pub(crate) use ids::{Ids, KeptIds};
-pub(crate) use span::{ColumnOf, RANGE, Span, Spans};
+pub(crate) use span::{ColumnOf, RANGE, Span};
 pub(crate) use top::TopScores;

@@ -355,8 +355,8 @@ impl Compiler<'_> {
 
     /// Documents whose column has a number between the ends.
     fn numbers(&self, low: Bound<IndexTerm>, high: Bound<IndexTerm>, score: f32) -> Node {
-        let spans = self.context.snapshot.spans().clone();
-        Node::constant(ColumnRange::new(low, high, spans), score)
+        let columns = self.context.snapshot.columns().clone();
+        Node::constant(ColumnRange::new(low, high, columns), score)
     }
 }
 

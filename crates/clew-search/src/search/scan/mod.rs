@@ -200,7 +200,7 @@ impl Scan<'_, '_, '_> {
                     }
                 })?;
                 if let Some(column) = self.looking_at.take() {
-                    let spans = self.run.snapshot.spans();
+                    let spans = &self.run.snapshot.columns().spans;
                     spans.looked(column, self.seen - before);
                 }
             }
