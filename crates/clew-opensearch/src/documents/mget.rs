@@ -27,7 +27,7 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
         call.access.clone(),
         call.memory.clone(),
     );
-    let read = call.off_thread(move || {
+    let written = call.off_thread(move || {
         let read = |spec: &mut GetSpec| -> Result<(IndexHandle, Option<Document>), ApiError> {
             let (index, routing) = engine.open_one(
                 (&spec.index, spec.routing.as_deref()),
@@ -40,32 +40,30 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
             memory.take(found.as_ref().map_or(0, |found| found.source.len() * 2))?;
             Ok((index, found))
         };
-        specs
-            .into_iter()
+        let mut json = JsonWriter::with_capacity(256 * specs.len());
+        json.begin_object().key("docs").begin_array();
+        for mut spec in specs {
             // Once the request is over nobody sees the answer.
-            .take_while(|_| !stopped())
-            .map(|mut spec| (read(&mut spec), spec))
-            .collect::<Vec<_>>()
-    });
-    let read = read.await?;
-    let mut json = JsonWriter::with_capacity(256 * read.len());
-    json.begin_object().key("docs").begin_array();
-    for (found, spec) in &read {
-        match found {
-            Ok((index, found)) => {
-                write_document(&mut json, spec, index, found.as_ref());
+            if stopped() {
+                break;
             }
-            Err(error) => {
-                json.begin_object();
-                json.string_field("_index", &spec.index)
-                    .string_field("_id", &spec.id);
-                error.write_error(&mut json);
-                json.end_object();
+            match read(&mut spec) {
+                Ok((index, found)) => write_document(&mut json, &spec, &index, found.as_ref()),
+                Err(error) => write_failure(&mut json, &spec, &error),
             }
         }
-    }
-    json.end_array().end_object();
-    Ok(Reply::written(json))
+        json.end_array().end_object();
+        json
+    });
+    Ok(Reply::written(written.await?))
+}
+
+fn write_failure(json: &mut JsonWriter, spec: &GetSpec, error: &ApiError) {
+    json.begin_object();
+    json.string_field("_index", &spec.index)
+        .string_field("_id", &spec.id);
+    error.write_error(json);
+    json.end_object();
 }
 
 fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
