@@ -114,7 +114,7 @@ $(RELEASE): $(BUILT)
 	objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
 pgo: pgo-build build ## the fastest binary, and what it brings: built twice, the second time with what the first one did most; PROFILES="a.profraw" trains it by what `pgo-server` counted
-	python3 bench/pgo/run.py --old $(RELEASE) --new $(PGO)/clew $(ARGS)
+	$(PYTHON) bench/pgo/run.py --old $(RELEASE) --new $(PGO)/clew $(ARGS)
 
 pgo-build: $(VENV)/.installed
 	PYTHON=$(PYTHON) bench/pgo/build.sh $(PGO) $(PROFILES)
