@@ -19,13 +19,14 @@ frames=-Cforce-frame-pointers=yes
 built=$CARGO_TARGET_DIR/$host/release/clew
 profile=$CARGO_TARGET_DIR/clew.profdata
 
-# Any version of the tool that reads what this compiler writes will do: its own, or the system's newest.
+# The compiler's own tool, or the system's newest that reads what this compiler writes: 19 does, 14 does not.
 merge=
 for tool in $(ls /usr/lib/llvm-*/bin/llvm-profdata 2>/dev/null | sort -V) "$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata"; do
-	if [ -x "$tool" ]; then merge=$tool; fi
+	version=$({ "$tool" merge --version 2>/dev/null || true; } | sed -n 's/.*LLVM version \([0-9]*\).*/\1/p')
+	if [ "${version:-0}" -ge 19 ]; then merge=$tool; fi
 done
 if [ -z "$merge" ] && [ "${1:-}" != --counting ]; then
-	echo "llvm-profdata is needed: rustup component add llvm-tools, or apt-get install llvm-19" >&2
+	echo "llvm-profdata of LLVM 19 or later is needed: rustup component add llvm-tools, or apt-get install llvm-19" >&2
 	exit 1
 fi
 
