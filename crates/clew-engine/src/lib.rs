@@ -67,8 +67,10 @@ pub use base::blocks::{Block, BlockLevel};
 pub use base::disk::{DiskLimits, DiskStage, DiskState, Watermark};
 pub use base::error::{EngineError, ErrorKind};
 pub use base::operation::describe_entry;
+pub use base::phase::Phase;
 pub use base::search_pool::SearchStats;
 pub use base::settings::{IndexSettings, MergeOrder, SettingsReader, TranslogDurability};
+pub use base::slow::{SlowLevel, SlowLimits, SlowLog, SlowWrite};
 pub use base::write_request::{
     Action, Condition, Document, OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
 };
@@ -78,7 +80,7 @@ pub use catalog::planner::{IndexPlan, IndexPlanner};
 pub use changes::{Change, ChangeLimits, ChangePage};
 pub use index::handle::{Index, IndexStats, RunningMerge};
 pub use index::index_state::IndexState;
-pub use index::write_outcome::{WriteOutcome, Written};
+pub use index::write_outcome::{TouchedShard, WriteOutcome, Written};
 pub use node::catalog_change::CatalogChange;
 pub use node::documents::ShardDocuments;
 pub use node::engine::{Engine, EngineStats};
@@ -108,7 +110,8 @@ pub use search::recall::{
 };
 pub use search::request::{
     Collapse, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
-    SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardFailure, ShardProfile, Within,
+    ProfileDetail, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardFailure,
+    ShardProfile, Within,
 };
 pub use search::segment_stats::{SegmentStats, VectorColumnStats};
 pub use shard::FileDamage;

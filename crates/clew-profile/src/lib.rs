@@ -19,8 +19,9 @@
 //! ```
 //!
 //! Rooms, lowest first: `error`, `profile` (what was captured, and what is made of it), `process` (this process as the system
-//! shows it: threads, maps, memory), `spent` (where one request's time goes), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu`,
-//! `heap` and `training` (what a build that counts has counted).
+//! shows it: threads, maps, memory), `trace` (the trace that a request is a part of, and its spans), `spent` (where one request's
+//! time goes), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu`, `heap` and `training` (what a
+//! build that counts has counted).
 //!
 //! Deliberately absent: other processes, and anything that knows what the program is.
 
@@ -34,6 +35,7 @@ mod profile;
 mod spent;
 mod stack;
 mod symbols;
+mod trace;
 mod training;
 
 pub use error::ProfileError;
@@ -44,4 +46,8 @@ pub use output::{Format, difference, svg_text};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
 pub use spent::{AtWork, Spent, SpentBy, SpentTimes, Waiting};
 pub use symbols::symbol_bytes;
+pub use trace::{
+    Attribute, AttributeValue, Span, SpanFigures, SpanId, SpanQueue, Trace, TraceId, TraceParent,
+    Tracer, encode_spans,
+};
 pub use training::training;

@@ -18,23 +18,26 @@ use std::time::{Duration, Instant};
 use clew_platform::thread_cpu_time;
 
 use crate::process::{Scheduled, monotonic_ns};
+use crate::trace::{Attribute, Trace};
 
 /// The least time between the beginnings of two requests that have an account.
 const INTERVAL_NS: u64 = 2_000_000;
 
 thread_local! {
     /// The account that this thread works for.
-    static CURRENT: RefCell<Option<Arc<Spent>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Working>> = const { RefCell::new(None) };
     /// This thread's own counts of the scheduler, none where there are none.
     static SCHEDSTAT: OnceCell<Option<File>> = const { OnceCell::new() };
 }
 
 /// The account of one request, in nanoseconds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Spent {
+    began: Instant,
     cpu: AtomicU64,
     run_queue: AtomicU64,
     queue: AtomicU64,
+    trace: Option<Arc<Trace>>,
 }
 
 /// Where the time of a request went; together they are the time that it took.
@@ -48,6 +51,37 @@ pub struct SpentTimes {
     pub queue: Duration,
     /// Everything else: waiting for the disk, the log, locks, the client, other threads.
     pub blocked: Duration,
+}
+
+impl SpentTimes {
+    /// The parts as attributes of a span, in microseconds.
+    pub fn attributes(&self) -> impl Iterator<Item = Attribute> {
+        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let parts = [
+            ("clew.cpu_us", us(self.cpu)),
+            ("clew.run_queue_us", us(self.run_queue)),
+            ("clew.queue_us", us(self.queue)),
+            ("clew.blocked_us", us(self.blocked)),
+        ];
+        parts.into_iter().map(|(name, us)| (name, us.into()))
+    }
+
+    /// All of them together.
+    pub fn wall(&self) -> Duration {
+        self.cpu + self.run_queue + self.queue + self.blocked
+    }
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Spent {
+            began: Instant::now(),
+            cpu: AtomicU64::new(0),
+            run_queue: AtomicU64::new(0),
+            queue: AtomicU64::new(0),
+            trace: None,
+        }
+    }
 }
 
 impl Spent {
@@ -64,19 +98,52 @@ impl Spent {
         is_mine.then(Arc::default)
     }
 
+    /// An account for a request that begins now, as a part of a trace.
+    pub fn of_trace(trace: Trace) -> Arc<Self> {
+        Arc::new(Spent {
+            trace: Some(Arc::new(trace)),
+            ..Spent::default()
+        })
+    }
+
+    /// An account of its own for a part of the request that goes on beside others.
+    pub fn beside(&self) -> Arc<Self> {
+        Arc::new(Spent {
+            trace: self.trace.clone(),
+            ..Spent::default()
+        })
+    }
+
+    /// The trace that the request is a part of, if it is one's.
+    pub fn trace(&self) -> Option<&Arc<Trace>> {
+        self.trace.as_ref()
+    }
+
+    /// The trace that the calling thread works for, where somebody wants its spans.
+    pub fn recorded() -> Option<Arc<Trace>> {
+        CURRENT.with_borrow(|working| {
+            let trace = working.as_ref()?.spent.trace.as_ref()?;
+            trace.is_recorded().then(|| trace.clone())
+        })
+    }
+
     /// The account that the calling thread works for.
     pub fn current() -> Option<Arc<Self>> {
-        CURRENT.with_borrow(Clone::clone)
+        let spent = |working: &Working| working.spent.clone();
+        CURRENT.with_borrow(|working| working.as_ref().map(spent))
     }
 
     /// The calling thread works for this account until the result is dropped; nothing more if it does already.
     pub fn enter(self: &Arc<Self>) -> AtWork {
-        let before = CURRENT.replace(Some(self.clone()));
-        let is_within = before
-            .as_ref()
-            .is_some_and(|before| Arc::ptr_eq(before, self));
+        let is_within = CURRENT.with_borrow(|working| self.is_of(working.as_ref()));
+        let before = (!is_within).then(|| {
+            let spent = self.clone();
+            CURRENT.replace(Some(Working {
+                spent,
+                from: ThreadTimes::now(),
+            }))
+        });
         AtWork {
-            from: (!is_within).then(ThreadTimes::now),
             before,
             of_this_thread: PhantomData,
         }
@@ -88,6 +155,20 @@ impl Spent {
             spent: self,
             future: Box::pin(future),
         }
+    }
+
+    fn is_of(self: &Arc<Self>, working: Option<&Working>) -> bool {
+        working.is_some_and(|working| Arc::ptr_eq(&working.spent, self))
+    }
+
+    /// Where the time has gone since the account was opened, with what the calling thread has done for it.
+    pub fn so_far(self: &Arc<Self>) -> SpentTimes {
+        CURRENT.with_borrow_mut(|working| {
+            if let Some(working) = working.as_mut().filter(|working| self.is_of(Some(working))) {
+                working.count();
+            }
+        });
+        self.times(self.began.elapsed())
     }
 
     /// Where the time went that the request took.
@@ -123,24 +204,39 @@ impl ThreadTimes {
     }
 }
 
+/// What a thread works for, and from where on what it uses is not counted yet.
+struct Working {
+    spent: Arc<Spent>,
+    from: ThreadTimes,
+}
+
+impl Working {
+    /// Counts what the thread has used.
+    fn count(&mut self) {
+        let (now, from) = (ThreadTimes::now(), self.from);
+        let cpu = now.cpu.saturating_sub(from.cpu).as_nanos();
+        let cpu = u64::try_from(cpu).unwrap_or(u64::MAX);
+        self.spent.cpu.fetch_add(cpu, Ordering::Relaxed);
+        let run_queue = now.run_queue.saturating_sub(from.run_queue);
+        self.spent.run_queue.fetch_add(run_queue, Ordering::Relaxed);
+        self.from = now;
+    }
+}
+
 /// A thread at work for an account.
 pub struct AtWork {
-    /// None where it was at work for it already.
-    from: Option<ThreadTimes>,
-    before: Option<Arc<Spent>>,
+    /// What it worked for before; none where it was at work for the account already.
+    before: Option<Option<Working>>,
     of_this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        let spent = CURRENT.replace(self.before.take());
-        if let (Some(spent), Some(from)) = (spent, self.from) {
-            let now = ThreadTimes::now();
-            let cpu = now.cpu.saturating_sub(from.cpu).as_nanos();
-            let cpu = u64::try_from(cpu).unwrap_or(u64::MAX);
-            spent.cpu.fetch_add(cpu, Ordering::Relaxed);
-            let run_queue = now.run_queue.saturating_sub(from.run_queue);
-            spent.run_queue.fetch_add(run_queue, Ordering::Relaxed);
+        let Some(before) = self.before.take() else {
+            return;
+        };
+        if let Some(mut working) = CURRENT.replace(before) {
+            working.count();
         }
     }
 }
@@ -200,6 +296,8 @@ mod tests {
             // Within the same account nothing is counted twice.
             let _within = spent.enter();
             works_for(Duration::from_millis(10));
+            let so_far = spent.so_far();
+            assert!(so_far.cpu >= Duration::from_millis(30), "{so_far:?}");
             std::thread::sleep(Duration::from_millis(30));
             let waiting = Waiting::begin();
             std::thread::scope(|scope| {

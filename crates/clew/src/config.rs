@@ -2,6 +2,7 @@
 //! flags. Unknown keys are errors that name the nearest key. Other `CLEW_` variables belong to
 //! scripts around the server and are left alone.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::http::HttpConfig;
+use crate::spans::TracingConfig;
 
 /// Variables of this form set keys; `__` separates sections.
 const PREFIX: &str = "CLEW_";
@@ -44,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) snapshots: SnapshotsConfig,
     /// Profiles of the server itself.
     pub(crate) profile: ProfileConfig,
+    /// Spans of requests.
+    pub(crate) tracing: TracingConfig,
     /// The server's own messages.
     pub(crate) logging: LoggingConfig,
 }
@@ -240,6 +244,7 @@ impl Default for Config {
             log: LogConfig::default(),
             snapshots: SnapshotsConfig::default(),
             profile: ProfileConfig::default(),
+            tracing: TracingConfig::default(),
             logging: LoggingConfig::default(),
         }
     }
@@ -321,15 +326,21 @@ impl Config {
                 .with_context(|| format!("{} is not valid YAML", path.display()))?;
             tree = read.unwrap_or(tree);
         }
+        let mut others = HashMap::new();
         for (name, value) in variables {
             let path = name.strip_prefix(PREFIX);
             if let Some(path) = path.filter(|path| path.contains("__") || *path == "DATA") {
                 set(&mut tree, &path.to_lowercase(), &value)
                     .with_context(|| format!("in the variable {name}"))?;
+            } else if name.starts_with("OTEL_") {
+                others.insert(name, value);
             }
         }
         check_keys(&tree)?;
-        let config: Config = serde_json::from_value(tree).context("in the configuration")?;
+        let mut config: Config = serde_json::from_value(tree).context("in the configuration")?;
+        config.tracing = config
+            .tracing
+            .with_variables(|name| others.get(name).cloned())?;
         config.engine.check()?;
         Ok(config)
     }

@@ -17,6 +17,7 @@ mod profile;
 mod retention;
 mod serve;
 mod signals;
+mod spans;
 mod verify;
 
 use std::process::ExitCode;

@@ -3,23 +3,28 @@
 
 use clew_engine::{Access, Engine, EngineStats, IndexStats, NodeHealth};
 use clew_platform::MemoryPurpose;
+use clew_profile::SpanFigures;
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
 
 use crate::collect::Figures;
 use crate::log_metrics;
+use crate::spans;
 
 /// The whole page in Prometheus' text format.
 pub(crate) fn render(
     registry: &Registry,
     engine: &Engine,
-    collect: Option<&Figures>,
+    (collect, told): (Option<&Figures>, Option<&SpanFigures>),
 ) -> anyhow::Result<String> {
     let mut families = registry.gather();
     families.extend(engine_families(engine)?);
     families.extend(log_metrics::families(engine.log())?);
     if let Some(figures) = collect {
         families.extend(figures.families()?);
+    }
+    if let Some(figures) = told {
+        families.extend(spans::families(figures)?);
     }
     let mut page = Vec::new();
     TextEncoder::new().encode(&families, &mut page)?;

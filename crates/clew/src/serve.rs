@@ -20,6 +20,7 @@ use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
 use clew_opensearch::{HttpFigures, RestOptions};
 use clew_platform::{MemoryLimits, RealClock, RealDisk, Task};
+use clew_profile::{SpanFigures, Tracer};
 use prometheus::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -29,6 +30,7 @@ use crate::collect::{Figures, Within};
 use crate::config::{Config, DiskConfig, LogConfig, ProfileConfig};
 use crate::http::{HttpRules, HttpServer};
 use crate::profile::{KeptProfiles, ProfileEndpoints};
+use crate::spans::Exporter;
 use crate::{health, logging, login, metrics, open_files, profile, retention, signals};
 
 /// Steps of connections and requests between two looks for what has come in meanwhile: while several clients send long
@@ -66,6 +68,7 @@ struct Over<'a> {
     door: Option<&'a Arc<AccessControl>>,
     kept: Option<KeptProfiles>,
     collect: Option<Arc<Figures>>,
+    tracer: Option<Tracer>,
 }
 
 /// What the small endpoints share.
@@ -74,6 +77,7 @@ struct Shared {
     engine: Engine,
     registry: Registry,
     collect: Option<Arc<Figures>>,
+    spans: Option<Arc<SpanFigures>>,
 }
 
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
@@ -197,11 +201,13 @@ async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     let kept = kept_profiles(&config)?;
     let watcher = kept.clone().map(|kept| watch_itself(kept, stopped.clone()));
     let watcher = watcher.transpose()?;
+    let (tracer, exporter) = Exporter::start(&config.tracing)?.unzip();
     let over = Over {
         engine: &engine,
         door,
         kept,
         collect: collect.as_ref().map(Within::figures),
+        tracer,
     };
     let (served, background) = serve_http((&config, rules), http, over, stopped.clone())?;
     servers.spawn(served);
@@ -239,6 +245,9 @@ async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     tokio::task::spawn_blocking(move || {
         if let Some(watcher) = watcher {
             watcher.join();
+        }
+        if let Some(exporter) = exporter {
+            exporter.stop();
         }
         engine.close()
     })
@@ -295,6 +304,7 @@ fn serve_http(
         door,
         kept,
         collect,
+        tracer,
     } = over;
     let registry = Registry::new();
     let figures = Arc::new(HttpFigures::default());
@@ -306,6 +316,7 @@ fn serve_http(
         stopped: Some(stopped.clone()),
         registry: Some(registry.clone()),
         http: figures.clone(),
+        tracer,
         ..RestOptions::default()
     };
     let (app, background) = router((engine, collect), &registry, rest);
@@ -395,6 +406,7 @@ fn router(
         engine: engine.clone(),
         registry: registry.clone(),
         collect,
+        spans: rest.tracer.as_ref().map(|tracer| tracer.figures().clone()),
     };
     let (api, background) = clew_opensearch::router(engine.clone(), rest, WINGS);
     let app = Router::new()
@@ -422,8 +434,10 @@ async fn health(State(shared): State<Shared>) -> Response {
 }
 
 async fn metrics_page(State(shared): State<Shared>) -> Response {
-    let render =
-        move || metrics::render(&shared.registry, &shared.engine, shared.collect.as_deref());
+    let render = move || {
+        let figures = (shared.collect.as_deref(), shared.spans.as_deref());
+        metrics::render(&shared.registry, &shared.engine, figures)
+    };
     match tokio::task::spawn_blocking(render).await {
         Ok(Ok(page)) => {
             let kind = [("content-type", "text/plain; version=0.0.4; charset=utf-8")];

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::blocks::Block;
 use crate::base::routing;
+use crate::base::slow::SlowLog;
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +71,9 @@ pub struct IndexSettings {
     /// The data stream that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_stream: Option<String>,
+    /// What is told as slow.
+    #[serde(default, skip_serializing_if = "SlowLog::is_default")]
+    pub slow: SlowLog,
     /// What a protocol keeps with the index in its own words, to show or to read it again. The engine never looks at it.
     pub given: BTreeMap<String, String>,
 }
@@ -126,6 +130,7 @@ impl Default for IndexSettings {
             merge_order: MergeOrder::Stacked,
             hidden: false,
             data_stream: None,
+            slow: SlowLog::default(),
             given: BTreeMap::new(),
         }
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use clew_log::Glsn;
 
 use crate::base::error::EngineError;
+use crate::base::phase::Phase;
 use crate::base::settings::TranslogDurability;
+use crate::base::slow::SlowWrite;
 use crate::base::write_request::WriteResult;
 use crate::index::handle::Index;
 
@@ -26,6 +28,19 @@ pub struct Written {
     pub glsn: Glsn,
     /// What happened.
     pub result: WriteResult,
+    /// That it took long, where its index tells that.
+    pub slow: Option<Box<SlowWrite>>,
+}
+
+/// A shard that operations of one request came to.
+#[derive(Clone, Debug)]
+pub struct TouchedShard {
+    /// Its index.
+    pub index: Arc<Index>,
+    /// Its number.
+    pub shard: u32,
+    /// When it began with the first of them, and for how long it was at them; with the wait for others that write there.
+    pub phase: Phase,
 }
 
 /// The answer to a list of writes, in their order. Nothing is acknowledged before
@@ -39,7 +54,7 @@ pub struct WriteOutcome {
     /// The life of the log in which it was written (`clew_log::Log::life`).
     pub life: u64,
     /// Shards that operations came to, whether they were done there or refused.
-    pub touched: Vec<(Arc<Index>, u32)>,
+    pub touched: Vec<TouchedShard>,
     /// The strongest durability that the written indexes ask for.
     pub durability: TranslogDurability,
 }

@@ -145,8 +145,16 @@ impl Engine {
             let operation = CatalogOperation::together(operations);
             self.inner.append_to_catalog(&mut catalog, operation)?
         };
+        let settings_changed = checked
+            .iter()
+            .any(|change| matches!(change, Checked::Settings(..)));
         checked.into_iter().for_each(Checked::store);
         drop(changing);
+        if settings_changed {
+            // Held for writing, so that whoever looks last sees what all have stored.
+            let indices = self.inner.indices.write();
+            self.inner.look_for_slow_limits(indices.values());
+        }
         self.inner.signal.wake();
         let settled = self.inner.settle(logged)?;
         for name in other_columns {

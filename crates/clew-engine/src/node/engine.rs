@@ -113,6 +113,8 @@ pub(crate) struct Inner {
     pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
     /// Buckets that the aggregations of one search may have.
     pub(crate) buckets_max: AtomicUsize,
+    /// Whether any index has limits for what is slow.
+    pub(crate) slow_told: AtomicBool,
     pub(crate) closed: AtomicBool,
     /// What memory is taken for.
     pub(crate) memory: Arc<MemoryAccount>,
@@ -168,6 +170,7 @@ impl Engine {
             ids: IdGenerator::new(clock.since_epoch(), clock.identity()),
             planner: OnceLock::new(),
             buckets_max: AtomicUsize::new(clew_aggregation::AggLimits::default().buckets_max),
+            slow_told: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             memory,
             relieving: Mutex::default(),
@@ -193,6 +196,11 @@ impl Engine {
     /// they may be read, but an entry from elsewhere would not be understood by recovery.
     pub fn log(&self) -> &Log {
         &self.inner.log
+    }
+
+    /// Whether any index has limits from which on something is told as slow ([`SlowLog`](crate::SlowLog)). Costs no lock.
+    pub fn tells_slow(&self) -> bool {
+        self.inner.slow_told.load(Ordering::Relaxed)
     }
 
     /// The account of the memory that requests and upkeep take.

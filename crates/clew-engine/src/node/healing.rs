@@ -158,6 +158,7 @@ impl Inner {
         self.aliases
             .store(Arc::new(alias_change::table(next.values())));
         (*indices, *catalog) = (next, durable);
+        self.look_for_slow_limits(indices.values());
         Ok(())
     }
 

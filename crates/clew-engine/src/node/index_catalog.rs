@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, NewEntry, StreamId};
@@ -217,6 +217,9 @@ impl Inner {
     /// Opens the index of a catalog record.
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
         let settings = record.typed_settings(self.options.settings_reader)?;
+        if settings.slow.is_on() {
+            self.slow_told.store(true, Ordering::Relaxed);
+        }
         let mapping = Arc::new(record.decode_mapping(&settings, self.options.mapping_reader)?);
         let name = Arc::new(IndexName::new(&record.name));
         let shard = |number: u32| {
@@ -254,6 +257,12 @@ impl Inner {
             activity: Activity::default(),
             space: self.space.clone(),
         })
+    }
+
+    /// Notes whether any of all indexes has limits for what is slow; they are held for writing.
+    pub(super) fn look_for_slow_limits<'a>(&self, mut all: impl Iterator<Item = &'a Arc<Index>>) {
+        let any = all.any(|index| index.settings.load().slow.is_on());
+        self.slow_told.store(any, Ordering::Relaxed);
     }
 
     pub(crate) fn index_dir(&self, uuid: &str) -> PathBuf {

@@ -69,6 +69,7 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
     inner
         .aliases
         .store(Arc::new(alias_change::table(indices.values())));
+    inner.look_for_slow_limits(indices.values());
     *inner.indices.write() = indices;
     tracing::info!(
         indices = count,

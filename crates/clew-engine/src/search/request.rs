@@ -13,6 +13,7 @@ use clew_search::{Explained, Kin, Percolated, Rescore, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};
 
 use crate::base::error::EngineError;
+use crate::base::phase::Phase;
 use crate::index::handle::Index;
 use crate::search::fusion::Fusion;
 use crate::search::pinned::{Pinned, Slice};
@@ -62,9 +63,8 @@ pub struct SearchRequest {
     pub vectors: bool,
     /// Stop collecting after this long and say so.
     pub timeout: Option<Duration>,
-    /// Whether the response says how vectors were searched ([`SearchResponse::knn`]), and how long
-    /// shards took.
-    pub profile: bool,
+    /// What the response tells of how it was made.
+    pub profile: ProfileDetail,
     /// What is wanted from inside each hit.
     pub inner_hits: Vec<InnerHits>,
     /// Groups that the search is counted in, beside the counts of all searches.
@@ -96,12 +96,25 @@ impl SearchRequest {
             source: false,
             vectors: false,
             timeout: None,
-            profile: false,
+            profile: ProfileDetail::Nothing,
             inner_hits: Vec::new(),
             groups: Vec::new(),
             control: SearchControl::default(),
         }
     }
+}
+
+/// What a response tells of how it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProfileDetail {
+    /// Nothing, which costs nothing.
+    #[default]
+    Nothing,
+    /// When each shard did its part ([`SearchResponse::shard_profiles`]). Costs a look at the clock for each of them, and
+    /// two for each hit.
+    Phases,
+    /// Beside that how vectors were searched ([`SearchResponse::knn`]), and what aggregations took.
+    Everything,
 }
 
 /// How a search goes about what it is asked for.
@@ -294,7 +307,7 @@ pub struct SearchResponse {
     /// How vectors were searched, when the request asked for it: one entry per k-NN clause and
     /// segment that has the field, by shard in the request's order.
     pub knn: Vec<KnnProfile>,
-    /// How long each shard that answered took, when the request asked for it, in the same order.
+    /// What each shard that answered did when, when the request asked for it, in the same order.
     pub shard_profiles: Vec<ShardProfile>,
     /// The memory that all this takes.
     pub memory: Reservation,
@@ -308,7 +321,12 @@ pub struct ShardProfile {
     /// The shard's number.
     pub shard: u32,
     /// From the start of its search to its hits, without fetching their sources.
-    pub took: Duration,
+    pub query: Phase,
+    /// From its first hit that was read to its last one, without the time that other shards' hits took between; none
+    /// where no hit is from here. What is inside of hits is not part of it.
+    pub fetch: Option<Phase>,
+    /// How many documents match there.
+    pub total: Total,
     /// What its aggregations cost.
     pub aggs: Vec<AggProfile>,
 }

@@ -1,4 +1,5 @@
 //! The write path.
 
 pub(crate) mod operations;
+mod watched;
 pub(crate) mod write_memory;

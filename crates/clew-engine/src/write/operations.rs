@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clew_log::Glsn;
 
@@ -12,12 +13,14 @@ use crate::base::date_names::resolve_date;
 use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
 use crate::base::error::EngineError;
 use crate::base::operation::ROUTING_BYTES_MAX;
+use crate::base::phase::Phase;
 use crate::base::settings::TranslogDurability;
 use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
-use crate::index::write_outcome::{WriteOutcome, Written};
+use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::engine::{Engine, Inner};
 use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Text, Writer};
+use crate::write::watched::Watch;
 use crate::write::write_memory::{CHUNK_BYTES, operation_bytes};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
@@ -54,7 +57,7 @@ impl Chunk {
 }
 
 /// The operations of one shard, with their places in the request.
-type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite)>);
+type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite, Watch)>);
 
 impl Engine {
     /// Does a list of writes, in order for each document. The results may be told to a client
@@ -88,7 +91,7 @@ impl Inner {
         }
         let mut results: Vec<Option<Result<Written, EngineError>>> = Vec::new();
         results.resize_with(operations.len(), || None);
-        let mut touched = BTreeMap::new();
+        let mut touched: BTreeMap<(String, u32), TouchedShard> = BTreeMap::new();
         // Before anything is prepared: it may lean on what a failure of the log takes back.
         let life = self.log.life();
         let mut position = 0;
@@ -99,7 +102,7 @@ impl Inner {
             while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
                 match self.prepare(access, operation) {
                     Err(error) => results[position] = Some(Err(error)),
-                    Ok((index, write)) => {
+                    Ok((index, write, watch)) => {
                         let Target { id, routing } = &write.target;
                         let key = routing.as_ref().unwrap_or(id);
                         let shard = index.shard_of(key).place.number;
@@ -107,14 +110,25 @@ impl Inner {
                         batch
                             .or_insert_with(|| (index, vec![]))
                             .1
-                            .push((position, write));
+                            .push((position, write, watch));
                     }
                 }
                 position += 1;
             }
             for (key, (index, writes)) in shards {
+                let (began, since) = (self.clock.since_epoch(), self.clock.monotonic());
                 self.write_shard(&index, key.1, (life, writes), &mut results);
-                touched.entry(key).or_insert(index);
+                let took = self.clock.monotonic().saturating_sub(since);
+                let shard = key.1;
+                let touched = touched.entry(key).or_insert_with(|| TouchedShard {
+                    index,
+                    shard,
+                    phase: Phase {
+                        began,
+                        took: Duration::ZERO,
+                    },
+                });
+                touched.phase.took += took;
             }
             self.relieve_buffers(|| self.indices.read().values().cloned().collect());
         }
@@ -124,18 +138,15 @@ impl Inner {
             .collect();
         self.log.hand_over();
         self.signal.wake();
-        let touched = touched
-            .into_iter()
-            .map(|((_, shard), index)| (index, shard));
-        outcome(results, touched.collect(), life)
+        outcome(results, touched.into_values().collect(), life)
     }
 
-    /// Finds the operation's index and parses its document.
+    /// Finds the operation's index and parses its document, taking the time where that is wanted.
     fn prepare(
         &self,
         access: &Access,
         operation: WriteOperation,
-    ) -> Result<(Arc<Index>, ShardWrite), EngineError> {
+    ) -> Result<(Arc<Index>, ShardWrite, Watch), EngineError> {
         let WriteOperation {
             index,
             require_alias,
@@ -168,6 +179,7 @@ impl Inner {
         };
         check_id(&id, index.settings().id_bytes_max, routing.as_deref())?;
         index.check_routing(&id, routing.as_deref())?;
+        let mut watch = self.watch(&index, &action, routing.as_deref());
         let action = match action {
             Action::Delete => ShardAction::Delete,
             Action::Update(spec) => ShardAction::Update(spec),
@@ -180,16 +192,16 @@ impl Inner {
                 ShardAction::Index { document, op_type }
             }
         };
-        let target = Target { id, routing };
-        Ok((
-            index,
-            ShardWrite {
-                target,
-                fresh_id,
-                action,
-                condition,
-            },
-        ))
+        if let Some(watch) = &mut watch {
+            watch.pause(self.clock.monotonic());
+        }
+        let write = ShardWrite {
+            target: Target { id, routing },
+            fresh_id,
+            action,
+            condition,
+        };
+        Ok((index, write, watch))
     }
 
     fn parse(&self, index: &Index, id: &str, written: Text<'_>) -> Result<Prepared, EngineError> {
@@ -234,7 +246,7 @@ impl Inner {
         &self,
         index: &Arc<Index>,
         number: u32,
-        (life, writes): (u64, Vec<(usize, ShardWrite)>),
+        (life, writes): (u64, Vec<(usize, ShardWrite, Watch)>),
         results: &mut [Option<Result<Written, EngineError>>],
     ) {
         let shard = &index.shards[number as usize];
@@ -244,7 +256,7 @@ impl Inner {
             Ok(writer) => writer,
             Err(error) => {
                 let reason = error.to_string();
-                for (position, _) in writes {
+                for (position, ..) in writes {
                     let refusal = match shard.is_retired() {
                         true => EngineError::IndexNotFound {
                             index: index.name().to_string(),
@@ -259,7 +271,7 @@ impl Inner {
         // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
         if self.log.life() != life {
             let reason = "the log has failed while the request was read; send it again";
-            for (position, _) in writes {
+            for (position, ..) in writes {
                 results[position] = Some(Err(shard.failed(reason)));
             }
             return;
@@ -268,12 +280,15 @@ impl Inner {
         let mut log_refused = false;
         let segments = writer.segment_count();
         let mut room = Room::new(&writer);
-        for (position, write) in writes {
+        for (position, write, mut watch) in writes {
             if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
                 results[position] = Some(Err(refused));
                 continue;
             }
             let id = write.target.id.clone();
+            if let Some(watch) = &mut watch {
+                watch.resume(self.clock.monotonic());
+            }
             // One that fails in the middle leaves the shard behind the log: nothing follows it.
             let written = shard
                 .check_readable()
@@ -281,6 +296,10 @@ impl Inner {
                 .map_err(|error| shard.told(error));
             let written = written.map(|written| {
                 count_write(shard, written.result);
+                let slow = watch.and_then(|mut watch| {
+                    watch.pause(self.clock.monotonic());
+                    watch.slow(index)
+                });
                 Written {
                     index: index.clone(),
                     id,
@@ -289,6 +308,7 @@ impl Inner {
                     shard: number,
                     glsn: written.glsn,
                     result: written.result,
+                    slow,
                 }
             });
             log_refused |= matches!(written, Err(EngineError::Log(_)));
@@ -404,7 +424,7 @@ fn check_id(id: &str, id_bytes_max: usize, routing: Option<&str>) -> Result<(), 
 
 fn outcome(
     results: Vec<Result<Written, EngineError>>,
-    touched: Vec<(Arc<Index>, u32)>,
+    touched: Vec<TouchedShard>,
     life: u64,
 ) -> WriteOutcome {
     let written = || results.iter().flatten();

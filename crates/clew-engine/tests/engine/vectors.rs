@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use clew_engine::{
-    IndexSettings, RecallEffort, RecallFigures, RecallRequest, SearchRequest, Strategy,
-    WriteOperation,
+    IndexSettings, ProfileDetail, RecallEffort, RecallFigures, RecallRequest, SearchRequest,
+    Strategy, WriteOperation,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -209,7 +209,7 @@ fn a_profile_tells_of_every_segment_that_was_searched_and_only_when_asked() {
     let silent = node.run(node.search_request(query(), 5)).unwrap();
     assert!(silent.knn.is_empty());
     let asked = SearchRequest {
-        profile: true,
+        profile: ProfileDetail::Everything,
         ..node.search_request(query(), 5)
     };
     let told = node.run(asked).unwrap();

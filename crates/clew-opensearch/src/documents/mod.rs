@@ -6,6 +6,7 @@ pub(crate) mod by_query;
 pub(crate) mod document;
 pub(crate) mod document_write;
 pub(crate) mod mget;
+mod slow;
 pub(crate) mod term_vectors;
 pub(crate) mod update_body;
 pub(crate) mod write_reply;

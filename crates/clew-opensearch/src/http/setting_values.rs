@@ -98,8 +98,8 @@ pub fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, ApiError> 
         "0" => return Ok(Some(Duration::ZERO)),
         _ => {}
     }
-    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = trimmed.split_at(digits);
+    let is_letter = |letter: char| letter.is_alphabetic();
+    let (number, unit) = trimmed.split_at(trimmed.find(is_letter).unwrap_or(trimmed.len()));
     let nanos_per_unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
         "nanos" => 1,
         "micros" => 1_000,
@@ -115,6 +115,18 @@ pub fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, ApiError> 
             )));
         }
     };
+    let number = number.trim();
+    if number.starts_with('-') {
+        return Err(ApiError::illegal_argument(format!(
+            "failed to parse setting [{name}] with value [{text}] as a time value: \
+             negative durations are not supported"
+        )));
+    }
+    if number.contains('.') && number.parse::<f64>().is_ok() {
+        return Err(ApiError::illegal_argument(format!(
+            "failed to parse [{text}], fractional time values are not supported"
+        )));
+    }
     let nanos = number
         .parse::<u64>()
         .ok()

@@ -14,6 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::setting_values::{Flat, shown, unflatten};
 use crate::indices::settings;
 use crate::state::call::Call;
+use crate::state::slow_log;
 
 /// The internal version number that 2.19.0 puts into `index.version.created`.
 pub(crate) const VERSION_CREATED: &str = "136408127";
@@ -120,10 +121,12 @@ fn default_settings(index: &Index) -> BTreeMap<String, String> {
             settings.ef_search.to_string(),
         ),
     ];
+    let all = all
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value));
     let given = |name: &str| settings.given.contains_key(name);
-    let unset = all.into_iter().filter(|(name, _)| !given(name));
-    unset
-        .map(|(name, value)| (name.to_string(), value))
+    all.chain(slow_log::usual())
+        .filter(|(name, _)| !given(name))
         .collect()
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
 use crate::http::setting_values::{Flat, flatten_plain, parse_bytes, parse_time};
+use crate::state::slow_log;
 
 /// Settings that only the server itself gives an index.
 pub(crate) const PRIVATE: &str = "index.clew.";
@@ -187,7 +188,7 @@ fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<
                 settings.blocks.retain(|kept| *kept != block);
                 settings.blocks.extend(block_set.then_some(block));
                 settings.blocks.sort_unstable();
-            } else {
+            } else if !slow_log::set(&mut settings.slow, name, text)? {
                 take_limit(&mut settings.mapping_limits, name, text)?;
             }
         }

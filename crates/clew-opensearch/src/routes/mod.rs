@@ -23,7 +23,7 @@ mod templates;
 pub(crate) use endpoint::Answer;
 pub use endpoint::{Endpoint, Group, Wing, endpoint};
 pub(crate) use params::COMMON_PARAMS;
-pub(crate) use table::{FoundRoute, RouteTable};
+pub(crate) use table::{FoundRoute, Route, RouteTable};
 
 /// The groups of every area of this crate.
 pub(crate) fn own_groups() -> impl Iterator<Item = &'static Group> {

@@ -10,6 +10,8 @@ use crate::state::tasks::Action;
 pub(crate) struct Route {
     methods: Vec<&'static str>,
     segments: Vec<Segment>,
+    /// The path with the names of its values.
+    pub(crate) pattern: &'static str,
     pub(crate) class: &'static str,
     pub(crate) params: &'static [&'static str],
     /// What a request is called while it is answered, where that may take long.
@@ -119,6 +121,7 @@ fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
         endpoint.paths.iter().map(move |path| Route {
             methods: endpoint.methods.split(' ').collect(),
             segments: path_segments(path).collect(),
+            pattern: path,
             class: group.class,
             params: group.params,
             action: endpoint.action,

@@ -21,6 +21,7 @@ mod response;
 mod scope;
 mod scroll;
 pub(crate) mod shown_source;
+mod slow;
 mod sort_values;
 mod suggest;
 mod template;
@@ -35,6 +36,7 @@ use clew_engine::{
     EngineError, Index, IndexHandle, IndexPart, Pinned, Purpose, ResolveOptions, SearchRequest,
     SearchResponse,
 };
+use clew_profile::Spent;
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
@@ -45,6 +47,7 @@ use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
 use request::Spec;
+use slow::{WatchedRequest, WatchedSearch};
 
 pub(crate) use contexts::SearchContexts;
 pub(crate) use fields::FieldList;
@@ -135,7 +138,7 @@ pub async fn run(
         scroll::ordered(&mut request);
     }
     let deadline = request.timeout.map(|timeout| timeout + TIME_TO_SHOW);
-    let answering = answer(call, (&spec, &state), request, (started, partial));
+    let answering = answer(call, (&spec, &state, &body), request, (started, partial));
     let answer = match deadline {
         None => answering.await?,
         Some(time) => {
@@ -155,11 +158,15 @@ pub async fn run(
 /// Searches, and shows what was found.
 async fn answer(
     call: &Call,
-    (spec, state): (&Arc<Spec>, &State),
-    request: SearchRequest,
+    (spec, state, body): (&Arc<Spec>, &State, &Value),
+    mut request: SearchRequest,
     (started, partial): (Instant, bool),
 ) -> Result<Vec<u8>, ApiError> {
-    let mut response = execute(call, &state.indices, request).await?;
+    if call.api.cluster_settings.tells_slow() {
+        slow::time_shards(&mut request);
+    }
+    let mut response = execute(call, &state.indices, request, body).await?;
+    let watched = WatchedRequest::of(call, &response);
     if let (false, Some(failure)) = (partial, response.failures.first()) {
         return Err(ApiError::from(&failure.error));
     }
@@ -176,7 +183,7 @@ async fn answer(
     } else {
         1
     };
-    finish(
+    let written = finish(
         call,
         response::Answer {
             scroll_id,
@@ -186,7 +193,11 @@ async fn answer(
             ..response::Answer::new(call, spec.output.clone(), response, started)
         },
     )
-    .await
+    .await?;
+    if let Some(watched) = watched {
+        watched.tell(call, body, started);
+    }
+    Ok(written)
 }
 
 /// What a search sees.
@@ -238,11 +249,13 @@ async fn finish(call: &Call, answer: response::Answer) -> Result<Vec<u8>, ApiErr
     call.off_thread(move || answer.write()).await?
 }
 
-/// Runs a search; what every shard would refuse is told as OpenSearch tells it.
+/// Runs a search; what every shard would refuse is told as OpenSearch tells it. `body` is what was asked, as slow logs
+/// show it.
 async fn execute(
     call: &Call,
     indices: &[Arc<Index>],
-    request: SearchRequest,
+    mut request: SearchRequest,
+    body: &Value,
 ) -> Result<SearchResponse, ApiError> {
     let expensive = call.api.cluster_settings.expensive_queries();
     for index in indices {
@@ -251,7 +264,12 @@ async fn execute(
                 .map_err(|error| on_all_shards(call, index, error))?;
         }
     }
-    call.api.engine.search(request).await.map_err(|error| {
+    let watched = WatchedSearch::of(call, indices, &mut request);
+    let trace = Spent::recorded();
+    if trace.is_some() {
+        slow::time_shards(&mut request);
+    }
+    let found = call.api.engine.search(request).await.map_err(|error| {
         let of_shards = matches!(
             error,
             EngineError::Query(_) | EngineError::InvalidRequest { .. }
@@ -261,7 +279,14 @@ async fn execute(
             Some(index) if of_shards => on_all_shards(call, index, error),
             _ => error,
         }
-    })
+    })?;
+    if let Some(watched) = watched {
+        watched.tell(call, indices, body, &found);
+    }
+    if let Some(trace) = trace {
+        slow::tell_trace(&trace, &found);
+    }
+    Ok(found)
 }
 
 fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> ApiError {
@@ -341,7 +366,7 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
         min_score,
         ..SearchRequest::new(pinned, query)
     };
-    let response = execute(&call, &indices, request).await?;
+    let response = execute(&call, &indices, request, &body).await?;
     let shards = response.shards;
     let mut shown = json!({
         "total": shards.total, "successful": shards.successful, "skipped": 0,

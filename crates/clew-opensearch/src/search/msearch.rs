@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clew_engine::ResolveOptions;
 use clew_platform::CancellationToken;
+use clew_profile::Spent;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -63,6 +64,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let mut running = Vec::with_capacity(items.len());
     for item in items {
         let (call, permits) = (call.clone(), permits.clone());
+        let account = Spent::current().map(|spent| spent.beside());
         let token = CancellationToken::current();
         running.push(tokio::spawn(token.scope(async move {
             let _permit = permits.acquire().await;
@@ -70,7 +72,11 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
                 Form::Searches => item.body,
                 Form::Templates => render(&call, &item.body).await?,
             };
-            run(&call, &item.expression, item.options, body).await
+            let search = run(&call, &item.expression, item.options, body);
+            match account {
+                Some(account) => account.scope(search).await,
+                None => search.await,
+            }
         })));
     }
     let mut json = JsonWriter::with_capacity(1024);

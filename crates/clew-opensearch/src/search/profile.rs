@@ -30,7 +30,7 @@ fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
             "query": [{
                 "type": "ShardSearch",
                 "description": "the whole search of the shard, without fetching sources",
-                "time_in_nanos": nanos(shard.took),
+                "time_in_nanos": nanos(shard.query.took),
                 "breakdown": {},
             }],
             "rewrite_time": 0,
@@ -127,9 +127,10 @@ fn nanos(took: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use clew_engine::ShardCounts;
+    use clew_engine::{Phase, ShardCounts};
     use clew_engine::{SearchProfile, Strategy};
     use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
+    use clew_search::{Relation, Total};
 
     use super::*;
 
@@ -138,7 +139,15 @@ mod tests {
         let shard = |index: &str, shard| ShardProfile {
             index: index.to_string(),
             shard,
-            took: Duration::from_micros(5),
+            query: Phase {
+                took: Duration::from_micros(5),
+                ..Phase::default()
+            },
+            fetch: None,
+            total: Total {
+                value: 0,
+                relation: Relation::Eq,
+            },
             aggs: Vec::new(),
         };
         let segment = |index: &str, shard, segment, strategy| KnnProfile {

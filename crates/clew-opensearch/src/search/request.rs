@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Index, Pinned, SearchControl, SearchRequest};
+use clew_engine::{Index, Pinned, ProfileDetail, SearchControl, SearchRequest};
 use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
@@ -438,7 +438,11 @@ impl Spec {
             source,
             vectors,
             timeout: self.timeout,
-            profile: output.profile,
+            profile: if output.profile {
+                ProfileDetail::Everything
+            } else {
+                ProfileDetail::Nothing
+            },
             inner_hits: inner.map(InnerSpec::request).collect(),
             groups: self.groups.clone(),
             control: SearchControl {

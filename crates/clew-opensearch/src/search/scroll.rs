@@ -126,7 +126,7 @@ async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchRespo
         Some(after) => request.search_after = Some(after.clone()),
         None => request.size = 0,
     }
-    let mut response = execute(call, &indices, request).await?;
+    let mut response = execute(call, &indices, request, &Value::Null).await?;
     response.total = scroll.total;
     response.max_score = scroll.max_score;
     if let Some(last) = response.hits.last() {

@@ -1,5 +1,6 @@
 //! From an HTTP request to its endpoint and back: route, parameters, body, answer.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use clew_engine::{Access, EngineError};
 use clew_platform::MemoryPurpose;
-use clew_profile::Spent;
+use clew_profile::{Attribute, SpentTimes, Trace};
 use futures_util::future::{AbortHandle, abortable};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -23,7 +24,7 @@ use crate::http::params::{Params, Plus, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::http::{body, reply_filter};
-use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, RouteTable};
+use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, Route, RouteTable};
 use crate::server::start::Server;
 use crate::state::api::Api;
 use crate::state::call::Call;
@@ -36,23 +37,61 @@ const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request) -> Response {
     let started = Instant::now();
     let metrics = &server.api.metrics;
-    let (endpoint, response) = match Spent::sampled() {
+    let (route, response) = match server.api.account(request.headers()) {
         None => handle(&server, request).await,
         Some(spent) => {
-            let (endpoint, response) = spent.clone().scope(handle(&server, request)).await;
-            metrics.observe_parts(endpoint, &spent, started.elapsed());
-            (endpoint, response)
+            let method = request.method().clone();
+            let (route, mut response) = spent.clone().scope(handle(&server, request)).await;
+            metrics.observe_parts(class_of(route), &spent, started.elapsed());
+            if let Some(trace) = spent.trace() {
+                end_trace(trace, &spent.so_far(), (&method, route), &mut response);
+            }
+            (route, response)
         }
     };
-    metrics.observe(endpoint, response.status(), started.elapsed());
+    metrics.observe(class_of(route), response.status(), started.elapsed());
     response
 }
 
+fn class_of(route: Option<&Route>) -> &'static str {
+    route.map_or("none", |route| route.class)
+}
+
+/// Tells of a request that is over, and the client by which trace.
+fn end_trace(
+    trace: &Trace,
+    times: &SpentTimes,
+    (method, route): (&Method, Option<&Route>),
+    response: &mut Response,
+) {
+    if let Ok(value) = HeaderValue::from_str(&trace.response()) {
+        response.headers_mut().insert("traceresponse", value);
+    }
+    let status = response.status();
+    let name = match route {
+        Some(route) => Cow::Owned(format!("{method} {}", route.pattern)),
+        None => Cow::Borrowed("HTTP"),
+    };
+    let attributes = || {
+        let mut all: Vec<Attribute> = vec![
+            ("http.request.method", method.to_string().into()),
+            (
+                "http.response.status_code",
+                u32::from(status.as_u16()).into(),
+            ),
+        ];
+        all.extend(route.map(|route| ("http.route", route.pattern.into())));
+        all.extend(times.attributes());
+        all
+    };
+    trace.end(name, attributes, status.is_server_error());
+}
+
 /// Answers a request; which endpoint it was for.
-async fn handle(server: &Server, request: Request) -> (&'static str, Response) {
+async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response) {
     let api = &server.api;
     let (head, body) = request.into_parts();
-    let mut endpoint = "none";
+    let mut endpoint = None;
     let mut params = Arc::new(Params::default());
     let outcome = async {
         // Also where the request is refused by its head alone: a client that is still sending when
@@ -60,7 +99,7 @@ async fn handle(server: &Server, request: Request) -> (&'static str, Response) {
         let body = body::read(&head.headers, body, &api.body_limits).await;
         params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
         let found = route(&server.routes, &head.method, &head.uri)?;
-        endpoint = found.route.class;
+        endpoint = Some(found.route);
         run(api, found, &head, params.clone(), body).await
     }
     .await;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
+use axum::http::HeaderMap;
 use clew_engine::Engine;
+use clew_profile::{Spent, Trace, TraceParent, Tracer};
 use tokio::sync::watch;
 
 use crate::http::body::BodyLimits;
@@ -37,6 +39,8 @@ pub struct RestOptions {
     pub registry: Option<prometheus::Registry>,
     /// Connections, counted by whoever takes them.
     pub http: Arc<HttpFigures>,
+    /// Where spans of requests go; `None` records none.
+    pub tracer: Option<Tracer>,
 }
 
 /// Figures of the connections that requests come by, as `_nodes/stats` shows them.
@@ -61,6 +65,7 @@ impl Default for RestOptions {
             stopped: None,
             registry: None,
             http: Arc::default(),
+            tracer: None,
         }
     }
 }
@@ -133,6 +138,22 @@ impl Api {
     /// The value of a setting of the cluster that was given.
     pub fn cluster_setting(&self, name: &str) -> Option<String> {
         self.cluster_settings.given(name)
+    }
+
+    /// An account for a request that begins now: for one that is part of a client's trace or is recorded, for all while
+    /// any may be told as slow, and else for some hundred a second.
+    pub(crate) fn account(&self, headers: &HeaderMap) -> Option<Arc<Spent>> {
+        let parent = TraceParent::of(|name| headers.get(name)?.to_str().ok());
+        let tracer = self.options.tracer.as_ref();
+        let tells = self.engine.tells_slow() || self.cluster_settings.tells_slow();
+        let is_named = parent.is_some();
+        if tells || is_named || tracer.is_some() {
+            let trace = Trace::begin(parent, tracer);
+            if tells || is_named || trace.is_recorded() {
+                return Some(Spent::of_trace(trace));
+            }
+        }
+        Spent::sampled()
     }
 
     /// Comes back when the server stops.

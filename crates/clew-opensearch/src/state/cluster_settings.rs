@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
@@ -17,6 +17,7 @@ use crate::http::memory_stats;
 use crate::http::setting_values::parse_time;
 use crate::state::call::Call;
 use crate::state::disk_settings::read_disk_limits;
+use crate::state::slow_log::SlowRequests;
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
 const SETTINGS_MAX: usize = 10_000;
@@ -31,6 +32,8 @@ pub(crate) type Changes = BTreeMap<String, Option<String>>;
 pub(crate) struct ClusterSettings {
     kept: Mutex<Both>,
     times: KeptTimes,
+    /// Whether whole searches are told as slow.
+    slow_told: AtomicBool,
     /// How full the disk may get where nobody says otherwise.
     disk: DiskLimits,
     checks: Arc<[SettingCheck]>,
@@ -86,6 +89,8 @@ pub(crate) async fn change(
     engine.set_buckets_max(buckets_max(&both)?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
     settings.times.store(SearchTimes::of(&both)?);
+    let slow = SlowRequests::read(|name| both.given(name))?;
+    settings.slow_told.store(slow.is_on(), Ordering::Relaxed);
     engine.set_disk_limits(disk_limits(&both, &disk)?);
     Ok(glsn)
 }
@@ -115,6 +120,7 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     let given = |name: &str| both.given(name);
     checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
+    SlowRequests::read(given)?;
     // Those of each kind must fit together by themselves: the others may go away.
     for kept in [&both.persistent, &both.transient] {
         let alone = Both {
@@ -182,7 +188,9 @@ impl ClusterSettings {
                 tracing::warn!(reason, "the kept settings of the disk do not hold");
             }
         }
+        let slow = SlowRequests::read(|name| both.given(name)).unwrap_or_default();
         ClusterSettings {
+            slow_told: AtomicBool::new(slow.is_on()),
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
             kept: Mutex::new(both),
             disk,
@@ -193,6 +201,19 @@ impl ClusterSettings {
     /// When searches end that do not say so themselves. Costs no lock.
     pub(crate) fn search_times(&self) -> SearchTimes {
         self.times.load()
+    }
+
+    /// Whether whole searches are told as slow. Costs no lock.
+    pub(crate) fn tells_slow(&self) -> bool {
+        self.slow_told.load(Ordering::Relaxed)
+    }
+
+    /// From which times on whole searches are told as slow; none where none are.
+    pub(crate) fn slow_requests(&self) -> Option<SlowRequests> {
+        if !self.tells_slow() {
+            return None;
+        }
+        SlowRequests::read(|name| self.given(name)).ok()
     }
 
     /// Whether clients are told the last version of the common ancestor

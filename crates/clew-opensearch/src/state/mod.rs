@@ -6,4 +6,5 @@ pub(crate) mod cluster_settings;
 pub(crate) mod disk_settings;
 pub(crate) mod kept_pipelines;
 pub(crate) mod parts;
+pub(crate) mod slow_log;
 pub(crate) mod tasks;

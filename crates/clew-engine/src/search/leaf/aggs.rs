@@ -9,7 +9,7 @@ use clew_query::QueryError;
 
 use crate::node::engine::Inner;
 use crate::search::pinned::PinnedShard;
-use crate::search::request::SearchRequest;
+use crate::search::request::{ProfileDetail, SearchRequest};
 
 impl Inner {
     /// What a shard's aggregations are planned against.
@@ -44,7 +44,7 @@ pub(super) fn collector_of(
     context: AggContext<'_>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Option<AggCollector>, QueryError> {
-    let stopwatch = request.profile.then(|| {
+    let stopwatch = (request.profile == ProfileDetail::Everything).then(|| {
         let clock = clock.clone();
         Stopwatch::new(move || clock.monotonic())
     });

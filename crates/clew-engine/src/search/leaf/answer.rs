@@ -32,11 +32,13 @@ pub(in crate::search) struct ShardAnswer {
     pub(in crate::search) aggs: Option<Intermediate>,
     /// What the hits are booked on, on the node that holds them.
     pub(in crate::search) memory: Option<Reservation>,
+    /// When it began, since the epoch.
+    pub(in crate::search) began: Duration,
 }
 
 impl ShardAnswer {
     /// Nothing was found in time.
-    pub(in crate::search) fn too_late(request: &SearchRequest) -> Self {
+    pub(in crate::search) fn too_late(request: &SearchRequest, began: Duration) -> Self {
         let nothing = request.control.hybrid.as_ref();
         ShardAnswer {
             found: ShardFound {
@@ -47,6 +49,7 @@ impl ShardAnswer {
             },
             aggs: None,
             memory: None,
+            began,
         }
     }
 }

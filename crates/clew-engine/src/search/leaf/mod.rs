@@ -15,7 +15,7 @@ use crate::node::engine::Inner;
 use crate::search::fetch::collected_bytes;
 use crate::search::knn::ViewKnn;
 use crate::search::pinned::{PinnedShard, slice_of};
-use crate::search::request::{IndexPart, SearchRequest};
+use crate::search::request::{IndexPart, ProfileDetail, SearchRequest};
 
 mod aggs;
 mod answer;
@@ -80,7 +80,7 @@ impl Inner {
         let knn = ViewKnn {
             view: &target.view,
             ef_search: target.index.settings().ef_search,
-            profiles: request.profile.then(RefCell::default),
+            profiles: (request.profile == ProfileDetail::Everything).then(RefCell::default),
         };
         let part = request.parts.get(&target.index.uuid);
         let searcher = AggSearcher {
@@ -138,6 +138,10 @@ impl Inner {
             },
             aggs: partial,
             memory,
+            began: match request.profile {
+                ProfileDetail::Nothing => now,
+                _ => self.clock.since_epoch().saturating_sub(took),
+            },
         })
     }
 

@@ -9,7 +9,9 @@ use super::profile::{knn_profile, shard_profile};
 use crate::base::error::EngineError;
 use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
-use crate::search::request::{KnnProfile, SearchRequest, ShardFailure, ShardProfile};
+use crate::search::request::{
+    KnnProfile, ProfileDetail, SearchRequest, ShardFailure, ShardProfile,
+};
 
 /// What the shards that answered found.
 #[derive(Default)]
@@ -45,7 +47,7 @@ impl<'t> Gathered<'t> {
                     });
                 }
                 Ok(answer) => {
-                    if request.profile {
+                    if request.profile != ProfileDetail::Nothing {
                         all.shard_profiles.push(shard_profile(target, &answer));
                     }
                     all.memory.extend(answer.memory);

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::time::Duration;
 
 use clew_query::{Query, QueryError};
 use clew_search::{MergedHit, Percolations, SegmentBits};
 use tantivy::DocId;
 
 use crate::base::error::EngineError;
+use crate::base::phase::Phase;
 use crate::node::engine::Inner;
 use crate::search::fetch::{Lookup, fetch};
 use crate::search::inner;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
-use crate::search::request::{Hit, SearchRequest};
+use crate::search::request::{Hit, ProfileDetail, SearchRequest};
 use crate::search::times::{Times, unless_late, unless_stopped};
 
 /// Hits that were read.
@@ -21,6 +23,8 @@ pub(super) struct Fetched {
     pub(super) hits: Vec<Hit>,
     /// Whether there was time for all that was asked of them.
     pub(super) is_whole: bool,
+    /// When each of the shards was read, if that is asked for.
+    pub(super) phases: Vec<Option<Phase>>,
 }
 
 impl Inner {
@@ -35,12 +39,15 @@ impl Inner {
     ) -> Result<Fetched, EngineError> {
         let started = self.clock.monotonic();
         let mut hits = Vec::with_capacity(merged.len());
+        let is_timed = request.profile != ProfileDetail::Nothing;
+        let mut phases = vec![None; if is_timed { answered.len() } else { 0 }];
         let read = unless_late(&times.to_fetch, || {
             let mut named = NamedQueries::of(request, answered.len())?;
             let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
             for hit in merged {
                 unless_stopped()?;
                 let target = answered[hit.shard];
+                let began = is_timed.then(|| self.clock.monotonic());
                 let snapshot = &target.view.snapshot;
                 let percolations = match percolations.entry(hit.shard) {
                     Entry::Occupied(known) => known.into_mut(),
@@ -55,6 +62,9 @@ impl Inner {
                     percolated: percolations.through(snapshot, place, lookup.now_ms)?,
                     ..fetch(target, &hit.hit, lookup)?
                 });
+                if let Some(began) = began {
+                    self.add_to(&mut phases[hit.shard], began);
+                }
             }
             Ok(())
         })?;
@@ -71,7 +81,21 @@ impl Inner {
             hit.index.activity.fetched(&request.groups, took);
         }
         let is_whole = read.is_some() && filled == Some(true);
-        Ok(Fetched { hits, is_whole })
+        Ok(Fetched {
+            hits,
+            is_whole,
+            phases,
+        })
+    }
+
+    /// Adds to a phase what has gone on since a moment.
+    fn add_to(&self, phase: &mut Option<Phase>, since: Duration) {
+        let took = self.clock.monotonic().saturating_sub(since);
+        let phase = phase.get_or_insert_with(|| Phase {
+            began: self.clock.since_epoch().saturating_sub(took),
+            took: Duration::ZERO,
+        });
+        phase.took += took;
     }
 
     /// Reads what is asked for from inside the hits; whether there was time for it.

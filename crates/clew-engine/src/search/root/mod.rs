@@ -107,7 +107,7 @@ impl Inner {
             let answer = unless_late(&times.to_find, || {
                 self.search_shard(&targets[place], (request, query), moment)
             });
-            answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request)))
+            answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request, now)))
         };
         let shares = Shares::of(request, &targets);
         let mut answers: Vec<Result<ShardAnswer, EngineError>> = match (targets.len(), &shares) {
@@ -157,7 +157,7 @@ impl Inner {
             aggs,
             answered,
             knn,
-            shard_profiles,
+            mut shard_profiles,
             failures,
             memory: collected,
         } = Gathered::of(request, targets, answers)?;
@@ -187,7 +187,14 @@ impl Inner {
             now_ms,
         };
         let fetched = self.fetch_all(&merged.hits, &answered, (request, lookup), times)?;
-        let Fetched { mut hits, is_whole } = fetched;
+        let Fetched {
+            mut hits,
+            is_whole,
+            phases,
+        } = fetched;
+        for (profile, phase) in shard_profiles.iter_mut().zip(phases) {
+            profile.fetch = phase;
+        }
         if let Some(hybrid) = hybrid.filter(|_| request.control.explain) {
             let asked = (request, hybrid);
             ranking::explain_hits(asked, &ranking, &answered, now_ms, &mut hits)?;

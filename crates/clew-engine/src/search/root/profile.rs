@@ -2,6 +2,7 @@
 
 use clew_aggregation::Intermediate;
 
+use crate::base::phase::Phase;
 use crate::search::knn::SegmentProfile;
 use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
@@ -12,7 +13,12 @@ pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> Shard
     ShardProfile {
         index: place.index.to_string(),
         shard: place.number,
-        took: answer.found.took,
+        query: Phase {
+            began: answer.began,
+            took: answer.found.took,
+        },
+        fetch: None,
+        total: answer.found.result.total,
         aggs: answer
             .aggs
             .as_ref()

@@ -1,0 +1,116 @@
+//! A receiver of spans, by gRPC or by plain HTTP. Messages come written, and what the receiver answers is read past.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::http::uri::PathAndQuery;
+use bytes::{Buf, BufMut, Bytes};
+use tokio::runtime::Handle;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+
+use super::config::{OtlpConfig, OtlpProtocol};
+
+const CALL: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+const PATH: &str = "/v1/traces";
+
+pub(super) enum Client {
+    Grpc { channel: Channel, runtime: Handle },
+    Http { agent: ureq::Agent, address: String },
+}
+
+impl Client {
+    /// Connects when something is sent. Within a runtime.
+    pub(super) fn of(config: &OtlpConfig) -> anyhow::Result<Self> {
+        let endpoint = config.endpoint.trim_end_matches('/');
+        let wrong = || format!("[tracing.otlp.endpoint] is [{endpoint}], which is no address");
+        Ok(match config.protocol {
+            OtlpProtocol::Grpc => Client::Grpc {
+                channel: Endpoint::from_shared(endpoint.to_string())
+                    .with_context(wrong)?
+                    .connect_lazy(),
+                runtime: Handle::current(),
+            },
+            OtlpProtocol::Http => Client::Http {
+                agent: ureq::Agent::new_with_defaults(),
+                address: match endpoint.ends_with(PATH) {
+                    true => endpoint.to_string(),
+                    false => format!("{endpoint}{PATH}"),
+                },
+            },
+        })
+    }
+
+    /// Sends a message. Blocks, for so long at most.
+    ///
+    /// # Errors
+    /// The receiver is away, refuses it or takes too long.
+    pub(super) fn send(&self, message: Vec<u8>, time: Duration) -> anyhow::Result<()> {
+        match self {
+            Client::Grpc { channel, runtime } => {
+                let call = call(channel.clone(), message.into());
+                runtime.block_on(async { tokio::time::timeout(time, call).await })?
+            }
+            Client::Http { agent, address } => {
+                let request = agent
+                    .post(address)
+                    .header("content-type", "application/x-protobuf");
+                let request = request.config().timeout_global(Some(time)).build();
+                let answer = request.send(&message[..])?;
+                if !answer.status().is_success() {
+                    bail!("the receiver answers {}", answer.status());
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn call(channel: Channel, message: Bytes) -> anyhow::Result<()> {
+    let mut client = Grpc::new(channel);
+    client.ready().await?;
+    let path = PathAndQuery::from_static(CALL);
+    client.unary(Request::new(message), path, Written).await?;
+    Ok(())
+}
+
+/// Messages that are written already.
+#[derive(Clone, Copy)]
+struct Written;
+
+impl Codec for Written {
+    type Encode = Bytes;
+    type Decode = ();
+    type Encoder = Written;
+    type Decoder = Written;
+
+    fn encoder(&mut self) -> Written {
+        Written
+    }
+
+    fn decoder(&mut self) -> Written {
+        Written
+    }
+}
+
+impl Encoder for Written {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, message: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buffer.put(message);
+        Ok(())
+    }
+}
+
+impl Decoder for Written {
+    type Item = ();
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<()>, Status> {
+        buffer.advance(buffer.remaining());
+        Ok(Some(()))
+    }
+}

@@ -1,0 +1,164 @@
+//! How spans of requests are sent, and what of that OpenTelemetry's own variables say.
+
+use anyhow::bail;
+use serde::{Deserialize, Serialize};
+
+/// Spans of requests. Without an endpoint nothing is recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct TracingConfig {
+    /// Where they go.
+    pub(crate) otlp: OtlpConfig,
+    /// Share of the traces that are recorded among those that begin here, 0 to 1. Of a client's trace the client says it.
+    pub(crate) sample_ratio: f64,
+    /// What this server is called in them.
+    pub(crate) service_name: String,
+    /// Spans that may wait to be sent; more are dropped and counted.
+    pub(crate) queue_spans_max: usize,
+}
+
+/// The receiver of OpenTelemetry's protocol.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct OtlpConfig {
+    /// Its address, such as `http://127.0.0.1:4317`; empty means none.
+    pub(crate) endpoint: String,
+    /// How it is spoken to.
+    pub(crate) protocol: OtlpProtocol,
+}
+
+/// How a receiver is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum OtlpProtocol {
+    /// gRPC, on port 4317 as a rule.
+    #[default]
+    #[serde(rename = "grpc")]
+    Grpc,
+    /// Messages over HTTP, on port 4318 as a rule, at `/v1/traces` below the address.
+    #[serde(rename = "http/protobuf")]
+    Http,
+}
+
+impl Default for TracingConfig {
+    fn default() -> Self {
+        TracingConfig {
+            otlp: OtlpConfig::default(),
+            sample_ratio: 1.0,
+            service_name: "clew".to_string(),
+            queue_spans_max: 2_048,
+        }
+    }
+}
+
+impl TracingConfig {
+    /// Takes what OpenTelemetry's variables say for what nothing else says.
+    ///
+    /// # Errors
+    /// Values that cannot be.
+    pub(crate) fn with_variables(
+        mut self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Self> {
+        let usual = TracingConfig::default();
+        if self.otlp == OtlpConfig::default()
+            && let Some(endpoint) = variable("OTEL_EXPORTER_OTLP_ENDPOINT")
+        {
+            self.otlp.endpoint = endpoint;
+            self.otlp.protocol = match variable("OTEL_EXPORTER_OTLP_PROTOCOL").as_deref() {
+                None | Some("" | "grpc") => OtlpProtocol::Grpc,
+                Some("http/protobuf") => OtlpProtocol::Http,
+                Some(other) => bail!(
+                    "OTEL_EXPORTER_OTLP_PROTOCOL is [{other}], must be one of [grpc, http/protobuf]"
+                ),
+            };
+        }
+        if self.sample_ratio == usual.sample_ratio
+            && let Some(text) = variable("OTEL_TRACES_SAMPLER_ARG")
+        {
+            let ratio = text.parse();
+            self.sample_ratio = ratio.map_err(|_| {
+                anyhow::anyhow!("OTEL_TRACES_SAMPLER_ARG is [{text}], must be a number")
+            })?;
+        }
+        if self.service_name == usual.service_name
+            && let Some(name) = variable("OTEL_SERVICE_NAME")
+        {
+            self.service_name = name;
+        }
+        self.check()?;
+        Ok(self)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let ratio = self.sample_ratio;
+        if !(0.0..=1.0).contains(&ratio) {
+            bail!("[tracing.sample_ratio] is [{ratio}], must be from 0 to 1");
+        }
+        if self.queue_spans_max == 0 {
+            bail!("[tracing.queue_spans_max] is [0], must be at least [1]");
+        }
+        let endpoint = &self.otlp.endpoint;
+        if !endpoint.is_empty() && !endpoint.starts_with("http://") {
+            bail!(
+                "[tracing.otlp.endpoint] is [{endpoint}], must begin with [http://]: spans are sent \
+                 as they are; a collector on this machine can encrypt them"
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> anyhow::Result<TracingConfig> {
+        TracingConfig::default().with_variables(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_string())
+        })
+    }
+
+    #[test]
+    fn opentelemetrys_variables_hold_where_nothing_else_is_said() {
+        let config = with(&[
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318"),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+            ("OTEL_TRACES_SAMPLER_ARG", "0.25"),
+            ("OTEL_SERVICE_NAME", "search"),
+        ]);
+        let config = config.unwrap();
+        assert_eq!(config.otlp.endpoint, "http://127.0.0.1:4318");
+        assert_eq!(config.otlp.protocol, OtlpProtocol::Http);
+        assert_eq!(
+            (config.sample_ratio, &*config.service_name),
+            (0.25, "search")
+        );
+        let given = TracingConfig {
+            service_name: "mine".to_string(),
+            ..TracingConfig::default()
+        };
+        let variable = |_: &str| Some("0.5".to_string());
+        let refused = given.clone().with_variables(variable).unwrap_err();
+        assert!(
+            refused.to_string().contains("PROTOCOL is [0.5]"),
+            "{refused}"
+        );
+        let kept = given.with_variables(|_| None).unwrap();
+        assert_eq!(kept.service_name, "mine");
+        assert_eq!(with(&[]).unwrap(), TracingConfig::default());
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for variables in [
+            ("OTEL_TRACES_SAMPLER_ARG", "1.5"),
+            ("OTEL_TRACES_SAMPLER_ARG", "NaN"),
+            ("OTEL_TRACES_SAMPLER_ARG", "much"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://there:4317"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "there:4317"),
+        ] {
+            assert!(with(&[variables]).is_err(), "{variables:?}");
+        }
+    }
+}
