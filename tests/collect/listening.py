@@ -20,16 +20,35 @@ class Listening:
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
         self.told = []
+        self.changed = threading.Condition()
         for line in self.process.stderr:
             self.told.append(line)
             if self.until in line:
                 break
         else:
             raise AssertionError("".join(self.told))
-        self.ports = [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", self.told[-1])]
-        self.reader = threading.Thread(target=lambda: self.told.extend(self.process.stderr), daemon=True)
+        self.reader = threading.Thread(target=self.listen, daemon=True)
         self.reader.start()
         return self
+
+    @property
+    def ports(self):
+        """Those that were told of last."""
+        last = [line for line in self.told if self.until in line][-1]
+        return [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", last)]
+
+    def listen(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.told.append(line)
+                self.changed.notify_all()
+
+    def wait_for(self, text, times=1):
+        """Waits until so many lines with this text were told."""
+        with self.changed:
+            came = self.changed.wait_for(lambda: sum(text in line for line in self.told) >= times, TIMEOUT_SECONDS)
+        if not came:
+            raise AssertionError(f"{text} was not told: {''.join(self.told)}")
 
     def stop(self):
         """SIGTERM; returns what was told on standard error."""

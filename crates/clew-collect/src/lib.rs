@@ -63,6 +63,7 @@ mod planned;
 mod registry;
 mod sink;
 mod status;
+mod tls;
 
 pub use clew_ingest::{FailedLine, FailureCount, Times};
 pub use collector::{REPORT_FILES_MAX, World, run};
@@ -82,3 +83,4 @@ pub use sink::{
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;
+pub use tls::{ClientAuthentication, ClientTls, ServerTls, Verification};

@@ -45,6 +45,8 @@ pub struct Counters {
     pub lines_dropped: u64,
     /// Requests with events that were refused or not answered in time; their senders know.
     pub requests_refused: u64,
+    /// Handshakes of TLS that failed.
+    pub handshakes_failed: u64,
     /// Lines that were cut because they were too long.
     pub lines_truncated: u64,
     /// Files that were truncated or replaced in place and so read again from their start.

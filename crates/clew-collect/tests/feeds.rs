@@ -18,6 +18,7 @@ fn options(place: &Place) -> CollectOptions {
         parse: ParserChoice::Auto,
         line_bytes_max: 1_000,
         plan: 0,
+        tls: None,
     }];
     options
 }

@@ -191,6 +191,16 @@ impl Collector<'_> {
         }
     }
 
+    /// Brings the counters up to what the inputs' threads have counted.
+    pub(super) fn count_feeds(&mut self) {
+        if let Some(intake) = &self.intake {
+            let counts = intake.feeds.counts();
+            self.counters.lines_dropped = counts.dropped.load(Ordering::Relaxed);
+            self.counters.requests_refused = counts.refused.load(Ordering::Relaxed);
+            self.counters.handshakes_failed = counts.handshakes.count.load(Ordering::Relaxed);
+        }
+    }
+
     fn next_parcel(&mut self) -> Option<Parcel> {
         let intake = self.intake.as_mut()?;
         let taken = intake.feeds.take();
@@ -205,9 +215,6 @@ impl Collector<'_> {
         let Some(intake) = &mut self.intake else {
             return Ok(());
         };
-        let counts = intake.feeds.counts();
-        self.counters.lines_dropped = counts.dropped.load(Ordering::Relaxed);
-        self.counters.requests_refused = counts.refused.load(Ordering::Relaxed);
         self.counters.bytes_read += parcel.text.len() as u64;
         let known = &mut intake.known[parcel.feed];
         let first = known.lines;

@@ -267,6 +267,7 @@ impl<'a> Collector<'a> {
         let patterns = self.encoder.plans().map(|planned| planned.plan.patterns());
         self.counters.patterns = patterns.sum::<usize>() as u64;
         self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
+        self.count_feeds();
         self.world.progress.report(&self.counters);
         if self.world.progress.wants_figures() {
             self.world.progress.figures(self.figures());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::section::Section;
-use super::{ConfigError, Definition, processors};
+use super::{ConfigError, Definition, InputTls, processors};
 use crate::error::CollectError;
 use crate::feed::{FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
@@ -19,6 +19,8 @@ pub struct InputConfig {
     pub parse: ParserChoice,
     /// What is made of the events of this input, before the processors of all.
     pub processors: Vec<Definition>,
+    /// How connections are secured, where there are some.
+    pub tls: Option<InputTls>,
     /// Where they come from.
     pub kind: InputKind,
 }
@@ -113,6 +115,7 @@ impl HttpInput {
             parse,
             line_bytes_max: self.line_bytes_max,
             plan: 0,
+            tls: None,
         })
     }
 }
@@ -141,6 +144,7 @@ impl StdinInput {
             parse,
             line_bytes_max: self.line_bytes_max,
             plan: 0,
+            tls: None,
         }
     }
 }
@@ -158,6 +162,7 @@ impl SyslogInput {
             parse,
             line_bytes_max: self.line_bytes_max,
             plan: 0,
+            tls: None,
         })
     }
 }
@@ -267,6 +272,8 @@ impl MultilineConfig {
 const KINDS: [&str; 4] = ["file", "stdin", "syslog", "http"];
 /// The keys of every kind.
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
+/// The keys of those that are connected to.
+const LISTENING: [&str; 4] = ["type", "parse", "processors", "tls"];
 
 impl InputConfig {
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
@@ -278,20 +285,30 @@ impl InputConfig {
             })?,
         };
         let processors = processors(&mut section)?;
+        let tls = match &kind[..] {
+            "syslog" | "http" => InputTls::take(&mut section)?,
+            _ => None,
+        };
         let kind = match &kind[..] {
             "file" => InputKind::File(section.read(&COMMON, &["paths"])?),
             "stdin" => InputKind::Stdin(section.read(&COMMON, &[])?),
-            "syslog" => InputKind::Syslog(section.read(&COMMON, &["listen"])?),
-            "http" => InputKind::Http(section.read(&COMMON, &["listen"])?),
+            "syslog" => InputKind::Syslog(section.read(&LISTENING, &["listen"])?),
+            "http" => InputKind::Http(section.read(&LISTENING, &["listen"])?),
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");
                 return Err(section.wrong(Some("type"), reason));
             }
         };
+        if let (InputKind::Syslog(syslog), Some(tls)) = (&kind, &tls)
+            && !syslog.listen.starts_with("tcp://")
+        {
+            return Err(tls.wrong("secures connections only where [listen] begins with tcp://"));
+        }
         Ok(InputConfig {
             parse,
             processors,
+            tls,
             kind,
         })
     }

@@ -23,6 +23,7 @@ mod output;
 mod section;
 mod source;
 mod tables;
+mod tls;
 
 pub use import::{Imported, LeftOut, import_filebeat, import_logstash};
 pub use input::{
@@ -32,6 +33,7 @@ pub use output::{
     BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
 };
 pub use section::ConfigError;
+pub use tls::{InputTls, OutputTls};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -189,6 +191,7 @@ impl CollectConfig {
         for (plan, input) in self.inputs.iter().enumerate() {
             let list = [&input.processors[..], &self.processors[..]].concat();
             options.processors.push(list);
+            let tls = input.tls.as_ref().map(InputTls::ready).transpose()?;
             match &input.kind {
                 InputKind::File(file) => options.files.push(FileOptions {
                     plan,
@@ -200,10 +203,12 @@ impl CollectConfig {
                 }),
                 InputKind::Http(http) => options.feeds.push(FeedOptions {
                     plan,
+                    tls,
                     ..http.options(input.parse)?
                 }),
                 InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
                     plan,
+                    tls,
                     ..syslog.options(input.parse)?
                 }),
             }

@@ -9,17 +9,19 @@ use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
 use super::section::Section;
-use super::{ConfigError, Definition};
+use super::{ConfigError, Definition, OutputTls};
 use crate::sink::{
     BodyCompression, BufferOptions, BufferSink, BulkOptions, HttpOptions, Sink, SinkError, WhenFull,
 };
 use crate::stop::StopToken;
 
 /// One output: which events it takes, and where they go.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct OutputConfig {
     /// The condition under which it takes an event; without one it takes all.
     pub when: Option<Definition>,
+    /// How connections are secured, where an address begins with `https`.
+    pub tls: Option<OutputTls>,
     /// Where they go.
     pub kind: OutputKind,
 }
@@ -213,6 +215,8 @@ pub enum Compression {
 const KINDS: [&str; 5] = ["clew", "opensearch", "http", "file", "stdout"];
 /// The keys of every kind.
 const COMMON: [&str; 2] = ["type", "when"];
+/// The keys of those that connect.
+const SENDING: [&str; 3] = ["type", "when", "tls"];
 
 impl OutputConfig {
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
@@ -221,15 +225,19 @@ impl OutputConfig {
             return Err(section.wrong(None, reason));
         };
         let when = section.take_definition("when");
+        let tls = match &kind[..] {
+            "clew" | "opensearch" | "http" => OutputTls::take(&mut section)?,
+            _ => None,
+        };
         let kind = match &kind[..] {
-            "clew" => OutputKind::Bulk(section.read(&COMMON, &[])?),
+            "clew" => OutputKind::Bulk(section.read(&SENDING, &[])?),
             "opensearch" => {
-                let output: BulkOutput = section.read(&COMMON, &[])?;
+                let output: BulkOutput = section.read(&SENDING, &[])?;
                 // One that is not ours is never the one that the collector runs in.
                 let url = Some(output.url().to_owned());
                 OutputKind::Bulk(BulkOutput { url, ..output })
             }
-            "http" => OutputKind::Http(section.read(&COMMON, &["url"])?),
+            "http" => OutputKind::Http(section.read(&SENDING, &["url"])?),
             "file" => OutputKind::File(section.read(&COMMON, &["path"])?),
             "stdout" => {
                 let Nothing {} = section.read(&COMMON, &[])?;
@@ -241,7 +249,22 @@ impl OutputConfig {
                 return Err(section.wrong(Some("type"), reason));
             }
         };
-        Ok(OutputConfig { when, kind })
+        let output = OutputConfig { when, tls, kind };
+        match &output.tls {
+            Some(tls) if !output.url().starts_with("https://") => {
+                Err(tls.wrong("secures connections to [url] only if it begins with https://"))
+            }
+            _ => Ok(output),
+        }
+    }
+
+    /// Where it connects to; empty where it does not.
+    fn url(&self) -> &str {
+        match &self.kind {
+            OutputKind::Bulk(output) => output.url(),
+            OutputKind::Http(output) => &output.url,
+            OutputKind::File(_) | OutputKind::Stdout => "",
+        }
     }
 }
 

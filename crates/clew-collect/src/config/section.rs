@@ -82,6 +82,38 @@ impl<'a> Section<'a> {
         Some(self.definition(&path, written))
     }
 
+    /// Takes a key whose value is a mapping.
+    pub(super) fn take_section(&mut self, key: &str) -> Result<Option<Section<'a>>, ConfigError> {
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        let mut path = self.path.clone();
+        path.push(Part::Key(key.to_owned()));
+        Section::at(self.source, path, value).map(Some)
+    }
+
+    /// Takes a key by the name that others have for it.
+    pub(super) fn rename(&mut self, other: &str, own: &str) -> Result<(), ConfigError> {
+        if !self.members.contains_key(other) {
+            return Ok(());
+        }
+        if self.members.contains_key(own) {
+            return Err(self.wrong(
+                Some(other),
+                format!("is the same as [{own}], which is there, too"),
+            ));
+        }
+        let value = self.take(other);
+        self.members
+            .extend(value.map(|value| (own.to_owned(), value)));
+        Ok(())
+    }
+
+    /// Where it stands, for what is wrong with it later.
+    pub(super) fn place(&self) -> Definition {
+        self.definition(&self.path, Value::Null)
+    }
+
     /// All of it, for somebody else to read.
     pub(super) fn into_definition(mut self) -> Definition {
         let written = Value::Object(std::mem::take(&mut self.members));

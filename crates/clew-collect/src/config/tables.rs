@@ -15,7 +15,7 @@ impl CollectConfig {
     ///
     /// # Errors
     /// The processor whose file cannot be read.
-    pub fn read_tables(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
+    pub(super) fn read_tables(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
         let of_inputs = self.inputs.iter_mut().map(|input| &mut input.processors);
         let mut lists = of_inputs.chain([&mut self.processors]);
         lists.try_for_each(|list| list.iter_mut().try_for_each(|one| read_table(one, disk)))
@@ -68,7 +68,7 @@ mod tests {
                 "inputs: [{{paths: [/l]}}]\nprocessors:\n  - lookup: {{field: a, file: {path}}}\noutputs: [{{type: stdout}}]"
             );
             let mut config = CollectConfig::parse("c.yaml", &text, &|_| None).unwrap();
-            config.read_tables(&RealDisk).map(|()| config)
+            config.read_files(&RealDisk).map(|()| config)
         };
         let config = read(path.to_str().unwrap()).unwrap();
         let expected = serde_json::json!({"lookup": {"field": "a", "csv": "a,b\n1,2\n"}});

@@ -1,7 +1,7 @@
 //! Sockets that lines are sent to. A listener's thread accepts and starts a thread for each connection; all of them wait for
-//! their socket and for the stop together, so that at rest nothing runs.
+//! their socket and for the stop together, so that at rest nothing runs. No call on a socket waits by itself.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
@@ -10,11 +10,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::frames::{LineFrames, Separation};
+use super::secure::{SecureListener, reason};
 use super::{FeedAddress, Handed, PARCEL_BYTES, Sender};
+use crate::tls::ServerTls;
 
 /// Connections at once; the next ones are closed.
 const CONNECTIONS_MAX: u64 = 1_000;
@@ -22,19 +25,45 @@ const CONNECTIONS_MAX: u64 = 1_000;
 const DATAGRAM_BYTES_MAX: usize = 64 << 10;
 /// Reads of a connection after the stop.
 const LAST_READS_MAX: usize = 64;
-/// Reading lines needs little.
-const STACK_BYTES: usize = 256 << 10;
+/// Reading lines needs little, a handshake a little more.
+const STACK_BYTES: usize = 512 << 10;
 
 /// A bound input's thread, and its address if it has a port.
 type Started = (JoinHandle<()>, Option<SocketAddr>);
 
 /// A socket that connections come to.
-trait Listener: AsFd + Send + 'static {
-    type Stream: Read + AsFd + Send + 'static;
+pub(super) trait Listener: AsFd + Send + 'static {
+    type Stream: Connection;
 
-    /// A connection, and who made it.
+    /// A connection, which does not wait, and who made it.
     fn accept_one(&self) -> io::Result<(Self::Stream, Arc<str>)>;
 }
+
+/// Who connected.
+pub(super) trait Connection: Read + AsFd + Send + 'static {
+    /// What has to be done before lines come; waits.
+    fn open(&mut self, _sender: &Sender) -> Result<(), NotOpen> {
+        Ok(())
+    }
+}
+
+/// Why a connection will have no lines.
+#[derive(Debug)]
+pub(super) enum NotOpen {
+    /// The inputs have to end.
+    Ended,
+    Failed(String),
+}
+
+impl NotOpen {
+    pub(super) fn failed(error: io::Error) -> Self {
+        NotOpen::Failed(reason(&error))
+    }
+}
+
+impl Connection for TcpStream {}
+
+impl Connection for UnixStream {}
 
 /// A socket that datagrams come to.
 trait Datagrams: AsFd + Send + 'static {
@@ -47,6 +76,7 @@ impl Listener for TcpListener {
 
     fn accept_one(&self) -> io::Result<(TcpStream, Arc<str>)> {
         let (stream, from) = self.accept()?;
+        stream.set_nonblocking(true)?;
         Ok((stream, from.ip().to_string().into()))
     }
 }
@@ -56,6 +86,7 @@ impl Listener for UnixListener {
 
     fn accept_one(&self) -> io::Result<(UnixStream, Arc<str>)> {
         let (stream, _) = self.accept()?;
+        stream.set_nonblocking(true)?;
         Ok((stream, "".into()))
     }
 }
@@ -74,15 +105,25 @@ impl Datagrams for UnixDatagram {
 }
 
 /// Binds a socket and starts its thread.
-pub(super) fn start(address: &FeedAddress, sender: Sender) -> io::Result<Started> {
+pub(super) fn start(
+    address: &FeedAddress,
+    tls: Option<&ServerTls>,
+    sender: Sender,
+) -> io::Result<Started> {
     match address {
         FeedAddress::Stdin | FeedAddress::Http(_) => Err(io::ErrorKind::Unsupported.into()),
         FeedAddress::Tcp(address) => {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
             let bound = listener.local_addr()?;
-            let thread = spawn("collect-listen", move || accept_all(&listener, &sender))?;
-            Ok((thread, Some(bound)))
+            let accept: Box<dyn FnOnce() + Send> = match tls.map(ServerTls::config) {
+                None => Box::new(move || accept_all(&listener, &sender)),
+                Some(config) => {
+                    let listener = SecureListener { listener, config };
+                    Box::new(move || accept_all(&listener, &sender))
+                }
+            };
+            Ok((spawn("collect-listen", accept)?, Some(bound)))
         }
         FeedAddress::Unix(path) => {
             remove_socket(path)?;
@@ -121,27 +162,51 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHand
     named.stack_size(STACK_BYTES).spawn(run)
 }
 
-/// Waits until there is something to read; false when the inputs have to end.
-fn wait(socket: &impl AsFd, sender: &Sender) -> bool {
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Woken {
+    Ready,
+    /// The time is up.
+    Late,
+    /// The inputs have to end.
+    Stop,
+}
+
+/// Waits until a socket is as `flags` say, or for some time.
+pub(super) fn wait(
+    socket: &impl AsFd,
+    flags: PollFlags,
+    sender: &Sender,
+    at_most: Option<Duration>,
+) -> Woken {
+    // One that is too long is none.
+    let at_most = at_most.and_then(|time| Timespec::try_from(time).ok());
     loop {
         let mut fds = [
-            PollFd::new(socket, PollFlags::IN),
+            PollFd::new(socket, flags),
             PollFd::new(&*sender.stop, PollFlags::IN),
         ];
-        match poll(&mut fds, None) {
-            Ok(_) => return fds[1].revents().is_empty(),
+        match poll(&mut fds, at_most.as_ref()) {
+            Ok(0) => return Woken::Late,
+            Ok(_) if fds[1].revents().is_empty() => return Woken::Ready,
+            Ok(_) => return Woken::Stop,
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot wait for a socket");
-                return false;
+                return Woken::Stop;
             }
         }
     }
 }
 
+/// Waits until there is something to read; false when the inputs have to end.
+fn is_readable(socket: &impl AsFd, sender: &Sender) -> bool {
+    wait(socket, PollFlags::IN, sender, None) == Woken::Ready
+}
+
 fn accept_all(listener: &impl Listener, sender: &Sender) {
     let mut connections: Vec<JoinHandle<()>> = Vec::new();
-    while wait(listener, sender) {
+    while is_readable(listener, sender) {
         connections.retain(|connection| !connection.is_finished());
         let (stream, from) = match listener.accept_one() {
             Ok(accepted) => accepted,
@@ -167,15 +232,30 @@ fn accept_all(listener: &impl Listener, sender: &Sender) {
     }
 }
 
-fn read_all(mut stream: impl Read + AsFd, from: &Arc<str>, sender: &Sender) {
+fn read_all(mut stream: impl Connection, from: &Arc<str>, sender: &Sender) {
     sender.counts.connections.fetch_add(1, Ordering::Relaxed);
+    match stream.open(sender) {
+        Ok(()) => read_lines(stream, from, sender),
+        Err(NotOpen::Failed(reason)) => sender.handshake_failed(from, &reason),
+        Err(NotOpen::Ended) => {}
+    }
+    sender.counts.connections.fetch_sub(1, Ordering::Relaxed);
+}
+
+fn read_lines(mut stream: impl Connection, from: &Arc<str>, sender: &Sender) {
     let mut frames = LineFrames::new(Separation::Counted, sender.line_bytes_max);
     let mut buffer = vec![0; PARCEL_BYTES];
-    while wait(&stream, sender) {
+    let mut more = false;
+    // Where a buffer was filled there may be more, of which the socket does not tell.
+    while more || is_readable(&stream, sender) {
         match stream.read(&mut buffer) {
             Ok(0) => break,
-            Ok(count) => frames.push(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(count) => {
+                more = count == buffer.len();
+                frames.push(&buffer[..count]);
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => more = false,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => {
                 tracing::debug!(%error, %from, "a connection broke off");
                 break;
@@ -188,14 +268,10 @@ fn read_all(mut stream: impl Read + AsFd, from: &Arc<str>, sender: &Sender) {
     take_last(&mut stream, &mut frames, &mut buffer);
     frames.finish();
     sender.hand_over(from, &mut frames);
-    sender.counts.connections.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// At the stop, what has arrived already is taken, as far as that does not take long.
-fn take_last(stream: &mut (impl Read + AsFd), frames: &mut LineFrames, buffer: &mut [u8]) {
-    if rustix::io::ioctl_fionbio(&*stream, true).is_err() {
-        return;
-    }
+fn take_last(stream: &mut impl Read, frames: &mut LineFrames, buffer: &mut [u8]) {
     for _ in 0..LAST_READS_MAX {
         match stream.read(buffer) {
             Ok(count) if count > 0 => frames.push(&buffer[..count]),
@@ -208,7 +284,7 @@ fn receive_all(socket: &impl Datagrams, sender: &Sender) {
     let mut buffer = vec![0; DATAGRAM_BYTES_MAX];
     let mut frames = LineFrames::new(Separation::Newlines, sender.line_bytes_max);
     let mut last: Arc<str> = "".into();
-    while wait(socket, sender) {
+    while is_readable(socket, sender) {
         // All that is there goes in one parcel, as long as it comes from one sender.
         while let Ok((bytes, from)) = socket.receive(&mut buffer) {
             if from != last || frames.is_full() {

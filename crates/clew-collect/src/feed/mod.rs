@@ -9,6 +9,7 @@
 mod frames;
 mod http;
 mod listen;
+mod secure;
 mod stdin;
 
 use std::net::SocketAddr;
@@ -27,7 +28,9 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::CollectError;
 use crate::options::ParserChoice;
+use crate::tls::ServerTls;
 use frames::LineFrames;
+use secure::Failures;
 
 pub use http::HttpFeed;
 
@@ -88,6 +91,8 @@ pub struct FeedOptions {
     pub line_bytes_max: usize,
     /// Which of the run's lists of processors is for them.
     pub plan: usize,
+    /// How connections are secured; only those over TCP can be.
+    pub tls: Option<ServerTls>,
 }
 
 /// Lines or documents from one sender.
@@ -159,6 +164,7 @@ pub(crate) struct FeedCounts {
     pub(crate) connections: AtomicU64,
     /// Requests that were not taken, or not in time.
     pub(crate) refused: AtomicU64,
+    pub(crate) handshakes: Failures,
 }
 
 /// What a thread needs to hand over lines.
@@ -208,11 +214,12 @@ impl Feeds {
                 ending: feeds.ending.subscribe(),
                 wake: Arc::clone(wake),
             };
+            let tls = options.tls.as_ref();
             let started = match &options.address {
                 // Nobody can wake a thread that reads standard input: it ends with the process.
                 FeedAddress::Stdin => stdin::start(sender).map(|()| None),
-                FeedAddress::Http(feed) => http::start(feed, sender).map(Some),
-                address => listen::start(address, sender).map(Some),
+                FeedAddress::Http(feed) => http::start(feed, tls, sender).map(Some),
+                address => listen::start(address, tls, sender).map(Some),
             };
             let started = started.map(|started| {
                 let (listener, bound) = started?;
@@ -349,6 +356,11 @@ impl Sender {
 
     fn refuse_request(&self) {
         self.counts.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn handshake_failed(&self, from: &str, reason: &str) {
+        let now = self.clock.monotonic();
+        self.counts.handshakes.add(now, from, reason);
     }
 
     fn wake(&self) -> Handed {

@@ -25,6 +25,7 @@ fn start(addresses: &[&str]) -> Running {
             parse: ParserChoice::Auto,
             line_bytes_max: 1_000,
             plan: 0,
+            tls: None,
         })
         .collect();
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
@@ -115,6 +116,7 @@ fn a_socket_that_a_dead_process_left_is_bound_again_and_a_file_is_not_removed() 
         parse: ParserChoice::Auto,
         line_bytes_max: 1_000,
         plan: 0,
+        tls: None,
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
     Feeds::start(&[options(&path)], &clock(), &wake).unwrap();

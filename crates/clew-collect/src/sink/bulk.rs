@@ -14,16 +14,19 @@ use super::{Delivery, Sink, SinkError};
 use crate::event::Event;
 use crate::json::push_text;
 use crate::stop::StopToken;
+use crate::tls::ClientTls;
 
 /// How to reach the server.
 #[derive(Clone, Debug)]
 pub struct BulkOptions {
-    /// The server's root, for example `http://127.0.0.1:9200`.
+    /// The server's root, for example `https://search.example:9200`.
     pub url: String,
     /// The index or data stream to write to.
     pub index: String,
     /// The value of the `Authorization` header, if the server wants one.
     pub authorization: Option<String>,
+    /// How the connection is secured where the address begins with `https`; whom the system trusts if nothing is said.
+    pub tls: Option<ClientTls>,
     /// How bodies are sent.
     pub compression: BodyCompression,
     /// How long one exchange may take in all.
@@ -41,6 +44,7 @@ impl BulkOptions {
             url: url.trim_end_matches('/').to_owned(),
             index: index.to_owned(),
             authorization: None,
+            tls: None,
             compression: BodyCompression::None,
             timeout: Duration::from_secs(60),
             retry_first: Duration::from_millis(200),
@@ -76,6 +80,7 @@ impl BulkSink {
             url: format!("{}/_bulk", options.url.trim_end_matches('/')),
             timeout: options.timeout,
             authorization: options.authorization,
+            tls: options.tls,
             compression: options.compression.into(),
             headers: Vec::new(),
         };

@@ -9,8 +9,10 @@ use std::time::Duration;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use super::secure;
 use crate::config::Compression;
 use crate::stop::StopToken;
+use crate::tls::ClientTls;
 
 /// How often a waiting collector looks at the stop token.
 const STOP_LOOK: Duration = Duration::from_millis(20);
@@ -45,6 +47,8 @@ pub(crate) struct Address {
     pub(crate) url: String,
     pub(crate) timeout: Duration,
     pub(crate) authorization: Option<String>,
+    /// Whom to trust, where the address begins with `https`.
+    pub(crate) tls: Option<ClientTls>,
     pub(crate) compression: Compression,
     /// Besides those that every request has, or instead of them.
     pub(crate) headers: Vec<(String, String)>,
@@ -80,7 +84,7 @@ impl Courier {
                 .http_status_as_error(false)
                 .max_redirects(0)
                 .build();
-            let agent = ureq::Agent::new_with_config(config);
+            let agent = secure::agent(config, address.tls.as_ref());
             let mut packed = Vec::new();
             for body in bodies_in {
                 let exchange = post(&agent, &address, &body, &mut packed);

@@ -12,6 +12,7 @@ use super::{Delivery, Sink, SinkError};
 use crate::config::Compression;
 use crate::event::Event;
 use crate::stop::StopToken;
+use crate::tls::ClientTls;
 
 /// How to reach the server.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct HttpOptions {
     pub headers: Vec<(String, String)>,
     /// The value of the `Authorization` header, if the server wants one.
     pub authorization: Option<String>,
+    /// How the connection is secured where the address begins with `https`; whom the system trusts if nothing is said.
+    pub tls: Option<ClientTls>,
     /// How bodies are sent.
     pub compression: Compression,
     /// How long one exchange may take in all.
@@ -39,6 +42,7 @@ impl HttpOptions {
             url: url.to_owned(),
             headers: Vec::new(),
             authorization: None,
+            tls: None,
             compression: Compression::None,
             timeout: Duration::from_secs(60),
             retry_first: Duration::from_millis(200),
@@ -67,6 +71,7 @@ impl HttpSink {
             url: options.url,
             timeout: options.timeout,
             authorization: options.authorization,
+            tls: options.tls,
             compression: options.compression,
             headers: options.headers,
         };

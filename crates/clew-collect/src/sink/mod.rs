@@ -11,6 +11,7 @@ mod file;
 mod http;
 mod lines;
 mod posting;
+mod secure;
 
 pub use all::AllSinks;
 pub use buffer::{BufferCounts, BufferOptions, BufferSink, WhenFull};

@@ -11,6 +11,7 @@ use super::courier::{Address, Courier, Exchange, Reply};
 use super::{Delivery, Rejection, SinkError};
 use crate::event::Event;
 use crate::stop::StopToken;
+use crate::tls::ClientTls;
 
 /// What is sent, and what is answered.
 pub(super) trait Protocol {
@@ -65,10 +66,15 @@ impl Posting {
         pauses: Pauses,
         stop: StopToken,
     ) -> Result<Self, SinkError> {
+        let mut address = address;
+        let unusable = |reason| SinkError::Unusable { reason };
         let url = &address.url;
-        if !url.starts_with("http://") {
-            let reason = format!("{url:?} is not an http:// address");
-            return Err(SinkError::Unusable { reason });
+        if url.starts_with("https://") {
+            let tls = address.tls.take().map_or_else(ClientTls::of_system, Ok);
+            address.tls = Some(tls.map_err(unusable)?);
+        } else if !url.starts_with("http://") {
+            let reason = format!("{url:?} is not an http:// or https:// address");
+            return Err(unusable(reason));
         }
         let seed = url
             .bytes()

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind};
+use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind, OutputTls};
 use clew_collect::{
-    AllSinks, BulkSink, FileSink, FileSinkOptions, HttpSink, LineSink, Sink, StopToken,
+    AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink,
+    Sink, StopToken,
 };
 use clew_engine::Engine;
 use clew_platform::RealDisk;
@@ -21,7 +22,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
     let name = file.display().to_string();
     let variable = |name: &str| std::env::var(name).ok();
     let mut config = CollectConfig::parse(&name, &text, &variable)?;
-    config.read_tables(&RealDisk)?;
+    config.read_files(&RealDisk)?;
     Ok(config)
 }
 
@@ -50,6 +51,7 @@ fn sink(
     host: Option<&Host>,
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
+    let tls = output.tls.as_ref().map(OutputTls::ready).transpose()?;
     Ok(match (&output.kind, host) {
         (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
             let (engine, runtime) = (engine.clone(), runtime.clone());
@@ -57,12 +59,20 @@ fn sink(
             buffered(output.buffer.as_ref(), sink, stop)?
         }
         (OutputKind::Bulk(output), _) => {
-            let sink = BulkSink::new(output.options(super::login()?), stop.clone())
+            let options = BulkOptions {
+                tls,
+                ..output.options(super::login()?)
+            };
+            let sink = BulkSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", output.url()))?;
             buffered(output.buffer.as_ref(), sink, stop)?
         }
         (OutputKind::Http(output), _) => {
-            let sink = HttpSink::new(output.options(), stop.clone())
+            let options = HttpOptions {
+                tls,
+                ..output.options()
+            };
+            let sink = HttpSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", output.url))?;
             buffered(output.buffer.as_ref(), sink, stop)?
         }

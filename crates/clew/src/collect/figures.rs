@@ -64,7 +64,7 @@ impl Progress for Figures {
 
 /// Name, help and value of each counter that a run has once.
 #[rustfmt::skip]
-fn totals(counters: &Counters) -> [(&'static str, &'static str, u64); 8] {
+fn totals(counters: &Counters) -> [(&'static str, &'static str, u64); 9] {
     [
         ("collect_lines_read_total", "Lines, and documents that were sent, taken from inputs.", counters.lines_read),
         ("collect_bytes_read_total", "Bytes of them.", counters.bytes_read),
@@ -72,6 +72,7 @@ fn totals(counters: &Counters) -> [(&'static str, &'static str, u64); 8] {
         ("collect_lines_truncated_total", "Lines that were cut because they were too long.", counters.lines_truncated),
         ("collect_lines_dropped_total", "Lines that came as datagrams while there was no room.", counters.lines_dropped),
         ("collect_requests_refused_total", "Requests with events that were refused.", counters.requests_refused),
+        ("collect_handshakes_failed_total", "Handshakes of TLS that failed.", counters.handshakes_failed),
         ("collect_retries_total", "Sendings of events beyond their first.", counters.retries),
         ("collect_files_restarted_total", "Files that were truncated or replaced in place.", counters.files_restarted),
     ]

@@ -36,6 +36,10 @@ pub(super) fn print(report: &CollectReport) {
         let count = HumanCount(counters.events_unrouted);
         eprintln!("{count} events for which no output's condition holds were sent nowhere");
     }
+    if counters.handshakes_failed > 0 {
+        let count = HumanCount(counters.handshakes_failed);
+        eprintln!("{count} handshakes of TLS failed");
+    }
     if counters.patterns > 0 {
         eprintln!("{} patterns of lines", HumanCount(counters.patterns));
     }

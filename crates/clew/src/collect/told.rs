@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clew_collect::StopToken;
+use clew_collect::{Mode, StopToken};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::configured;
@@ -78,8 +78,10 @@ impl Told {
             tracing::warn!("there is no configuration to read again");
             return;
         };
-        match configured::read(config) {
-            Ok(_) => {
+        let read =
+            configured::read(config).and_then(|read| Ok(read.options(Mode::Follow)?.validate()?));
+        match read {
+            Ok(()) => {
                 self.0.again.store(true, Ordering::SeqCst);
                 self.current().stop();
             }

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::{
-    ConfigError, Notes, Part, beats_outputs, beats_processors, bytes, duration_ms, processor, texts,
+    ConfigError, Notes, Part, beats_outputs, beats_processors, beats_tls, bytes, duration_ms,
+    processor, texts,
 };
 
 /// Converts a whole configuration.
@@ -121,6 +122,8 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
                 .unwrap_or_else(|| "8000".to_owned());
             input.insert("type".to_owned(), "http".into());
             input.insert("listen".to_owned(), format!("{address}:{port}").into());
+            let tls = beats_tls::of_input(&mut keys, "ssl", notes);
+            input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
         }
         other => {
             let reason = format!("no input does what [{other}] does");
@@ -373,6 +376,12 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
         }
         None => notes.tell(&keys.path, "has no address to listen at"),
     }
+    let place = match kind {
+        "syslog" => "protocol.tcp.ssl",
+        _ => "ssl",
+    };
+    let tls = beats_tls::of_input(keys, place, notes);
+    input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
     if kind != "syslog" {
         input.insert("parse".to_owned(), "plain".into());
     }

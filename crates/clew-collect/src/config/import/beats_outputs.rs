@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
-use super::{Notes, object, texts};
+use super::{Notes, beats_tls, object, texts};
 
 /// Converts all outputs of a configuration.
 pub(super) fn outputs(
@@ -94,6 +94,13 @@ fn elasticsearch(
     }
     if let Some(lines) = keys.take("bulk_max_size") {
         config.insert("batch_lines_max".to_owned(), lines);
+    }
+    if let Some(tls) = beats_tls::of_output(&mut keys, notes)
+        && output["url"]
+            .as_str()
+            .is_some_and(|url| url.starts_with("https://"))
+    {
+        output["tls"] = tls;
     }
     for key in [
         "worker",

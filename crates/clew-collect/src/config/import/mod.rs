@@ -3,6 +3,7 @@
 mod beats;
 mod beats_outputs;
 mod beats_processors;
+mod beats_tls;
 mod keys;
 mod logstash;
 mod logstash_filters;
@@ -73,7 +74,7 @@ fn finished(config: &Map<String, Value>, mut left_out: Vec<LeftOut>) -> Imported
     let config = serde_yaml_ng::to_string(config).expect("a tree of texts and numbers");
     // Variables stand for themselves: whether they are set is not asked here.
     let parsed = CollectConfig::parse("", &config, &|name| Some(format!("${{{name}}}")));
-    let wrong = match parsed.map(|parsed| parsed.check()) {
+    let wrong = match parsed.map(CollectConfig::check) {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(error.to_string()),
         Err(error) => Some(format!("[{}] {}", error.place, error.reason)),
@@ -89,7 +90,9 @@ fn finished(config: &Map<String, Value>, mut left_out: Vec<LeftOut>) -> Imported
 
 impl CollectConfig {
     /// Compiles what it says, as a run would.
-    fn check(&self) -> Result<(), crate::CollectError> {
+    fn check(mut self) -> Result<(), crate::CollectError> {
+        // Certificates are where it will run.
+        self.inputs.iter_mut().for_each(|input| input.tls = None);
         let options = self.options(Mode::Once)?;
         options.validate()?;
         for list in &options.processors {

@@ -320,3 +320,32 @@ fn what_is_no_pipeline_is_told_with_its_line() {
     let deep = format!("filter {{ if {}", "!".repeat(100));
     check(&deep, "line 1: [] too much is inside each other");
 }
+
+#[test]
+fn certificates_of_a_filebeat_are_carried_over() {
+    let text = r#"
+filebeat.inputs:
+- {type: tcp, host: "127.0.0.1:9000", ssl: {certificate: c, key: k, certificate_authorities: [a], client_authentication: optional}}
+- {type: http_endpoint, ssl.enabled: false, ssl.key: k}
+- type: syslog
+  protocol.tcp: {host: "127.0.0.1:9001", ssl.certificate: c, ssl.key: k, ssl.key_passphrase: p}
+output.elasticsearch:
+  hosts: ["https://es:9200"]
+  ssl: {certificate_authorities: [a], verification_mode: strict}
+"#;
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let passphrase =
+        "line 6: [filebeat.inputs[2].protocol.tcp.ssl.key_passphrase] has no counterpart";
+    assert_eq!(told, [passphrase]);
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let expected = serde_json::json!({
+        "certificate": "c", "key": "k", "client_ca": ["a"], "client_authentication": "optional",
+    });
+    assert_eq!(config["inputs"][0]["tls"], expected);
+    assert_eq!(config["inputs"][1]["tls"], Value::Null);
+    let expected = serde_json::json!({"certificate": "c", "key": "k"});
+    assert_eq!(config["inputs"][2]["tls"], expected);
+    let expected = serde_json::json!({"ca": ["a"], "verification": "full"});
+    assert_eq!(config["outputs"][0]["tls"], expected);
+}

@@ -22,11 +22,15 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
 use super::Sender;
+use super::secure::{HANDSHAKE_MAX, late, reason};
+use crate::tls::ServerTls;
 use body::Budget;
 use service::Service;
 
@@ -38,6 +42,8 @@ const STREAMS_MAX: u32 = 100;
 const HEAD_BYTES_MAX: usize = 32 << 10;
 /// How long connections may take to end after the last answer.
 const END_MAX: Duration = Duration::from_secs(2);
+/// What a client that secures its connection may choose from.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// Threads that uncompress and take bodies apart.
 const THREADS_MAX: usize = 2;
 
@@ -57,6 +63,7 @@ pub struct HttpFeed {
 /// Binds the address and starts the thread that serves it.
 pub(super) fn start(
     feed: &HttpFeed,
+    tls: Option<&ServerTls>,
     sender: Sender,
 ) -> io::Result<(JoinHandle<()>, Option<SocketAddr>)> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -76,8 +83,9 @@ pub(super) fn start(
         budget: Arc::new(Budget::new(BODIES_BYTES_MAX)),
         sender,
     });
+    let tls = tls.map(|tls| TlsAcceptor::from(tls.config_for(&PROTOCOLS)));
     let serve = move || {
-        runtime.block_on(serve(listener, &service));
+        runtime.block_on(serve(listener, tls, &service));
         runtime.shutdown_timeout(END_MAX);
     };
     let thread = std::thread::Builder::new()
@@ -87,7 +95,7 @@ pub(super) fn start(
 }
 
 /// Serves until the inputs have to end, and then until what was asked before is answered.
-async fn serve(listener: TcpListener, service: &Arc<Service>) {
+async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, service: &Arc<Service>) {
     let mut ending = service.sender.ending.clone();
     let places = Arc::new(Semaphore::new(service.feed.connections_max));
     let connections = GracefulShutdown::new();
@@ -104,6 +112,7 @@ async fn serve(listener: TcpListener, service: &Arc<Service>) {
         .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).unwrap_or(u32::MAX))
         .keep_alive_interval(service.feed.timeout)
         .keep_alive_timeout(service.feed.timeout);
+    let server = Arc::new(server);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -123,11 +132,19 @@ async fn serve(listener: TcpListener, service: &Arc<Service>) {
             tracing::warn!(%from, "too many connections, one was closed");
             continue;
         };
-        let connection = connection(&server, stream, from, service);
-        let connection = connections.watch(connection);
+        // Small answers must not wait for the client's acknowledgement.
+        let _ = stream.set_nodelay(true);
+        let peer = Peer {
+            from: from.ip().to_string().into(),
+            server: Arc::clone(&server),
+            service: Arc::clone(service),
+            watcher: connections.watcher(),
+        };
+        let (tls, ending) = (tls.clone(), ending.clone());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, %from, "a connection broke off");
+            match tls {
+                None => peer.serve(stream).await,
+                Some(tls) => peer.serve_secured(tls, stream, ending).await,
             }
             drop(place);
         });
@@ -143,27 +160,46 @@ async fn serve(listener: TcpListener, service: &Arc<Service>) {
     }
 }
 
-/// One connection, of HTTP/1.1 or, as gRPC wants it, of HTTP/2.
-fn connection(
-    server: &auto::Builder<TokioExecutor>,
-    stream: TcpStream,
-    from: SocketAddr,
-    service: &Arc<Service>,
-) -> impl hyper_util::server::graceful::GracefulConnection<
-    Error = Box<dyn std::error::Error + Send + Sync>,
-> + Send
-+ 'static {
-    // Small answers must not wait for the client's acknowledgement.
-    let _ = stream.set_nodelay(true);
-    let from: Arc<str> = from.ip().to_string().into();
-    let service = Arc::clone(service);
-    let answer = service_fn(move |request| {
-        let (service, from) = (Arc::clone(&service), Arc::clone(&from));
-        async move { Ok::<_, std::convert::Infallible>(service.answer(request, from).await) }
-    });
-    server
-        .serve_connection(TokioIo::new(stream), answer)
-        .into_owned()
+/// Who connected, and what is done for it.
+struct Peer {
+    from: Arc<str>,
+    server: Arc<auto::Builder<TokioExecutor>>,
+    service: Arc<Service>,
+    watcher: Watcher,
+}
+
+impl Peer {
+    /// Serves after a handshake, which must end in time and before the inputs do.
+    async fn serve_secured(
+        self,
+        tls: TlsAcceptor,
+        stream: TcpStream,
+        mut ending: watch::Receiver<bool>,
+    ) {
+        let accepted = tokio::select! {
+            accepted = tokio::time::timeout(HANDSHAKE_MAX, tls.accept(stream)) => accepted,
+            _ = ending.wait_for(|ending| *ending) => return,
+        };
+        let failed = match accepted {
+            Ok(Ok(stream)) => return self.serve(stream).await,
+            Ok(Err(error)) => reason(&error),
+            Err(_) => late(),
+        };
+        self.service.sender.handshake_failed(&self.from, &failed);
+    }
+
+    /// Serves a connection, of HTTP/1.1 or, as gRPC wants it, of HTTP/2.
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+        let (service, from) = (self.service, Arc::clone(&self.from));
+        let answer = service_fn(move |request| {
+            let (service, from) = (Arc::clone(&service), Arc::clone(&from));
+            async move { Ok::<_, std::convert::Infallible>(service.answer(request, from).await) }
+        });
+        let connection = self.server.serve_connection(TokioIo::new(stream), answer);
+        if let Err(error) = self.watcher.watch(connection.into_owned()).await {
+            tracing::debug!(%error, from = &*self.from, "a connection broke off");
+        }
+    }
 }
 
 #[cfg(test)]

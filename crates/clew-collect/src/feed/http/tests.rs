@@ -23,6 +23,7 @@ fn start(timeout: Duration, connections_max: usize) -> Feeds {
         parse: ParserChoice::Auto,
         line_bytes_max: 1_000,
         plan: 0,
+        tls: None,
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
     Feeds::start(&[options], &(Arc::new(RealClock::new()) as _), &wake).unwrap()

@@ -1,0 +1,177 @@
+//! The side of TLS that connects.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clew_platform::Disk;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use serde::{Deserialize, Serialize};
+
+use super::pem::{at, authorities, identity};
+use super::provider;
+
+/// What has to be right about a server's certificate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verification {
+    /// An authority that is trusted has signed it, it has not expired, and it is of the name that is connected to.
+    #[default]
+    Full,
+    /// As full, but it may be of another name.
+    Certificate,
+    /// Nothing: whoever answers is sent to.
+    None,
+}
+
+/// Which servers are trusted, and what is shown to them. Clones share one state.
+#[derive(Clone, Debug)]
+pub struct ClientTls(Arc<ClientConfig>);
+
+/// Where both are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientTlsFiles<'a> {
+    /// The authorities that are trusted; those of the system if there are none.
+    pub(crate) ca: &'a [PathBuf],
+    /// A certificate and its key.
+    pub(crate) identity: Option<(&'a Path, &'a Path)>,
+    pub(crate) verification: Verification,
+}
+
+impl ClientTls {
+    /// Trusts whom the system trusts, and shows nothing.
+    ///
+    /// # Errors
+    /// That the system trusts nobody, with the reason.
+    pub(crate) fn of_system() -> Result<Self, String> {
+        let config = builder(Arc::new(system()?), Verification::Full)?.with_no_client_auth();
+        Ok(ClientTls(Arc::new(config)))
+    }
+
+    /// Reads the files; the error names the key and the file that is wrong.
+    pub(crate) fn read(disk: &dyn Disk, files: ClientTlsFiles<'_>) -> Result<Self, String> {
+        let roots = match (files.verification, files.ca) {
+            // Nobody is trusted more than others.
+            (Verification::None, _) => RootCertStore::empty(),
+            (_, []) => system()?,
+            (_, ca) => authorities(disk, "ca", ca)?,
+        };
+        let builder = builder(Arc::new(roots), files.verification)?;
+        let config = match files.identity {
+            None => builder.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let (chain, read) = identity(disk, certificate, key)?;
+                builder
+                    .with_client_auth_cert(chain, read)
+                    .map_err(|error| {
+                        let reason = format!("does not fit [key] {}: {error}", key.display());
+                        at("certificate", certificate, &reason)
+                    })?
+            }
+        };
+        Ok(ClientTls(Arc::new(config)))
+    }
+
+    pub(crate) fn config(&self) -> Arc<ClientConfig> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// The name that a server's certificate has to be of: a name, or an address, which may stand in brackets.
+pub(crate) fn hostname(host: &str) -> Result<ServerName<'static>, String> {
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let name = ServerName::try_from(bare.unwrap_or(host).to_owned());
+    name.map_err(|_| format!("[{host}] is no name that a certificate can be of"))
+}
+
+type Builder = rustls::ConfigBuilder<ClientConfig, rustls::client::WantsClientCert>;
+
+fn builder(roots: Arc<RootCertStore>, verification: Verification) -> Result<Builder, String> {
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    Ok(match verification {
+        Verification::Full => builder.with_root_certificates(roots),
+        lenient => {
+            let verifier = Lenient {
+                roots: (lenient == Verification::Certificate).then_some(roots),
+                algorithms: provider().signature_verification_algorithms,
+            };
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(verifier))
+        }
+    })
+}
+
+/// The authorities that the system trusts.
+fn system() -> Result<RootCertStore, String> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut store = RootCertStore::empty();
+    // What is no certificate of an authority any more is nobody's.
+    store.add_parsable_certificates(found.certs);
+    match store.is_empty() {
+        false => Ok(store),
+        true => {
+            let reasons: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
+            Err(format!(
+                "the system has no authorities that it trusts, they have to be named by [ca]: {}",
+                reasons.join(", ")
+            ))
+        }
+    }
+}
+
+/// Asks for less than the whole: never for the name, and for an authority only if there are some. That the server has the
+/// key of the certificate that it shows is asked for in any case.
+#[derive(Debug)]
+struct Lenient {
+    roots: Option<Arc<RootCertStore>>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ServerCertVerifier for Lenient {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if let Some(roots) = &self.roots {
+            let certificate = ParsedCertificate::try_from(certificate)?;
+            let all = self.algorithms.all;
+            verify_server_cert_signed_by_trust_anchor(&certificate, roots, between, now, all)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
