@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::authentication::{self, Credential};
 use super::section::Section;
 use super::{ConfigError, Definition, InputTls, processors};
 use crate::error::CollectError;
-use crate::feed::{FeedAddress, FeedOptions, HttpFeed};
+use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
 use crate::options::{FileOptions, ParserChoice, StartAt};
 
@@ -21,6 +22,8 @@ pub struct InputConfig {
     pub processors: Vec<Definition>,
     /// How connections are secured, where there are some.
     pub tls: Option<InputTls>,
+    /// Who may send, where senders are asked who they are; anybody if there are none.
+    pub(super) authentication: Vec<Credential>,
     /// Where they come from.
     pub kind: InputKind,
 }
@@ -89,7 +92,11 @@ impl HttpInput {
     ///
     /// # Errors
     /// What is wrong with `listen` or a limit.
-    pub fn options(&self, parse: ParserChoice) -> Result<FeedOptions, CollectError> {
+    pub fn options(
+        &self,
+        parse: ParserChoice,
+        credentials: Credentials,
+    ) -> Result<FeedOptions, CollectError> {
         let refuse = |option, reason: String| CollectError::Option { option, reason };
         let address = self.listen.parse().map_err(|_| {
             let reason = format!("is [{}], and not ADDRESS:PORT", self.listen);
@@ -111,6 +118,7 @@ impl HttpInput {
                 body_bytes_max: self.body_bytes_max,
                 connections_max: self.connections_max,
                 timeout: Duration::from_millis(self.timeout_ms),
+                credentials,
             }),
             parse,
             line_bytes_max: self.line_bytes_max,
@@ -274,8 +282,16 @@ const KINDS: [&str; 4] = ["file", "stdin", "syslog", "http"];
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
 /// The keys of those that are connected to.
 const LISTENING: [&str; 4] = ["type", "parse", "processors", "tls"];
+/// The keys of those that ask who connects.
+const ASKING: [&str; 5] = ["type", "parse", "processors", "tls", "authentication"];
 
 impl InputConfig {
+    /// Leaves out what rests on files of the machine that it is for.
+    pub(super) fn forget_files(&mut self) {
+        self.tls = None;
+        self.authentication.clear();
+    }
+
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
         let kind = section.take_text("type")?.unwrap_or_else(|| "file".into());
         let parse = match section.take_text("parse")? {
@@ -289,11 +305,15 @@ impl InputConfig {
             "syslog" | "http" => InputTls::take(&mut section)?,
             _ => None,
         };
+        let authentication = match &kind[..] {
+            "http" => authentication::take(&mut section)?,
+            _ => Vec::new(),
+        };
         let kind = match &kind[..] {
             "file" => InputKind::File(section.read(&COMMON, &["paths"])?),
             "stdin" => InputKind::Stdin(section.read(&COMMON, &[])?),
             "syslog" => InputKind::Syslog(section.read(&LISTENING, &["listen"])?),
-            "http" => InputKind::Http(section.read(&LISTENING, &["listen"])?),
+            "http" => InputKind::Http(section.read(&ASKING, &["listen"])?),
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");
@@ -309,6 +329,7 @@ impl InputConfig {
             parse,
             processors,
             tls,
+            authentication,
             kind,
         })
     }

@@ -17,6 +17,7 @@
 //! What is wrong with a file is told with its line and the full name of the key; an unknown key with the nearest that is
 //! known. Nothing here opens a file: the text and the variables are handed in.
 
+mod authentication;
 mod import;
 mod input;
 mod output;
@@ -191,6 +192,7 @@ impl CollectConfig {
         for (plan, input) in self.inputs.iter().enumerate() {
             let list = [&input.processors[..], &self.processors[..]].concat();
             options.processors.push(list);
+            let credentials = authentication::credentials(&input.authentication)?;
             let tls = input.tls.as_ref().map(InputTls::ready).transpose()?;
             match &input.kind {
                 InputKind::File(file) => options.files.push(FileOptions {
@@ -204,7 +206,7 @@ impl CollectConfig {
                 InputKind::Http(http) => options.feeds.push(FeedOptions {
                     plan,
                     tls,
-                    ..http.options(input.parse)?
+                    ..http.options(input.parse, credentials)?
                 }),
                 InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
                     plan,

@@ -149,7 +149,9 @@ fn filled(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Value
 
 fn scalar(text: &str) -> Value {
     match serde_yaml_ng::from_str(text) {
-        Ok(read @ (Value::Bool(_) | Value::Number(_))) => read,
+        Ok(read @ Value::Bool(_)) => read,
+        // Whole numbers in another spelling are more likely secrets or names.
+        Ok(Value::Number(read)) if read.is_f64() || read.to_string() == text => Value::Number(read),
         _ => Value::String(text.to_owned()),
     }
 }

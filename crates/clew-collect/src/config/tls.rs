@@ -199,12 +199,17 @@ fn not_read() -> CollectError {
 }
 
 impl CollectConfig {
-    /// Reads the files that it names beside the inputs' own: tables, certificates and keys.
+    /// Reads the files that it names beside the inputs' own: tables, secrets, certificates and keys.
     ///
     /// # Errors
     /// The place whose file cannot be read, or is not what it has to be.
     pub fn read_files(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
         self.read_tables(disk)?;
+        let mut credentials = self
+            .inputs
+            .iter_mut()
+            .flat_map(|input| &mut input.authentication);
+        credentials.try_for_each(|credential| credential.read_file(disk))?;
         let mut inputs = self
             .inputs
             .iter_mut()

@@ -32,7 +32,8 @@ use crate::tls::ServerTls;
 use frames::LineFrames;
 use secure::Failures;
 
-pub use http::HttpFeed;
+pub(crate) use http::Scheme;
+pub use http::{Credentials, HttpFeed};
 
 /// Parcels that wait for the collector; together they have a few megabytes.
 const PARCELS_MAX: usize = 64;
@@ -93,6 +94,27 @@ pub struct FeedOptions {
     pub plan: usize,
     /// How connections are secured; only those over TCP can be.
     pub tls: Option<ServerTls>,
+}
+
+impl FeedOptions {
+    /// Tells of a listener that anybody can reach and nothing protects.
+    fn warn_of_openness(&self, bound: Option<SocketAddr>) {
+        let asks = match &self.address {
+            FeedAddress::Http(feed) => !feed.credentials.are_none(),
+            // What comes in datagrams cannot be protected here.
+            FeedAddress::Tcp(_) => false,
+            _ => return,
+        };
+        if let Some(address) = bound.filter(|bound| !bound.ip().is_loopback())
+            && !asks
+            && self.tls.is_none()
+        {
+            tracing::warn!(
+                %address,
+                "an input listens beyond this machine with neither TLS nor authentication"
+            );
+        }
+    }
 }
 
 /// Lines or documents from one sender.
@@ -226,6 +248,7 @@ impl Feeds {
                 feeds.listeners.push(listener);
                 bound
             });
+            options.warn_of_openness(started.as_ref().ok().copied().flatten());
             feeds
                 .addresses
                 .push(started.map_err(|source| CollectError::Io {

@@ -12,7 +12,7 @@ mod logstash_syntax;
 use serde_json::{Map, Value};
 
 use super::source::{Part, Source, written};
-use super::{CollectConfig, ConfigError};
+use super::{CollectConfig, ConfigError, InputConfig};
 use crate::options::Mode;
 
 /// What a configuration became.
@@ -91,8 +91,8 @@ fn finished(config: &Map<String, Value>, mut left_out: Vec<LeftOut>) -> Imported
 impl CollectConfig {
     /// Compiles what it says, as a run would.
     fn check(mut self) -> Result<(), crate::CollectError> {
-        // Certificates are where it will run.
-        self.inputs.iter_mut().for_each(|input| input.tls = None);
+        // Certificates and secrets are where it will run.
+        self.inputs.iter_mut().for_each(InputConfig::forget_files);
         let options = self.options(Mode::Once)?;
         options.validate()?;
         for list in &options.processors {

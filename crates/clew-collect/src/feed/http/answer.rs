@@ -15,6 +15,8 @@ pub(super) enum Refused {
     Invalid(String),
     /// A body is larger than is taken.
     TooLarge { bytes_max: usize },
+    /// It shows no credential that is let in.
+    Unauthorized,
     /// It did not come in time.
     Late,
     /// A compression that is not known.
@@ -33,6 +35,7 @@ impl Refused {
         match self {
             Refused::Invalid(_) => StatusCode::BAD_REQUEST,
             Refused::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Refused::Unauthorized => StatusCode::UNAUTHORIZED,
             Refused::Late => StatusCode::REQUEST_TIMEOUT,
             Refused::Encoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Refused::Full => StatusCode::TOO_MANY_REQUESTS,
@@ -45,6 +48,9 @@ impl Refused {
             Refused::Invalid(reason) => reason.clone(),
             Refused::TooLarge { bytes_max } => {
                 format!("the body has more than {bytes_max} bytes, as it is or uncompressed")
+            }
+            Refused::Unauthorized => {
+                "who sends has to say who it is, and is not known by what it said".to_owned()
             }
             Refused::Late => "the request did not come in time".to_owned(),
             Refused::Encoding(name) => {

@@ -7,6 +7,7 @@
 mod answer;
 mod body;
 mod bulk;
+mod credentials;
 mod documents;
 mod elastic;
 mod grpc;
@@ -34,6 +35,9 @@ use crate::tls::ServerTls;
 use body::Budget;
 use service::Service;
 
+pub use credentials::Credentials;
+pub(crate) use credentials::Scheme;
+
 /// Bytes of all bodies at once, and of what was made of them.
 const BODIES_BYTES_MAX: usize = 128 << 20;
 /// Requests at once in one connection.
@@ -58,6 +62,8 @@ pub struct HttpFeed {
     pub connections_max: usize,
     /// How long a request may take to come, and then to be delivered.
     pub timeout: Duration,
+    /// Who may post.
+    pub credentials: Credentials,
 }
 
 /// Binds the address and starts the thread that serves it.

@@ -63,7 +63,16 @@ impl Service {
         from: Arc<str>,
     ) -> Response<AnswerBody> {
         let (parts, body) = request.into_parts();
-        let Some(shape) = shape(&parts.method, parts.uri.path(), &parts.headers) else {
+        let shape = shape(&parts.method, parts.uri.path(), &parts.headers);
+        if !self.feed.credentials.admit(&parts.headers) {
+            self.sender.refuse_request();
+            // What is asked beside posting is what clients of Elasticsearch ask.
+            let shape = shape.unwrap_or(Shape::Bulk(None));
+            let mut response = refusal(&shape, &Refused::Unauthorized);
+            self.feed.credentials.ask(&mut response);
+            return response;
+        }
+        let Some(shape) = shape else {
             let told = elastic::answer(&parts.method, parts.uri.path());
             return told.unwrap_or_else(|| {
                 let reason = "events are posted, see the documentation of the collector";
@@ -225,7 +234,12 @@ fn refusal(shape: &Shape, refused: &Refused) -> Response<AnswerBody> {
             json(status, &json!({"error": reason, "status": status.as_u16()}))
         }
         Shape::Bulk(_) => {
-            let error = json!({"type": "refused", "reason": reason});
+            let kind = match refused {
+                Refused::Unauthorized => "security_exception",
+                _ => "refused",
+            };
+            let cause = json!([{"type": kind, "reason": reason}]);
+            let error = json!({"root_cause": cause, "type": kind, "reason": reason});
             json(status, &json!({"error": error, "status": status.as_u16()}))
         }
         Shape::Otlp(Form::Protobuf) => {

@@ -12,11 +12,16 @@ use crate::feed::{Ended, FeedAddress, FeedOptions, Feeds, PARCELS_MAX, Parcel};
 use crate::options::ParserChoice;
 
 fn start(timeout: Duration, connections_max: usize) -> Feeds {
+    start_with((timeout, connections_max), Credentials::default())
+}
+
+fn start_with((timeout, connections_max): (Duration, usize), credentials: Credentials) -> Feeds {
     let feed = HttpFeed {
         address: "127.0.0.1:0".parse().unwrap(),
         body_bytes_max: 1_000,
         connections_max,
         timeout,
+        credentials,
     };
     let options = FeedOptions {
         address: FeedAddress::Http(feed),
@@ -151,4 +156,53 @@ fn at_the_end_what_was_asked_is_still_answered_and_nothing_more_is_taken() {
     while !matches!(feeds.last(), Err(Ended)) {}
     let address = feeds.addresses[0].unwrap();
     assert!(TcpStream::connect(address).is_err());
+}
+
+/// The head of the answer to a request that may show a credential.
+fn asked(address: SocketAddr, path: &str, authorization: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n{authorization}\r\n{{}}"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let head = head(&mut reader);
+    let mut body = String::new();
+    reader.read_to_string(&mut body).unwrap();
+    (head, body)
+}
+
+#[test]
+fn who_shows_no_credential_is_told_so_in_the_words_of_its_protocol() {
+    let feeds = start_with(
+        (LONG, 10),
+        Credentials::new(&[(Scheme::Bearer, "secret".to_owned())]),
+    );
+    let address = feeds.addresses[0].unwrap();
+    let (head, body) = asked(address, "/_bulk", "");
+    assert!(head.starts_with("http/1.1 401"), "{head}");
+    assert!(
+        head.contains("www-authenticate: bearer realm=\"clew\"\r\n"),
+        "{head}"
+    );
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["status"], 401);
+    assert_eq!(body["error"]["type"], "security_exception");
+    assert_eq!(body["error"]["root_cause"][0]["type"], "security_exception");
+    let (head, body) = asked(address, "/v1/logs", "Content-Type: application/json\r\n");
+    assert!(head.starts_with("http/1.1 401"), "{head}");
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["code"], 16);
+    for wrong in ["Bearer secre", "Basic secret"] {
+        let (head, _) = asked(address, "/", &format!("Authorization: {wrong}\r\n"));
+        assert!(head.starts_with("http/1.1 401"), "{wrong}: {head}");
+    }
+    let counts = feeds.counts();
+    assert_eq!(counts.refused.load(std::sync::atomic::Ordering::Relaxed), 4);
+    let answer =
+        std::thread::spawn(move || asked(address, "/", "Authorization: Bearer secret\r\n"));
+    next(&feeds).receipt.unwrap().send(()).unwrap();
+    let (head, _) = answer.join().unwrap();
+    assert!(head.starts_with("http/1.1 200"), "{head}");
 }

@@ -9,7 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustls::{ClientConnection, StreamOwned};
 
 use super::*;
-use crate::feed::{FeedAddress, FeedOptions, Feeds, HttpFeed};
+use crate::feed::{Credentials, FeedAddress, FeedOptions, Feeds, HttpFeed};
 use crate::options::ParserChoice;
 use crate::tls::tests::{Authority, OVER, TO_COME};
 use crate::tls::{ClientAuthentication, ClientTls, ServerTls, Verification, hostname};
@@ -42,6 +42,7 @@ fn http() -> FeedAddress {
         body_bytes_max: 1_000,
         connections_max: 10,
         timeout: LONG,
+        credentials: Credentials::default(),
     })
 }
 

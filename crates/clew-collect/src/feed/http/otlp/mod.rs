@@ -20,6 +20,7 @@ pub(super) enum Form {
 const INVALID_ARGUMENT: i32 = 3;
 const RESOURCE_EXHAUSTED: i32 = 8;
 const UNAVAILABLE: i32 = 14;
+const UNAUTHENTICATED: i32 = 16;
 
 /// Takes a request apart.
 pub(super) fn read(body: &[u8], form: Form, documents: &mut Documents) -> Result<(), Refused> {
@@ -44,6 +45,7 @@ pub(super) fn read(body: &[u8], form: Form, documents: &mut Documents) -> Result
 pub(super) fn status(refused: &Refused) -> (i32, Vec<u8>) {
     let code = match refused {
         Refused::Full => RESOURCE_EXHAUSTED,
+        Refused::Unauthorized => UNAUTHENTICATED,
         Refused::NotDelivered | Refused::Late => UNAVAILABLE,
         Refused::Invalid(_) | Refused::TooLarge { .. } | Refused::Encoding(_) => INVALID_ARGUMENT,
     };
