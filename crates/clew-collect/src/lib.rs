@@ -70,7 +70,7 @@ pub use collector::{REPORT_FILES_MAX, World, run};
 pub use error::{CollectError, ErrorKind};
 pub use event::{EpochMillis, Event, OutputSet};
 pub use explain::{Explained, ExplainedEvent, Explainer};
-pub use feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
+pub use feed::{Credentials, FeedAddress, FeedOptions, HttpFeed, JournalFeed};
 pub use figures::{FileLag, RunFigures, StageTimes};
 pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};

@@ -1,5 +1,6 @@
 //! What a run is asked to do. Everything with a limit has it here, in units its name says.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Definition;
 use crate::error::CollectError;
 use crate::event::OutputSet;
-use crate::feed::FeedOptions;
+use crate::feed::{FeedAddress, FeedOptions};
 use crate::input::{Encoding, Multiline, Wrapping};
 use crate::parse::ParserName;
 
@@ -168,6 +169,14 @@ impl CollectOptions {
             return refuse("files", "names nothing to read");
         }
         self.files.iter().try_for_each(FileOptions::validate)?;
+        let mut journals = HashSet::new();
+        let mut is_new = |feed: &FeedOptions| match &feed.address {
+            FeedAddress::Journal(journal) => journals.insert(journal.id.clone()),
+            _ => true,
+        };
+        if !self.feeds.iter().all(&mut is_new) {
+            return refuse("id", "is the same for two inputs of journals");
+        }
         let mut limits = self.feeds.iter().map(|feed| feed.line_bytes_max);
         if !limits.all(|bytes| LINE_BYTES.contains(&bytes)) {
             return refuse("line_bytes_max", "is not in 64 B..=16 MiB");

@@ -1,5 +1,6 @@
 //! Lines that are sent to the collector: taken from the queue into batches, delivered, and at the stop taken to the last one.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,6 +30,8 @@ pub(super) struct Intake {
     /// Those who wait until what is in the batch, or was, is delivered. Dropped before the inputs, whose threads end when
     /// nobody waits for an answer any more.
     receipts: Vec<oneshot::Sender<()>>,
+    /// Behind what inputs begin the next time, once what is in the batch is delivered.
+    cursors: BTreeMap<String, String>,
     feeds: Feeds,
     known: Vec<Known>,
     /// Every input has come to its end.
@@ -50,6 +53,7 @@ impl Intake {
     /// Starts the inputs; nothing if there are none.
     pub(super) fn start(
         options: &[FeedOptions],
+        cursors: &BTreeMap<String, String>,
         (host, clock): (&str, &Arc<dyn Clock>),
         wake: &Arc<OwnedFd>,
     ) -> Result<Option<Intake>, CollectError> {
@@ -67,8 +71,9 @@ impl Intake {
         });
         Ok(Some(Intake {
             known: known.collect(),
-            feeds: Feeds::start(options, clock, wake)?,
+            feeds: Feeds::start(options, cursors, clock, wake)?,
             receipts: Vec::new(),
+            cursors: BTreeMap::new(),
             ended: false,
         }))
     }
@@ -174,9 +179,10 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// Tells those who wait that their events are delivered.
+    /// Tells those who wait that their events are delivered, and the registry of what need not be read again.
     pub(super) fn tell_receipts(&mut self) {
         if let Some(intake) = &mut self.intake {
+            self.registry.move_cursors(&mut intake.cursors);
             for receipt in intake.receipts.drain(..) {
                 // Whoever has gone meanwhile sends again.
                 let _ = receipt.send(());
@@ -237,6 +243,12 @@ impl Collector<'_> {
         self.times.read += took.saturating_sub(elsewhere);
         if let Some(intake) = &mut self.intake {
             intake.receipts.extend(receipt);
+            if let (Some(cursor), FeedAddress::Journal(feed)) = (
+                parcel.cursor.take(),
+                &self.options.feeds[parcel.feed].address,
+            ) {
+                intake.cursors.insert(feed.id.clone(), cursor);
+            }
         }
         Ok(())
     }

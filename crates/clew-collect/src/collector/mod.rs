@@ -156,7 +156,12 @@ impl<'a> Collector<'a> {
         })?);
         Ok(Collector {
             options,
-            intake: Intake::start(&options.feeds, (&options.host, &world.clock), &wake)?,
+            intake: Intake::start(
+                &options.feeds,
+                registry.cursors(),
+                (&options.host, &world.clock),
+                &wake,
+            )?,
             wake,
             saved_at: world.clock.monotonic(),
             save_took: Duration::ZERO,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::authentication::{self, Credential};
 use super::section::Section;
-use super::{ConfigError, Definition, InputTls, processors};
+use super::{ConfigError, Definition, InputTls, JournaldInput, processors};
 use crate::error::CollectError;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
@@ -39,6 +39,8 @@ pub enum InputKind {
     Syslog(SyslogInput),
     /// Events in the bodies of requests.
     Http(HttpInput),
+    /// The system's journal.
+    Journald(JournaldInput),
 }
 
 /// `type: stdin`.
@@ -277,7 +279,7 @@ impl MultilineConfig {
 }
 
 /// The names of the kinds.
-const KINDS: [&str; 4] = ["file", "stdin", "syslog", "http"];
+const KINDS: [&str; 5] = ["file", "stdin", "syslog", "http", "journald"];
 /// The keys of every kind.
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
 /// The keys of those that are connected to.
@@ -294,7 +296,14 @@ impl InputConfig {
 
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
         let kind = section.take_text("type")?.unwrap_or_else(|| "file".into());
-        let parse = match section.take_text("parse")? {
+        let given = section.take_text("parse")?;
+        if kind == "journald" && given.is_some() {
+            return Err(section.wrong(
+                Some("parse"),
+                "is for lines, and entries of the journal are fields already",
+            ));
+        }
+        let parse = match given {
             None => ParserChoice::Auto,
             Some(name) => name.parse().map_err(|error: crate::UnknownParser| {
                 section.wrong(Some("parse"), error.to_string())
@@ -314,6 +323,7 @@ impl InputConfig {
             "stdin" => InputKind::Stdin(section.read(&COMMON, &[])?),
             "syslog" => InputKind::Syslog(section.read(&LISTENING, &["listen"])?),
             "http" => InputKind::Http(section.read(&ASKING, &["listen"])?),
+            "journald" => InputKind::Journald(section.read(&COMMON, &[])?),
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");

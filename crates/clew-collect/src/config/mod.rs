@@ -20,6 +20,7 @@
 mod authentication;
 mod import;
 mod input;
+mod journald;
 mod output;
 mod section;
 mod source;
@@ -30,6 +31,7 @@ pub use import::{Imported, LeftOut, import_filebeat, import_logstash};
 pub use input::{
     FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
 };
+pub use journald::JournaldInput;
 pub use output::{
     BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
 };
@@ -207,6 +209,10 @@ impl CollectConfig {
                     plan,
                     tls,
                     ..http.options(input.parse, credentials)?
+                }),
+                InputKind::Journald(journald) => options.feeds.push(FeedOptions {
+                    plan,
+                    ..journald.options(mode)?
                 }),
                 InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
                     plan,

@@ -8,10 +8,13 @@
 
 mod frames;
 mod http;
+mod journal;
 mod listen;
 mod secure;
 mod stdin;
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -34,6 +37,7 @@ use secure::Failures;
 
 pub(crate) use http::Scheme;
 pub use http::{Credentials, HttpFeed};
+pub use journal::JournalFeed;
 
 /// Parcels that wait for the collector; together they have a few megabytes.
 const PARCELS_MAX: usize = 64;
@@ -57,6 +61,8 @@ pub enum FeedAddress {
     UnixDatagram(PathBuf),
     /// Events in the bodies of requests.
     Http(HttpFeed),
+    /// The system's journal.
+    Journal(JournalFeed),
 }
 
 impl FromStr for FeedAddress {
@@ -77,6 +83,20 @@ impl FromStr for FeedAddress {
             _ => Err(format!(
                 "is [{text}], and not tcp://, udp://, unix:// or unixgram://"
             )),
+        }
+    }
+}
+
+impl fmt::Display for FeedAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FeedAddress::Stdin => f.write_str("stdin"),
+            FeedAddress::Tcp(address) => write!(f, "tcp://{address}"),
+            FeedAddress::Udp(address) => write!(f, "udp://{address}"),
+            FeedAddress::Unix(path) => write!(f, "unix://{}", path.display()),
+            FeedAddress::UnixDatagram(path) => write!(f, "unixgram://{}", path.display()),
+            FeedAddress::Http(feed) => write!(f, "http://{}", feed.address),
+            FeedAddress::Journal(feed) => f.write_str(&feed.program.display().to_string()),
         }
     }
 }
@@ -130,6 +150,8 @@ pub(crate) struct Parcel {
     pub(crate) kind: ParcelKind,
     /// Told when all of it is delivered; dropped when that will not be.
     pub(crate) receipt: Option<oneshot::Sender<()>>,
+    /// Behind what its input begins the next time, once all of it is delivered.
+    pub(crate) cursor: Option<String>,
 }
 
 /// What is in a parcel.
@@ -205,9 +227,11 @@ struct Sender {
 }
 
 impl Feeds {
-    /// Binds and starts all inputs. `wake` is written to when there is something to take.
+    /// Binds and starts all inputs, those that can be read again behind their `cursors`. `wake` is written to when there is
+    /// something to take.
     pub(crate) fn start(
         options: &[FeedOptions],
+        cursors: &BTreeMap<String, String>,
         clock: &Arc<dyn Clock>,
         wake: &Arc<OwnedFd>,
     ) -> Result<Self, CollectError> {
@@ -241,6 +265,11 @@ impl Feeds {
                 // Nobody can wake a thread that reads standard input: it ends with the process.
                 FeedAddress::Stdin => stdin::start(sender).map(|()| None),
                 FeedAddress::Http(feed) => http::start(feed, tls, sender).map(Some),
+                FeedAddress::Journal(feed) => {
+                    let cursor = cursors.get(&feed.id).cloned();
+                    let started = journal::start(feed, cursor, sender);
+                    started.map(|thread| Some((thread, None)))
+                }
                 address => listen::start(address, tls, sender).map(Some),
             };
             let started = started.map(|started| {
@@ -252,8 +281,8 @@ impl Feeds {
             feeds
                 .addresses
                 .push(started.map_err(|source| CollectError::Io {
-                    action: "listen at",
-                    path: format!("{:?}", options.address).into(),
+                    action: "open the input",
+                    path: options.address.to_string().into(),
                     source,
                 })?);
         }
@@ -341,6 +370,7 @@ impl Sender {
             ends,
             kind: ParcelKind::Lines,
             receipt: None,
+            cursor: None,
         })
     }
 

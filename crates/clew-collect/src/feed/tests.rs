@@ -29,7 +29,7 @@ fn start(addresses: &[&str]) -> Running {
         })
         .collect();
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
-    let feeds = Feeds::start(&options, &clock(), &wake).unwrap();
+    let feeds = Feeds::start(&options, &BTreeMap::new(), &clock(), &wake).unwrap();
     Running { feeds, folder }
 }
 
@@ -119,10 +119,10 @@ fn a_socket_that_a_dead_process_left_is_bound_again_and_a_file_is_not_removed() 
         tls: None,
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
-    Feeds::start(&[options(&path)], &clock(), &wake).unwrap();
+    Feeds::start(&[options(&path)], &BTreeMap::new(), &clock(), &wake).unwrap();
     let file = running.folder.path().join("file");
     std::fs::write(&file, "x").unwrap();
-    let error = Feeds::start(&[options(&file)], &clock(), &wake).unwrap_err();
+    let error = Feeds::start(&[options(&file)], &BTreeMap::new(), &clock(), &wake).unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
     assert!(file.exists());
 }

@@ -58,6 +58,8 @@ pub(crate) struct Registry {
     entries: BTreeMap<Slot, FileRecord>,
     /// When each exact path was first asked for.
     asked: BTreeMap<String, u64>,
+    /// Behind what each journal is read on.
+    cursors: BTreeMap<String, String>,
     by_file: HashMap<FileId, Vec<Slot>>,
     by_stem: HashMap<String, Vec<Slot>>,
     next: u64,
@@ -85,6 +87,7 @@ impl Registry {
             _lock: lock,
             entries: BTreeMap::new(),
             asked: stored.asked,
+            cursors: stored.cursors,
             by_file: HashMap::new(),
             by_stem: HashMap::new(),
             next: 0,
@@ -211,6 +214,17 @@ impl Registry {
         path.to_str().and_then(|path| self.asked.get(path)).copied()
     }
 
+    /// Behind what each journal is read on, by the names of their inputs.
+    pub(crate) fn cursors(&self) -> &BTreeMap<String, String> {
+        &self.cursors
+    }
+
+    /// Takes cursors that are delivered.
+    pub(crate) fn move_cursors(&mut self, delivered: &mut BTreeMap<String, String>) {
+        self.moved |= !delivered.is_empty();
+        self.cursors.append(delivered);
+    }
+
     pub(crate) fn live_slots(&self) -> Vec<Slot> {
         let live =
             |(slot, entry): (&Slot, &FileRecord)| entry.retired_ms.is_none().then_some(*slot);
@@ -226,7 +240,8 @@ impl Registry {
         if !self.restructured && !self.moved {
             return Ok(());
         }
-        let stored = Stored::new(self.asked.clone(), self.entries.values().cloned().collect());
+        let files = self.entries.values().cloned().collect();
+        let stored = Stored::new(self.asked.clone(), self.cursors.clone(), files);
         stored::save(&*self.disk, &self.path, &stored)?;
         self.restructured = false;
         self.moved = false;

@@ -23,14 +23,22 @@ pub(super) struct Stored {
     /// When each exact path was first asked for, in milliseconds since the epoch.
     #[serde(default)]
     pub(super) asked: BTreeMap<String, u64>,
+    /// By the names of inputs of journals, behind what they begin.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) cursors: BTreeMap<String, String>,
     pub(super) files: Vec<FileRecord>,
 }
 
 impl Stored {
-    pub(super) fn new(asked: BTreeMap<String, u64>, files: Vec<FileRecord>) -> Stored {
+    pub(super) fn new(
+        asked: BTreeMap<String, u64>,
+        cursors: BTreeMap<String, String>,
+        files: Vec<FileRecord>,
+    ) -> Stored {
         Stored {
             version: VERSION,
             asked,
+            cursors,
             files,
         }
     }

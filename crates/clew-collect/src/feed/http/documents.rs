@@ -57,6 +57,7 @@ impl Documents {
             ends: self.ends,
             kind: ParcelKind::Documents(self.heads),
             receipt: None,
+            cursor: None,
         })
     }
 

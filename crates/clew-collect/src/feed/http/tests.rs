@@ -31,7 +31,13 @@ fn start_with((timeout, connections_max): (Duration, usize), credentials: Creden
         tls: None,
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
-    Feeds::start(&[options], &(Arc::new(RealClock::new()) as _), &wake).unwrap()
+    Feeds::start(
+        &[options],
+        &std::collections::BTreeMap::new(),
+        &(Arc::new(RealClock::new()) as _),
+        &wake,
+    )
+    .unwrap()
 }
 
 fn connect(feeds: &Feeds) -> TcpStream {

@@ -27,7 +27,13 @@ fn start(address: FeedAddress, tls: ServerTls) -> (Feeds, SocketAddr) {
         tls: Some(tls),
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
-    let feeds = Feeds::start(&[options], &(Arc::new(RealClock::new()) as _), &wake).unwrap();
+    let feeds = Feeds::start(
+        &[options],
+        &std::collections::BTreeMap::new(),
+        &(Arc::new(RealClock::new()) as _),
+        &wake,
+    )
+    .unwrap();
     let address = feeds.addresses[0].unwrap();
     (feeds, address)
 }
