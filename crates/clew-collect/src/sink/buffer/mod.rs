@@ -8,11 +8,12 @@ mod block;
 mod files;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clew_platform::Disk;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, Sink, SinkError};
@@ -68,6 +69,8 @@ pub struct BufferSink {
     block: Vec<u8>,
 }
 
+/// Whoever appends holds the state while the disk syncs, and comes again at once: with a lock that is not fair the thread that
+/// sends would get it only when the buffer is full.
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
@@ -160,8 +163,7 @@ impl BufferSink {
             if self.stop.is_stopped() {
                 return Err(SinkError::Stopped);
             }
-            let waited = self.shared.changed.wait_timeout(state, STOP_LOOK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.changed.wait_for(&mut state, STOP_LOOK);
         }
     }
 }
@@ -202,7 +204,7 @@ impl Drop for BufferSink {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The thread that sends what is on disk.
@@ -255,10 +257,7 @@ impl Shared {
                     return Some(Ok(unread));
                 }
                 Ok(None) if state.closed => return None,
-                Ok(None) => {
-                    let waited = self.changed.wait(state);
-                    state = waited.unwrap_or_else(PoisonError::into_inner);
-                }
+                Ok(None) => self.changed.wait(&mut state),
                 Err(error) => return Some(Err(unusable(&error.to_string()))),
             }
         }

@@ -34,10 +34,11 @@ impl Sink for Gate {
     }
 }
 
+/// The gate is first: when a test fails, it has to be gone before the buffer waits for the thread that may wait for it.
 struct Scene {
-    buffer: BufferSink,
-    told: Receiver<Vec<String>>,
     gate: Sender<Result<(), SinkError>>,
+    told: Receiver<Vec<String>>,
+    buffer: BufferSink,
 }
 
 impl Scene {
@@ -55,7 +56,7 @@ impl Scene {
         });
         let stop = StopToken::new();
         let buffer = BufferSink::open(Arc::new(RealDisk), options, inner, stop).unwrap();
-        Scene { buffer, told, gate }
+        Scene { gate, told, buffer }
     }
 
     fn put(&mut self, id: &str, document: &[u8]) {
@@ -141,12 +142,15 @@ fn a_full_buffer_drops_its_oldest_events_and_counts_them() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = Scene::open(folder.path(), 20 << 20, WhenFull::DropOldest);
     let document = vec![b'x'; 9 << 20];
-    for id in ["1", "2", "3", "4"] {
+    scene.put("1", &document);
+    // It is on its way before others make it room.
+    scene.expect("1");
+    for id in ["2", "3", "4"] {
         scene.put(id, &document);
     }
     assert_eq!(scene.buffer.counts().dropped, 2);
-    // The first was on its way already.
-    for id in ["1", "3", "4"] {
+    scene.gate.send(Ok(())).unwrap();
+    for id in ["3", "4"] {
         scene.expect(id);
         scene.gate.send(Ok(())).unwrap();
     }
