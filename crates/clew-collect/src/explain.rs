@@ -7,7 +7,7 @@ use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::input::{FileRules, Framing, Group, Rest, Stream};
 use crate::options::{CollectOptions, FileOptions, ParserChoice};
-use crate::parse::{ParserName, Times, choose};
+use crate::parse::{Fit, ParserName, Times, choose};
 use crate::planned::Planned;
 
 /// What a step left behind.
@@ -36,6 +36,7 @@ pub struct ExplainedEvent {
 pub struct Explainer {
     encoder: Encoder,
     parser: ParserName,
+    fit: Option<Fit>,
     framing: Framing,
     bytes_max: usize,
     origin: Origin,
@@ -61,24 +62,31 @@ impl Explainer {
         }
         let rules = FileRules::new(&file)?;
         let encoding = rules.encoding(bytes);
-        let parser = match file.parse {
-            ParserChoice::Named(parser) => Some(parser),
+        let chosen = match file.parse {
+            ParserChoice::Named(_) => None,
             ParserChoice::Auto => {
                 let sample = rules.sample(encoding, bytes, true).unwrap_or_default();
                 choose(path, &sample, &mut times)
             }
         };
-        let parser = parser.unwrap_or(ParserName::Plain);
+        let (chosen, fit) = chosen.map(|choice| (choice.parser, choice.fit)).unzip();
+        let parser = file.parse.named().or(chosen).unwrap_or(ParserName::Plain);
         let processors = options.processors.get(input).map_or(&[][..], Vec::as_slice);
         let planned = Planned::compile(processors, &options.outputs)?;
         Ok(Explainer {
             encoder: Encoder::new("localhost", times).with_plans(vec![Some(planned)]),
             parser,
+            fit,
             framing: rules.framing(encoding, parser),
             bytes_max: file.line_bytes_max,
             origin: Origin::new(path, 0),
             outputs: options.outputs.len(),
         })
+    }
+
+    /// The parser of the lines, and how well it fits if it was chosen by them.
+    pub fn parser(&self) -> (ParserName, Option<&Fit>) {
+        (self.parser, self.fit.as_ref())
     }
 
     /// The first events of a file.

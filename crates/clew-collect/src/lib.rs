@@ -74,7 +74,7 @@ pub use feed::{Credentials, FeedAddress, FeedOptions, HttpFeed, JournalFeed};
 pub use figures::{FileLag, RunFigures, StageTimes};
 pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
-pub use parse::{ParserName, UnknownParser};
+pub use parse::{Fit, ParserName, UnknownParser};
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,

@@ -7,6 +7,7 @@ use clew_platform::{Clock, Disk};
 
 use crate::error::CollectError;
 use crate::input::stat;
+use crate::parse::Fit;
 use crate::registry::read_records;
 
 /// One file that was read.
@@ -16,6 +17,8 @@ pub struct FileStatus {
     pub path: PathBuf,
     /// The parser, once one was chosen.
     pub parser: Option<String>,
+    /// How well it fits, if it was chosen by the first lines.
+    pub fit: Option<Fit>,
     /// Up to where it was read and delivered, in (decompressed) bytes.
     pub offset_bytes: u64,
     /// Bytes that are not delivered yet; nothing for a file that is compressed, or no longer there.
@@ -48,6 +51,7 @@ pub fn status(
             FileStatus {
                 path,
                 parser: record.parser,
+                fit: record.fit,
                 offset_bytes,
                 lag_bytes,
                 lag: Duration::from_millis(if behind { age_ms } else { 0 }),

@@ -16,7 +16,7 @@ use crate::feed::{DocumentHead, Ended, FeedAddress, FeedOptions, Feeds, Parcel, 
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
 use crate::options::ParserChoice;
-use crate::parse::{ParserName, Times, choose};
+use crate::parse::{ParserName, Times, choose, tell_choice};
 use crate::sink::SinkError;
 
 /// Parcels taken before files have their turn again.
@@ -85,7 +85,12 @@ impl Known {
         *self.parser.get_or_insert_with(|| {
             let sample: Vec<&[u8]> = parcel.lines().map(|(line, _)| line).collect();
             let sample = sample.join(&b'\n');
-            choose("", &String::from_utf8_lossy(&sample), times).unwrap_or(ParserName::Plain)
+            let chosen = choose("", &String::from_utf8_lossy(&sample), times);
+            let Some(chosen) = chosen else {
+                return ParserName::Plain;
+            };
+            tell_choice("", &chosen);
+            chosen.parser
         })
     }
 }

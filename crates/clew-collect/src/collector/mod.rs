@@ -402,12 +402,13 @@ impl<'a> Collector<'a> {
                 // if not, the next read finds out.
                 head = entry.head.matches(&grown).then(|| Head::of(&grown));
             }
-            let parser = tail.parser;
+            let (parser, fit) = (tail.parser, tail.fit.take());
             self.registry.update(tail.slot, |entry| {
                 entry.position = position;
                 if let Some(head) = head {
                     entry.head = head;
                 }
+                entry.fit = fit.or(entry.fit.take());
                 entry.parser = parser.map(|parser| parser.as_str().to_owned());
                 entry.updated_ms = now_ms;
             });

@@ -168,6 +168,7 @@ impl Fleet {
                     head: Head::of(&opened.sample),
                     position,
                     parser: None,
+                    fit: None,
                     updated_ms: now.wall_ms,
                     retired_ms: None,
                 })
@@ -198,6 +199,7 @@ impl Fleet {
             encoding: rules.encoding(&opened.sample),
             rules,
             parser,
+            fit: None,
             framing: None,
             waiting: None,
             read: entry.position,

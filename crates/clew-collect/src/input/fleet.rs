@@ -177,6 +177,7 @@ impl Fleet {
             head: Head::of(start),
             position: Position::default(),
             parser: None,
+            fit: None,
             updated_ms: now.wall_ms,
             retired_ms: None,
         };
@@ -187,6 +188,7 @@ impl Fleet {
         tail.skipping = None;
         tail.opening = None;
         tail.window_bytes = window_bytes_at_start();
+        tail.fit = None;
         tail.parser = tail.rules.options.parse.named();
         tail.encoding = tail.rules.encoding(start);
         tail.framing = None;

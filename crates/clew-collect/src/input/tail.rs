@@ -15,7 +15,7 @@ use crate::document::{Encoder, Line, Origin};
 use crate::event::Batch;
 use crate::fingerprint::{Head, Position};
 use crate::options::{Mode, ParserChoice};
-use crate::parse::{ParserName, choose};
+use crate::parse::{Fit, ParserName, choose, tell_choice};
 use crate::progress::Counters;
 use crate::registry::Slot;
 
@@ -62,6 +62,8 @@ pub(crate) struct Tail {
     pub(crate) encoding: Encoding,
     /// Chosen by the first lines, if it is not given.
     pub(crate) parser: Option<ParserName>,
+    /// How well it fits, until the registry knows.
+    pub(crate) fit: Option<Fit>,
     pub(crate) framing: Option<Framing>,
     /// Everything before it is acknowledged or in the current batch.
     pub(crate) read: Position,
@@ -360,8 +362,14 @@ impl Tail {
                     let last = rest == Rest::Ends;
                     let sample = self.rules.sample(self.encoding, data, last)?;
                     let path = self.path.to_str().unwrap_or("");
-                    let chosen = choose(path, &sample, &mut fill.encoder.times);
-                    chosen.or(last.then_some(ParserName::Plain))
+                    match choose(path, &sample, &mut fill.encoder.times) {
+                        Some(choice) => {
+                            tell_choice(path, &choice);
+                            self.fit = Some(choice.fit);
+                            Some(choice.parser)
+                        }
+                        None => last.then_some(ParserName::Plain),
+                    }
                 }
             };
         }

@@ -1,13 +1,58 @@
 //! Which parser fits a file: the one its name suggests if it takes most of the first lines, else
 //! the one that takes most of them, else plain text.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::{ParserName, Record, Times};
 
 /// Lines that are tried.
 const SAMPLE_LINES: usize = 50;
 
+/// A parser for a file, and how well it fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) parser: ParserName,
+    pub(crate) fit: Fit,
+}
+
+/// How many of the first lines of a file the parser takes that was chosen for it, and how many the next best one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fit {
+    /// Lines that were looked at.
+    pub lines: usize,
+    /// Those that the parser takes.
+    pub taken: usize,
+    /// The parser that takes most of them among all others, if one takes any, and how many it does.
+    pub next: Option<(String, usize)>,
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} lines", self.taken, self.lines)?;
+        match &self.next {
+            Some((next, taken)) => write!(f, ", next {next} with {taken}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Formats that look alike have the same turn: the first of the pair speaks for both.
+const TRIED: [ParserName; 9] = [
+    ParserName::Dpkg,
+    ParserName::AptHistory,
+    ParserName::Alternatives,
+    ParserName::Json,
+    ParserName::NginxAccess,
+    ParserName::NginxError,
+    ParserName::ApacheError,
+    ParserName::Glog,
+    ParserName::Syslog,
+];
+
 /// Chooses for a file by its path and its first whole lines. `None` when there is no line yet.
-pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<ParserName> {
+pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Choice> {
     let lines: Vec<&str> = sample
         .lines()
         .map(|line| line.trim_end_matches('\r'))
@@ -17,50 +62,60 @@ pub(crate) fn choose(path: &str, sample: &str, times: &mut Times) -> Option<Pars
     if lines.is_empty() {
         return None;
     }
-    let mut record = Record::default();
-    let mut taken = |parser: ParserName| {
-        if parser == ParserName::AptHistory {
-            // Its unit is a stanza; a file of them begins with the start of one.
-            return if lines[0].starts_with("Start-Date: ") {
-                lines.len()
-            } else {
-                0
-            };
-        }
-        lines
-            .iter()
-            .filter(|line| {
-                record.clear();
-                parser.parse(line, times, &mut record).is_some()
-            })
-            .count()
+    let mut tried: Vec<(usize, ParserName)> = TRIED
+        .iter()
+        .map(|parser| (taken(*parser, &lines, times), *parser))
+        .collect();
+    // The sort is stable: of those that take as many, the first stays first.
+    tried.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let named = by_name(path).map(|parser| (taken(parser, &lines, times), parser));
+    let named = named.filter(|(count, _)| count * 2 >= lines.len());
+    let best = tried.first().copied();
+    let best = best.filter(|(count, _)| count * 5 >= lines.len() * 4);
+    // Plain text takes everything.
+    let (count, parser) = named.or(best).unwrap_or((lines.len(), ParserName::Plain));
+    let others = tried.into_iter();
+    let next = others
+        .filter(|(count, other)| *count > 0 && looks_like(*other) != looks_like(parser))
+        .map(|(count, other)| (other.as_str().to_owned(), count));
+    let fit = Fit {
+        lines: lines.len(),
+        taken: count,
+        next: next.take(1).next(),
     };
-    if let Some(parser) = by_name(path)
-        && taken(parser) * 2 >= lines.len()
-    {
-        return Some(parser);
+    Some(Choice { parser, fit })
+}
+
+/// Tells what was chosen for a file; for what is sent, which has none, its path is empty.
+pub(crate) fn tell_choice(path: &str, choice: &Choice) {
+    let (parser, fit) = (choice.parser.as_str(), &choice.fit);
+    tracing::info!(path, parser, %fit, "a parser was chosen by the first lines");
+}
+
+/// The one that speaks for a parser and those that take the same lines.
+fn looks_like(parser: ParserName) -> ParserName {
+    match parser {
+        ParserName::ApacheAccess => ParserName::NginxAccess,
+        ParserName::Auth => ParserName::Syslog,
+        other => other,
     }
-    // Formats that look alike: the first of the pair speaks for both.
-    const TRIED: [ParserName; 9] = [
-        ParserName::Dpkg,
-        ParserName::AptHistory,
-        ParserName::Alternatives,
-        ParserName::Json,
-        ParserName::NginxAccess,
-        ParserName::NginxError,
-        ParserName::ApacheError,
-        ParserName::Glog,
-        ParserName::Syslog,
-    ];
-    let best = TRIED
-        .into_iter()
-        .map(|parser| (taken(parser), parser))
-        .rev()
-        .max_by_key(|b| b.0);
-    match best {
-        Some((count, parser)) if count * 5 >= lines.len() * 4 => Some(parser),
-        _ => Some(ParserName::Plain),
+}
+
+/// How many lines a parser takes.
+fn taken(parser: ParserName, lines: &[&str], times: &mut Times) -> usize {
+    if parser == ParserName::AptHistory {
+        // Its unit is a stanza; a file of them begins with the start of one.
+        return match lines[0].starts_with("Start-Date: ") {
+            true => lines.len(),
+            false => 0,
+        };
     }
+    let mut record = Record::default();
+    let takes = |line: &&&str| {
+        record.clear();
+        parser.parse(line, times, &mut record).is_some()
+    };
+    lines.iter().filter(takes).count()
 }
 
 /// What a file's name says about its format.
@@ -129,7 +184,7 @@ mod tests {
         let mut times = Times::new(TimeZone::UTC);
         times.newest_ms = 1_782_777_600_000;
         assert_eq!(
-            choose(path, sample, &mut times),
+            choose(path, sample, &mut times).map(|choice| choice.parser),
             expected,
             "{path}: {sample}"
         );
@@ -189,6 +244,23 @@ mod tests {
         check("/srv/app.json.1", "{\"a\":1}\n", Some(ParserName::Json));
         check("/srv/app.json", "", None);
         check("/srv/app.json", " \r\n\n", None);
+    }
+
+    #[test]
+    fn a_choice_says_how_well_it_fits_and_what_comes_next() {
+        let syslog = "Jun 14 09:08:07 web1 su[1]: x\n";
+        let check = |path: &str, sample: &str, expected: &str| {
+            let chosen = choose(path, sample, &mut Times::new(TimeZone::UTC)).unwrap();
+            let told = format!("{}: {}", chosen.parser.as_str(), chosen.fit);
+            assert_eq!(told, expected, "{path}: {sample}");
+        };
+        check("/x", &syslog.repeat(60), "syslog: 50 of 50 lines");
+        // What takes the same lines is no other choice.
+        check("/var/log/auth.log", syslog, "auth: 1 of 1 lines");
+        let mixed = format!("{}{}", syslog.repeat(4), "{}\n");
+        check("/x", &mixed, "syslog: 4 of 5 lines, next json with 1");
+        let mixed = format!("{}{}noise\n", syslog.repeat(2), "{}\n");
+        check("/x", &mixed, "plain: 4 of 4 lines, next syslog with 2");
     }
 
     #[test]

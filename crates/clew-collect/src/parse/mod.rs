@@ -22,7 +22,8 @@ mod auto;
 
 use std::str::FromStr;
 
-pub(crate) use auto::choose;
+pub use auto::Fit;
+pub(crate) use auto::{choose, tell_choice};
 pub(crate) use clew_ingest::{Civil, Times};
 
 use crate::json::Members;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::CollectError;
 use crate::fingerprint::{Head, Position};
 use crate::input::{FileId, stem};
+use crate::parse::Fit;
 use stored::Stored;
 pub(crate) use stored::lock_path;
 
@@ -39,6 +40,9 @@ pub(crate) struct FileRecord {
     pub(crate) position: Position,
     /// The parser in use, once one was chosen.
     pub(crate) parser: Option<String>,
+    /// How well it fits, if it was chosen by lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fit: Option<Fit>,
     /// When the position last moved.
     pub(crate) updated_ms: u64,
     /// When the incarnation was found to have ended.
@@ -292,6 +296,7 @@ mod tests {
                 lead: 5,
             },
             parser: Some("plain".to_owned()),
+            fit: None,
             updated_ms: 6,
             retired_ms: None,
         }

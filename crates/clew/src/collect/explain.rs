@@ -52,6 +52,9 @@ pub(super) fn run(arguments: &TestArguments) -> anyhow::Result<()> {
     let file = (path.as_str(), start.as_slice());
     let mut explainer = Explainer::new(&options, arguments.input, file, times)?;
     let mut out = std::io::stdout().lock();
+    if let (parser, Some(fit)) = explainer.parser() {
+        writeln!(out, "parser {}, chosen: {fit}\n", parser.as_str())?;
+    }
     for event in explainer.explain(&start, arguments.lines) {
         writeln!(out, "{}", event.text)?;
         for one in event.steps {

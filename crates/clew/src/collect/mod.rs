@@ -96,8 +96,8 @@ enum What {
 pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     let level = match arguments.quiet {
         true => "error",
-        // Where inputs listen is told: a port may be the system's choice.
-        false => "warn,clew_collect::feed=info,clew::collect=info",
+        // Where inputs listen is told, since a port may be the system's choice, and which parser was chosen for a file.
+        false => "warn,clew_collect::feed=info,clew_collect::parse=info,clew::collect=info",
     };
     logging::start(&LoggingConfig {
         level: level.to_string(),

@@ -22,9 +22,11 @@ pub(super) fn run(arguments: &StatusArguments) -> anyhow::Result<()> {
             None => "-".to_owned(),
             Some(bytes) => format!("{} {:.1}s", HumanBytes(bytes), file.lag.as_secs_f64()),
         };
+        let fit = file.fit.as_ref();
+        let fit = fit.map_or_else(String::new, |fit| format!("  (chosen: {fit})"));
         writeln!(
             out,
-            "{:<14} {:>12} {behind:>20}  {}",
+            "{:<14} {:>12} {behind:>20}  {}{fit}",
             file.parser.as_deref().unwrap_or("-"),
             HumanBytes(file.offset_bytes).to_string(),
             file.path.display()
