@@ -114,6 +114,11 @@ impl Encoder {
         Encoder { plans, ..self }
     }
 
+    /// All plans, by number, to be changed.
+    pub(crate) fn plans_mut(&mut self) -> &mut [Option<Planned>] {
+        &mut self.plans
+    }
+
     /// The plans of the processors that there are.
     pub(crate) fn plans(&self) -> impl Iterator<Item = &Planned> {
         self.plans.iter().flatten()

@@ -59,6 +59,7 @@ mod fingerprint;
 mod input;
 mod json;
 mod parse;
+mod pattern_file;
 mod planned;
 mod registry;
 mod sink;

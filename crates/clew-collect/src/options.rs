@@ -207,8 +207,17 @@ impl CollectOptions {
 
     /// Where refused events are kept: beside the registry.
     pub fn dead_letter_path(&self) -> PathBuf {
+        self.beside_registry(".rejected.ndjson")
+    }
+
+    /// Where patterns of lines are kept: beside the registry.
+    pub fn patterns_path(&self) -> PathBuf {
+        self.beside_registry(".patterns")
+    }
+
+    fn beside_registry(&self, ending: &str) -> PathBuf {
         let mut name = self.registry.file_name().unwrap_or_default().to_os_string();
-        name.push(".rejected.ndjson");
+        name.push(ending);
         self.registry.with_file_name(name)
     }
 }

@@ -68,3 +68,66 @@ outputs: [{{type: stdout}}]
     };
     assert_eq!((failed.step, failed.count), ("dissect", 1));
 }
+
+/// A run of a configuration over everything that there is, and its documents.
+fn documents(text: &str) -> Vec<Value> {
+    let config = CollectConfig::parse("c.yaml", text, &|_| None).unwrap();
+    let stop = StopToken::new();
+    let world = World {
+        disk: Arc::new(RealDisk),
+        clock: Arc::new(RealClock::new()),
+        progress: &NoProgress,
+        stop: &stop,
+    };
+    let mut out = Vec::new();
+    let options = config.options(Mode::Once).unwrap();
+    run(&options, world, &mut LineSink::new(&mut out)).unwrap();
+    let lines = std::str::from_utf8(&out).unwrap().lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn patterns_of_lines_survive_a_restart_and_damage_begins_them_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("a.log");
+    let text = format!(
+        "registry: {0}/registry.json
+inputs: [{{paths: [{0}/a.log], parse: plain, processors: [{{pattern: {{}}}}]}}]
+outputs: [{{type: stdout}}]
+",
+        folder.path().display()
+    );
+    let mut lines = String::new();
+    let mut run = |line: &str| {
+        lines.push_str(line);
+        lines.push('\n');
+        std::fs::write(&log, &lines).unwrap();
+        let mut found = documents(&text);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let one = found.remove(0);
+        let is_new = one["pattern_new"] == true;
+        (one["pattern_id"].as_str().unwrap().to_owned(), is_new)
+    };
+    let (alice, is_new) = run("user alice logged in from 10.0.0.7");
+    assert!(is_new);
+    assert_eq!(
+        run("user bob logged in from 10.0.0.8"),
+        (alice.clone(), false)
+    );
+    assert!(run("disk sda is nearly full").1);
+    assert_eq!(
+        run("user carol logged in from 10.0.0.9"),
+        (alice.clone(), false)
+    );
+    let file = folder.path().join("registry.json.patterns");
+    let mut kept = std::fs::read(&file).unwrap();
+    let last = kept.len() - 2;
+    kept[last] ^= 1;
+    std::fs::write(&file, kept).unwrap();
+    // Its id is of its line, and only that.
+    let (dave, is_new) = run("user dave logged in from 10.0.0.7");
+    assert!(is_new);
+    assert_ne!(dave, alice);
+}

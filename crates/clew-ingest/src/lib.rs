@@ -54,6 +54,7 @@ mod tests;
 pub use document::Document;
 pub use error::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureKind};
 pub use event::{Event, NAMES_MAX, Reason, Slot, Value};
+pub use patterns::KeptPattern;
 pub use pipeline::{Alone, Flow, Pipeline, Surroundings, run_named};
 pub use plan::{FailedLine, FailureCount, Plan};
 pub use steps::grok::grok_patterns;

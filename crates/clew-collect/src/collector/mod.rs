@@ -27,6 +27,7 @@ use crate::input::{
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
+use crate::pattern_file::PatternFile;
 use crate::planned::Planned;
 use crate::progress::{CollectReport, Counters, Progress};
 use crate::registry::{Registry, lock_path};
@@ -58,6 +59,9 @@ pub fn run(
     let closed = collector.close_feeds();
     // Whatever ended the run, what was acknowledged is remembered.
     let saved = collector.registry.save();
+    let now = collector.world.clock.monotonic();
+    let plans = collector.encoder.plans_mut();
+    collector.patterns.save(plans, now);
     match ended {
         Ok(()) | Err(CollectError::Sink(SinkError::Stopped)) => {}
         Err(error) => return Err(error),
@@ -89,6 +93,7 @@ struct Collector<'a> {
     wake: Arc<OwnedFd>,
     registry: Registry,
     dead_letters: DeadLetters,
+    patterns: PatternFile,
     batch: Batch,
     encoder: Encoder,
     scratch: Vec<u8>,
@@ -132,6 +137,11 @@ impl<'a> Collector<'a> {
         let registry = Registry::open(Arc::clone(&world.disk), &registry_path)?;
         let dead_letters_path = absolute(options.dead_letter_path())?;
         let dead_letters = DeadLetters::new(Arc::clone(&world.disk), dead_letters_path);
+        let mut plans = plans(options)?;
+        let patterns_path = absolute(options.patterns_path())?;
+        let now = world.clock.monotonic();
+        let mut patterns = PatternFile::new(Arc::clone(&world.disk), patterns_path, now);
+        patterns.restore(&mut plans);
         let mut temporary = registry_path.clone().into_os_string();
         temporary.push(TEMPORARY_SUFFIX);
         let fleet = Fleet::new(FleetOptions {
@@ -145,6 +155,7 @@ impl<'a> Collector<'a> {
                 registry_path,
                 temporary.into(),
                 dead_letters.path().to_owned(),
+                absolute(options.patterns_path())?,
             ],
             host: options.host.clone(),
         });
@@ -173,9 +184,9 @@ impl<'a> Collector<'a> {
             fleet,
             registry,
             dead_letters,
+            patterns,
             batch: Batch::new(options.batch_lines_max, options.batch_bytes_max),
-            encoder: Encoder::new(&options.host, Times::new(TimeZone::system()))
-                .with_plans(plans(options)?),
+            encoder: Encoder::new(&options.host, Times::new(TimeZone::system())).with_plans(plans),
             scratch: Vec::new(),
             group: Group::default(),
             counters: Counters::default(),
@@ -269,7 +280,8 @@ impl<'a> Collector<'a> {
         self.counters.files_found = self.fleet.found;
         self.counters.files_skipped = self.fleet.skipped.len() as u64;
         self.counters.files_restarted = self.fleet.restarted;
-        let patterns = self.encoder.plans().map(|planned| planned.plan.patterns());
+        let plans = self.encoder.plans_mut().iter_mut().flatten();
+        let patterns = plans.map(|planned| planned.plan.patterns());
         self.counters.patterns = patterns.sum::<usize>() as u64;
         self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
         self.count_feeds();
@@ -426,6 +438,8 @@ impl<'a> Collector<'a> {
             interval.max(self.save_took * 10)
         };
         let now = self.world.clock.monotonic();
+        let plans = self.encoder.plans_mut();
+        self.patterns.save_if_due(plans, now);
         if now.saturating_sub(self.saved_at) >= pause {
             self.registry.save()?;
             self.saved_at = self.world.clock.monotonic();

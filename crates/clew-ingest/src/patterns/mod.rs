@@ -7,12 +7,15 @@
 //! Nothing is random: the same lines in the same order have the same patterns, with the same ids. Memory is bounded: where no
 //! more patterns are kept, a line that belongs to none is its own, and is not remembered.
 
+mod kept;
 mod mask;
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
+
+pub use kept::KeptPattern;
 
 /// What stands for a word that differs.
 const WILD: &str = "<*>";
@@ -42,6 +45,8 @@ pub(crate) struct PatternOptions {
 pub(crate) struct Patterns {
     options: PatternOptions,
     patterns: Vec<Pattern>,
+    /// How often one came or changed.
+    changes: u64,
     /// By the number of words and the first of them that are constant.
     leaves: HashMap<u64, Vec<usize>, FixedState>,
     /// How many different words follow what a key stands for.
@@ -57,6 +62,8 @@ pub(crate) struct Patterns {
 struct Pattern {
     id: u64,
     words: Box<[u64]>,
+    /// The line that it began with.
+    first: Box<str>,
     text: String,
 }
 
@@ -76,6 +83,7 @@ impl Patterns {
         Patterns {
             options,
             patterns: Vec::new(),
+            changes: 0,
             leaves: HashMap::default(),
             children: HashMap::default(),
             line: String::new(),
@@ -89,13 +97,19 @@ impl Patterns {
         self.patterns.len()
     }
 
+    /// How often one came or changed: as long as it stays the same, so do they.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Finds the pattern of a line, or makes it one. Allocates only where a pattern is new or changes.
     pub(crate) fn place(&mut self, line: &str) -> Placed<'_> {
         self.cut(line);
         let leaf = self.leaf();
         let known = self.leaves.get(&leaf).map_or(&[][..], Vec::as_slice);
         if let Some(number) = self.nearest(known) {
-            self.patterns[number].take(&self.words, &self.line);
+            let has_changed = self.patterns[number].take(&self.words, &self.line);
+            self.changes += u64::from(has_changed);
             let pattern = &self.patterns[number];
             return Placed {
                 id: pattern.id,
@@ -107,11 +121,13 @@ impl Patterns {
         let is_room = self.patterns.len() < self.options.patterns_max;
         let is_new = is_room && known.len() < LEAF_PATTERNS_MAX;
         if is_new {
+            self.changes += 1;
             let number = self.patterns.len();
             self.leaves.entry(leaf).or_default().push(number);
             self.patterns.push(Pattern {
                 id,
                 words: self.words.as_slice().into(),
+                first: self.line.as_str().into(),
                 text: self.line.clone(),
             });
         }
@@ -205,8 +221,8 @@ impl Patterns {
 }
 
 impl Pattern {
-    /// Leaves out the words that differ in a line that belongs to it.
-    fn take(&mut self, words: &[u64], line: &str) {
+    /// Leaves out the words that differ in a line that belongs to it; returns whether there are some that did not before.
+    fn take(&mut self, words: &[u64], line: &str) -> bool {
         let mut differs = false;
         for (own, other) in self.words.iter_mut().zip(words) {
             if *own != *other && *own != WILD_HASH {
@@ -215,7 +231,7 @@ impl Pattern {
             }
         }
         if !differs {
-            return;
+            return false;
         }
         self.text.clear();
         for (number, (word, hash)) in line.split(' ').zip(&self.words).enumerate() {
@@ -225,6 +241,7 @@ impl Pattern {
             self.text
                 .push_str(if *hash == WILD_HASH { WILD } else { word });
         }
+        true
     }
 }
 

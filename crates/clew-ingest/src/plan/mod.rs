@@ -48,6 +48,7 @@ use serde_json::Value as Json;
 
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot};
+use crate::patterns::{KeptPattern, Patterns};
 use crate::pipeline::Flow;
 
 use condition::Condition;
@@ -139,8 +140,35 @@ impl Plan {
     }
 
     /// Patterns of lines that its steps have found.
-    pub fn patterns(&self) -> usize {
-        self.steps.iter().map(|step| step.what.patterns()).sum()
+    pub fn patterns(&mut self) -> usize {
+        self.pattern_steps().map(|patterns| patterns.len()).sum()
+    }
+
+    /// How often a pattern came or changed: as long as it stays the same, [`Plan::kept_patterns`] does, too.
+    pub fn pattern_changes(&mut self) -> u64 {
+        self.pattern_steps()
+            .map(|patterns| patterns.changes())
+            .sum()
+    }
+
+    /// The patterns of each step that finds some, for [`Plan::restore_patterns`] of a later run.
+    pub fn kept_patterns(&mut self) -> Vec<Vec<KeptPattern>> {
+        self.pattern_steps()
+            .map(|patterns| patterns.kept())
+            .collect()
+    }
+
+    /// Puts back what steps have found in an earlier run, in their order, before any line has come.
+    pub fn restore_patterns(&mut self, kept: Vec<Vec<KeptPattern>>) {
+        for (patterns, kept) in self.pattern_steps().zip(kept) {
+            patterns.restore(kept);
+        }
+    }
+
+    fn pattern_steps(&mut self) -> impl Iterator<Item = &mut Patterns> {
+        self.steps
+            .iter_mut()
+            .filter_map(|step| step.what.patterns())
     }
 
     /// How often steps have failed, by step and reason, those inside others included.

@@ -83,8 +83,8 @@ impl Step for PatternStep {
         Ok(Flow::On)
     }
 
-    fn patterns(&self) -> usize {
-        self.patterns.len()
+    fn patterns(&mut self) -> Option<&mut Patterns> {
+        Some(&mut self.patterns)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use super::condition::Condition;
 use super::failures::FailureCount;
 use crate::event::{Event, Reason};
+use crate::patterns::Patterns;
 use crate::pipeline::Flow;
 use crate::text::Span;
 
@@ -13,9 +14,9 @@ pub(super) trait Step: Debug + Send {
     /// Changes the event, or leaves it as it was and says why.
     fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason>;
 
-    /// Patterns of lines that it has found.
-    fn patterns(&self) -> usize {
-        0
+    /// Patterns of lines that it finds, if that is what it does.
+    fn patterns(&mut self) -> Option<&mut Patterns> {
+        None
     }
 }
 
