@@ -77,6 +77,29 @@ class Within(unittest.TestCase):
                        r'collect_stage_seconds_total\{stage="deliver"\} [\d.e-]+', r"collect_patterns \d+"):
             self.assertRegex(metrics, metric)
 
+    def test_what_is_written_goes_through_the_pipelines_of_the_index(self):
+        with self.server:
+            with self.server.client() as client:
+                client.ingest.put_pipeline(id="first", body={"processors": [
+                    {"set": {"field": "by", "value": "first"}},
+                    {"lowercase": {"field": "shout"}},
+                ]})
+                client.ingest.put_pipeline(id="last", body={"processors": [{"set": {"field": "last", "value": "{{by}}"}}]})
+                settings = {"index": {"default_pipeline": "first", "final_pipeline": "last"}}
+                client.indices.create(index="logs", body={"settings": settings})
+            for body in ({"message": "taken", "shout": "A"}, {"message": "refused, as it does not shout"}):
+                request = urllib.request.Request(f"http://127.0.0.1:{self.inputs_port()}/", data=json.dumps(body).encode(),
+                                                 headers={"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    self.assertEqual(answer.status, 200)
+            self.wait_for(1)
+            with self.server.client() as client:
+                (hit,) = client.search(index="logs")["hits"]["hits"]
+            source = hit["_source"]
+            self.assertEqual((source["by"], source["last"], source["shout"]), ("first", "first", "a"))
+            rejected = (self.folder / "registry.json.rejected.ndjson").read_text()
+            self.assertIn("does not shout", rejected)
+
     def test_what_is_answered_is_in_the_engine_and_a_stop_is_clean(self):
         with self.server:
             for number in range(20):

@@ -46,6 +46,7 @@ mod server;
 
 pub use clew_opensearch_mapping::reader as mapping_reader;
 pub use indices::settings::read_untyped as read_untyped_settings;
+pub use ingest::{Passed, through_pipelines};
 #[cfg(any(test, feature = "fixture"))]
 pub use server::fixture;
 pub use server::start::router;

@@ -2,10 +2,12 @@
 //! clients are told of what goes wrong. What pipelines do is `clew-ingest`'s.
 
 mod answers;
+mod beside;
 mod prepare;
 mod simulate;
 mod store;
 
+pub use beside::{Passed, through_pipelines};
 pub(crate) use prepare::{Ingest, Prepared, written_source};
 pub(crate) use simulate::simulate;
 pub(crate) use store::{delete, get, patterns, put};

@@ -1,12 +1,12 @@
-//! The sink that writes into the engine of the same process: the same ids as over HTTP, acknowledged when they are durable.
+//! The sink that writes into the engine of the same process: the same ids and the same ingest pipelines as
+//! over HTTP, acknowledged when they are durable.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use clew_collect::{Delivery, Event, Rejection, Sink, SinkError, StopToken};
-use clew_engine::{
-    Access, Action, Engine, EngineError, ErrorKind, OpType, WriteOperation, WriteOutcome,
-};
+use clew_engine::{Access, Action, Engine, EngineError, ErrorKind, OpType, WriteOperation};
+use clew_opensearch::{Passed, through_pipelines};
 use tokio::runtime::Handle;
 
 /// The first pause after a refusal for now; it doubles up to the longest.
@@ -53,14 +53,43 @@ impl EngineSink {
         }
     }
 
-    /// Writes some events; an error means that none of them counts as written.
-    fn write(&self, batch: &[Event], indexes: &[usize]) -> Result<WriteOutcome, EngineError> {
+    /// Writes some events, through the pipelines of what takes them; an error means that none of them counts as written.
+    fn write(&self, batch: &[Event], indexes: &[usize]) -> Result<Vec<Fate>, EngineError> {
         let events = indexes.iter().map(|&index| &batch[index]);
         let operations: Vec<WriteOperation> = events.map(|event| self.operation(event)).collect();
+        let mut fates = Vec::with_capacity(indexes.len());
+        let mut going = Vec::with_capacity(indexes.len());
+        for (passed, &event_index) in through_pipelines(&self.engine, operations)
+            .into_iter()
+            .zip(indexes)
+        {
+            fates.push(match passed {
+                Passed::On(operation) => {
+                    going.push((fates.len(), operation));
+                    Fate::Later
+                }
+                Passed::Dropped => Fate::Written,
+                Passed::Refused { status, reason } => Fate::Never(Rejection {
+                    event_index,
+                    status,
+                    reason,
+                }),
+            });
+        }
+        let (places, operations): (Vec<usize>, Vec<WriteOperation>) = going.into_iter().unzip();
+        if operations.is_empty() {
+            return Ok(fates);
+        }
         let _memory = self.engine.admit(&operations)?;
         let outcome = self.engine.write(&Access::everything(), operations);
         self.runtime.block_on(self.engine.durable(&outcome))?;
-        Ok(outcome)
+        for (place, result) in places.into_iter().zip(outcome.results) {
+            fates[place] = match result {
+                Ok(_) => Fate::Written,
+                Err(error) => fate(indexes[place], &error),
+            };
+        }
+        Ok(fates)
     }
 }
 
@@ -91,11 +120,9 @@ impl Sink for EngineSink {
         while !left.is_empty() {
             let mut later = Vec::new();
             match self.write(batch, &left) {
-                Ok(outcome) => {
-                    for (event_index, result) in left.into_iter().zip(outcome.results) {
-                        match result
-                            .map_or_else(|error| fate(event_index, &error), |_| Fate::Written)
-                        {
+                Ok(fates) => {
+                    for (event_index, fate) in left.into_iter().zip(fates) {
+                        match fate {
                             Fate::Written => delivery.acked += 1,
                             Fate::Known => delivery.duplicates += 1,
                             Fate::Later => later.push(event_index),
