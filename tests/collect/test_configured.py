@@ -86,6 +86,31 @@ class Configured(unittest.TestCase):
             self.config.write_text(text.replace(old, new))
             self.assertIn(expected, self.run_clew("--config", str(self.config), "--once", code=1).stderr)
 
+    def test_a_program_changes_lines_and_what_is_wrong_with_it_is_shown(self):
+        program = self.folder / "program.vrl"
+        program.write_text('parts = parse_regex!(.message, r\'^(?P<level>\\w+) (?P<took>\\d+)ms (?P<text>.*)$\')\n'
+                           '.took = to_int!(parts.took)\n.event.kind = downcase(parts.level)\n'
+                           'if .took > 100 { abort }\ndel(.message)\n')
+        text = CONFIG.format(folder=self.folder)
+        start, end = text.index("      - dissect"), text.index("processors:\n  - drop")
+        self.config.write_text(text[:start] + f"      - vrl: {{file: {program}}}\n" + text[end:])
+        done = self.run_clew("--config", str(self.config), "--once")
+        first, second = self.documents((self.folder / "out.json").read_text())
+        self.assertEqual((first["took"], first["event"]), (7, {"dataset": "plain", "kind": "info"}))
+        self.assertNotIn("message", first)
+        self.assertEqual((second["message"], second["event"]["parse_error"]), ("broken", True))
+        self.assertRegex(done.stderr, r"failed\s+vrl\s+-\s+program_failed\s+1")
+        self.assertIn("parse_regex", done.stderr)
+        shown = self.run_clew("test", str(self.folder / "logs" / "app.log"), "--config", str(self.config)).stdout
+        self.assertRegex(shown, r'vrl\s+\{.*"took":7')
+        self.assertIn("ended: dropped", shown)
+        self.assertIn("ended: program_failed: function call error", shown)
+        program.write_text(".a = 1\n.b = parse_json(.message)\n")
+        for arguments in (["--once"], ["--dry-run"]):
+            wrong = self.run_clew("--config", str(self.config), *arguments, code=1).stderr
+            self.assertIn(f"collect.yaml, line 8: [inputs[0].processors[0]] [source] of {program} does not compile", wrong)
+            self.assertIn("2 │ .b = parse_json(.message)", wrong)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -57,11 +57,13 @@ outputs:
             for log in self.logs:
                 log.write(50)
         self.expect(1200)
-        # A wrong one leaves everything as it is.
-        self.config.write_text("inputs: [{pahts: []}]")
-        collector.process.send_signal(signal.SIGHUP)
-        self.logs[0].write(10)
-        self.expect(1210)
+        # A wrong one leaves everything as it is, also where only a processor of it is wrong.
+        right = self.config.read_text()
+        for count, wrong in ((1210, "inputs: [{pahts: []}]"), (1220, right + "processors: [{dissect: {field: message}}]\n")):
+            self.config.write_text(wrong)
+            collector.process.send_signal(signal.SIGHUP)
+            self.logs[0].write(10)
+            self.expect(count)
         collector.stop()
         verdict = Verdict(self.server, self.logs)
         self.assertTrue(verdict.is_clean(), str(verdict))

@@ -137,7 +137,10 @@ impl Explainer {
             let ended = match done {
                 Ok(Flow::On) => None,
                 Ok(Flow::Dropped) => Some("dropped".to_owned()),
-                Err(reason) => Some(reason.to_string()),
+                Err(reason) => Some(match planned.plan.said() {
+                    "" => reason.to_string(),
+                    said => format!("{reason}: {said}"),
+                }),
             };
             let (name, tag) = planned.plan.step_name(number).unwrap_or_default();
             let is_last = ended.is_some();

@@ -67,7 +67,7 @@ mod status;
 mod tls;
 
 pub use clew_ingest::{FailedLine, FailureCount, Times};
-pub use collector::{REPORT_FILES_MAX, World, run};
+pub use collector::{REPORT_FILES_MAX, World, check, run};
 pub use error::{CollectError, ErrorKind};
 pub use event::{EpochMillis, Event, OutputSet};
 pub use explain::{Explained, ExplainedEvent, Explainer};

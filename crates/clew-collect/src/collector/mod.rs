@@ -450,6 +450,15 @@ impl<'a> Collector<'a> {
     }
 }
 
+/// Compiles the processors and conditions of a run once, for what is wrong with them.
+///
+/// # Errors
+/// The first that is.
+pub fn check(options: &CollectOptions) -> Result<(), CollectError> {
+    options.validate()?;
+    plans(options).map(drop)
+}
+
 /// The compiled processors of each list, with the conditions of outputs behind them.
 fn plans(options: &CollectOptions) -> Result<Vec<Option<Planned>>, CollectError> {
     let is_routed = !options.outputs.is_empty();

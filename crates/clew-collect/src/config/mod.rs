@@ -18,13 +18,13 @@
 //! known. Nothing here opens a file: the text and the variables are handed in.
 
 mod authentication;
+mod files;
 mod import;
 mod input;
 mod journald;
 mod output;
 mod section;
 mod source;
-mod tables;
 mod tls;
 
 pub use import::{Imported, LeftOut, import_filebeat, import_logstash};

@@ -6,7 +6,7 @@ use clew_platform::Disk;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::section::Section;
-use super::{CollectConfig, ConfigError, Definition};
+use super::{ConfigError, Definition};
 use crate::error::CollectError;
 use crate::tls::{
     ClientAuthentication, ClientTls, ClientTlsFiles, ServerTls, ServerTlsFiles, Verification,
@@ -104,7 +104,7 @@ impl InputTls {
         }
     }
 
-    fn read(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
+    pub(super) fn read(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
         let keys = &self.keys;
         let authentication = keys
             .client_authentication
@@ -159,7 +159,7 @@ impl OutputTls {
         }))
     }
 
-    fn read(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
+    pub(super) fn read(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
         let keys = &self.keys;
         let files = ClientTlsFiles {
             ca: &keys.ca,
@@ -195,30 +195,5 @@ fn not_read() -> CollectError {
     CollectError::Option {
         option: "tls",
         reason: "names files that were not read".to_owned(),
-    }
-}
-
-impl CollectConfig {
-    /// Reads the files that it names beside the inputs' own: tables, secrets, certificates and keys.
-    ///
-    /// # Errors
-    /// The place whose file cannot be read, or is not what it has to be.
-    pub fn read_files(&mut self, disk: &dyn Disk) -> Result<(), ConfigError> {
-        self.read_tables(disk)?;
-        let mut credentials = self
-            .inputs
-            .iter_mut()
-            .flat_map(|input| &mut input.authentication);
-        credentials.try_for_each(|credential| credential.read_file(disk))?;
-        let mut inputs = self
-            .inputs
-            .iter_mut()
-            .filter_map(|input| input.tls.as_mut());
-        inputs.try_for_each(|tls| tls.read(disk))?;
-        let mut outputs = self
-            .outputs
-            .iter_mut()
-            .filter_map(|output| output.tls.as_mut());
-        outputs.try_for_each(|tls| tls.read(disk))
     }
 }

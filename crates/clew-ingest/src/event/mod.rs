@@ -9,6 +9,8 @@
 
 mod members;
 mod names;
+#[cfg(feature = "vrl")]
+mod roots;
 mod value;
 mod write;
 
@@ -47,11 +49,13 @@ pub enum Reason {
     TooLong,
     /// What a step without a plan of its own says of a document.
     Unfit,
+    /// A program came upon something that it has no answer to.
+    Program,
 }
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 10] = [
+    pub const ALL: [Reason; 11] = [
         Reason::Missing,
         Reason::NoMatch,
         Reason::NotJson,
@@ -62,6 +66,7 @@ impl Reason {
         Reason::TooManyNames,
         Reason::TooLong,
         Reason::Unfit,
+        Reason::Program,
     ];
 
     /// The reason's name, for counters.
@@ -77,6 +82,7 @@ impl Reason {
             Reason::TooManyNames => "too_many_names",
             Reason::TooLong => "too_long",
             Reason::Unfit => "unfit",
+            Reason::Program => "program_failed",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What failed: counted by step and reason, and some lines to look at.
 
+use super::step::Failed;
 use crate::event::Reason;
 
 /// Lines that are kept of each step and reason, of all, and their bytes.
@@ -27,6 +28,8 @@ pub struct FailedLine {
     pub step: &'static str,
     /// Why it failed.
     pub reason: Reason,
+    /// What the step says of it; nothing where the reason says all.
+    pub said: String,
     /// The line, perhaps cut.
     pub line: String,
 }
@@ -39,7 +42,8 @@ pub(super) struct Failures {
 
 impl Failures {
     /// Keeps the line if there are few of its kind yet.
-    pub(super) fn sample(&mut self, step: &'static str, reason: Reason, line: &str) {
+    pub(super) fn sample(&mut self, failed: &Failed, line: &str) {
+        let (step, reason) = (failed.step, failed.reason);
         if self.lines.len() >= LINES_MAX {
             return;
         }
@@ -49,7 +53,12 @@ impl Failures {
         }
         let end = line.floor_char_boundary(LINE_BYTES_MAX);
         let line = line[..end].to_owned();
-        self.lines.push(FailedLine { step, reason, line });
+        self.lines.push(FailedLine {
+            step,
+            reason,
+            said: failed.said.clone(),
+            line,
+        });
     }
 
     pub(super) fn lines(&self) -> &[FailedLine] {

@@ -37,6 +37,8 @@ pub(super) fn read_lookup(
 ) -> Result<Box<dyn Step>, DefinitionError> {
     let field = slot(event, &text(config, "field")?)?;
     let table = text(config, "csv")?;
+    // Where the table is from.
+    config.remove("file");
     let key = optional(config, "key")?;
     let wanted = names(config, "columns")?;
     let target = optional(config, "target_field")?;

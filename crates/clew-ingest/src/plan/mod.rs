@@ -41,6 +41,8 @@ mod read;
 mod redact;
 mod regex;
 mod step;
+#[cfg_attr(not(feature = "vrl"), path = "without_vrl.rs")]
+mod vrl;
 
 pub use failures::{FailedLine, FailureCount};
 
@@ -64,6 +66,8 @@ pub struct Plan {
     conditions: Vec<Condition>,
     work: Work,
     failures: Failures,
+    /// What the last step that failed said of it.
+    said: String,
 }
 
 impl Plan {
@@ -127,8 +131,9 @@ impl Plan {
         self.work.now_ms = now_ms;
         let steps = self.steps.get_mut(steps).unwrap_or_default();
         let done = step::run(steps, &mut self.event, &mut self.work);
-        if let Some((name, reason)) = self.work.failed.take() {
-            self.failures.sample(name, reason, self.event.line());
+        if let Some(failed) = self.work.failed.take() {
+            self.failures.sample(&failed, self.event.line());
+            self.said = failed.said;
         }
         done
     }
@@ -137,6 +142,11 @@ impl Plan {
     pub fn step_name(&self, number: usize) -> Option<(&'static str, Option<&str>)> {
         let step = self.steps.get(number)?;
         Some((step.name, step.tag.as_deref()))
+    }
+
+    /// What the last step that failed said of it; nothing where the reason says all.
+    pub fn said(&self) -> &str {
+        &self.said
     }
 
     /// Patterns of lines that its steps have found.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::condition::Condition;
 use super::document::OnDocument;
 use super::step::{Guarded, Step};
-use super::{cut, date, fields, grok, limits, lookup, pairs, pattern, redact, regex};
+use super::{cut, date, fields, grok, limits, lookup, pairs, pattern, redact, regex, vrl};
 use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
 use crate::members::{flag, not_a, optional};
@@ -18,7 +18,7 @@ const DEPTH_MAX: usize = 20;
 
 /// Steps that only lines have: their names and what reads them.
 type Reading = fn(&mut Event, &mut Map<String, Json>) -> Result<Box<dyn Step>, DefinitionError>;
-const OWN: [(&str, Reading); 12] = [
+const OWN: [(&str, Reading); 13] = [
     ("add", fields::read_add),
     ("keep", fields::read_keep),
     ("logfmt", pairs::read_logfmt),
@@ -31,6 +31,7 @@ const OWN: [(&str, Reading); 12] = [
     ("rate_limit", limits::read_rate_limit),
     ("dedupe", limits::read_dedupe),
     ("truncate", fields::read_truncate),
+    ("vrl", vrl::read_vrl),
 ];
 
 /// Counts the steps while it reads them.

@@ -14,6 +14,11 @@ pub(super) trait Step: Debug + Send {
     /// Changes the event, or leaves it as it was and says why.
     fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason>;
 
+    /// Whether an event that it fails on is dropped.
+    fn drops_failed(&self) -> bool {
+        false
+    }
+
     /// Patterns of lines that it finds, if that is what it does.
     fn patterns(&mut self) -> Option<&mut Patterns> {
         None
@@ -28,7 +33,31 @@ pub(super) struct Work {
     /// Milliseconds since the epoch.
     pub(super) now_ms: i64,
     /// The last failure of the present run.
-    pub(super) failed: Option<(&'static str, Reason)>,
+    pub(super) failed: Option<Failed>,
+    /// What the step that is failing says of it.
+    said: String,
+}
+
+/// A failure of a step.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) step: &'static str,
+    pub(super) reason: Reason,
+    pub(super) said: String,
+}
+
+/// Bytes of what a step says of a failure.
+#[cfg(feature = "vrl")]
+const SAID_BYTES_MAX: usize = 500;
+
+#[cfg(feature = "vrl")]
+impl Work {
+    /// Says more of a failure than its reason does.
+    pub(super) fn say(&mut self, what: &dyn std::fmt::Display) {
+        self.said = what.to_string();
+        let end = self.said.floor_char_boundary(SAID_BYTES_MAX);
+        self.said.truncate(end);
+    }
 }
 
 /// A step and what is around it.
@@ -61,11 +90,17 @@ pub(super) fn run(
             Ok(Flow::Dropped) => return Ok(Flow::Dropped),
             Err(reason) => {
                 step.failed[reason as usize] += 1;
-                work.failed = Some((step.name, reason));
+                work.failed = Some(Failed {
+                    step: step.name,
+                    reason,
+                    said: std::mem::take(&mut work.said),
+                });
                 if !step.on_failure.is_empty() {
                     if run(&mut step.on_failure, event, work)? == Flow::Dropped {
                         return Ok(Flow::Dropped);
                     }
+                } else if step.what.drops_failed() {
+                    return Ok(Flow::Dropped);
                 } else if !step.ignore_failure {
                     return Err(reason);
                 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind, OutputTls};
 use clew_collect::{
-    AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink,
-    Sink, StopToken,
+    AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Mode,
+    Sink, StopToken, check,
 };
 use clew_engine::Engine;
 use clew_platform::RealDisk;
@@ -24,6 +24,13 @@ pub(super) fn read(file: &Path) -> anyhow::Result<CollectConfig> {
     let mut config = CollectConfig::parse(&name, &text, &variable)?;
     config.read_files(&RealDisk)?;
     Ok(config)
+}
+
+/// Reads a configuration, and compiles what it has, for what is wrong with it.
+pub(super) fn checked(file: &Path) -> anyhow::Result<()> {
+    let options = read(file)?.options(Mode::Follow)?;
+    options.validate()?;
+    Ok(check(&options)?)
 }
 
 /// The server that a collector runs in.

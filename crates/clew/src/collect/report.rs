@@ -59,5 +59,8 @@ pub(super) fn print(report: &CollectReport) {
             failed.reason.as_str(),
             failed.line
         );
+        if !failed.said.is_empty() {
+            eprintln!("           {}", failed.said);
+        }
     }
 }

@@ -78,9 +78,7 @@ impl Told {
             tracing::warn!("there is no configuration to read again");
             return;
         };
-        let read =
-            configured::read(config).and_then(|read| Ok(read.options(Mode::Follow)?.validate()?));
-        match read {
+        match configured::checked(config) {
             Ok(()) => {
                 self.0.again.store(true, Ordering::SeqCst);
                 self.current().stop();
