@@ -18,7 +18,7 @@ PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ test: check test-rust test-clients ## run every test
 
 test-rust: ## unit, property and simulation tests
 	cargo test --workspace --locked
+
+test-kafka: ## the collector's input and output `kafka`, which other tests leave out, against librdkafka's own servers of Kafka
+	cargo test --locked -p clew-collect --features kafka kafka
 
 test-clients: $(VENV)/.installed ## the real binary with real clients
 	-@$(MAKE) --no-print-directory $(SPEC)/.installed $(ELASTICSEARCH_PY) $(PYMILVUS) # tests that lack one of these say that they are skipped

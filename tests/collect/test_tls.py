@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import urllib.request
 
 from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as GrpcExporter
@@ -94,6 +95,10 @@ class Tls(unittest.TestCase):
         self.assertEqual({document["process"]["name"] for document in found}, {"app"})
         self.assertEqual({document["log"]["source"]["address"] for document in found}, {"127.0.0.1"})
         url = f"https://localhost:{http}"
+        # The exporter's client of HTTP takes these for better than what it is told.
+        self.enterContext(unittest.mock.patch.dict(os.environ))
+        for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+            os.environ.pop(name, None)
         exporters = {
             "http": HttpExporter(endpoint=url + "/v1/logs", certificate_file=str(self.authority.certificate)),
             "grpc": GrpcExporter(endpoint=url, credentials=grpc.ssl_channel_credentials(self.authority.certificate.read_bytes())),

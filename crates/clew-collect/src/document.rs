@@ -67,6 +67,24 @@ pub(crate) struct Line<'a> {
     pub(crate) stream: Option<&'static str>,
     /// When the container's runtime saw it: the time of a line that says none itself.
     pub(crate) time_ms: Option<i64>,
+    /// What a message is beside its text.
+    pub(crate) message: Option<Message<'a>>,
+}
+
+/// What is known of a line that is a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message<'a> {
+    /// The part of its id that names where it is.
+    pub(crate) key: u64,
+    /// Members of the document's root.
+    pub(crate) fields: &'a [u8],
+}
+
+impl Line<'_> {
+    /// Members of the document's root that are no parser's.
+    pub(crate) fn fields(&self) -> &[u8] {
+        self.message.map_or(&[][..], |message| message.fields)
+    }
 }
 
 /// A document that was sent: an object of JSON on one line.
@@ -136,7 +154,8 @@ impl Encoder {
         let taken = self.parse(&text, parser);
         let timestamp = self.timestamp_ms(line);
         event.timestamp = EpochMillis(timestamp);
-        event.set_id(origin.key, line.offset, line.checksum);
+        let key = line.message.map_or(origin.key, |message| message.key);
+        event.set_id(key, line.offset, line.checksum);
         let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
             self.write(&text, (parser, taken), (line, origin), event);
             return taken;
@@ -259,6 +278,7 @@ impl Encoder {
             out.push(b'"');
         }
         push_members(out, b",", self.record.fields.bytes());
+        push_members(out, b",", line.fields());
         out.push(b'}');
     }
 }
@@ -318,6 +338,7 @@ mod tests {
             cut,
             stream: None,
             time_ms: None,
+            message: None,
         };
         let mut event = Event::default();
         let taken = encoder.encode(&line, parser, &Origin::new("/l/é", 7), &mut event);

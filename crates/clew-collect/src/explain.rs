@@ -111,6 +111,7 @@ impl Explainer {
                     cut: piece.cut,
                     stream: piece.stream.map(Stream::as_str),
                     time_ms: piece.time_ms,
+                    message: None,
                 };
                 events.push(ExplainedEvent {
                     text: String::from_utf8_lossy(text).into_owned(),

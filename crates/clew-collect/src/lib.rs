@@ -58,6 +58,7 @@ mod figures;
 mod fingerprint;
 mod input;
 mod json;
+mod kafka;
 mod parse;
 mod pattern_file;
 mod planned;
@@ -74,6 +75,9 @@ pub use explain::{Explained, ExplainedEvent, Explainer};
 pub use feed::{Credentials, FeedAddress, FeedOptions, HttpFeed, JournalFeed};
 pub use figures::{FileLag, RunFigures, StageTimes};
 pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
+#[cfg(feature = "kafka")]
+pub use kafka::KafkaSink;
+pub use kafka::{KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetReset};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{Fit, ParserName, UnknownParser};
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};

@@ -239,11 +239,11 @@ impl Planned {
             event.put_object(Some(slots.log), "\"flags\":[\"truncated\"]")?;
         }
         for (object, members) in [
-            (Some(slots.event), &record.event),
-            (Some(slots.log), &record.log),
-            (None, &record.fields),
+            (Some(slots.event), record.event.bytes()),
+            (Some(slots.log), record.log.bytes()),
+            (None, record.fields.bytes()),
+            (None, line.fields()),
         ] {
-            let members = members.bytes();
             if !members.is_empty() {
                 let members = std::str::from_utf8(members).map_err(|_| Reason::NotJson)?;
                 event.put_object(object, members)?;

@@ -10,9 +10,11 @@ use clew_platform::Clock;
 use tokio::sync::oneshot;
 
 use super::{Collector, now};
-use crate::document::{Document, Line, Origin};
+use crate::document::{Document, Line, Message, Origin};
 use crate::error::CollectError;
-use crate::feed::{DocumentHead, Ended, FeedAddress, FeedOptions, Feeds, Parcel, ParcelKind};
+use crate::feed::{
+    DocumentHead, Ended, FeedAddress, FeedOptions, Feeds, Messages, Parcel, ParcelKind,
+};
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
 use crate::options::ParserChoice;
@@ -63,7 +65,10 @@ impl Intake {
         let known = options.iter().enumerate().map(|(index, options)| Known {
             parser: match (options.parse, &options.address) {
                 (ParserChoice::Named(parser), _) => Some(parser),
-                (ParserChoice::Auto, FeedAddress::Stdin | FeedAddress::Http(_)) => None,
+                (
+                    ParserChoice::Auto,
+                    FeedAddress::Stdin | FeedAddress::Http(_) | FeedAddress::Kafka(_),
+                ) => None,
                 (ParserChoice::Auto, _) => Some(ParserName::Syslog),
             },
             key: run_key(host, index, now(&**clock)),
@@ -242,6 +247,10 @@ impl Collector<'_> {
             ParcelKind::Documents(heads) => {
                 self.take_documents(&parcel, first, &heads, &origin)?;
             }
+            ParcelKind::Messages(messages) => {
+                let parser = known.parser(&parcel, &mut self.encoder.times);
+                self.take_messages(&parcel, &messages, parser, &origin)?;
+            }
         }
         let took = self.world.clock.monotonic().saturating_sub(begun);
         let elsewhere = self.times.deliver + self.times.registry - before;
@@ -276,6 +285,39 @@ impl Collector<'_> {
                 cut,
                 stream: None,
                 time_ms: None,
+                message: None,
+            };
+            self.counters
+                .take(&line, parser, origin, (&mut self.encoder, &mut self.batch));
+        }
+        Ok(())
+    }
+
+    fn take_messages(
+        &mut self,
+        parcel: &Parcel,
+        messages: &Messages,
+        parser: ParserName,
+        origin: &Origin,
+    ) -> Result<(), CollectError> {
+        let mut fields_start = 0;
+        for ((bytes, cut), head) in parcel.lines().zip(&messages.heads) {
+            if self.batch.is_full() {
+                self.deliver()?;
+            }
+            let fields = &messages.fields[fields_start..head.fields_end];
+            fields_start = head.fields_end;
+            let line = Line {
+                bytes,
+                offset: head.offset,
+                checksum: crc32c::crc32c(bytes),
+                cut,
+                stream: None,
+                time_ms: head.time_ms,
+                message: Some(Message {
+                    key: head.key,
+                    fields,
+                }),
             };
             self.counters
                 .take(&line, parser, origin, (&mut self.encoder, &mut self.batch));

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::authentication::{self, Credential};
+use super::kafka::KafkaInput;
 use super::section::Section;
-use super::{ConfigError, Definition, InputTls, JournaldInput, processors};
+use super::{ConfigError, Definition, InputTls, JournaldInput, built_with_kafka, processors};
 use crate::error::CollectError;
 use crate::feed::{Credentials, FeedAddress, FeedOptions, HttpFeed};
 use crate::input::{Encoding, Multiline, MultilineRule, Wrapping};
@@ -41,6 +42,8 @@ pub enum InputKind {
     Http(HttpInput),
     /// The system's journal.
     Journald(JournaldInput),
+    /// Messages of Kafka's topics.
+    Kafka(KafkaInput),
 }
 
 /// `type: stdin`.
@@ -279,7 +282,7 @@ impl MultilineConfig {
 }
 
 /// The names of the kinds.
-const KINDS: [&str; 5] = ["file", "stdin", "syslog", "http", "journald"];
+const KINDS: [&str; 6] = ["file", "stdin", "syslog", "http", "journald", "kafka"];
 /// The keys of every kind.
 const COMMON: [&str; 3] = ["type", "parse", "processors"];
 /// The keys of those that are connected to.
@@ -324,6 +327,11 @@ impl InputConfig {
             "syslog" => InputKind::Syslog(section.read(&LISTENING, &["listen"])?),
             "http" => InputKind::Http(section.read(&ASKING, &["listen"])?),
             "journald" => InputKind::Journald(section.read(&COMMON, &[])?),
+            "kafka" => {
+                built_with_kafka(&section)?;
+                let needed = ["brokers", "topics"];
+                InputKind::Kafka(section.read(&COMMON, &needed)?)
+            }
             other => {
                 let nearest = Section::nearest(&KINDS, other);
                 let reason = format!("no input is called [{other}], did you mean [{nearest}]?");

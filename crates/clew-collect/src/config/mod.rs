@@ -22,6 +22,7 @@ mod files;
 mod import;
 mod input;
 mod journald;
+mod kafka;
 mod output;
 mod section;
 mod source;
@@ -32,6 +33,7 @@ pub use input::{
     FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
 };
 pub use journald::JournaldInput;
+pub use kafka::{KafkaInput, KafkaOutput};
 pub use output::{
     BufferConfig, BulkOutput, Compression, FileOutput, HttpOutput, OutputConfig, OutputKind,
 };
@@ -205,6 +207,10 @@ impl CollectConfig {
                     plan,
                     ..stdin.options(input.parse)
                 }),
+                InputKind::Kafka(kafka) => options.feeds.push(FeedOptions {
+                    plan,
+                    ..kafka.options(input.parse)?
+                }),
                 InputKind::Http(http) => options.feeds.push(FeedOptions {
                     plan,
                     tls,
@@ -233,6 +239,14 @@ impl CollectConfig {
         options.batch_bytes_max = general.batch_bytes_max;
         options.registry_interval = Duration::from_millis(general.registry_interval_ms);
         Ok(options)
+    }
+}
+
+/// Refuses what names Kafka where that is left out.
+fn built_with_kafka(section: &Section<'_>) -> Result<(), ConfigError> {
+    match cfg!(feature = "kafka") {
+        true => Ok(()),
+        false => Err(section.wrong(Some("type"), crate::kafka::BUILT_WITHOUT)),
     }
 }
 

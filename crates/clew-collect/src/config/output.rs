@@ -8,8 +8,9 @@ use std::time::Duration;
 use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
+use super::kafka::KafkaOutput;
 use super::section::Section;
-use super::{ConfigError, Definition, OutputTls};
+use super::{ConfigError, Definition, OutputTls, built_with_kafka};
 use crate::sink::{
     BodyCompression, BufferOptions, BufferSink, BulkOptions, HttpOptions, Sink, SinkError, WhenFull,
 };
@@ -37,6 +38,8 @@ pub enum OutputKind {
     File(FileOutput),
     /// JSON lines on standard output: `type: stdout`.
     Stdout,
+    /// Messages of Kafka: `type: kafka`.
+    Kafka(KafkaOutput),
 }
 
 /// `type: clew`, `type: opensearch`.
@@ -212,7 +215,7 @@ pub enum Compression {
 }
 
 /// The names of the kinds.
-const KINDS: [&str; 5] = ["clew", "opensearch", "http", "file", "stdout"];
+const KINDS: [&str; 6] = ["clew", "opensearch", "http", "file", "stdout", "kafka"];
 /// The keys of every kind.
 const COMMON: [&str; 2] = ["type", "when"];
 /// The keys of those that connect.
@@ -239,6 +242,10 @@ impl OutputConfig {
             }
             "http" => OutputKind::Http(section.read(&SENDING, &["url"])?),
             "file" => OutputKind::File(section.read(&COMMON, &["path"])?),
+            "kafka" => {
+                built_with_kafka(&section)?;
+                OutputKind::Kafka(section.read(&COMMON, &["brokers", "topic"])?)
+            }
             "stdout" => {
                 let Nothing {} = section.read(&COMMON, &[])?;
                 OutputKind::Stdout
@@ -263,7 +270,7 @@ impl OutputConfig {
         match &self.kind {
             OutputKind::Bulk(output) => output.url(),
             OutputKind::Http(output) => &output.url,
-            OutputKind::File(_) | OutputKind::Stdout => "",
+            OutputKind::File(_) | OutputKind::Kafka(_) | OutputKind::Stdout => "",
         }
     }
 }

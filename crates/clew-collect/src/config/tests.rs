@@ -113,7 +113,7 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
     check(
         "- type: clew\n    url",
         "- url",
-        "line 14: [outputs[0]] lacks [type], one of clew, opensearch, http, file, stdout",
+        "line 14: [outputs[0]] lacks [type], one of clew, opensearch, http, file, stdout, kafka",
     );
 }
 
@@ -433,4 +433,50 @@ fn who_may_send_is_said_in_the_file_or_in_files_beside_it() {
         "{user: 'a:b', password: p}",
         Err("] has a [user] with a colon"),
     );
+}
+
+#[cfg(not(feature = "kafka"))]
+#[test]
+fn kafka_that_is_left_out_is_told_so() {
+    let check = |text: &str, place: &str| {
+        let error = CollectConfig::parse("c.yaml", text, &|_| None).unwrap_err();
+        let expected = "built without kafka: cargo build --features kafka";
+        assert_eq!(
+            (error.place.as_str(), error.reason.as_str()),
+            (place, expected)
+        );
+    };
+    check(
+        "inputs: [{type: kafka, brokers: a}]\noutputs: [{type: stdout}]",
+        "inputs[0].type",
+    );
+    check(
+        "inputs: [{type: stdin}]\noutputs: [{type: kafka}]",
+        "outputs[0].type",
+    );
+}
+
+#[cfg(feature = "kafka")]
+#[test]
+fn kafka_has_its_keys() {
+    let text = "inputs: [{type: kafka, brokers: 'a:1', topics: [b, '^c'], properties: {linger.ms: 5}}]\n\
+                outputs: [{type: kafka, brokers: 'a:1', topic: '{{b}}', compression: lz4, buffer: {folder: /b}}]";
+    let config = CollectConfig::parse("c.yaml", text, &|_| None).unwrap();
+    let InputKind::Kafka(input) = &config.inputs[0].kind else {
+        panic!("{:?}", config.inputs[0]);
+    };
+    assert_eq!(input.properties["linger.ms"], "5");
+    let OutputKind::Kafka(output) = &config.outputs[0].kind else {
+        panic!("{:?}", config.outputs[0]);
+    };
+    assert_eq!(
+        (output.topic.as_str(), output.timeout_ms),
+        ("{{b}}", 60_000)
+    );
+    let wrong = text.replace("topics", "topic");
+    let error = CollectConfig::parse("c.yaml", &wrong, &|_| None).unwrap_err();
+    assert!(error.reason.contains("did you mean [topics]"), "{error}");
+    let wrong = text.replace("linger.ms: 5", "linger.ms: [5]");
+    let error = CollectConfig::parse("c.yaml", &wrong, &|_| None).unwrap_err();
+    assert_eq!(error.place, "inputs[0].properties");
 }

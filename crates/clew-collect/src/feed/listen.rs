@@ -111,9 +111,10 @@ pub(super) fn start(
     sender: Sender,
 ) -> io::Result<Started> {
     match address {
-        FeedAddress::Stdin | FeedAddress::Http(_) | FeedAddress::Journal(_) => {
-            Err(io::ErrorKind::Unsupported.into())
-        }
+        FeedAddress::Stdin
+        | FeedAddress::Http(_)
+        | FeedAddress::Journal(_)
+        | FeedAddress::Kafka(_) => Err(io::ErrorKind::Unsupported.into()),
         FeedAddress::Tcp(address) => {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;

@@ -30,6 +30,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::{oneshot, watch};
 
 use crate::error::CollectError;
+use crate::kafka::{self, KafkaFeed};
 use crate::options::ParserChoice;
 use crate::tls::ServerTls;
 use frames::LineFrames;
@@ -44,7 +45,7 @@ const PARCELS_MAX: usize = 64;
 /// Threads that are ending are looked at this often.
 const END_LOOK: Duration = Duration::from_millis(5);
 /// Bytes after which a parcel is handed over, though more could be had at once.
-const PARCEL_BYTES: usize = 64 << 10;
+pub(crate) const PARCEL_BYTES: usize = 64 << 10;
 
 /// Where lines are sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub enum FeedAddress {
     Http(HttpFeed),
     /// The system's journal.
     Journal(JournalFeed),
+    /// Messages of topics.
+    Kafka(KafkaFeed),
 }
 
 impl FromStr for FeedAddress {
@@ -97,6 +100,7 @@ impl fmt::Display for FeedAddress {
             FeedAddress::UnixDatagram(path) => write!(f, "unixgram://{}", path.display()),
             FeedAddress::Http(feed) => write!(f, "http://{}", feed.address),
             FeedAddress::Journal(feed) => f.write_str(&feed.program.display().to_string()),
+            FeedAddress::Kafka(feed) => write!(f, "kafka://{}", feed.servers.brokers),
         }
     }
 }
@@ -161,6 +165,33 @@ pub(crate) enum ParcelKind {
     Lines,
     /// Objects of JSON that are events already, with what is known of each.
     Documents(Vec<DocumentHead>),
+    /// Lines that can be had again from where they are, with what is known of each.
+    #[cfg_attr(
+        not(feature = "kafka"),
+        allow(dead_code, reason = "only Kafka has such lines")
+    )]
+    Messages(Messages),
+}
+
+/// What is known of messages.
+#[derive(Debug, Default)]
+pub(crate) struct Messages {
+    pub(crate) heads: Vec<MessageHead>,
+    /// Members that their events have beside those of the parser, behind each other.
+    pub(crate) fields: Vec<u8>,
+}
+
+/// What is known of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessageHead {
+    /// The part of its event's id that names where it is.
+    pub(crate) key: u64,
+    /// Its place there.
+    pub(crate) offset: u64,
+    /// When it was sent, if that is known.
+    pub(crate) time_ms: Option<i64>,
+    /// Where its fields end.
+    pub(crate) fields_end: usize,
 }
 
 /// What is known of a document.
@@ -213,15 +244,15 @@ pub(crate) struct FeedCounts {
 
 /// What a thread needs to hand over lines.
 #[derive(Clone, Debug)]
-struct Sender {
-    feed: usize,
-    line_bytes_max: usize,
-    parcels: SyncSender<Parcel>,
+pub(crate) struct Sender {
+    pub(crate) feed: usize,
+    pub(crate) line_bytes_max: usize,
+    pub(crate) parcels: SyncSender<Parcel>,
     counts: Arc<FeedCounts>,
     clock: Arc<dyn Clock>,
     /// Readable once the inputs have to end.
     stop: Arc<OwnedFd>,
-    ending: watch::Receiver<bool>,
+    pub(crate) ending: watch::Receiver<bool>,
     /// Wakes the collector.
     wake: Arc<OwnedFd>,
 }
@@ -265,6 +296,9 @@ impl Feeds {
                 // Nobody can wake a thread that reads standard input: it ends with the process.
                 FeedAddress::Stdin => stdin::start(sender).map(|()| None),
                 FeedAddress::Http(feed) => http::start(feed, tls, sender).map(Some),
+                FeedAddress::Kafka(feed) => {
+                    kafka::start(feed, sender).map(|reading| Some((reading, None)))
+                }
                 FeedAddress::Journal(feed) => {
                     let cursor = cursors.get(&feed.id).cloned();
                     let started = journal::start(feed, cursor, sender);
@@ -352,7 +386,7 @@ pub(crate) struct Ended;
 
 /// What became of a parcel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Handed {
+pub(crate) enum Handed {
     Over,
     /// There was no room, and the sender cannot wait.
     Dropped,
@@ -416,7 +450,7 @@ impl Sender {
         self.counts.handshakes.add(now, from, reason);
     }
 
-    fn wake(&self) -> Handed {
+    pub(crate) fn wake(&self) -> Handed {
         // An event that is already set need not be set again.
         let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
         Handed::Over

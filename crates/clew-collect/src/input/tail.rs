@@ -253,6 +253,7 @@ impl Tail {
                     cut: piece.cut,
                     stream: piece.stream.map(Stream::as_str),
                     time_ms: piece.time_ms,
+                    message: None,
                 };
                 self.emit(&line, parser, fill);
             }
@@ -298,6 +299,7 @@ impl Tail {
             cut: true,
             stream: None,
             time_ms: None,
+            message: None,
         };
         self.emit(&line, parser, fill);
         fill.counters.bytes_read += at.offset - self.read.offset;

@@ -13,6 +13,11 @@ mod lines;
 mod posting;
 mod secure;
 
+#[cfg(feature = "kafka")]
+pub(crate) use backoff::Backoff;
+#[cfg(feature = "kafka")]
+pub(crate) use bulk_reply::shortened;
+
 pub use all::AllSinks;
 pub use buffer::{BufferCounts, BufferOptions, BufferSink, WhenFull};
 pub use bulk::{BulkOptions, BulkSink};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind, OutputTls};
 use clew_collect::{
-    AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Mode,
-    Sink, StopToken, check,
+    AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink,
+    Mode, Sink, StopToken, check,
 };
 use clew_engine::Engine;
 use clew_platform::RealDisk;
@@ -63,7 +63,7 @@ fn sink(
         (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
             let (engine, runtime) = (engine.clone(), runtime.clone());
             let sink = EngineSink::new(engine, &output.index, runtime, stop.clone());
-            buffered(output.buffer.as_ref(), sink, stop)?
+            buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Bulk(output), _) => {
             let options = BulkOptions {
@@ -72,7 +72,7 @@ fn sink(
             };
             let sink = BulkSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", output.url()))?;
-            buffered(output.buffer.as_ref(), sink, stop)?
+            buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Http(output), _) => {
             let options = HttpOptions {
@@ -81,6 +81,12 @@ fn sink(
             };
             let sink = HttpSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", output.url))?;
+            buffered(output.buffer.as_ref(), Box::new(sink), stop)?
+        }
+        (OutputKind::Kafka(output), _) => {
+            let sink = output
+                .open(stop.clone())
+                .with_context(|| format!("cannot write to {}", output.brokers))?;
             buffered(output.buffer.as_ref(), sink, stop)?
         }
         (OutputKind::Stdout, _) => Box::new(LineSink::new(std::io::stdout())),
@@ -101,12 +107,12 @@ fn sink(
 /// A sink with the buffer in front of it that is asked for.
 fn buffered(
     buffer: Option<&BufferConfig>,
-    sink: impl Sink + Send + 'static,
+    sink: Box<dyn Sink + Send>,
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
     let Some(buffer) = buffer else {
-        return Ok(Box::new(sink));
+        return Ok(sink);
     };
     let disk = Arc::new(RealDisk);
-    Ok(Box::new(buffer.open(disk, Box::new(sink), stop.clone())?))
+    Ok(Box::new(buffer.open(disk, sink, stop.clone())?))
 }

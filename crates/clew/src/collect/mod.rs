@@ -21,8 +21,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use clew_collect::{
-    BulkOptions, BulkSink, CollectOptions, Counters, LineSink, Mode, ParserChoice, ParserName,
-    Progress, RunFigures, Sink, StopToken, World,
+    BulkOptions, BulkSink, CollectOptions, Counters, FeedAddress, LineSink, Mode, ParserChoice,
+    ParserName, Progress, RunFigures, Sink, StopToken, World,
 };
 use clew_platform::{RealClock, RealDisk};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -175,6 +175,11 @@ fn dry(
         None => options(arguments)?,
     };
     options.registry = folder.0.join("registry.json");
+    for feed in &mut options.feeds {
+        if let FeedAddress::Kafka(kafka) = &mut feed.address {
+            kafka.only_looking();
+        }
+    }
     Ok((options, Box::new(LineSink::new(std::io::stdout()))))
 }
 
