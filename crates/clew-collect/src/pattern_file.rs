@@ -51,7 +51,7 @@ impl PatternFile {
     }
 
     /// Puts back what is in the file.
-    pub(crate) fn restore(&mut self, plans: &mut [Option<Planned>]) {
+    pub(crate) fn restore(&self, plans: &mut [Option<Planned>]) {
         if !self.disk.exists(&self.path) {
             return;
         }

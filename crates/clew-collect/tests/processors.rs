@@ -38,11 +38,11 @@ outputs: [{{type: stdout}}]
         stop: &stop,
     };
     let mut out = Vec::new();
-    let options = config.options(Mode::Once).unwrap();
-    let report = run(&options, world, &mut LineSink::new(&mut out)).unwrap();
-    let documents = std::str::from_utf8(&out).unwrap().lines();
+    let options = config.options(Mode::Once).expect("it can be run");
+    let report = run(&options, world, &mut LineSink::new(&mut out)).expect("it runs to its end");
+    let documents = std::str::from_utf8(&out).expect("JSON is UTF-8").lines();
     let documents: Vec<Value> = documents
-        .map(|line| serde_json::from_str(line).unwrap())
+        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
         .collect();
     let of = |n: i64| documents.iter().find(|one| one["n"] == n);
     let host = json!({"name": "h"});
@@ -71,7 +71,8 @@ outputs: [{{type: stdout}}]
 
 /// A run of a configuration over everything that there is, and its documents.
 fn documents(text: &str) -> Vec<Value> {
-    let config = CollectConfig::parse("c.yaml", text, &|_| None).unwrap();
+    let config =
+        CollectConfig::parse("c.yaml", text, &|_| None).expect("the text is a configuration");
     let stop = StopToken::new();
     let world = World {
         disk: Arc::new(RealDisk),
@@ -80,11 +81,11 @@ fn documents(text: &str) -> Vec<Value> {
         stop: &stop,
     };
     let mut out = Vec::new();
-    let options = config.options(Mode::Once).unwrap();
-    run(&options, world, &mut LineSink::new(&mut out)).unwrap();
-    let lines = std::str::from_utf8(&out).unwrap().lines();
+    let options = config.options(Mode::Once).expect("it can be run");
+    run(&options, world, &mut LineSink::new(&mut out)).expect("it runs to its end");
+    let lines = std::str::from_utf8(&out).expect("JSON is UTF-8").lines();
     lines
-        .map(|line| serde_json::from_str(line).unwrap())
+        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
         .collect()
 }
 

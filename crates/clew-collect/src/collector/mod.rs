@@ -140,7 +140,7 @@ impl<'a> Collector<'a> {
         let mut plans = plans(options)?;
         let patterns_path = absolute(options.patterns_path())?;
         let now = world.clock.monotonic();
-        let mut patterns = PatternFile::new(Arc::clone(&world.disk), patterns_path, now);
+        let patterns = PatternFile::new(Arc::clone(&world.disk), patterns_path, now);
         patterns.restore(&mut plans);
         let mut temporary = registry_path.clone().into_os_string();
         temporary.push(TEMPORARY_SUFFIX);

@@ -257,13 +257,7 @@ impl Inner {
             Err(error) => {
                 let reason = error.to_string();
                 for (position, ..) in writes {
-                    let refusal = match shard.is_retired() {
-                        true => EngineError::IndexNotFound {
-                            index: index.name().to_string(),
-                        },
-                        false => shard.failed(&reason),
-                    };
-                    results[position] = Some(Err(refusal));
+                    results[position] = Some(Err(refused(index, shard, &reason)));
                 }
                 return;
             }
@@ -296,10 +290,7 @@ impl Inner {
                 .map_err(|error| shard.told(error));
             let written = written.map(|written| {
                 count_write(shard, written.result);
-                let slow = watch.and_then(|mut watch| {
-                    watch.pause(self.clock.monotonic());
-                    watch.slow(index)
-                });
+                let slow = watch.and_then(|watch| watch.slow(index, self.clock.monotonic()));
                 Written {
                     index: index.clone(),
                     id,
@@ -442,5 +433,15 @@ fn outcome(
         life,
         touched,
         durability,
+    }
+}
+
+/// Why a shard that takes nothing refuses a write.
+fn refused(index: &Index, shard: &Shard, reason: &str) -> EngineError {
+    match shard.is_retired() {
+        true => EngineError::IndexNotFound {
+            index: index.name().to_string(),
+        },
+        false => shard.failed(reason),
     }
 }

@@ -34,7 +34,8 @@ impl Watched {
     }
 
     /// It is done: what is told of it, if it was slow.
-    pub(super) fn slow(self, index: &Index) -> Option<Box<SlowWrite>> {
+    pub(super) fn slow(mut self, index: &Index, now: Duration) -> Option<Box<SlowWrite>> {
+        self.pause(now);
         let settings = index.settings.load();
         let slow = &settings.slow;
         let level = slow.write.level(self.took, slow.write_level)?;

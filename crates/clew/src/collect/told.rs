@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clew_collect::{Mode, StopToken};
+use clew_collect::StopToken;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::configured;
