@@ -63,6 +63,18 @@ struct SecureTransport {
     stream: StreamOwned<ClientConnection, TransportAdapter>,
 }
 
+impl SecureTransport {
+    /// Why nothing can be sent: what the server said before it closed, if that has come, tells more than that it closed.
+    fn why(&mut self, error: io::Error) -> io::Error {
+        let said = self.stream.read(&mut [0]).err();
+        let is_of_tls = |said: &io::Error| {
+            said.get_ref()
+                .is_some_and(|inner| inner.is::<rustls::Error>())
+        };
+        said.filter(is_of_tls).unwrap_or(error)
+    }
+}
+
 impl Transport for SecureTransport {
     fn buffers(&mut self) -> &mut dyn Buffers {
         &mut self.buffers
@@ -70,8 +82,8 @@ impl Transport for SecureTransport {
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), ureq::Error> {
         self.stream.get_mut().set_timeout(timeout);
-        self.stream.write_all(&self.buffers.output()[..amount])?;
-        Ok(())
+        let sent = self.stream.write_all(&self.buffers.output()[..amount]);
+        sent.map_err(|error| self.why(error).into())
     }
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, ureq::Error> {

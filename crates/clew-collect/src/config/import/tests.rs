@@ -335,9 +335,9 @@ output.elasticsearch:
 "#;
     let imported = import_filebeat("f.yml", text).unwrap();
     let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
-    let passphrase =
-        "line 6: [filebeat.inputs[2].protocol.tcp.ssl.key_passphrase] has no counterpart";
-    assert_eq!(told, [passphrase]);
+    let passphrase = "[filebeat.inputs[2].protocol.tcp.ssl.key_passphrase] has no counterpart";
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with(passphrase), "{told:?}");
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     let expected = serde_json::json!({
         "certificate": "c", "key": "k", "client_ca": ["a"], "client_authentication": "optional",

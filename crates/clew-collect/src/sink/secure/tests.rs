@@ -139,5 +139,10 @@ fn a_certificate_of_ones_own_is_shown() {
     assert_eq!(exchange(&server, shown), Ok(()));
     let none = authority.client(None, Verification::Full);
     let reason = exchange(&server, none).unwrap_err();
-    assert!(reason.contains("CertificateRequired"), "{reason}");
+    // The client's side of the handshake is over before the server's: what it says may be lost when it closes.
+    let is_refused = ["CertificateRequired", "Broken pipe", "reset by peer"];
+    assert!(
+        is_refused.iter().any(|words| reason.contains(words)),
+        "{reason}"
+    );
 }
