@@ -116,6 +116,16 @@ def compared(given, old, new, folder):
     return statistics.geometric_mean(ratios), sum(told), len(told)
 
 
+def counts_of(given, folder):
+    """Instructions by build and kind of work, or why there are none."""
+    if not shutil.which("valgrind"):
+        return "valgrind is not installed (apt-get install valgrind)"
+    try:
+        return {name: instructions(binary, folder) for name, binary in given.builds.items()}
+    except (OSError, subprocess.CalledProcessError, json.JSONDecodeError) as error:
+        return f"the program does not run under valgrind ({error})"
+
+
 def report(given, folder):
     for kind in ("fixed", "combined"):
         lines.write(folder / kind, kind, given.lines, SEED)
@@ -132,8 +142,8 @@ def report(given, folder):
         table.append(f"| {name} | " + " | ".join(cells) + " |")
     text = ["Processor time of a build in that of the release build before it, geometric mean over the rows of a case; in brackets how many of "
             f"its rows differ by more than chance (Mann-Whitney, p < 0.05), {given.rounds} turns of each.", "", *table]
-    if shutil.which("valgrind"):
-        counts = {name: instructions(binary, folder) for name, binary in given.builds.items()}
+    counts = counts_of(given, folder)
+    if isinstance(counts, dict):
         columns = list(counts["old"])
         text += ["", "Instructions, counted by callgrind: millions of the build before, and the share of them that the others need.", "",
                  "| build | " + " | ".join(columns) + " |", "|" + " --- |" * (len(columns) + 1),
@@ -141,7 +151,7 @@ def report(given, folder):
         for name in others:
             text.append(f"| {name} | " + " | ".join(f"{counts[name][column] / counts['old'][column]:.3f}" for column in columns) + " |")
     else:
-        text += ["", "Instructions are not counted: valgrind is not installed (apt-get install valgrind)."]
+        text += ["", f"Instructions are not counted: {counts}."]
     print("\n" + "\n".join(text))
     if given.results:
         machine = json.loads(pathlib.Path(files["old"]["ingest"][0]).read_text())["machine"]
