@@ -95,6 +95,7 @@ impl Gathered {
             ends: gathered.ends,
             kind: ParcelKind::Messages(gathered.messages),
             receipt: None,
+            cursor: None,
         };
         (parcel, gathered.positions)
     }
