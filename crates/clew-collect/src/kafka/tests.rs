@@ -141,6 +141,7 @@ fn options(servers: KafkaServers, folder: &Path) -> CollectOptions {
     options.files.clear();
     options.mode = Mode::Follow;
     options.feeds.push(FeedOptions {
+        tls: None,
         address: FeedAddress::Kafka(KafkaFeed {
             servers,
             topics: vec!["^shop-.*".to_owned()],
