@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_collect::config::CollectConfig;
-use clew_collect::{LineSink, Mode, NoProgress, StopToken, World, run};
+use clew_collect::{CollectReport, LineSink, Mode, NoProgress, StopToken, World, run};
 use clew_platform::{RealClock, RealDisk};
 use serde_json::{Value, json};
 
@@ -29,21 +29,7 @@ outputs: [{{type: stdout}}]
 ",
         folder.path().display()
     );
-    let config = CollectConfig::parse("c.yaml", &text, &|_| None).unwrap();
-    let stop = StopToken::new();
-    let world = World {
-        disk: Arc::new(RealDisk),
-        clock: Arc::new(RealClock::new()),
-        progress: &NoProgress,
-        stop: &stop,
-    };
-    let mut out = Vec::new();
-    let options = config.options(Mode::Once).expect("it can be run");
-    let report = run(&options, world, &mut LineSink::new(&mut out)).expect("it runs to its end");
-    let documents = std::str::from_utf8(&out).expect("JSON is UTF-8").lines();
-    let documents: Vec<Value> = documents
-        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
-        .collect();
+    let (report, documents) = ran(&text);
     let of = |n: i64| documents.iter().find(|one| one["n"] == n);
     let host = json!({"name": "h"});
     assert_eq!(of(1), Some(&json!({"host": host, "n": 1, "word": "one"})));
@@ -70,7 +56,7 @@ outputs: [{{type: stdout}}]
 }
 
 /// A run of a configuration over everything that there is, and its documents.
-fn documents(text: &str) -> Vec<Value> {
+fn ran(text: &str) -> (CollectReport, Vec<Value>) {
     let config =
         CollectConfig::parse("c.yaml", text, &|_| None).expect("the text is a configuration");
     let stop = StopToken::new();
@@ -82,11 +68,10 @@ fn documents(text: &str) -> Vec<Value> {
     };
     let mut out = Vec::new();
     let options = config.options(Mode::Once).expect("it can be run");
-    run(&options, world, &mut LineSink::new(&mut out)).expect("it runs to its end");
+    let report = run(&options, world, &mut LineSink::new(&mut out)).expect("it runs to its end");
     let lines = std::str::from_utf8(&out).expect("JSON is UTF-8").lines();
-    lines
-        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
-        .collect()
+    let documents = lines.map(|line| serde_json::from_str(line).expect("a line is JSON"));
+    (report, documents.collect())
 }
 
 #[test]
@@ -105,7 +90,7 @@ outputs: [{{type: stdout}}]
         lines.push_str(line);
         lines.push('\n');
         std::fs::write(&log, &lines).unwrap();
-        let mut found = documents(&text);
+        let (_, mut found) = ran(&text);
         assert_eq!(found.len(), 1, "{found:?}");
         let one = found.remove(0);
         let is_new = one["pattern_new"] == true;

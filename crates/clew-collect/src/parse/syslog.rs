@@ -5,6 +5,18 @@ use super::stamp::{iso, rfc3164};
 use super::token::{enclosed, present, split, word};
 use super::{Record, Times};
 
+/// The names of severities, by their codes.
+pub(crate) const LEVELS: [&str; 8] = [
+    "emergency",
+    "alert",
+    "critical",
+    "error",
+    "warning",
+    "notice",
+    "info",
+    "debug",
+];
+
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     header(line, times, record).map(drop)
 }
@@ -26,16 +38,6 @@ pub(crate) fn header<'a>(
         None => (None, line),
     };
     if let Some(priority) = priority {
-        const LEVELS: [&str; 8] = [
-            "emergency",
-            "alert",
-            "critical",
-            "error",
-            "warning",
-            "notice",
-            "info",
-            "debug",
-        ];
         record.level = Some(LEVELS[usize::from(priority % 8)]);
     }
     let parts = match rest.strip_prefix("1 ") {

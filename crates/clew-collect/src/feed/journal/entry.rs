@@ -3,21 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::parse::Civil;
+use crate::parse::{Civil, LEVELS};
 
 /// Bytes of an entry that is none, or was cut, that are kept.
 const BROKEN_BYTES_MAX: usize = 1 << 10;
-
-const LEVELS: [&str; 8] = [
-    "emergency",
-    "alert",
-    "critical",
-    "error",
-    "warning",
-    "notice",
-    "info",
-    "debug",
-];
 
 /// What becomes of one.
 #[derive(Debug)]
