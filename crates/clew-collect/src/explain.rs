@@ -164,7 +164,7 @@ impl Explainer {
     }
 }
 
-fn document(planned: &Planned) -> String {
+fn document(planned: &mut Planned) -> String {
     let mut out = Vec::new();
     planned.plan.event.write(&mut out);
     String::from_utf8_lossy(&out).into_owned()

@@ -1,5 +1,7 @@
 //! Writing JSON straight into a byte buffer: no tree, no copies beyond the final one.
 
+pub(crate) use clew_kernels::next_escape;
+
 /// Appends a string with its quotes.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
@@ -9,117 +11,87 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
 
 /// Appends text that is known to be UTF-8, escaping what JSON requires and nothing else.
 pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
-    let mut copied = 0;
-    let mut index = 0;
-    while index < bytes.len() {
-        if let Some(word) = bytes.get(index..index + 8) {
-            let word = u64::from_le_bytes(word.try_into().expect("the slice has eight bytes"));
-            let found = special_bytes(word);
-            if found == 0 {
-                index += 8;
-                continue;
-            }
-            index += (found.trailing_zeros() / 8) as usize;
-        }
-        if is_special(bytes[index]) {
-            out.extend_from_slice(&bytes[copied..index]);
-            push_escape(out, bytes[index]);
-            copied = index + 1;
-        }
-        index += 1;
+    let mut from = 0;
+    loop {
+        let special = next_escape(bytes, from);
+        out.extend_from_slice(&bytes[from..special]);
+        let Some(byte) = bytes.get(special) else {
+            return;
+        };
+        let (escape, length) = escape(*byte);
+        out.extend_from_slice(&escape[..length]);
+        from = special + 1;
     }
-    out.extend_from_slice(&bytes[copied..]);
-}
-
-/// Where the next byte is, from a place on, that JSON wants escaped; the length if there is none.
-#[inline]
-pub(crate) fn next_special(bytes: &[u8], from: usize) -> usize {
-    let mut index = from;
-    while let Some(word) = bytes.get(index..).and_then(|rest| rest.first_chunk::<8>()) {
-        let found = special_bytes(u64::from_le_bytes(*word));
-        if found != 0 {
-            // The lowest one is always right.
-            return index + (found.trailing_zeros() / 8) as usize;
-        }
-        index += 8;
-    }
-    while index < bytes.len() && !is_special(bytes[index]) {
-        index += 1;
-    }
-    index
 }
 
 /// Where the first byte is that JSON wants escaped, and where behind the last; both are the length where there is none.
 pub(crate) fn to_escape(bytes: &[u8]) -> (usize, usize) {
     const WIDTH: usize = 32;
-    let is_clean = |chunk: &[u8]| {
-        let found = chunk.iter().fold(0, |found, &byte| {
-            found | u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\')
-        });
-        found == 0
-    };
-    // Whole chunks first, which the compiler turns into vectors.
-    let clean = bytes
-        .chunks_exact(WIDTH)
-        .take_while(|chunk| is_clean(chunk));
-    let from = WIDTH * clean.count();
-    let Some(first) = bytes[from..].iter().position(|&byte| is_special(byte)) else {
-        return (bytes.len(), bytes.len());
-    };
-    let rest = &bytes[from + first..];
+    let first = next_escape(bytes, 0);
+    let rest = &bytes[first..];
     let clean = rest
         .rchunks_exact(WIDTH)
-        .take_while(|chunk| is_clean(chunk));
+        .take_while(|chunk| next_escape(chunk, 0) == WIDTH);
     let upto = rest.len() - WIDTH * clean.count();
     let last = rest[..upto].iter().rposition(|&byte| is_special(byte));
-    (from + first, from + first + last.map_or(0, |last| last + 1))
+    (first, first + last.map_or(0, |last| last + 1))
 }
 
 /// Appends a whole number.
-pub fn push_number(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0_u8; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + u8::try_from(value % 10).expect("a digit is below ten");
-        value /= 10;
-        if value == 0 {
-            break;
-        }
+pub fn push_number(out: &mut Vec<u8>, value: u64) {
+    let (digits, start) = digits(value);
+    out.extend_from_slice(&digits[start..DIGITS_MAX]);
+}
+
+/// Digits of the longest number.
+pub(crate) const DIGITS_MAX: usize = 20;
+
+/// The digits of a number, from some place on to [`DIGITS_MAX`]; behind them are zeros, so that they can be copied as a block.
+#[inline]
+pub(crate) fn digits(mut value: u64) -> ([u8; DIGITS_MAX + 32], usize) {
+    let mut digits = [0; DIGITS_MAX + 32];
+    let mut start = DIGITS_MAX;
+    while value >= 100 {
+        start -= 2;
+        digits[start..start + 2].copy_from_slice(&two_digits(value % 100));
+        value /= 100;
     }
-    out.extend_from_slice(&digits[start..]);
+    let [tens, ones] = two_digits(value);
+    start -= 1;
+    digits[start] = ones;
+    if tens != b'0' {
+        start -= 1;
+        digits[start] = tens;
+    }
+    (digits, start)
+}
+
+/// A number below a hundred.
+#[inline]
+fn two_digits(value: u64) -> [u8; 2] {
+    let value = u8::try_from(value).unwrap_or(0);
+    [b'0' + value / 10, b'0' + value % 10]
 }
 
 fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// The top bit of each byte that may need an escape. The lowest bit set is always right; borrow
-/// can set higher ones by mistake, which the caller's own check of the byte catches.
-fn special_bytes(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const TOPS: u64 = ONES << 7;
-    let zero_in = |value: u64| value.wrapping_sub(ONES) & !value;
-    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = zero_in(word ^ (ONES * u64::from(b'"')));
-    let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
-    (below_space | quote | backslash) & TOPS
-}
-
-fn push_escape(out: &mut Vec<u8>, byte: u8) {
+/// How a byte is escaped, and how many bytes that takes.
+#[inline]
+pub(crate) fn escape(byte: u8) -> ([u8; 6], usize) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    match byte {
-        b'"' => out.extend_from_slice(b"\\\""),
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        b'\n' => out.extend_from_slice(b"\\n"),
-        b'\r' => out.extend_from_slice(b"\\r"),
-        b'\t' => out.extend_from_slice(b"\\t"),
+    let short = match byte {
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        b'"' | b'\\' => byte,
         _ => {
-            out.extend_from_slice(b"\\u00");
-            out.push(HEX[usize::from(byte >> 4)]);
-            out.push(HEX[usize::from(byte & 15)]);
+            let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+            return ([b'\\', b'u', b'0', b'0', high, low], 6);
         }
-    }
+    };
+    ([b'\\', short, 0, 0, 0, 0], 2)
 }
 
 #[cfg(test)]

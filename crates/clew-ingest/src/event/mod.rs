@@ -7,6 +7,7 @@
 //! An object is either kept as JSON, as it stood in the line, or taken apart into its members, never both: it is taken apart
 //! when somebody asks for a member of it.
 
+mod fields;
 mod members;
 mod names;
 #[cfg(feature = "vrl")]
@@ -17,10 +18,11 @@ mod write;
 pub use names::{NAMES_MAX, Slot};
 pub use value::Value;
 
-use value::Texts;
-
+use fields::Fields;
 use members::Members;
 use names::Names;
+use value::{IsoTimes, Texts};
+use write::Layouts;
 
 use crate::json_text::to_escape;
 use crate::text::{Span, is_json};
@@ -94,8 +96,7 @@ const LISTS_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Event {
     names: Names,
-    /// By slot.
-    values: Vec<Value>,
+    fields: Fields,
     /// What all lines of a file share, then the line, then texts that were made.
     text: String,
     shared_bytes: usize,
@@ -103,6 +104,8 @@ pub struct Event {
     line: Span,
     to_escape: Span,
     members: Members,
+    iso: IsoTimes,
+    layouts: Layouts,
 }
 
 impl Event {
@@ -112,20 +115,20 @@ impl Event {
     /// When there are too many names.
     pub fn slot(&mut self, path: &str) -> Result<Slot, Reason> {
         let slot = self.names.intern(path);
-        self.values.resize(self.names.len(), Value::Missing);
+        self.fields.grow(self.names.len());
         slot
     }
 
     /// The slot of a name that is one name although it may have dots in it.
     fn member_slot(&mut self, parent: Option<Slot>, name: Span) -> Result<Slot, Reason> {
         let slot = self.names.intern_member(parent, name.of(&self.text));
-        self.values.resize(self.names.len(), Value::Missing);
+        self.fields.grow(self.names.len());
         slot
     }
 
     /// Sets texts that the next lines share; returns where each begins. What was made of lines before is gone.
     pub fn share(&mut self, texts: &[&str]) -> Vec<Span> {
-        self.values.fill(Value::Missing);
+        self.fields.clear();
         self.text.clear();
         (self.line, self.to_escape) = (Span::default(), Span::default());
         let spans = texts
@@ -141,7 +144,7 @@ impl Event {
     /// # Errors
     /// When it is too long.
     pub fn begin(&mut self, line: &str) -> Result<Span, Reason> {
-        self.values.fill(Value::Missing);
+        self.fields.clear();
         self.text.truncate(self.shared_bytes);
         if line.len() > crate::text::LINE_BYTES_MAX {
             return Err(Reason::TooLong);
@@ -157,14 +160,15 @@ impl Event {
             bytes: self.text.as_bytes(),
             line: self.line,
             to_escape: self.to_escape,
+            iso: &self.iso,
         }
     }
 
     /// Sets a field of a line that has just begun, when nothing around it and nothing in it is there.
     #[inline]
     pub fn place(&mut self, slot: Slot, value: Value) {
-        debug_assert!(!self.names.is_any_around(slot, &self.values));
-        self.values[slot.index()] = value;
+        debug_assert!(!self.names.is_any_around(slot, &self.fields));
+        self.fields.set(slot, value);
     }
 
     /// The present line, with what was made of it.
@@ -187,7 +191,7 @@ impl Event {
     /// The slot of a field whose path is a part of the texts.
     pub(crate) fn slot_at(&mut self, path: Span) -> Result<Slot, Reason> {
         let slot = self.names.intern(path.of(&self.text));
-        self.values.resize(self.names.len(), Value::Missing);
+        self.fields.grow(self.names.len());
         slot
     }
 
@@ -286,25 +290,24 @@ impl Event {
 
     /// Puts an object of JSON in the place of all fields.
     pub(crate) fn replace(&mut self, object: &str) -> Result<(), Reason> {
-        self.values.fill(Value::Missing);
+        self.fields.clear();
         let json = self.own(|out| out.push_str(object));
         self.put_members(None, json)
     }
 
     /// The value of a field as it is; an object that was taken apart is missing here.
+    #[inline]
     pub fn get(&mut self, slot: Slot) -> Value {
-        let value = self.values[slot.index()];
-        if value == Value::Missing && self.names.parent(slot).is_some() {
+        if !self.fields.has(slot) && self.names.parent(slot).is_some() {
             // Whatever goes wrong, the field is not there.
             let _ = self.open_above(slot);
-            return self.values[slot.index()];
         }
-        value
+        self.fields.get(slot)
     }
 
     /// Whether a field is there, be it an object.
     pub fn has(&mut self, slot: Slot) -> bool {
-        self.get(slot) != Value::Missing || self.names.is_any_below(slot, &self.values)
+        self.get(slot) != Value::Missing || self.names.is_any_below(slot, &self.fields)
     }
 
     /// Sets a field. Objects around it are made or taken apart as need be; what was in it gives way.
@@ -314,10 +317,16 @@ impl Event {
     #[inline]
     pub fn put(&mut self, slot: Slot, value: Value) -> Result<(), Reason> {
         if !self.names.is_alone(slot) {
-            self.open_above(slot)?;
-            self.names.clear_below(slot, &mut self.values);
+            self.make_room(slot)?;
         }
-        self.values[slot.index()] = value;
+        self.fields.set(slot, value);
+        Ok(())
+    }
+
+    /// Takes apart what is around a field, and takes away what is in it.
+    fn make_room(&mut self, slot: Slot) -> Result<(), Reason> {
+        self.open_above(slot)?;
+        self.names.clear_below(slot, &mut self.fields);
         Ok(())
     }
 
@@ -333,13 +342,13 @@ impl Event {
         for slot in kept {
             self.get(*slot);
         }
-        self.names.keep(kept, &mut self.values);
+        self.names.keep(kept, &mut self.fields);
     }
 
     /// The value of a field as one value: an object that was taken apart is put together.
     pub(crate) fn whole(&mut self, slot: Slot) -> Value {
         let value = self.get(slot);
-        if value != Value::Missing || !self.names.is_any_below(slot, &self.values) {
+        if value != Value::Missing || !self.names.is_any_below(slot, &self.fields) {
             return value;
         }
         let mut written = std::mem::take(&mut self.members.written);
@@ -388,10 +397,10 @@ impl Event {
             return Ok(());
         };
         self.open_above(parent)?;
-        match self.values[parent.index()] {
+        match self.fields.get(parent) {
             Value::Missing => Ok(()),
             Value::Json(json) if self.at(json).starts_with('{') => {
-                self.values[parent.index()] = Value::Missing;
+                self.fields.set(parent, Value::Missing);
                 self.put_members(Some(parent), json)
             }
             _ => Err(Reason::NotAnObject),

@@ -1,10 +1,13 @@
 //! Names of fields, each with a number, and the order in which they are written: every object's members together.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
-use super::{Reason, Value};
+use super::Reason;
+use super::fields::Fields;
+use super::value::Value;
 use crate::json_text::push_text;
 
 /// Names that one pipeline remembers, objects included.
@@ -26,21 +29,13 @@ impl Slot {
 #[derive(Debug)]
 struct Name {
     path: Box<str>,
+    /// The last part as it is written behind another member: `,"method":`.
+    key: Box<[u8]>,
     parent: Option<Slot>,
-    has_children: bool,
+    /// Where the names in it stand in the order.
+    below: Range<usize>,
 }
 
-/// A name as it is written.
-#[derive(Debug)]
-pub(super) struct Written {
-    pub(super) parent: Option<Slot>,
-    pub(super) key_bytes: u16,
-    /// The last part behind a comma, `,"method":`, and zeros up to a block.
-    pub(super) key: Box<[u8]>,
-}
-
-/// Bytes of a key at least, so that it is copied as a block.
-const KEY_BYTES: usize = 32;
 /// The longest key.
 const KEY_BYTES_MAX: usize = 32 << 10;
 
@@ -48,7 +43,6 @@ const KEY_BYTES_MAX: usize = 32 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: Vec<Name>,
-    written: Vec<Written>,
     by_path: HashMap<Box<str>, Slot, FixedState>,
     /// Every name behind the object it is in, and all that is in an object together.
     order: Vec<Slot>,
@@ -69,14 +63,9 @@ impl Names {
         self.names[slot.index()].parent
     }
 
-    #[inline]
-    pub(super) fn written(&self, slot: Slot) -> &Written {
-        &self.written[slot.index()]
-    }
-
-    /// Bytes of all keys, and of what stands between members.
-    pub(super) fn keys_bytes(&self) -> usize {
-        self.written.len() * 2 * KEY_BYTES
+    /// The last part of a name as a member that stands behind another one.
+    pub(super) fn key(&self, slot: Slot) -> &[u8] {
+        &self.names[slot.index()].key
     }
 
     pub(super) fn path(&self, slot: Slot) -> &str {
@@ -87,7 +76,7 @@ impl Names {
     #[inline]
     pub(super) fn is_alone(&self, slot: Slot) -> bool {
         let name = &self.names[slot.index()];
-        name.parent.is_none() && !name.has_children
+        name.parent.is_none() && name.below.is_empty()
     }
 
     /// The number of a path, whose dots are borders of names.
@@ -142,43 +131,48 @@ impl Names {
         if key.len() > KEY_BYTES_MAX {
             return Err(Reason::TooLong);
         }
-        let key_bytes = u16::try_from(key.len()).unwrap_or(u16::MAX);
-        key.resize((key.len() + 1).max(KEY_BYTES + 1), 0);
-        self.written.push(Written {
-            parent,
-            key_bytes,
-            key: key.into(),
-        });
         self.names.push(Name {
             path: path.clone(),
+            key: key.into(),
             parent,
-            has_children: false,
+            below: 0..0,
         });
         self.by_path.insert(path, slot);
         let place = match parent {
             None => self.order.len(),
-            Some(parent) => {
-                self.names[parent.index()].has_children = true;
-                self.end_of(parent)
-            }
+            Some(parent) => self.end_of(parent),
         };
         self.order.insert(place, slot);
+        self.place_all();
         Ok(slot)
     }
 
     /// Behind the last name in an object, in the order.
     fn end_of(&self, object: Slot) -> usize {
-        self.range_of(object).end
+        let below = &self.names[object.index()].below;
+        match below.is_empty() {
+            false => below.end,
+            true => {
+                self.order
+                    .iter()
+                    .take_while(|slot| **slot != object)
+                    .count()
+                    + 1
+            }
+        }
     }
 
-    /// Where an object and all that is in it stand in the order.
-    fn range_of(&self, object: Slot) -> std::ops::Range<usize> {
-        let start = self.order.iter().position(|slot| *slot == object);
-        let start = start.unwrap_or(self.order.len());
-        let inside = self.order[start..]
-            .iter()
-            .take_while(|slot| self.is_within(**slot, object));
-        start..start + inside.count()
+    /// Says anew for each object where the names in it stand in the order.
+    fn place_all(&mut self) {
+        for (at, slot) in self.order.iter().enumerate() {
+            self.names[slot.index()].below = at + 1..at + 1;
+            let mut around = self.names[slot.index()].parent;
+            while let Some(object) = around {
+                let object = &mut self.names[object.index()];
+                object.below.end = at + 1;
+                around = object.parent;
+            }
+        }
     }
 
     /// Whether a name is an object's or in it.
@@ -195,40 +189,36 @@ impl Names {
 
     /// The names in an object.
     pub(super) fn below(&self, object: Slot) -> &[Slot] {
-        match self.names[object.index()].has_children {
-            true => &self.order[self.range_of(object)][1..],
-            false => &[],
-        }
+        &self.order[self.names[object.index()].below.clone()]
     }
 
-    pub(super) fn is_any_below(&self, object: Slot, values: &[Value]) -> bool {
-        let is_there = |slot: &Slot| values[slot.index()] != Value::Missing;
-        self.below(object).iter().any(is_there)
+    pub(super) fn is_any_below(&self, object: Slot, fields: &Fields) -> bool {
+        self.below(object).iter().any(|slot| fields.has(*slot))
     }
 
     /// Whether something around a name, or in it, has a value.
-    pub(super) fn is_any_around(&self, slot: Slot, values: &[Value]) -> bool {
+    pub(super) fn is_any_around(&self, slot: Slot, fields: &Fields) -> bool {
         let mut around = self.parent(slot);
         while let Some(object) = around {
-            if values[object.index()] != Value::Missing {
+            if fields.has(object) {
                 return true;
             }
             around = self.parent(object);
         }
-        self.is_any_below(slot, values)
+        self.is_any_below(slot, fields)
     }
 
-    pub(super) fn clear_below(&self, object: Slot, values: &mut [Value]) {
+    pub(super) fn clear_below(&self, object: Slot, fields: &mut Fields) {
         for slot in self.below(object) {
-            values[slot.index()] = Value::Missing;
+            fields.set(*slot, Value::Missing);
         }
     }
 
     /// Clears all values but those of some names and of what is in them.
-    pub(super) fn keep(&self, kept: &[Slot], values: &mut [Value]) {
+    pub(super) fn keep(&self, kept: &[Slot], fields: &mut Fields) {
         for slot in &self.order {
             if !kept.iter().any(|kept| self.is_within(*slot, *kept)) {
-                values[slot.index()] = Value::Missing;
+                fields.set(*slot, Value::Missing);
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The fields at the root of an event, for who takes all of them and puts others in their place.
 
-use super::{Event, Reason, Slot, Value};
+use super::{Event, Reason, Slot};
 
 impl Event {
     /// The slot of a field at the root; dots in its name are no borders.
     pub(crate) fn root_slot(&mut self, name: &str) -> Result<Slot, Reason> {
         let slot = self.names.intern_member(None, name);
-        self.values.resize(self.names.len(), Value::Missing);
+        self.fields.grow(self.names.len());
         slot
     }
 
@@ -23,6 +23,6 @@ impl Event {
 
     /// Takes all fields away.
     pub(crate) fn clear(&mut self) {
-        self.values.fill(Value::Missing);
+        self.fields.clear();
     }
 }

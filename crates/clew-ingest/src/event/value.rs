@@ -1,8 +1,10 @@
 //! Values of fields: small, and copied freely; texts are places in the event's text.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use crate::json_text::{push_escaped, push_number};
+use super::fields::Mark;
+use crate::json_text::{DIGITS_MAX, digits, escape, next_escape, push_number};
 use crate::text::{Civil, Span};
 
 /// A value.
@@ -27,23 +29,60 @@ pub enum Value {
     Time(i64),
 }
 
-/// Appends a part of some bytes. Where it is short and there are enough bytes, a whole block is copied and what is too much
-/// taken back: a block needs no call, and most parts of a line are short.
+/// Bytes that are copied at once. A block needs no call, and most parts of a line are shorter.
+const BLOCK: usize = 32;
+
+/// Puts a part of some bytes at a place of `out`, which has bytes of no meaning from there on; returns where it ends. Where it
+/// is short, and there are enough bytes on both sides, a whole block is copied, of which what is too much means nothing.
 #[inline]
-pub(super) fn push_short(out: &mut Vec<u8>, bytes: &[u8], part: Range<usize>) {
-    const BLOCK: usize = 32;
+pub(super) fn put(out: &mut Vec<u8>, at: usize, bytes: &[u8], part: Range<usize>) -> usize {
     let length = part.len();
-    match bytes
-        .get(part.start..)
-        .and_then(|rest| rest.first_chunk::<BLOCK>())
+    let block = bytes.get(part.start..).and_then(|rest| rest.first_chunk());
+    let room = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
+    if let (Some(block), Some(room)) = (block, room)
+        && length <= BLOCK
     {
-        Some(block) if length <= BLOCK => {
-            let end = out.len() + length;
-            out.extend_from_slice(block);
-            out.truncate(end);
-        }
-        _ => out.extend_from_slice(&bytes[part]),
+        let (block, room): (&[u8; BLOCK], &mut [u8; BLOCK]) = (block, room);
+        *room = *block;
+        return at + length;
     }
+    put_long(out, at, &bytes[part])
+}
+
+/// The same for what is long, or where there is no room.
+#[inline(never)]
+fn put_long(out: &mut Vec<u8>, at: usize, bytes: &[u8]) -> usize {
+    /// Room for what comes next.
+    const MORE: usize = 512;
+    let end = at + bytes.len();
+    if out.len() < end + BLOCK {
+        out.resize(end + MORE, 0);
+    }
+    out[at..end].copy_from_slice(bytes);
+    end
+}
+
+/// The same with what JSON wants escaped.
+#[inline(never)]
+fn put_escaped(out: &mut Vec<u8>, mut at: usize, bytes: &[u8], part: Range<usize>) -> usize {
+    let (text, mut from) = (&bytes[..part.end], part.start);
+    loop {
+        let special = next_escape(text, from);
+        at = put(out, at, bytes, from..special);
+        let Some(byte) = text.get(special) else {
+            return at;
+        };
+        let (escape, length) = escape(*byte);
+        at = put_long(out, at, &escape[..length]);
+        from = special + 1;
+    }
+}
+
+/// Has something append at a place of `out` as [`put`] does.
+fn append_at(out: &mut Vec<u8>, at: usize, append: impl FnOnce(&mut Vec<u8>)) -> usize {
+    out.resize(at, 0);
+    append(out);
+    out.len()
 }
 
 /// The texts that values are parts of.
@@ -54,6 +93,49 @@ pub(super) struct Texts<'a> {
     pub(super) line: Span,
     /// The part of it that has all of them.
     pub(super) to_escape: Span,
+    pub(super) iso: &'a IsoTimes,
+}
+
+/// The last time that was written: lines that follow each other are mostly of the same second.
+#[derive(Debug, Default)]
+pub(super) struct IsoTimes {
+    /// Its second in milliseconds since the epoch, and its text.
+    last: Cell<(i64, [u8; BLOCK])>,
+}
+
+/// `2026-01-02T03:04:05.678Z`, and where its milliseconds are.
+const ISO_BYTES: usize = 24;
+const MILLISECONDS: Range<usize> = 20..23;
+
+impl IsoTimes {
+    /// The text of a time in milliseconds since the epoch.
+    #[inline]
+    fn text(&self, ms: i64) -> [u8; BLOCK] {
+        let (second, mut text) = self.last.get();
+        match u16::try_from(ms.wrapping_sub(second)) {
+            Ok(mut rest @ 0..1000) if text[0] != 0 => {
+                for digit in text[MILLISECONDS].iter_mut().rev() {
+                    *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+                    rest /= 10;
+                }
+                text
+            }
+            _ => self.look_up(ms),
+        }
+    }
+
+    /// The text of a time whose second is another one than the last, which is remembered from now on.
+    #[cold]
+    fn look_up(&self, ms: i64) -> [u8; BLOCK] {
+        let civil = Civil::from_utc_ms(ms);
+        let mut text = [0; BLOCK];
+        text[..ISO_BYTES].copy_from_slice(&civil.iso());
+        // Times beyond the calendar are written as the epoch, which is not their second.
+        if civil.as_utc_ms() == ms {
+            self.last.set((ms - i64::from(civil.millisecond), text));
+        }
+        text
+    }
 }
 
 impl Texts<'_> {
@@ -66,27 +148,50 @@ impl Texts<'_> {
 }
 
 impl Value {
-    /// Appends the value as JSON.
+    /// Whether it is there, and is written in quotes.
     #[inline]
-    pub(super) fn write(self, texts: Texts<'_>, out: &mut Vec<u8>) {
+    pub(super) fn mark(self) -> Mark {
         match self {
-            Value::Text(span) => {
-                out.push(b'"');
-                match texts.is_clean(span) {
-                    true => push_short(out, texts.bytes, span.range()),
-                    false => push_escaped(out, &texts.bytes[span.range()]),
-                }
-                out.push(b'"');
+            Value::Missing => Mark::Missing,
+            Value::Text(_) | Value::Time(_) => Mark::Quoted,
+            Value::Json(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
+                Mark::Bare
             }
-            Value::Json(span) => push_short(out, texts.bytes, span.range()),
-            Value::Time(ms) => {
-                out.push(b'"');
-                Civil::from_utc_ms(ms).push_iso(out);
-                out.push(b'"');
+        }
+    }
+
+    /// Appends the value as JSON.
+    pub(super) fn write(self, texts: Texts<'_>, out: &mut Vec<u8>) {
+        let quote = (self.mark() == Mark::Quoted).then_some(b'"');
+        out.extend(quote);
+        let end = self.put_bare(texts, out, out.len());
+        out.truncate(end);
+        out.extend(quote);
+    }
+
+    /// Puts the value as JSON, without the quotes around it, as [`put`] does.
+    #[inline]
+    pub(super) fn put_bare(self, texts: Texts<'_>, out: &mut Vec<u8>, at: usize) -> usize {
+        match self {
+            Value::Text(span) if texts.is_clean(span) => put(out, at, texts.bytes, span.range()),
+            Value::Json(span) => put(out, at, texts.bytes, span.range()),
+            Value::Text(span) => put_escaped(out, at, texts.bytes, span.range()),
+            Value::Time(ms) => put(out, at, &texts.iso.text(ms), 0..ISO_BYTES),
+            Value::Int(number @ 0..) => {
+                let (digits, start) = digits(number.unsigned_abs());
+                put(out, at, &digits, start..DIGITS_MAX)
             }
+            other => other.put_rarer(out, at),
+        }
+    }
+
+    /// The same for what a line has less of.
+    #[inline(never)]
+    fn put_rarer(self, out: &mut Vec<u8>, at: usize) -> usize {
+        append_at(out, at, |out| match self {
             Value::Missing => out.extend_from_slice(b"null"),
             other => other.write_plain(out),
-        }
+        })
     }
 
     /// Appends a value that is no text of the event as plain text.

@@ -1,69 +1,308 @@
-//! An event as one object of JSON.
+//! An event as one object of JSON. Lines of one kind have the same fields, so what stands between their values is put
+//! together once, as a layout, and copied for each line.
 
-use super::value::push_short;
-use super::{Event, Slot, Value};
+use std::ops::Range;
+
+use super::fields::{Fields, Mark};
+use super::names::Names;
+use super::value::{Texts, put};
+use super::{Event, Slot};
+
+/// Layouts that are remembered. Lines of more kinds than these in turns have theirs made again and again.
+const LAYOUTS_MAX: usize = 8;
+
+/// Bytes of the largest layout that is remembered: lines bring names, and these may be long.
+const REMEMBERED_BYTES_MAX: usize = 64 << 10;
+
+/// Memory that one large event may leave behind.
+const WRITTEN_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes behind the texts of a layout, so that each is copied as a block.
+const PADDING: [u8; 32] = [0; 32];
+
+/// What an event with certain fields is written as, but for their values.
+#[derive(Debug, Default)]
+struct Layout {
+    /// The fields that it is for, by slot.
+    marks: Vec<u8>,
+    values: Vec<Place>,
+    /// What stands in front of each value, one behind the other, then what stands behind the last.
+    texts: Vec<u8>,
+    end: Range<usize>,
+}
+
+/// A value, and which of the texts stands in front of it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    slot: Slot,
+    start: u32,
+    end: u32,
+}
+
+/// The layouts of the last events.
+#[derive(Debug, Default)]
+pub(super) struct Layouts {
+    known: Vec<Layout>,
+    /// That of the last event.
+    last: usize,
+    /// The one that gives way to the next that is not known.
+    oldest: usize,
+    /// For what is written once.
+    scratch: Layout,
+    /// Where events are put together.
+    out: Vec<u8>,
+}
 
 impl Event {
     /// Appends the event as JSON: names with dots become objects inside each other.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        out.reserve(self.text.len() + self.names.keys_bytes());
-        self.write_fields(self.names.order(), None, out);
+    pub fn write(&mut self, out: &mut Vec<u8>) {
+        let texts = Texts {
+            bytes: self.text.as_bytes(),
+            line: self.line,
+            to_escape: self.to_escape,
+            iso: &self.iso,
+        };
+        let (layout, written) = self.layouts.of(&self.names, &self.fields);
+        let end = layout.put(&self.fields, texts, written);
+        out.extend_from_slice(&written[..end]);
+        if written.len() > WRITTEN_BYTES_MAX {
+            *written = Vec::new();
+        }
     }
 
     /// Appends what is in an object that was taken apart.
-    pub(super) fn write_below(&self, object: Slot, out: &mut Vec<u8>) {
-        self.write_fields(self.names.below(object), Some(object), out);
+    pub(super) fn write_below(&mut self, object: Slot, out: &mut Vec<u8>) {
+        let mut layout = std::mem::take(&mut self.layouts.scratch);
+        layout.make(&self.names, &self.fields, Some(object));
+        let end = layout.put(&self.fields, self.all_texts(), out);
+        out.truncate(end);
+        self.layouts.scratch = layout;
+    }
+}
+
+impl Layouts {
+    /// The layout of an event with these fields, and where to put it.
+    #[inline]
+    fn of(&mut self, names: &Names, fields: &Fields) -> (&Layout, &mut Vec<u8>) {
+        let is_it = |layout: &Layout| layout.marks == fields.marks();
+        if !self.known.get(self.last).is_some_and(is_it) {
+            match self.known.iter().position(is_it) {
+                Some(known) => self.last = known,
+                None => return self.make(names, fields),
+            }
+        }
+        (&self.known[self.last], &mut self.out)
     }
 
-    fn write_fields(&self, order: &[Slot], root: Option<Slot>, out: &mut Vec<u8>) {
-        let texts = self.all_texts();
-        out.push(b'{');
-        // The innermost object that is open.
-        let mut object = root;
-        for slot in order {
-            let value = self.values[slot.index()];
-            if matches!(value, Value::Missing) {
-                continue;
-            }
-            let name = self.names.written(*slot);
-            if name.parent != object {
-                object = self.close_up_to(object, name.parent, out);
-                self.open_down_to(name.parent, object, out);
-                object = name.parent;
-            }
-            let start = usize::from(out.last() == Some(&b'{'));
-            push_short(out, &name.key, start..usize::from(name.key_bytes));
-            value.write(texts, out);
+    /// Makes it in the place of the oldest, unless it is very large.
+    #[cold]
+    fn make(&mut self, names: &Names, fields: &Fields) -> (&Layout, &mut Vec<u8>) {
+        if self.known.len() < LAYOUTS_MAX {
+            self.known.push(Layout::default());
         }
-        self.close_up_to(object, root, out);
-        out.push(b'}');
+        let mut layout = std::mem::take(&mut self.known[self.oldest]);
+        layout.make(names, fields, None);
+        if layout.texts.len() > REMEMBERED_BYTES_MAX {
+            self.scratch = layout;
+            return (&self.scratch, &mut self.out);
+        }
+        self.last = self.oldest;
+        self.oldest = (self.oldest + 1) % LAYOUTS_MAX;
+        self.known[self.last] = layout;
+        (&self.known[self.last], &mut self.out)
+    }
+}
+
+impl Layout {
+    /// Puts an event's fields at the start of `out`; returns where they end.
+    fn put(&self, fields: &Fields, texts: Texts<'_>, out: &mut Vec<u8>) -> usize {
+        let mut at = 0;
+        for Place { slot, start, end } in &self.values {
+            at = put(out, at, &self.texts, *start as usize..*end as usize);
+            at = fields.get(*slot).put_bare(texts, out, at);
+        }
+        put(out, at, &self.texts, self.end.clone())
+    }
+
+    /// Makes it the one of all fields, or of those in an object.
+    fn make(&mut self, names: &Names, fields: &Fields, root: Option<Slot>) {
+        self.marks.clear();
+        self.marks.extend_from_slice(fields.marks());
+        self.values.clear();
+        self.texts.clear();
+        self.texts.push(b'{');
+        let order = match root {
+            None => names.order(),
+            Some(object) => names.below(object),
+        };
+        let mut start = 0;
+        // The innermost object that is open.
+        let mut open = root;
+        for slot in order.iter().copied().filter(|slot| fields.has(*slot)) {
+            let parent = names.parent(slot);
+            if parent != open {
+                open = self.close_up_to(names, open, parent);
+                self.open_down_to(names, parent, open);
+                open = parent;
+            }
+            self.push_key(names, slot);
+            let is_quoted = fields.get(slot).mark() == Mark::Quoted;
+            self.texts.extend(is_quoted.then_some(b'"'));
+            let end = self.texts.len();
+            self.values.push(Place {
+                slot,
+                start: short(start),
+                end: short(end),
+            });
+            start = end;
+            self.texts.extend(is_quoted.then_some(b'"'));
+        }
+        self.close_up_to(names, open, root);
+        self.texts.push(b'}');
+        self.end = start..self.texts.len();
+        self.texts.extend_from_slice(&PADDING);
+    }
+
+    fn push_key(&mut self, names: &Names, slot: Slot) {
+        let start = usize::from(self.texts.last() == Some(&b'{'));
+        self.texts.extend_from_slice(&names.key(slot)[start..]);
     }
 
     /// Closes objects until what is wanted is in the one that is open; returns that.
     fn close_up_to(
-        &self,
-        mut object: Option<Slot>,
+        &mut self,
+        names: &Names,
+        mut open: Option<Slot>,
         wanted: Option<Slot>,
-        out: &mut Vec<u8>,
     ) -> Option<Slot> {
-        while let Some(open) = object {
-            if wanted.is_some_and(|wanted| self.names.is_within(wanted, open)) {
+        while let Some(object) = open {
+            if wanted.is_some_and(|wanted| names.is_within(wanted, object)) {
                 break;
             }
-            out.push(b'}');
-            object = self.names.parent(open);
+            self.texts.push(b'}');
+            open = names.parent(object);
         }
-        object
+        open
     }
 
-    fn open_down_to(&self, wanted: Option<Slot>, object: Option<Slot>, out: &mut Vec<u8>) {
-        let Some(slot) = wanted.filter(|_| wanted != object) else {
+    fn open_down_to(&mut self, names: &Names, wanted: Option<Slot>, open: Option<Slot>) {
+        let Some(slot) = wanted.filter(|_| wanted != open) else {
             return;
         };
-        let name = self.names.written(slot);
-        self.open_down_to(name.parent, object, out);
-        let start = usize::from(out.last() == Some(&b'{'));
-        push_short(out, &name.key, start..usize::from(name.key_bytes));
-        out.push(b'{');
+        self.open_down_to(names, names.parent(slot), open);
+        self.push_key(names, slot);
+        self.texts.push(b'{');
+    }
+}
+
+/// A place in the texts of a layout: all keys that there can be have fewer bytes.
+fn short(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value as Json, json};
+
+    use super::*;
+    use crate::event::Value;
+
+    /// Puts a value at a path of an object.
+    fn put(object: &mut Map<String, Json>, path: &str, value: Json) {
+        match path.split_once('.') {
+            None => drop(object.insert(path.to_owned(), value)),
+            Some((around, rest)) => {
+                let inside = object.entry(around).or_insert_with(|| json!({}));
+                put(inside.as_object_mut().unwrap(), rest, value);
+            }
+        }
+    }
+
+    #[test]
+    fn events_of_more_kinds_than_are_remembered_are_written_as_they_are() {
+        let line = "a \"text\" of a line \\ with more than thirty-two bytes in it";
+        let paths: Vec<String> = (0..30)
+            .map(|n| match n % 3 {
+                0 => format!("f{n}"),
+                1 => format!("o{}.f{n}", n % 4),
+                _ => format!("o{}.p.f{n}", n % 4),
+            })
+            .collect();
+        let mut event = Event::default();
+        let slots: Vec<Slot> = paths.iter().map(|path| event.slot(path).unwrap()).collect();
+        let mut dice = 7_u64;
+        for round in 0..2_000_u64 {
+            // Some kinds come again and again, others once.
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let kind = match round % 3 {
+                0 => dice >> 20,
+                1 => 0x155 << (round % 7),
+                _ => 0x3f,
+            };
+            let span = event.begin(line).unwrap();
+            let mut expected = Map::new();
+            for (n, (path, slot)) in paths.iter().zip(&slots).enumerate() {
+                if kind >> n & 1 == 0 {
+                    continue;
+                }
+                let (value, json) = match (n as u64 + round) % 5 {
+                    0 => (Value::Text(span), json!(line)),
+                    1 => (
+                        Value::Int(-12_345 + (dice >> 40) as i64),
+                        json!(-12_345 + (dice >> 40) as i64),
+                    ),
+                    2 => (
+                        Value::Time(1_767_323_045_678 + round as i64 * 700),
+                        Json::Null,
+                    ),
+                    3 => (Value::Bool(true), json!(true)),
+                    _ => (
+                        Value::Text(event.own(|out| out.push_str("é\n"))),
+                        json!("é\n"),
+                    ),
+                };
+                let json = match value {
+                    Value::Time(ms) => {
+                        let time = jiff::Timestamp::from_millisecond(ms).unwrap();
+                        json!(format!("{time:.3}"))
+                    }
+                    _ => json,
+                };
+                event.put(*slot, value).unwrap();
+                put(&mut expected, path, json);
+            }
+            let mut out = b"before".to_vec();
+            event.write(&mut out);
+            let written: Json = serde_json::from_slice(&out[6..]).unwrap();
+            assert_eq!(written, Json::Object(expected), "round {round}");
+        }
+        assert_eq!(event.layouts.known.len(), LAYOUTS_MAX);
+    }
+
+    #[test]
+    fn a_layout_with_very_long_names_is_not_remembered() {
+        let mut event = Event::default();
+        let slots: Vec<Slot> = (0..4)
+            .map(|n| event.slot(&format!("{n}{}", "x".repeat(30 << 10))).unwrap())
+            .collect();
+        let short = event.slot("short").unwrap();
+        for round in 0..20 {
+            event.begin("line").unwrap();
+            event.put(short, Value::Int(1)).unwrap();
+            for slot in &slots {
+                event.put(*slot, Value::Int(round)).unwrap();
+            }
+            let mut out = Vec::new();
+            event.write(&mut out);
+            let written: Map<String, Json> = serde_json::from_slice(&out).unwrap();
+            assert_eq!(written.len(), 5);
+        }
+        let remembered: usize = event
+            .layouts
+            .known
+            .iter()
+            .map(|known| known.texts.len())
+            .sum();
+        assert!(remembered < REMEMBERED_BYTES_MAX, "{remembered}");
     }
 }

@@ -70,6 +70,11 @@ impl Civil {
 
     /// Appends `2026-01-02T03:04:05.678Z`.
     pub fn push_iso(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.iso());
+    }
+
+    /// `2026-01-02T03:04:05.678Z`.
+    pub(crate) fn iso(self) -> [u8; 24] {
         let mut text = *b"0000-00-00T00:00:00.000Z";
         let mut put = |at: usize, width: usize, value: u16| {
             let mut rest = value;
@@ -85,7 +90,7 @@ impl Civil {
         put(14, 2, u16::from(self.minute));
         put(17, 2, u16::from(self.second));
         put(20, 3, self.millisecond);
-        out.extend_from_slice(&text);
+        text
     }
 }
 
@@ -137,7 +142,12 @@ pub struct Times {
     pub newest_ms: i64,
     /// The last hour seen and its distance from UTC, when that is the same all hour long.
     hour_offset: Option<(i64, i64)>,
+    /// The last second seen, as it was written, and its epoch time.
+    second: Option<([u8; SECOND_BYTES], i64)>,
 }
+
+/// `2026-01-02T03:04:05`.
+pub const SECOND_BYTES: usize = 19;
 
 impl Times {
     /// Times of a zone.
@@ -147,7 +157,20 @@ impl Times {
             now_ms: 0,
             newest_ms: 0,
             hour_offset: None,
+            second: None,
         }
+    }
+
+    /// The epoch time of the last second that was remembered, if it was written like this.
+    #[inline]
+    pub fn known_second(&self, written: &[u8; SECOND_BYTES]) -> Option<i64> {
+        let (known, ms) = self.second.as_ref()?;
+        (known == written).then_some(*ms)
+    }
+
+    /// Remembers the epoch time of a second by how it is written.
+    pub fn remember_second(&mut self, written: [u8; SECOND_BYTES], ms: i64) {
+        self.second = Some((written, ms));
     }
 
     /// The epoch time of a local date and time. In the hour that a clock change repeats, the

@@ -2,7 +2,7 @@
 //! made of the values, and nothing allocated, whether the text is JSON or not.
 
 use super::span::{Span, TEXT_BYTES_MAX};
-use crate::json_text::next_special;
+use crate::json_text::next_escape;
 
 /// Objects and lists inside each other; what is deeper servers do not take.
 const DEPTH_MAX: usize = 60;
@@ -150,7 +150,7 @@ impl Scanner<'_> {
     fn string(&mut self) -> Option<bool> {
         let mut is_escaped = false;
         loop {
-            self.at = next_special(self.bytes, self.at);
+            self.at = next_escape(self.bytes, self.at);
             match self.bytes.get(self.at)? {
                 b'"' => {
                     self.at += 1;
