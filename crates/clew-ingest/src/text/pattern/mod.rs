@@ -5,6 +5,7 @@
 //! than is known here are not compiled, and lines that are not ASCII, or take too many steps, are not decided. Then that
 //! engine is asked.
 
+mod known;
 mod parse;
 mod program;
 mod run;

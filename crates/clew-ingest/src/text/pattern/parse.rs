@@ -1,5 +1,7 @@
 //! Reading an expression into a tree.
 
+use super::known::Known;
+
 /// Named patterns inside each other, and groups.
 const DEPTH_MAX: usize = 60;
 /// Repetitions that are written out.
@@ -22,6 +24,8 @@ pub(super) enum Tree {
         greedy: bool,
     },
     Group(usize, Box<Tree>),
+    /// What has a shortcut.
+    Known(Known, Box<Tree>),
     /// What it matches first is kept.
     Atomic(Box<Tree>),
     Ahead(Box<Tree>, bool),
@@ -44,7 +48,9 @@ impl Tree {
         match self {
             Tree::Literal(bytes) => all.extend(String::from_utf8(bytes.clone())),
             Tree::Sequence(parts) => parts.iter().for_each(|part| part.add_needed(all)),
-            Tree::Group(_, inner) | Tree::Atomic(inner) => inner.add_needed(all),
+            Tree::Group(_, inner) | Tree::Known(_, inner) | Tree::Atomic(inner) => {
+                inner.add_needed(all);
+            }
             _ => {}
         }
     }
@@ -57,7 +63,9 @@ impl Tree {
             Tree::Sequence(parts) => parts.iter().all(Tree::can_be_empty),
             Tree::Alternatives(parts) => parts.iter().any(Tree::can_be_empty),
             Tree::Repeat { inner, least, .. } => *least == 0 || inner.can_be_empty(),
-            Tree::Group(_, inner) | Tree::Atomic(inner) => inner.can_be_empty(),
+            Tree::Group(_, inner) | Tree::Known(_, inner) | Tree::Atomic(inner) => {
+                inner.can_be_empty()
+            }
             _ => true,
         }
     }
@@ -66,9 +74,10 @@ impl Tree {
         match self {
             Tree::Group(..) => true,
             Tree::Sequence(parts) | Tree::Alternatives(parts) => parts.iter().any(Tree::has_groups),
-            Tree::Repeat { inner, .. } | Tree::Atomic(inner) | Tree::Ahead(inner, _) => {
-                inner.has_groups()
-            }
+            Tree::Repeat { inner, .. }
+            | Tree::Known(_, inner)
+            | Tree::Atomic(inner)
+            | Tree::Ahead(inner, _) => inner.has_groups(),
             _ => false,
         }
     }
@@ -236,6 +245,10 @@ impl Parser<'_, '_, '_> {
         };
         let tree = inner.alternatives()?;
         inner.rest.is_empty().then_some(())?;
+        let tree = match Known::of(name, self.named) {
+            Some(known) => Tree::Known(known, Box::new(tree)),
+            None => tree,
+        };
         Some(match group {
             Some(group) => Tree::Group(group, Box::new(tree)),
             None => tree,

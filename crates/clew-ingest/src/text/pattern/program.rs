@@ -1,5 +1,6 @@
 //! A tree as a program of small steps.
 
+use super::known::Known;
 use super::parse::{Class, Tree};
 
 /// Steps of one program.
@@ -9,6 +10,8 @@ const STEPS_MAX: usize = 20_000;
 #[derive(Debug)]
 pub(super) enum Step {
     Literal(Box<[u8]>),
+    /// A literal of one byte.
+    Byte(u8),
     Class(usize),
     /// As many bytes of a class as there are, or as few as will do.
     Run {
@@ -19,6 +22,8 @@ pub(super) enum Step {
         /// The byte that must come next, where only one can.
         next: Option<u8>,
     },
+    /// The shortcut, which goes on at the place, or else what follows.
+    Known(Known, usize),
     /// The first, and if that leads nowhere the second.
     Either {
         first: usize,
@@ -45,6 +50,36 @@ pub(super) enum Step {
 pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     pub(super) classes: Vec<Class>,
+    /// Of each class the bytes that it lacks, where these are few.
+    lacked: Vec<Option<Lacked>>,
+}
+
+/// One to three bytes of ASCII: where the first of them is, is found many bytes at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lacked([u8; 3]);
+
+impl Lacked {
+    /// The bytes that a class lacks, if they are few; one that is fewer stands there more than once.
+    fn of(class: &Class) -> Option<Lacked> {
+        let mut lacked = (0..128).zip(class).filter(|(_, is_in)| !**is_in);
+        let first = lacked.next()?.0;
+        let second = lacked.next().map_or(first, |(byte, _)| byte);
+        let third = lacked.next().map_or(second, |(byte, _)| byte);
+        lacked
+            .next()
+            .is_none()
+            .then_some(Lacked([first, second, third]))
+    }
+
+    /// How many bytes come before the first of them.
+    pub(super) fn run(self, bytes: &[u8]) -> usize {
+        let Lacked([first, second, third]) = self;
+        let found = match second == third {
+            true => memchr::memchr2(first, second, bytes),
+            false => memchr::memchr3(first, second, third, bytes),
+        };
+        found.unwrap_or(bytes.len())
+    }
 }
 
 impl Program {
@@ -54,7 +89,18 @@ impl Program {
         program.add(tree)?;
         program.push(Step::Matched)?;
         program.look_ahead();
+        program.lacked = program.classes.iter().map(Lacked::of).collect();
         Some(program)
+    }
+
+    /// How many bytes of a class some bytes, all of ASCII, begin with.
+    pub(super) fn run_of(&self, class: usize, bytes: &[u8]) -> usize {
+        if let Some(lacked) = self.lacked[class] {
+            return lacked.run(bytes);
+        }
+        let class = &self.classes[class];
+        let end = bytes.iter().position(|byte| !class[usize::from(*byte)]);
+        end.unwrap_or(bytes.len())
     }
 
     fn push(&mut self, step: Step) -> Option<usize> {
@@ -72,7 +118,12 @@ impl Program {
 
     fn add(&mut self, tree: &Tree) -> Option<()> {
         match tree {
-            Tree::Literal(bytes) => drop(self.push(Step::Literal(bytes.as_slice().into()))?),
+            Tree::Literal(bytes) => {
+                self.push(match bytes.as_slice() {
+                    [byte] => Step::Byte(*byte),
+                    bytes => Step::Literal(bytes.into()),
+                })?;
+            }
             Tree::Class(class) => {
                 let class = self.class(class);
                 self.push(Step::Class(class))?;
@@ -89,6 +140,11 @@ impl Program {
                 self.push(Step::Save(2 * group))?;
                 self.add(inner)?;
                 self.push(Step::Save(2 * group + 1))?;
+            }
+            Tree::Known(known, inner) => {
+                let at = self.push(Step::Matched)?;
+                self.add(inner)?;
+                self.steps[at] = Step::Known(*known, self.steps.len());
             }
             Tree::Atomic(inner) => self.add_apart(inner, Step::Atomic)?,
             Tree::Ahead(inner, wanted) => {
@@ -225,6 +281,10 @@ impl Program {
                     class[usize::from(*bytes.first()?)] = true;
                     return Some(());
                 }
+                Step::Byte(byte) => {
+                    class[usize::from(*byte)] = true;
+                    return Some(());
+                }
                 Step::Class(own) | Step::Run { class: own, .. } => {
                     for (is_in, own) in class.iter_mut().zip(&self.classes[*own]) {
                         *is_in |= own;
@@ -240,7 +300,11 @@ impl Program {
                 }
                 Step::Jump(to) if *to > at => at = *to,
                 // These take no bytes; a look ahead has steps of its own, which are passed over.
-                Step::Save(_) | Step::Behind(..) | Step::WordBoundary | Step::Atomic(_) => at += 1,
+                Step::Save(_)
+                | Step::Known(..)
+                | Step::Behind(..)
+                | Step::WordBoundary
+                | Step::Atomic(_) => at += 1,
                 Step::Ahead(end, _) => at = *end,
                 Step::Start | Step::End | Step::Jump(_) | Step::Matched => return None,
             }
@@ -251,6 +315,7 @@ impl Program {
         loop {
             match self.steps.get(at)? {
                 Step::Literal(bytes) => return bytes.first().copied(),
+                Step::Byte(byte) => return Some(*byte),
                 Step::Save(_) => at += 1,
                 Step::Jump(to) if *to > at => at = *to,
                 _ => return None,

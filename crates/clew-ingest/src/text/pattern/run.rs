@@ -83,14 +83,18 @@ impl Machine {
                 Step::Matched => {
                     return Some(at);
                 }
-                Step::Literal(bytes) => {
-                    let is_there = line[at..].starts_with(bytes);
-                    at += bytes.len();
+                Step::Literal(_) | Step::Byte(_) | Step::Class(_) => {
+                    let (end, is_there) = fixed(program, line, (step, at));
+                    at = end;
                     is_there
                 }
-                Step::Class(class) => {
-                    at += 1;
-                    is_next(program, line, (*class, at - 1))
+                Step::Known(known, past) => {
+                    if let Some(end) = known.end(line, at) {
+                        self.left.push(Left::Try(step + 1, at));
+                        (step, at) = (*past, end);
+                        continue;
+                    }
+                    true
                 }
                 Step::Run { .. } => match self.take_run(program, line, (step, at)) {
                     Some(end) => {
@@ -173,16 +177,11 @@ impl Machine {
         else {
             return None;
         };
-        let class = &program.classes[*class];
-        let limit = line.len().min(at.saturating_add(*most));
         if !*greedy {
             return self.take_short(program, line, (step, at));
         }
-        let run = &line[at..limit];
-        let length = run
-            .iter()
-            .position(|byte| !class[usize::from(*byte)])
-            .unwrap_or(run.len());
+        let limit = line.len().min(at.saturating_add(*most));
+        let length = program.run_of(*class, &line[at..limit]);
         if length < *least {
             return None;
         }
@@ -285,6 +284,17 @@ impl Machine {
             }
         }
         None
+    }
+}
+
+/// Where what has one length ends, and whether it is there.
+#[inline]
+fn fixed(program: &Program, line: &[u8], (step, at): (usize, usize)) -> (usize, bool) {
+    match &program.steps[step] {
+        Step::Literal(bytes) => (at + bytes.len(), line[at..].starts_with(bytes)),
+        Step::Byte(byte) => (at + 1, line.get(at) == Some(byte)),
+        Step::Class(class) => (at + 1, is_next(program, line, (*class, at))),
+        _ => (at, false),
     }
 }
 

@@ -110,6 +110,110 @@ fn every_named_pattern_that_is_compiled_matches_as_with_the_other_engine() {
     assert!(compiled > 100, "{compiled} of {}", grok::patterns().len());
 }
 
+/// Every text with one byte more, less or other.
+fn changed(text: &str) -> Vec<String> {
+    const BYTES: &str = " .:,-+/0129ZTJan\"\\'";
+    let mut all = vec![text.to_owned()];
+    for at in 0..=text.len() {
+        let (before, behind) = text.split_at(at);
+        let rest = behind.get(1..);
+        all.extend(rest.map(|rest| format!("{before}{rest}")));
+        for byte in BYTES.chars() {
+            all.push(format!("{before}{byte}{behind}"));
+            all.extend(rest.map(|rest| format!("{before}{byte}{rest}")));
+        }
+    }
+    all
+}
+
+#[test]
+fn shortcuts_find_what_their_patterns_find() {
+    let cases: [(&str, &[&str]); 7] = [
+        (
+            "IPORHOST",
+            &[
+                "10.0.0.7",
+                "255.249.199.030 x",
+                "a 1.2.3.4:80",
+                "::ffff:1.2.3.4",
+                "1.2.3.host",
+            ],
+        ),
+        (
+            "HTTPDATE",
+            &[
+                "[02/Jan/2026:03:04:05 +0100]",
+                "31/May/1999:23:59:60 0",
+                "1/Sept/2026:00:00:00 -1",
+            ],
+        ),
+        (
+            "TIMESTAMP_ISO8601",
+            &[
+                "2026-01-02T03:04:05.678+01:00",
+                "2026-12-31 23:59:59,1Z",
+                "126-01-02T0304",
+                "2026-01-02T03:04:05-0130",
+            ],
+        ),
+        (
+            "SYSLOGTIMESTAMP",
+            &[
+                "Jan  2 03:04:05",
+                "x Dec 31 23:59:59.123 h",
+                "March 3 1:02:03",
+            ],
+        ),
+        ("NUMBER", &["-12.5", "a1.2.3", "+.5", "12-7"]),
+        (
+            "QS",
+            &["\"a text\"\"\"", "\"a \\\"quoted\\\" text\" 'b'", "\\\"x\""],
+        ),
+        (
+            "LOGLEVEL",
+            &[
+                "[ERROR]",
+                "WARNING",
+                "WARN INFO",
+                "ERRORS",
+                "EMERGENCY",
+                "NOTICE",
+            ],
+        ),
+    ];
+    for (name, texts) in cases {
+        for frame in [
+            "%{NAME:x}",
+            "^%{NAME:x}$",
+            "(?<a>.)%{NAME:x}(?<b>.?)",
+            r"%{NAME:x}%{INT:y}?\b",
+            "(?:%{NAME:x}5|%{DATA:y}) ?%{GREEDYDATA:z}",
+            "%{NAME:x}[^ ]*?%{NAME:y}",
+        ] {
+            let expression = frame.replace("NAME", name);
+            let mut both = Both::compile(&expression).expect(&expression);
+            for text in texts.iter().flat_map(|text| changed(text)) {
+                both.check(&text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pattern_that_is_defined_anew_has_no_shortcut() {
+    let definitions: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
+    let named = |name: &str| match name {
+        "YEAR" => Some("[0-9]{2}"),
+        name => definitions.get(name).copied(),
+    };
+    let pattern = Pattern::compile("^%{HTTPDATE:x}$", &named).unwrap();
+    let mut machine = Machine::default();
+    let long = "02/Jan/2026:03:04:05 +0100";
+    assert_eq!(pattern.find(long, &mut machine), Decision::No);
+    let short = "02/Jan/26:03:04:05 +0100";
+    assert_eq!(pattern.find(short, &mut machine), Decision::Yes);
+}
+
 #[test]
 fn what_is_not_known_here_is_left_to_the_other_engine() {
     for expression in [
