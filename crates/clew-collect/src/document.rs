@@ -59,7 +59,7 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
     /// Where it starts in the file.
     pub(crate) offset: u64,
-    /// The checksum of the file up to the line's end.
+    /// The checksum of the file up to the line's end, where ids are made.
     pub(crate) checksum: u32,
     /// Whether the end was cut off.
     pub(crate) cut: bool,
@@ -113,6 +113,8 @@ pub(crate) struct Encoder {
     host_json: String,
     pub(crate) times: Times,
     record: Record,
+    /// Whether events get ids.
+    pub(crate) makes_ids: bool,
     /// By number; none where there are no processors.
     plans: Vec<Option<Planned>>,
 }
@@ -123,6 +125,7 @@ impl Encoder {
             host_json: json_text(host),
             times,
             record: Record::default(),
+            makes_ids: true,
             plans: Vec::new(),
         }
     }
@@ -130,6 +133,11 @@ impl Encoder {
     /// The same, with processors after the parsers.
     pub(crate) fn with_plans(self, plans: Vec<Option<Planned>>) -> Self {
         Encoder { plans, ..self }
+    }
+
+    /// The same, where nobody reads ids perhaps.
+    pub(crate) fn with_ids(self, makes_ids: bool) -> Self {
+        Encoder { makes_ids, ..self }
     }
 
     /// All plans, by number, to be changed.
@@ -154,8 +162,13 @@ impl Encoder {
         let taken = self.parse(&text, parser);
         let timestamp = self.timestamp_ms(line);
         event.timestamp = EpochMillis(timestamp);
-        let key = line.message.map_or(origin.key, |message| message.key);
-        event.set_id(key, line.offset, line.checksum);
+        match self.makes_ids {
+            true => {
+                let key = line.message.map_or(origin.key, |message| message.key);
+                event.set_id(key, line.offset, line.checksum);
+            }
+            false => event.id.clear(),
+        }
         let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
             self.write(&text, (parser, taken), (line, origin), event);
             return taken;

@@ -138,6 +138,8 @@ impl<'a> Collector<'a> {
         let dead_letters_path = absolute(options.dead_letter_path())?;
         let dead_letters = DeadLetters::new(Arc::clone(&world.disk), dead_letters_path);
         let mut plans = plans(options)?;
+        let encoder = Encoder::new(&options.host, Times::new(TimeZone::system()));
+        let makes_ids = sink.reads_ids();
         let patterns_path = absolute(options.patterns_path())?;
         let now = world.clock.monotonic();
         let patterns = PatternFile::new(Arc::clone(&world.disk), patterns_path, now);
@@ -186,7 +188,7 @@ impl<'a> Collector<'a> {
             dead_letters,
             patterns,
             batch: Batch::new(options.batch_lines_max, options.batch_bytes_max),
-            encoder: Encoder::new(&options.host, Times::new(TimeZone::system())).with_plans(plans),
+            encoder: encoder.with_plans(plans).with_ids(makes_ids),
             scratch: Vec::new(),
             group: Group::default(),
             counters: Counters::default(),

@@ -98,6 +98,11 @@ pub(crate) fn window_bytes_at_start() -> usize {
 /// A position further on: `window` ends there and holds the lead too, `passed` bytes of it are new.
 pub(crate) fn advance(from: Position, window: &[u8], passed: usize) -> Position {
     let checksum = crc32c::crc32c_append(from.checksum, &window[window.len() - passed..]);
+    advance_to(from, checksum, window, passed)
+}
+
+/// The same, where the checksum of everything up to it is known.
+fn advance_to(from: Position, checksum: u32, window: &[u8], passed: usize) -> Position {
     let offset = from.offset + passed as u64;
     let moved = Position {
         offset,
@@ -238,14 +243,18 @@ impl Tail {
         let mut group = std::mem::take(fill.group);
         let mut passed = 0;
         let mut checksum = self.read.checksum;
+        // Line by line where ids are made of it; else once, of the whole, which is faster.
+        let by_line = fill.encoder.makes_ids;
         while !fill.batch.is_full()
             && framing.first(&data[passed..], bytes_max, window.rest, &mut group)
         {
             let rest = &data[passed..];
             let mut summed = 0;
             for piece in &group.pieces {
-                checksum = crc32c::crc32c_append(checksum, &rest[summed..piece.place.end]);
-                summed = piece.place.end;
+                if by_line {
+                    checksum = crc32c::crc32c_append(checksum, &rest[summed..piece.place.end]);
+                    summed = piece.place.end;
+                }
                 let line = Line {
                     bytes: group.bytes(piece, rest),
                     offset: self.read.offset + (passed + piece.place.start) as u64,
@@ -257,18 +266,21 @@ impl Tail {
                 };
                 self.emit(&line, parser, fill);
             }
-            checksum = crc32c::crc32c_append(checksum, &rest[summed..group.end]);
+            if by_line {
+                checksum = crc32c::crc32c_append(checksum, &rest[summed..group.end]);
+            }
             passed += group.end;
         }
         *fill.group = group;
         self.framing = Some(framing);
         if passed > 0 {
-            self.pass(
-                self.read,
-                &window.bytes[..window.lead + passed],
-                passed,
-                fill,
-            );
+            if !by_line {
+                checksum = crc32c::crc32c_append(checksum, &data[..passed]);
+            }
+            let window = &window.bytes[..window.lead + passed];
+            fill.counters.bytes_read += passed as u64;
+            self.read = advance_to(self.read, checksum, window, passed);
+            self.window_bytes = WINDOW_BYTES;
         }
         passed
     }
@@ -337,12 +349,6 @@ impl Tail {
     pub(crate) fn is_overdue(&self, now: Duration) -> bool {
         let waited = |since| now.saturating_sub(since) >= self.rules.quiet_after;
         self.waiting.is_some_and(|(_, since)| waited(since))
-    }
-
-    fn pass(&mut self, from: Position, window: &[u8], passed: usize, fill: &mut Fill<'_>) {
-        fill.counters.bytes_read += passed as u64;
-        self.read = advance(from, window, passed);
-        self.window_bytes = WINDOW_BYTES;
     }
 
     fn emit(&self, line: &Line<'_>, parser: ParserName, fill: &mut Fill<'_>) {

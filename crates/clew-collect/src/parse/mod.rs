@@ -24,7 +24,7 @@ use std::str::FromStr;
 
 pub use auto::Fit;
 pub(crate) use auto::{choose, tell_choice};
-pub(crate) use clew_ingest::{Civil, Times};
+pub(crate) use clew_ingest::{Civil, SECOND_BYTES, Times};
 pub(crate) use syslog::LEVELS;
 
 use crate::json::Members;

@@ -1,15 +1,15 @@
 //! Any text. A time at the start of the line is used, a level in its first words too; the rest
 //! is left to whoever searches.
 
-use super::stamp::iso;
+use super::stamp::{iso, iso_ms};
 use super::token::level;
 use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     let start = line.strip_prefix('[').unwrap_or(line);
-    let rest = match iso(start) {
-        Some((stamp, rest)) => {
-            record.timestamp_ms = Some(stamp.epoch_ms(times));
+    let rest = match iso_ms(start, times) {
+        Some((ms, rest)) => {
+            record.timestamp_ms = Some(ms);
             rest
         }
         None => line,
@@ -22,19 +22,40 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
 fn leading_level(text: &str) -> Option<&'static str> {
     const WORDS: usize = 4;
     const WORD_BYTES_MAX: usize = 16;
-    text.split_ascii_whitespace().take(WORDS).find_map(|word| {
-        if word.len() > WORD_BYTES_MAX {
-            return None;
+    /// Words may be long; a level is not looked for behind more than this.
+    const BYTES_MAX: usize = 128;
+    let bytes = text.as_bytes();
+    let bytes = &bytes[..bytes.len().min(BYTES_MAX)];
+    let mut from = 0;
+    for _ in 0..WORDS {
+        from += bytes[from..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        let mut near = bytes[from..].iter().take(WORD_BYTES_MAX + 1);
+        let (word, end) = match near.position(u8::is_ascii_whitespace) {
+            Some(length) => (text.get(from..from + length), from + length),
+            None if bytes.len() - from <= WORD_BYTES_MAX => (text.get(from..), bytes.len()),
+            // Too long to be a level.
+            None => (None, from + memchr::memchr(b' ', &bytes[from..])?),
+        };
+        if let Some(level) = word.and_then(level_word) {
+            return Some(level);
         }
-        let bare = word.trim_matches(['[', ']', ':', '|', '<', '>', '(', ')', ',']);
-        let capitals = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_uppercase());
-        let enclosed = word.starts_with(['[', '<', '(']) && bare.len() + 2 <= word.len();
-        if capitals || enclosed {
-            level(bare)
-        } else {
-            None
-        }
-    })
+        from = end;
+    }
+    None
+}
+
+/// The level that a word says, if it is one.
+fn level_word(word: &str) -> Option<&'static str> {
+    let bare = word.trim_matches(['[', ']', ':', '|', '<', '>', '(', ')', ',']);
+    let capitals = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_uppercase());
+    let enclosed = word.starts_with(['[', '<', '(']) && bare.len() + 2 <= word.len();
+    match capitals || enclosed {
+        true => level(bare),
+        false => None,
+    }
 }
 
 /// apt's `term.log`: only the lines around each run say when it was.

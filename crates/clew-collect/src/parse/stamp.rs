@@ -1,7 +1,7 @@
 //! The time stamps log lines begin with, recognised at the start of a text; each function returns
 //! the time and the rest.
 
-use super::{Civil, Times};
+use super::{Civil, SECOND_BYTES, Times};
 
 /// A stamp with what it said about its zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +126,33 @@ pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
         Some(rest) => Some((Stamp::Zoned(civil, 0), rest)),
         None => Some((Stamp::Local(civil), &text[end..])),
     }
+}
+
+/// The time of a stamp as [`iso`] finds it, in milliseconds since the epoch. Lines that follow each other are mostly of the
+/// same second, which is then known by its text.
+pub(crate) fn iso_ms<'a>(text: &'a str, times: &mut Times) -> Option<(i64, &'a str)> {
+    let bytes = text.as_bytes();
+    let second = bytes.first_chunk::<SECOND_BYTES>();
+    if let Some(second) = second
+        && let Some(start_ms) = times.known_second(second)
+    {
+        let (milliseconds, length) = fraction(bytes, SECOND_BYTES);
+        let rest = &text[SECOND_BYTES + length..];
+        if !matches!(rest.as_bytes().first(), Some(b'Z' | b'z' | b'+' | b'-'))
+            && !rest.starts_with(" UTC")
+        {
+            return Some((start_ms + i64::from(milliseconds), rest));
+        }
+    }
+    let (stamp, rest) = iso(text)?;
+    let ms = stamp.epoch_ms(times);
+    if let (Stamp::Local(civil), Some(second)) = (stamp, second)
+        && matches!(second[10], b'T' | b't' | b' ')
+        && second[11] != b' '
+    {
+        times.remember_second(*second, ms - i64::from(civil.millisecond));
+    }
+    Some((ms, rest))
 }
 
 fn month(text: &[u8], at: usize) -> Option<u8> {
@@ -287,6 +314,43 @@ mod tests {
             Some(("2026-01-02T02:04:05.000Z", ".")),
         );
         check(iso("2026-01-02é03:04:05"), None);
+    }
+
+    #[test]
+    fn a_second_that_is_known_by_its_text_is_the_one_that_is_read() {
+        let mut remembering = Times::new(TimeZone::get("Europe/Berlin").unwrap());
+        let seconds = [
+            "2026-01-02 03:04:05",
+            "2026-01-02T03:04:05",
+            "2026-01-02  3:04:05",
+            "2026/07/02 03:04:05",
+            "2026-07-02  03:04:05",
+            "2025-10-26 02:30:00",
+            "2016-12-31T23:59:60",
+        ];
+        let ends = [
+            "",
+            "Z",
+            " UTC",
+            "+02:00",
+            "-0800",
+            " - x",
+            ".5",
+            ",123456 x",
+            ".1Z",
+            ".",
+            ".7 UTC",
+            "-x",
+            "é",
+        ];
+        for second in seconds {
+            for end in ends.iter().chain(ends.iter().rev()) {
+                let text = format!("{second}{end}");
+                let mut times = Times::new(TimeZone::get("Europe/Berlin").unwrap());
+                let expected = iso(&text).map(|(stamp, rest)| (stamp.epoch_ms(&mut times), rest));
+                assert_eq!(iso_ms(&text, &mut remembering), expected, "{text}");
+            }
+        }
     }
 
     #[test]

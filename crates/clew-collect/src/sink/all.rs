@@ -56,6 +56,10 @@ impl Sink for AllSinks {
         all.acked = batch.len() as u64 - rejected - all.duplicates;
         Ok(all)
     }
+
+    fn reads_ids(&self) -> bool {
+        self.sinks.iter().any(|sink| sink.0.reads_ids())
+    }
 }
 
 /// Copies the events that an output takes; returns how many.

@@ -171,6 +171,10 @@ impl Sink for FileSink {
         })?;
         Ok(taken(batch))
     }
+
+    fn reads_ids(&self) -> bool {
+        false
+    }
 }
 
 /// A document and a line end.

@@ -42,6 +42,10 @@ impl<W: Write> Sink for LineSink<W> {
         })?;
         Ok(taken(batch))
     }
+
+    fn reads_ids(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,11 @@ use crate::event::Event;
 pub trait Sink {
     /// Delivers all events of a batch, trying again as often as it takes. Blocks meanwhile.
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError>;
+
+    /// Whether it does anything with the ids of events. Where nobody does, none are made.
+    fn reads_ids(&self) -> bool {
+        true
+    }
 }
 
 /// What became of a delivered batch; `acked + duplicates + rejected.len()` is its length.
