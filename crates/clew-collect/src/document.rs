@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
+use clew_ingest::IsoTimes;
+
 use crate::event::{EpochMillis, Event};
 use crate::feed::DocumentHead;
 use crate::json::{push_escaped, push_number, push_text};
-use crate::parse::{Civil, ParserName, Record, Times};
+use crate::parse::{ParserName, Record, Times};
 use crate::planned::{Given, Planned};
 
 /// What the documents of one file, or of one sender, share.
@@ -113,6 +115,7 @@ pub(crate) struct Encoder {
     host_json: String,
     pub(crate) times: Times,
     record: Record,
+    iso: IsoTimes,
     /// Whether events get ids.
     pub(crate) makes_ids: bool,
     /// By number; none where there are no processors.
@@ -125,6 +128,7 @@ impl Encoder {
             host_json: json_text(host),
             times,
             record: Record::default(),
+            iso: IsoTimes::default(),
             makes_ids: true,
             plans: Vec::new(),
         }
@@ -256,7 +260,7 @@ impl Encoder {
     ) {
         let out = &mut event.document;
         out.extend_from_slice(b"{\"@timestamp\":\"");
-        Civil::from_utc_ms(event.timestamp.0).push_iso(out);
+        self.iso.push(event.timestamp.0, out);
         out.extend_from_slice(b"\",\"message\":\"");
         push_escaped(out, text.as_bytes());
         out.extend_from_slice(b"\",\"event\":{\"dataset\":\"");

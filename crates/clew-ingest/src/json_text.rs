@@ -39,38 +39,7 @@ pub(crate) fn to_escape(bytes: &[u8]) -> (usize, usize) {
 
 /// Appends a whole number.
 pub fn push_number(out: &mut Vec<u8>, value: u64) {
-    let (digits, start) = digits(value);
-    out.extend_from_slice(&digits[start..DIGITS_MAX]);
-}
-
-/// Digits of the longest number.
-pub(crate) const DIGITS_MAX: usize = 20;
-
-/// The digits of a number, from some place on to [`DIGITS_MAX`]; behind them are zeros, so that they can be copied as a block.
-#[inline]
-pub(crate) fn digits(mut value: u64) -> ([u8; DIGITS_MAX + 32], usize) {
-    let mut digits = [0; DIGITS_MAX + 32];
-    let mut start = DIGITS_MAX;
-    while value >= 100 {
-        start -= 2;
-        digits[start..start + 2].copy_from_slice(&two_digits(value % 100));
-        value /= 100;
-    }
-    let [tens, ones] = two_digits(value);
-    start -= 1;
-    digits[start] = ones;
-    if tens != b'0' {
-        start -= 1;
-        digits[start] = tens;
-    }
-    (digits, start)
-}
-
-/// A number below a hundred.
-#[inline]
-fn two_digits(value: u64) -> [u8; 2] {
-    let value = u8::try_from(value).unwrap_or(0);
-    [b'0' + value / 10, b'0' + value % 10]
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 fn is_special(byte: u8) -> bool {

@@ -21,11 +21,11 @@ pub use value::Value;
 use fields::Fields;
 use members::Members;
 use names::Names;
-use value::{IsoTimes, Texts};
+use value::Texts;
 use write::Layouts;
 
 use crate::json_text::to_escape;
-use crate::text::{Span, is_json};
+use crate::text::{IsoTimes, Span, is_json};
 
 /// Why a step could not do its work on an event. Costs nothing to make: a line that fails is no dearer than one that does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

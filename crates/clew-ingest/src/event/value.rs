@@ -1,11 +1,10 @@
 //! Values of fields: small, and copied freely; texts are places in the event's text.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use super::fields::Mark;
-use crate::json_text::{DIGITS_MAX, digits, escape, next_escape, push_number};
-use crate::text::{Civil, Span};
+use crate::json_text::{escape, next_escape};
+use crate::text::{Civil, ISO_BYTES, IsoTimes, Span};
 
 /// A value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -96,48 +95,6 @@ pub(super) struct Texts<'a> {
     pub(super) iso: &'a IsoTimes,
 }
 
-/// The last time that was written: lines that follow each other are mostly of the same second.
-#[derive(Debug, Default)]
-pub(super) struct IsoTimes {
-    /// Its second in milliseconds since the epoch, and its text.
-    last: Cell<(i64, [u8; BLOCK])>,
-}
-
-/// `2026-01-02T03:04:05.678Z`, and where its milliseconds are.
-const ISO_BYTES: usize = 24;
-const MILLISECONDS: Range<usize> = 20..23;
-
-impl IsoTimes {
-    /// The text of a time in milliseconds since the epoch.
-    #[inline]
-    fn text(&self, ms: i64) -> [u8; BLOCK] {
-        let (second, mut text) = self.last.get();
-        match u16::try_from(ms.wrapping_sub(second)) {
-            Ok(mut rest @ 0..1000) if text[0] != 0 => {
-                for digit in text[MILLISECONDS].iter_mut().rev() {
-                    *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
-                    rest /= 10;
-                }
-                text
-            }
-            _ => self.look_up(ms),
-        }
-    }
-
-    /// The text of a time whose second is another one than the last, which is remembered from now on.
-    #[cold]
-    fn look_up(&self, ms: i64) -> [u8; BLOCK] {
-        let civil = Civil::from_utc_ms(ms);
-        let mut text = [0; BLOCK];
-        text[..ISO_BYTES].copy_from_slice(&civil.iso());
-        // Times beyond the calendar are written as the epoch, which is not their second.
-        if civil.as_utc_ms() == ms {
-            self.last.set((ms - i64::from(civil.millisecond), text));
-        }
-        text
-    }
-}
-
 impl Texts<'_> {
     /// Whether a part surely has nothing to escape.
     fn is_clean(&self, part: Span) -> bool {
@@ -177,9 +134,9 @@ impl Value {
             Value::Json(span) => put(out, at, texts.bytes, span.range()),
             Value::Text(span) => put_escaped(out, at, texts.bytes, span.range()),
             Value::Time(ms) => put(out, at, &texts.iso.text(ms), 0..ISO_BYTES),
-            Value::Int(number @ 0..) => {
-                let (digits, start) = digits(number.unsigned_abs());
-                put(out, at, &digits, start..DIGITS_MAX)
+            Value::Int(number) => {
+                let mut digits = itoa::Buffer::new();
+                put_long(out, at, digits.format(number).as_bytes())
             }
             other => other.put_rarer(out, at),
         }
@@ -198,10 +155,7 @@ impl Value {
     pub(super) fn write_plain(self, out: &mut Vec<u8>) {
         match self {
             Value::Int(number) => {
-                if number < 0 {
-                    out.push(b'-');
-                }
-                push_number(out, number.unsigned_abs());
+                out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
             }
             // JSON has no infinities.
             Value::Float(number) => match serde_json::Number::from_f64(number) {

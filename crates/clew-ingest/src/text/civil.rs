@@ -1,6 +1,9 @@
 //! Dates and times of day by hand: log stamps have fixed shapes, and a general date parser would
 //! cost more than the rest of the line. Only the time zone itself is left to `jiff`.
 
+use std::cell::Cell;
+use std::ops::Range;
+
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
@@ -74,7 +77,7 @@ impl Civil {
     }
 
     /// `2026-01-02T03:04:05.678Z`.
-    pub(crate) fn iso(self) -> [u8; 24] {
+    fn iso(self) -> [u8; ISO_BYTES] {
         let mut text = *b"0000-00-00T00:00:00.000Z";
         let mut put = |at: usize, width: usize, value: u16| {
             let mut rest = value;
@@ -90,6 +93,54 @@ impl Civil {
         put(14, 2, u16::from(self.minute));
         put(17, 2, u16::from(self.second));
         put(20, 3, self.millisecond);
+        text
+    }
+}
+
+/// Writes times as [`Civil::push_iso`] does, and remembers the second of the last one: lines that follow each other are mostly
+/// of the same.
+#[derive(Debug, Default)]
+pub struct IsoTimes {
+    /// It in milliseconds since the epoch, and its text with zeros behind, so that it is copied as a block.
+    last: Cell<(i64, [u8; 32])>,
+}
+
+/// `2026-01-02T03:04:05.678Z`, and where its milliseconds are.
+pub(crate) const ISO_BYTES: usize = 24;
+const MILLISECONDS: Range<usize> = 20..23;
+
+impl IsoTimes {
+    /// Appends a time in milliseconds since the epoch.
+    pub fn push(&self, ms: i64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.text(ms)[..ISO_BYTES]);
+    }
+
+    /// The text of a time, which has [`ISO_BYTES`].
+    #[inline]
+    pub(crate) fn text(&self, ms: i64) -> [u8; 32] {
+        let (second, mut text) = self.last.get();
+        match u16::try_from(ms.wrapping_sub(second)) {
+            Ok(mut rest @ 0..1000) if text[0] != 0 => {
+                for digit in text[MILLISECONDS].iter_mut().rev() {
+                    *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+                    rest /= 10;
+                }
+                text
+            }
+            _ => self.look_up(ms),
+        }
+    }
+
+    /// The text of a time of another second, which is remembered from now on.
+    #[cold]
+    fn look_up(&self, ms: i64) -> [u8; 32] {
+        let civil = Civil::from_utc_ms(ms);
+        let mut text = [0; 32];
+        text[..ISO_BYTES].copy_from_slice(&civil.iso());
+        // Times beyond the calendar are written as the epoch, which is not their second.
+        if civil.as_utc_ms() == ms {
+            self.last.set((ms - i64::from(civil.millisecond), text));
+        }
         text
     }
 }
@@ -249,14 +300,42 @@ mod tests {
 
     #[test]
     fn civil_and_epoch_agree_with_jiff_over_four_centuries() {
+        let times = IsoTimes::default();
         for day in (-30_000..120_000).step_by(7) {
             let ms = i64::from(day) * 86_400_000 + 45_296_789;
             let civil = Civil::from_utc_ms(ms);
             assert_eq!(civil.as_utc_ms(), ms);
             let mut text = Vec::new();
             civil.push_iso(&mut text);
+            let mut remembered = Vec::new();
+            for beyond in [0, 1, -1, 210, 211, -789, 86_400_000] {
+                remembered.clear();
+                times.push(ms + beyond, &mut remembered);
+                let mut written = Vec::new();
+                Civil::from_utc_ms(ms + beyond).push_iso(&mut written);
+                assert_eq!(remembered, written, "{ms} {beyond}");
+            }
             let theirs = jiff::Timestamp::from_millisecond(ms).unwrap();
             assert_eq!(String::from_utf8(text).unwrap(), format!("{theirs:.3}"));
+        }
+    }
+
+    #[test]
+    fn times_beyond_the_calendar_are_the_epoch_and_not_remembered() {
+        let times = IsoTimes::default();
+        for ms in [
+            0,
+            i64::MIN,
+            7,
+            i64::MAX,
+            253_402_300_800_001,
+            253_402_300_799_999,
+            -1,
+        ] {
+            let (mut remembered, mut written) = (Vec::new(), Vec::new());
+            times.push(ms, &mut remembered);
+            Civil::from_utc_ms(ms).push_iso(&mut written);
+            assert_eq!(remembered, written, "{ms}");
         }
     }
 

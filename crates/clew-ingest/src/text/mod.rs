@@ -11,7 +11,8 @@ mod pattern;
 mod separator;
 mod span;
 
-pub use civil::{Civil, SECOND_BYTES, Times};
+pub(crate) use civil::ISO_BYTES;
+pub use civil::{Civil, IsoTimes, SECOND_BYTES, Times};
 pub(crate) use csv::{Cell, Csv};
 pub(crate) use dissect::{Dissect, Found, Key, KeyKind};
 pub(crate) use json::{Member, is_json, members};
