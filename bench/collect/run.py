@@ -36,6 +36,7 @@ WHOLE = {"remove": {"field": "message"}}
 CASES = [
     ("no processors", "fixed", "plain", []),
     ("fixed format, dissect", "fixed", "plain", [{"dissect": {"field": "message", "pattern": FIXED}}, WHOLE]),
+    ("fixed format, its patterns", "fixed", "plain", [{"pattern": {}}]),
     ("nginx combined, its parser", "combined", "nginx_access", []),
     ("nginx combined, dissect", "combined", "plain", [{"dissect": {"field": "message", "pattern": NGINX}}, WHOLE]),
     ("nginx combined, grok", "combined", "plain", [{"grok": {"field": "message", "patterns": [GROK]}}, WHOLE]),
@@ -43,14 +44,17 @@ CASES = [
                                                   {"add": {"field": "environment", "value": "live"}},
                                                   {"add": {"field": "hall", "value": 3}}]),
     ("Java traces, line by line", "traces", "plain", []),
+    ("Java traces, joined", "traces", "plain", []),
 ]
+JOINED = {"Java traces, joined": "java"}
 
 
-def clew(binary, data, folder, parse, processors):
+def clew(binary, data, folder, parse, processors, multiline=None):
     """Lines, document bytes and lines a second of processor time of one run of `clew bench collect`."""
     rows = folder / "rows.json"
     command = [binary, "bench", "collect", data, "--parse", parse, "--processors", json.dumps(processors),
                "--dir", folder, "--rounds", "1", "--json", rows]
+    command += ["--multiline", multiline] if multiline else []
     subprocess.run(list(map(str, ["taskset", "-c", "0", *command])), check=True, stdout=subprocess.DEVNULL)
     document = json.loads(rows.read_text())
     metrics = document["rows"][0]["metrics"]
@@ -115,7 +119,7 @@ def main():
             sizes[kind] = lines.write(folder / kind, kind, arguments.lines, SEED) / arguments.lines
         for turn in range(arguments.rounds):
             for case, kind, parse, processors in CASES if turn % 2 == 0 else reversed(CASES):
-                machine, metrics = clew(arguments.bin, folder / kind, folder, parse, processors)
+                machine, metrics = clew(arguments.bin, folder / kind, folder, parse, processors, JOINED.get(case))
                 found.add("collect", key("clew", case, kind), {"lines_per_cpu_s": metrics["lines_per_cpu_s"]})
                 sizes[case] = metrics["document_bytes"] / metrics["lines"]
             if peer and turn == 0:

@@ -1,6 +1,8 @@
 //! `clew bench collect`: how many lines a second of processor time reads, takes apart and writes; file to file, the registry on.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +10,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clew_collect::config::{Compression, Definition};
 use clew_collect::{
-    CollectOptions, FileSink, FileSinkOptions, NoProgress, ParserChoice, StopToken, World,
+    CollectOptions, FileSink, FileSinkOptions, Multiline, MultilineRule, NoProgress, ParserChoice,
+    StopToken, World,
 };
 use clew_platform::{RealClock, RealDisk, process_cpu_time, thread_allocations};
 use serde_json::{Value, json};
@@ -23,6 +26,9 @@ pub(crate) struct CollectBench {
     /// What the lines are: a parser's name, or `auto`.
     #[arg(long, value_name = "NAME", default_value = "plain")]
     parse: String,
+    /// How lines are joined to events: a preset's name.
+    #[arg(long, value_name = "PRESET", value_parser = MultilineRule::PRESETS)]
+    multiline: Option<String>,
     /// Processors after the parser, as a YAML list.
     #[arg(long, value_name = "YAML", default_value = "[]")]
     processors: String,
@@ -63,7 +69,9 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
     let mut report = Report::default();
     report.add(
         "collect",
-        json!({"file": bench.file, "parse": bench.parse, "processors": bench.processors}),
+        json!({
+            "file": bench.file, "parse": bench.parse, "multiline": bench.multiline, "processors": bench.processors,
+        }),
         json!({
             "lines": first.lines, "failed": first.failed, "document_bytes": first.document_bytes,
             "lines_per_cpu_s": median, "min": min, "max": max, "allocations": first.allocations,
@@ -72,6 +80,22 @@ pub(crate) fn run(bench: &CollectBench) -> anyhow::Result<()> {
     match &bench.json {
         Some(path) => report.write(path),
         None => Ok(()),
+    }
+}
+
+/// Lines of a file, of which several may be one event.
+fn lines_of(path: &Path) -> anyhow::Result<u64> {
+    let unread = || format!("cannot read {}", path.display());
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path).with_context(unread)?);
+    let mut lines = 0;
+    loop {
+        let bytes = file.fill_buf().with_context(unread)?;
+        if bytes.is_empty() {
+            return Ok(lines);
+        }
+        lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        let read = bytes.len();
+        file.consume(read);
     }
 }
 
@@ -93,6 +117,9 @@ fn round(
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut options = CollectOptions::new(vec![bench.file.clone()], folder.join("registry.json"));
     options.files[0].parse = parse;
+    let preset = bench.multiline.as_deref();
+    let rule = preset.and_then(MultilineRule::preset);
+    options.files[0].multiline = rule.map(Multiline::new);
     options.processors = vec![processors.to_vec()];
     let out = folder.join("documents.json");
     let file = FileSinkOptions {
@@ -118,7 +145,7 @@ fn round(
     std::fs::remove_dir_all(&folder)
         .with_context(|| format!("cannot remove {}", folder.display()))?;
     Ok(Round {
-        lines: report.counters.lines_read,
+        lines: lines_of(&bench.file)?,
         failed: report.counters.parse_errors,
         cpu,
         allocations,
