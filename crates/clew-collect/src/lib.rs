@@ -56,6 +56,7 @@ mod explain;
 mod feed;
 mod figures;
 mod fingerprint;
+mod formats;
 mod input;
 mod json;
 mod kafka;

@@ -6,6 +6,7 @@ use clew_ingest::{Flow, Plan, Reason, Slot, Span, Value};
 use crate::config::{ConfigError, Definition};
 use crate::document::{Line, Place, Taken};
 use crate::event::{Event, OutputSet};
+use crate::formats::KnownFormats;
 use crate::parse::{ParserName, Record};
 
 /// The plan of one input.
@@ -67,7 +68,7 @@ impl Planned {
         processors: &[Definition],
         outputs: &[Option<Definition>],
     ) -> Result<Self, ConfigError> {
-        let mut plan = Plan::default();
+        let mut plan = Plan::with_formats(&KnownFormats);
         let mut slot = |path| plan.slot(path).expect("there are few names yet");
         let slots = Slots {
             timestamp: slot("@timestamp"),

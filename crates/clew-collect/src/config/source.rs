@@ -89,6 +89,20 @@ impl<'a> Source<'a> {
         error.location().map(|location| location.line())
     }
 
+    /// The same for keys that may be written with dots or inside each other, whichever of both the path and the text do.
+    pub(super) fn line_of_dotted(&self, path: &[Part]) -> Option<usize> {
+        let mut parts = Vec::new();
+        for part in path {
+            match part {
+                Part::Key(key) => parts.extend(key.split('.').map(|key| Part::Key(key.to_owned()))),
+                Part::Item(number) => parts.push(Part::Item(*number)),
+            }
+        }
+        let deserializer = serde_yaml_ng::Deserializer::from_str(self.text);
+        let error = Dotted(&parts).deserialize(deserializer).err()?;
+        error.location().map(|location| location.line())
+    }
+
     pub(super) fn error(&self, place: &str, line: Option<usize>, reason: String) -> ConfigError {
         ConfigError {
             file: self.name.to_owned(),
@@ -230,6 +244,116 @@ impl Visitor<'_> for Key<'_> {
         match self.stop_at == Some(key) {
             true => Err(E::custom(HERE)),
             false => Ok(key.to_owned()),
+        }
+    }
+}
+
+/// Walks to a place whose path has a part for each word between dots. Several keys may begin as the path does: those behind a
+/// wrong way are tried, too.
+struct Dotted<'p>(&'p [Part]);
+
+impl<'de> DeserializeSeed<'de> for Dotted<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.0.is_empty() {
+            true => deserializer.deserialize_any(Stop),
+            false => deserializer.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Dotted<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what the path leads to")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        // One mapping may stand where a list of them may.
+        let parts = match self.0 {
+            [Part::Item(0), rest @ ..] => rest,
+            parts => parts,
+        };
+        while let Some(rest) = map.next_key_seed(DottedKey(parts))? {
+            match rest {
+                Some(rest) => map.next_value_seed(Dotted(rest))?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        if let Some(Part::Item(wanted)) = self.0.first() {
+            for _ in 0..*wanted {
+                items.next_element::<IgnoredAny>()?;
+            }
+            items.next_element_seed(Dotted(&self.0[1..]))?;
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// What is left of the path behind a key, if the key is on it; the last key is stopped at.
+struct DottedKey<'p>(&'p [Part]);
+
+impl<'de, 'p> DeserializeSeed<'de> for DottedKey<'p> {
+    type Value = Option<&'p [Part]>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'p> Visitor<'_> for DottedKey<'p> {
+    type Value = Option<&'p [Part]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        let mut left = self.0;
+        for name in key.split('.') {
+            match left.split_first() {
+                Some((Part::Key(wanted), rest)) if wanted == name => left = rest,
+                // The key goes on where the path ends.
+                None => break,
+                _ => return Ok(None),
+            }
+        }
+        match left.is_empty() {
+            true => Err(E::custom(HERE)),
+            false => Ok(Some(left)),
         }
     }
 }

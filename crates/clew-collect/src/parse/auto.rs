@@ -101,6 +101,18 @@ fn looks_like(parser: ParserName) -> ParserName {
     }
 }
 
+/// The first parser that takes a text of its own, most specific first, and what it finds in it; plain text is none's.
+pub(crate) fn first_that_takes(
+    text: &str,
+    times: &mut Times,
+    record: &mut Record,
+) -> Option<ParserName> {
+    TRIED.into_iter().find(|parser| {
+        record.clear();
+        parser.parse(text, times, record).is_some()
+    })
+}
+
 /// How many lines a parser takes.
 fn taken(parser: ParserName, lines: &[&str], times: &mut Times) -> usize {
     if parser == ParserName::AptHistory {

@@ -23,7 +23,7 @@ mod auto;
 use std::str::FromStr;
 
 pub use auto::Fit;
-pub(crate) use auto::{choose, tell_choice};
+pub(crate) use auto::{choose, first_that_takes, tell_choice};
 pub(crate) use clew_ingest::{Civil, SECOND_BYTES, Times};
 pub(crate) use syslog::LEVELS;
 
@@ -126,7 +126,7 @@ pub struct UnknownParser {
     pub name: String,
 }
 
-fn known_names() -> String {
+pub(crate) fn known_names() -> String {
     ParserName::ALL.map(ParserName::as_str).join(", ")
 }
 

@@ -32,6 +32,7 @@ mod date;
 mod document;
 mod failures;
 mod fields;
+mod formats;
 mod grok;
 mod limits;
 mod lookup;
@@ -45,6 +46,7 @@ mod step;
 mod vrl;
 
 pub use failures::{FailedLine, FailureCount};
+pub use formats::{FormatReader, Formats, Found};
 
 use serde_json::Value as Json;
 
@@ -68,9 +70,19 @@ pub struct Plan {
     failures: Failures,
     /// What the last step that failed said of it.
     said: String,
+    /// The formats that steps may name.
+    formats: Option<&'static dyn Formats>,
 }
 
 impl Plan {
+    /// An empty plan whose steps `parse` know these formats.
+    pub fn with_formats(formats: &'static dyn Formats) -> Self {
+        Plan {
+            formats: Some(formats),
+            ..Plan::default()
+        }
+    }
+
     /// The slot of a field that whoever runs the plan sets or reads.
     ///
     /// # Errors
@@ -84,7 +96,7 @@ impl Plan {
     /// # Errors
     /// What is wrong with the definition.
     pub fn add(&mut self, definition: &Json) -> Result<(), DefinitionError> {
-        let step = read::Reader::new(&mut self.event).one(definition)?;
+        let step = read::Reader::new(&mut self.event, self.formats).one(definition)?;
         self.steps.push(step);
         Ok(())
     }

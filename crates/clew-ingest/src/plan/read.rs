@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use super::condition::Condition;
 use super::document::OnDocument;
+use super::formats::{Formats, read_parse};
 use super::step::{Guarded, Step};
 use super::{cut, date, fields, grok, limits, lookup, pairs, pattern, redact, regex, vrl};
 use crate::error::DefinitionError;
@@ -37,13 +38,15 @@ const OWN: [(&str, Reading); 13] = [
 /// Counts the steps while it reads them.
 pub(super) struct Reader<'e> {
     event: &'e mut Event,
+    formats: Option<&'e dyn Formats>,
     left: usize,
 }
 
 impl<'e> Reader<'e> {
-    pub(super) fn new(event: &'e mut Event) -> Self {
+    pub(super) fn new(event: &'e mut Event, formats: Option<&'e dyn Formats>) -> Self {
         Reader {
             event,
+            formats,
             left: STEPS_MAX,
         }
     }
@@ -122,6 +125,10 @@ impl<'e> Reader<'e> {
     ) -> Result<(&'static str, Box<dyn Step>), DefinitionError> {
         if let Some((name, read)) = OWN.iter().find(|(own, _)| *own == name) {
             return Ok((name, read(self.event, config)?));
+        }
+        if name == "parse" {
+            let step = read_parse(self.event, self.formats, config)?;
+            return Ok(("parse", step));
         }
         let (name, processor) = Processor::parse(name, config, None)?;
         Ok((name, self.bound(name, processor)?))

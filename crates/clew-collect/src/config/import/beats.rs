@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::{
-    ConfigError, Notes, Part, beats_outputs, beats_processors, beats_tls, bytes, duration_ms,
-    processor, texts,
+    ConfigError, Notes, Part, beats_modules, beats_outputs, beats_processors, beats_tls, bytes,
+    duration_ms, processor, texts,
 };
 
 /// Converts a whole configuration.
@@ -13,6 +13,11 @@ pub(super) fn convert(
     tree: Value,
     notes: &mut Notes<'_>,
 ) -> Result<Map<String, Value>, ConfigError> {
+    if beats_modules::is_list(&tree) {
+        let mut inputs = Vec::new();
+        beats_modules::inputs(items(tree), &[], &mut inputs, notes);
+        return Ok(Map::from_iter([("inputs".to_owned(), inputs.into())]));
+    }
     let Some(mut root) = Keys::new(tree, Vec::new()) else {
         let reason = "must be a mapping of keys to values".to_owned();
         return Err(notes.source.error("", None, reason));
@@ -49,6 +54,9 @@ pub(super) fn convert(
         };
         inputs.extend(input(keys, notes));
     }
+    let path = root.path_of("filebeat.modules");
+    let given = items(root.take("filebeat.modules").unwrap_or_default());
+    beats_modules::inputs(given, &path, &mut inputs, notes);
     let outputs = beats_outputs::outputs(&mut root, &mut config, notes);
     config.insert("inputs".to_owned(), inputs.into());
     if !processors.is_empty() {
@@ -281,6 +289,9 @@ fn parsers(
             input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
         } else if parser.take("container").is_some() {
             input.insert("wrapping".to_owned(), "container".into());
+        } else if let Some(mut keys) = parser.take_keys("syslog") {
+            beats_processors::syslog(&mut keys, processors, notes);
+            keys.tell_rest(notes);
         } else {
             json_of(parser.take_keys("ndjson"), processors, notes);
         }

@@ -145,6 +145,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         }
         "rate_limit" => rate_limit(keys, out),
         "timestamp" => timestamp(keys, out, notes),
+        "syslog" => syslog(keys, out, notes),
         _ => return false,
     }
     true
@@ -182,6 +183,24 @@ fn truncated(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
         "truncate",
         [("field", fields(keys).into()), longest],
     ));
+}
+
+/// The processor `syslog`, and the parser of that name.
+pub(super) fn syslog(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let mut parts = json!({"field": field(keys), "format": "syslog"});
+    if let Some(zone) = keys.take_text("timezone").filter(|zone| zone != "Local") {
+        parts["timezone"] = zone.into();
+    }
+    if keys.take_flag("ignore_missing") == Some(true) {
+        parts["ignore_missing"] = true.into();
+    }
+    for key in ["format", "overwrite_keys", "log_errors", "add_error_key"] {
+        keys.take(key);
+    }
+    let reason =
+        "the fields are those of the parser [syslog], and the whole line stays in its field";
+    notes.tell(&keys.path, reason);
+    out.push(json!({ "parse": parts }));
 }
 
 fn rate_limit(keys: &mut Keys, out: &mut Vec<Value>) {

@@ -44,12 +44,16 @@ impl Keys {
         }
     }
 
-    /// Takes a mapping out.
+    /// Takes a mapping out, though a part of it may be written with dots and another one inside.
     pub(super) fn take_keys(&mut self, path: &str) -> Option<Keys> {
-        let value = self.take(path)?;
-        let mut inner = self.path.clone();
-        inner.push(Part::Key(path.to_owned()));
-        Keys::new(value, inner)
+        let Value::Object(mut members) = self.take(path)? else {
+            return None;
+        };
+        while let Some(Value::Object(more)) = self.take(path) {
+            members.extend(more);
+        }
+        let path = self.path_of(path);
+        Some(Keys { members, path })
     }
 
     /// The path of a key in it.

@@ -1,6 +1,7 @@
 //! Configurations of other shippers, written anew as ours as far as they have a counterpart; what has none is told with its place.
 
 mod beats;
+mod beats_modules;
 mod beats_outputs;
 mod beats_processors;
 mod beats_tls;
@@ -116,17 +117,9 @@ impl<'s> Notes<'s> {
         }
     }
 
-    /// The line of a place, whose keys with dots may be written inside each other.
+    /// The line of a place, whose keys with dots may be written inside each other, at any of their dots.
     fn line_of(&self, path: &[Part]) -> Option<usize> {
-        let nested = path.iter().flat_map(|part| match part {
-            Part::Key(key) => key
-                .split('.')
-                .map(|key| Part::Key(key.to_owned()))
-                .collect(),
-            Part::Item(number) => vec![Part::Item(*number)],
-        });
-        let line = self.source.line_of(path);
-        line.or_else(|| self.source.line_of(&nested.collect::<Vec<_>>()))
+        self.source.line_of_dotted(path)
     }
 
     /// Tells of a place.

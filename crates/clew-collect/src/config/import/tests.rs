@@ -153,6 +153,124 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
 }
 
 #[test]
+fn lines_are_told_however_keys_and_dots_are_mixed() {
+    let text = "\
+output:
+  file.enabled: false
+  elasticsearch.hosts: [a, b]
+  elasticsearch:
+    ssl.sha: x
+    ssl: {pin: 2}
+filebeat:
+  inputs:
+  - type: log
+    paths: [/a]
+    multiline.pattern: ^a
+    multiline.odd: 1
+    json: {deep.er: 1}
+  - {type: stdin, prospector: {scanner.odd: 1}}
+processors:
+  dissect.tokenizer: '%{a}'
+logging.to:
+  files: true
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    for expected in [
+        "line 3: [output.elasticsearch.hosts] events go to the first host only",
+        "line 12: [filebeat.inputs[0].multiline.odd] has no counterpart",
+        "line 13: [filebeat.inputs[0].json.deep.er] has no counterpart",
+        "line 14: [filebeat.inputs[1].prospector.scanner.odd] has no counterpart",
+        "line 18: [logging.to.files] has no counterpart",
+    ] {
+        assert!(
+            told.iter().any(|told| told == expected),
+            "{expected}: {told:#?}"
+        );
+    }
+    assert!(
+        told.iter().all(|told| told.starts_with("line ")),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn modules_become_inputs_with_parsers() {
+    let modules = "\
+- module: nginx
+  access:
+    enabled: true
+    var.paths: [/srv/log/access.log]
+    var.odd: 1
+  error: {enabled: false}
+  ingress_controller: {enabled: false}
+- module: system
+- module: mysql
+";
+    let inputs = "\
+- type: file
+  paths:
+  - /srv/log/access.log
+  exclude:
+  - '*.gz'
+  parse: nginx_access
+  processors:
+  - add:
+      field: event.module
+      value: nginx
+  - add:
+      field: event.dataset
+      value: nginx.access
+- type: file
+  paths:
+  - /var/log/messages*
+  - /var/log/syslog*
+";
+    let alone = import_filebeat("nginx.yml", modules).unwrap();
+    assert!(alone.config.contains(inputs), "{}", alone.config);
+    assert!(alone.config.contains("parse: auth"), "{}", alone.config);
+    let told: Vec<String> = alone.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "line 5: [[0].access.var.odd] has no counterpart",
+            "line 7: [[0].ingress_controller.enabled] has no counterpart",
+            "line 8: [[1]] names no fileset: all are read, as Filebeat 7 does",
+            "line 9: [[2]] there is no parser for the module [mysql]",
+            "what is printed has to be completed: [outputs] must name at least one",
+        ]
+    );
+    let whole = modules.replace('\n', "\n  ");
+    let whole = format!("filebeat.modules:\n  {whole}\noutput.console: {{}}\n");
+    let within = import_filebeat("f.yml", &whole).unwrap();
+    assert!(within.config.contains(inputs), "{}", within.config);
+    assert!(!within.left_out.iter().any(|one| one.line.is_none()));
+}
+
+#[test]
+fn syslog_of_filebeat_becomes_the_step_parse() {
+    let text = "\
+filebeat.inputs:
+- type: filestream
+  paths: [/a]
+  parsers:
+  - syslog: {format: rfc3164, timezone: Local}
+processors:
+- syslog: {field: said, timezone: Europe/Berlin, ignore_missing: true}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    for expected in [
+        "  - parse:\n      field: message\n      format: syslog\n",
+        "- parse:\n    field: said\n    format: syslog\n    timezone: Europe/Berlin\n    ignore_missing: true\n",
+    ] {
+        assert!(imported.config.contains(expected), "{}", imported.config);
+    }
+    let lines: Vec<Option<usize>> = imported.left_out.iter().map(|one| one.line).collect();
+    assert_eq!(lines, [Some(5), Some(7)]);
+}
+
+#[test]
 fn what_is_not_enough_for_a_run_is_told() {
     let imported = import_filebeat("f.yml", "output.console: {}").unwrap();
     let told = imported.left_out.last().unwrap().to_string();

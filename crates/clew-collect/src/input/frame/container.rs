@@ -46,12 +46,12 @@ impl Stream {
 
 /// A line without its wrapping.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unwrapped<'a> {
-    pub(super) text: Cow<'a, [u8]>,
-    pub(super) stream: Stream,
-    pub(super) time_ms: Option<i64>,
+pub(crate) struct Unwrapped<'a> {
+    pub(crate) text: Cow<'a, [u8]>,
+    pub(crate) stream: Stream,
+    pub(crate) time_ms: Option<i64>,
     /// Whether the program's line goes on in the next line of the same stream.
-    pub(super) goes_on: bool,
+    pub(crate) goes_on: bool,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ struct Docker<'a> {
 }
 
 /// Takes the wrapping off a line (without its end); `None` if it has none.
-pub(super) fn unwrap(wrapping: Wrapping, line: &[u8]) -> Option<Unwrapped<'_>> {
+pub(crate) fn unwrap(wrapping: Wrapping, line: &[u8]) -> Option<Unwrapped<'_>> {
     match wrapping {
         Wrapping::None => None,
         Wrapping::Docker => docker(line),

@@ -15,7 +15,7 @@ pub use container::Wrapping;
 pub use encoding::Encoding;
 pub use multiline::{Multiline, MultilineRule};
 
-pub(crate) use container::Stream;
+pub(crate) use container::{Stream, unwrap};
 pub(crate) use multiline::Joiner;
 
 use crate::parse::ParserName;

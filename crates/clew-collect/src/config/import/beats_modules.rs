@@ -1,0 +1,155 @@
+//! Filebeat's modules, of its configuration or of a file of its folder `modules.d`: those whose formats there are parsers for. What
+//! a module has its server do in a pipeline, the parser does here.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::Keys;
+use super::{Notes, Part, processor, texts};
+
+/// A fileset that has a parser.
+struct Fileset {
+    module: &'static str,
+    name: &'static str,
+    parser: &'static str,
+    /// Where its files are on Linux.
+    paths: &'static [&'static str],
+}
+
+const FILESETS: [Fileset; 6] = [
+    Fileset {
+        module: "nginx",
+        name: "access",
+        parser: "nginx_access",
+        paths: &["/var/log/nginx/access.log*"],
+    },
+    Fileset {
+        module: "nginx",
+        name: "error",
+        parser: "nginx_error",
+        paths: &["/var/log/nginx/error.log*"],
+    },
+    Fileset {
+        module: "apache",
+        name: "access",
+        parser: "apache_access",
+        paths: &[
+            "/var/log/apache2/access.log*",
+            "/var/log/apache2/other_vhosts_access.log*",
+            "/var/log/httpd/access_log*",
+        ],
+    },
+    Fileset {
+        module: "apache",
+        name: "error",
+        parser: "apache_error",
+        paths: &["/var/log/apache2/error.log*", "/var/log/httpd/error_log*"],
+    },
+    Fileset {
+        module: "system",
+        name: "syslog",
+        parser: "syslog",
+        paths: &["/var/log/messages*", "/var/log/syslog*"],
+    },
+    Fileset {
+        module: "system",
+        name: "auth",
+        parser: "auth",
+        paths: &["/var/log/auth.log*", "/var/log/secure*"],
+    },
+];
+
+/// Whether a tree is a file of modules: a list of mappings that name one.
+pub(super) fn is_list(tree: &Value) -> bool {
+    let items = tree.as_array().filter(|items| !items.is_empty());
+    items.is_some_and(|items| items.iter().all(|item| item.get("module").is_some()))
+}
+
+/// The inputs of a list of modules.
+pub(super) fn inputs(
+    items: Vec<Value>,
+    path: &[Part],
+    inputs: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) {
+    for (number, item) in items.into_iter().enumerate() {
+        let mut path = path.to_vec();
+        path.push(Part::Item(number));
+        match Keys::new(item, path.clone()) {
+            Some(keys) => module(keys, inputs, notes),
+            None => notes.tell(&path, "is no module"),
+        }
+    }
+}
+
+fn module(mut keys: Keys, inputs: &mut Vec<Value>, notes: &mut Notes<'_>) {
+    let name = keys.take_text("module").unwrap_or_default();
+    let module = match name.as_str() {
+        "apache2" => "apache",
+        name => name,
+    };
+    if keys.take_flag("enabled") == Some(false) {
+        notes.tell(&keys.path, "is not enabled, and left out");
+        return;
+    }
+    let of_module = || FILESETS.iter().filter(|fileset| fileset.module == module);
+    if of_module().next().is_none() {
+        let reason = format!("there is no parser for the module [{name}]");
+        notes.tell(&keys.path, reason);
+        return;
+    }
+    let mut is_any_named = false;
+    for fileset in of_module() {
+        let Some(given) = keys.take_keys(fileset.name) else {
+            continue;
+        };
+        is_any_named = true;
+        inputs.extend(input(fileset, given, notes));
+    }
+    if !is_any_named {
+        notes.tell(
+            &keys.path,
+            "names no fileset: all are read, as Filebeat 7 does",
+        );
+        for fileset in of_module() {
+            inputs.extend(input(fileset, Keys::default(), notes));
+        }
+    }
+    keys.tell_rest(notes);
+}
+
+fn input(fileset: &Fileset, mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
+    if keys.take_flag("enabled") == Some(false) {
+        return None;
+    }
+    let mut paths = texts(keys.take("var.paths").unwrap_or_default());
+    if paths.is_empty() {
+        paths = fileset.paths.iter().map(ToString::to_string).collect();
+    }
+    // Times without a zone are in the machine's here.
+    keys.take("var.convert_timezone");
+    let Fileset { module, name, .. } = fileset;
+    let dataset = format!("{module}.{name}");
+    let added = [
+        ("event.module", (*module).into()),
+        ("event.dataset", dataset.into()),
+    ];
+    let mut processors: Vec<Value> = added
+        .into_iter()
+        .map(|(field, value)| processor("add", [("field", field.into()), ("value", value)]))
+        .collect();
+    if let Some(tags) = keys.take("var.tags") {
+        let tags = texts(tags);
+        processors.push(processor(
+            "append",
+            [("field", "tags".into()), ("value", tags.into())],
+        ));
+    }
+    keys.tell_rest(notes);
+    Some(Value::Object(Map::from_iter([
+        ("type".to_owned(), "file".into()),
+        ("paths".to_owned(), paths.into()),
+        ("exclude".to_owned(), json!(["*.gz"])),
+        ("parse".to_owned(), fileset.parser.into()),
+        ("processors".to_owned(), processors.into()),
+    ])))
+}
