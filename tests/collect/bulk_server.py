@@ -27,6 +27,8 @@ class BulkServer:
         self.failing = failing
         self.changed = threading.Condition()
         self.documents = {}
+        # By id: the name of the action that was taken last, and what it says.
+        self.actions = {}
         self.repeated = 0
         self.requests = 0
         # Messages in the order in which they were first seen in any request, also in those that failed.
@@ -70,11 +72,11 @@ class BulkServer:
         if handler.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         lines = body.split(b"\n")
-        events = [(json.loads(action)["create"]["_id"], json.loads(document))
+        events = [(*json.loads(action).popitem(), json.loads(document))
                   for action, document in zip(lines[0:-1:2], lines[1:-1:2], strict=True)]
         with self.changed:
             self.requests += 1
-            for _, document in events:
+            for _, _, document in events:
                 self.seen.setdefault(document["message"])
             failure = self.random.choice(FAILURES) if self.random.random() < self.failing else None
             status, reply = self.reply(events, failure)
@@ -96,16 +98,19 @@ class BulkServer:
             return 429, b"{}"
         if failure == "hang_up":
             return 200, b""
-        items = [{"create": {"_id": name, "status": self.take(name, document, failure)}} for name, document in events]
+        items = [{action: {"_id": said["_id"], "status": self.take(action, said, document, failure)}}
+                 for action, said, document in events]
         return 200, json.dumps({"took": 1, "errors": False, "items": items}).encode()
 
-    def take(self, name, document, failure):
+    def take(self, action, said, document, failure):
         if failure == "some_items" and self.random.random() < 0.3:
             return self.random.choice((429, 503))
+        name = said["_id"]
         known = self.documents.get(name)
-        if known is None:
+        if known is None or action == "index":
             self.documents[name] = document
-            return 201
+            self.actions[name] = action, said
+            return 201 if known is None else 200
         self.repeated += 1
         if known["message"] != document["message"]:
             self.wrong.append(f"id {name} was used for {known['message']!r} and {document['message']!r}")

@@ -53,6 +53,10 @@ impl DeadLetters {
             push_text(&mut lines, &rejection.reason);
             lines.extend_from_slice(b",\"id\":");
             push_text(&mut lines, &event.id);
+            if !event.metadata.is_empty() {
+                lines.extend_from_slice(b",\"metadata\":");
+                lines.extend_from_slice(event.metadata.as_bytes());
+            }
             lines.extend_from_slice(b",\"document\":");
             lines.extend_from_slice(&event.document);
             lines.extend_from_slice(b"}\n");

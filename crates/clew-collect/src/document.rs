@@ -207,9 +207,11 @@ impl Encoder {
         };
         let Some(Some(planned)) = self.plans.get_mut(origin.plan) else {
             event.document.extend_from_slice(text.as_bytes());
+            event.metadata.push_str(head.metadata());
             return taken;
         };
-        let taken = planned.encode_document(text, taken, self.times.now_ms, event);
+        let given = (*text, head.metadata());
+        let taken = planned.encode_document(given, taken, self.times.now_ms, event);
         event.timestamp = EpochMillis(planned.timestamp_ms().unwrap_or(head.time_ms));
         taken
     }

@@ -45,6 +45,8 @@ pub struct Event {
     pub timestamp: EpochMillis,
     /// A JSON object on one line.
     pub document: Vec<u8>,
+    /// What goes with it and is not in its document, `@metadata`: an object of JSON, or nothing.
+    pub metadata: String,
     /// Which of the run's outputs take it.
     pub outputs: OutputSet,
 }
@@ -114,6 +116,7 @@ impl Batch {
         }
         let event = &mut self.events[self.used];
         event.document.clear();
+        event.metadata.clear();
         event.outputs = OutputSet::ALL;
         event
     }

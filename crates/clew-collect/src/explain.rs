@@ -166,7 +166,7 @@ impl Explainer {
 
 fn document(planned: &mut Planned) -> String {
     let mut out = Vec::new();
-    planned.plan.event.write(&mut out);
+    planned.plan.event.write_all(&mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 

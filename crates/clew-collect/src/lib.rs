@@ -60,6 +60,7 @@ mod formats;
 mod input;
 mod json;
 mod kafka;
+mod metadata;
 mod parse;
 mod pattern_file;
 mod planned;
@@ -79,6 +80,7 @@ pub use input::{Encoding, Multiline, MultilineRule, SkipReason, Wrapping};
 #[cfg(feature = "kafka")]
 pub use kafka::KafkaSink;
 pub use kafka::{KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetReset};
+pub use metadata::{Place, Placing, Writing};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{Fit, ParserName, UnknownParser};
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};

@@ -7,6 +7,7 @@ use crate::config::{ConfigError, Definition};
 use crate::document::{Line, Place, Taken};
 use crate::event::{Event, OutputSet};
 use crate::formats::KnownFormats;
+use crate::metadata::{METADATA, wrong_with_id};
 use crate::parse::{ParserName, Record};
 
 /// The plan of one input.
@@ -25,6 +26,9 @@ pub(crate) struct Planned {
 /// The fields that the collector sets.
 #[derive(Debug)]
 struct Slots {
+    /// What goes with the event and is not written with it, and the id in it.
+    metadata: Slot,
+    id: Slot,
     timestamp: Slot,
     message: Slot,
     event: Slot,
@@ -69,8 +73,12 @@ impl Planned {
         outputs: &[Option<Definition>],
     ) -> Result<Self, ConfigError> {
         let mut plan = Plan::with_formats(&KnownFormats);
-        let mut slot = |path| plan.slot(path).expect("there are few names yet");
+        const FEW: &str = "there are few names yet";
+        let metadata = plan.event.hide(METADATA).expect(FEW);
+        let mut slot = |path| plan.slot(path).expect(FEW);
         let slots = Slots {
+            metadata,
+            id: slot("@metadata._id"),
             timestamp: slot("@timestamp"),
             message: slot("message"),
             event: slot("event"),
@@ -120,10 +128,11 @@ impl Planned {
         self.finish(taken, now_ms, event)
     }
 
-    /// What a document becomes, whose members are the fields. One that has more of them than can be is kept as a message.
+    /// What a document becomes, whose members are the fields, and what goes with it. One that has more of them than can be is
+    /// kept as a message.
     pub(crate) fn encode_document(
         &mut self,
-        text: &str,
+        (text, metadata): (&str, &str),
         mut taken: Taken,
         now_ms: i64,
         event: &mut Event,
@@ -138,6 +147,10 @@ impl Planned {
                 fields.place(self.slots.timestamp, Value::Time(now_ms));
                 fields.place(self.slots.message, Value::Text(message));
             }
+        }
+        if !metadata.is_empty() {
+            // An object, at a place that has none around it.
+            let _ = fields.put_json(self.slots.metadata, metadata);
         }
         self.finish(taken, now_ms, event)
     }
@@ -161,7 +174,24 @@ impl Planned {
             return Taken::ByNoOutput;
         }
         self.plan.event.write(&mut event.document);
+        if self.plan.event.has_hidden() {
+            self.take_metadata(event);
+        }
         taken
+    }
+
+    /// Gives the event what goes with it, and the id that is in it.
+    fn take_metadata(&mut self, event: &mut Event) {
+        let fields = &mut self.plan.event;
+        if let Some(id) = fields.text_of(self.slots.id)
+            && wrong_with_id(id).is_none()
+        {
+            event.id.clear();
+            event.id.push_str(id);
+        }
+        if let Some(metadata) = fields.object_of(self.slots.metadata) {
+            event.metadata.push_str(metadata);
+        }
     }
 
     /// Which outputs take the event as it is now.

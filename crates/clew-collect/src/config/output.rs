@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::kafka::KafkaOutput;
 use super::section::Section;
 use super::{ConfigError, Definition, OutputTls, built_with_kafka};
+use crate::metadata::Placing;
 use crate::sink::{
     BodyCompression, BufferOptions, BufferSink, BulkOptions, HttpOptions, Sink, SinkError, WhenFull,
 };
@@ -48,8 +49,12 @@ pub enum OutputKind {
 pub struct BulkOutput {
     /// The server's root; without one the server that the collector runs in, or the one of this machine.
     pub url: Option<String>,
-    /// The index or data stream to write to.
+    /// The index or data stream to write to; a template of an event's fields and its `@metadata`.
     pub index: String,
+    /// The ingest pipeline, as a template; that of the index if there is none.
+    pub pipeline: Option<String>,
+    /// What chooses the shard, as a template; the id if there is none.
+    pub routing: Option<String>,
     /// An API key as its server gave it, encoded.
     pub api_key: Option<String>,
     /// How requests are sent: `none` or `gzip`.
@@ -105,10 +110,24 @@ impl BulkOutput {
     pub fn options(&self, login: Option<String>) -> BulkOptions {
         let key = self.api_key.as_ref().map(|key| format!("ApiKey {key}"));
         BulkOptions {
+            pipeline: self.pipeline.clone(),
+            routing: self.routing.clone(),
             authorization: key.or(login),
             compression: self.compression,
             ..BulkOptions::new(self.url(), &self.index)
         }
+    }
+
+    /// Where events go at its server.
+    ///
+    /// # Errors
+    /// What is wrong with a template, or with an index that is the same for all.
+    pub fn placing(&self) -> Result<Placing, String> {
+        Placing::new(
+            &self.index,
+            self.pipeline.as_deref(),
+            self.routing.as_deref(),
+        )
     }
 
     /// The server's root.
@@ -122,6 +141,8 @@ impl Default for BulkOutput {
         BulkOutput {
             url: None,
             index: "logs".to_owned(),
+            pipeline: None,
+            routing: None,
             api_key: None,
             compression: BodyCompression::None,
             buffer: None,
@@ -232,6 +253,7 @@ impl OutputConfig {
             "clew" | "opensearch" | "http" => OutputTls::take(&mut section)?,
             _ => None,
         };
+        let place = section.place();
         let kind = match &kind[..] {
             "clew" => OutputKind::Bulk(section.read(&SENDING, &[])?),
             "opensearch" => {
@@ -256,6 +278,10 @@ impl OutputConfig {
                 return Err(section.wrong(Some("type"), reason));
             }
         };
+        if let OutputKind::Bulk(output) = &kind {
+            let placing = output.placing();
+            placing.map_err(|reason| place.wrong(&reason))?;
+        }
         let output = OutputConfig { when, tls, kind };
         match &output.tls {
             Some(tls) if !output.url().starts_with("https://") => {

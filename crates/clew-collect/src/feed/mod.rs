@@ -199,10 +199,19 @@ pub(crate) struct MessageHead {
 pub(crate) struct DocumentHead {
     /// Its sender's name for it, by which it is known when it comes again.
     pub(crate) id: Option<Box<str>>,
+    /// What goes with it, as an object of JSON.
+    pub(crate) metadata: Option<Box<str>>,
     /// What it says, or when it came.
     pub(crate) time_ms: i64,
     /// Whether it was made of a text that should have been a document.
     pub(crate) is_broken: bool,
+}
+
+impl DocumentHead {
+    /// What goes with the document, as an object of JSON; empty if that is nothing.
+    pub(crate) fn metadata(&self) -> &str {
+        self.metadata.as_deref().unwrap_or_default()
+    }
 }
 
 impl Parcel {

@@ -19,6 +19,7 @@ use super::KafkaOptions;
 use super::client::config;
 use super::fates::{Fate, is_topic};
 use crate::event::Event;
+use crate::metadata::values;
 use crate::sink::{Backoff, Delivery, Rejection, Sink, SinkError, shortened};
 use crate::stop::StopToken;
 
@@ -195,7 +196,7 @@ impl KafkaSink {
         let is_text = self.topic.is_text() && self.key.as_ref().is_none_or(Template::is_text);
         let values: Value = match is_text {
             true => Value::Null,
-            false => serde_json::from_slice(&event.document).map_err(|error| error.to_string())?,
+            false => values(event)?,
         };
         let topic = self.topic.render(&values, Escape::Plain)?;
         if !is_topic(&topic) {

@@ -19,9 +19,10 @@ struct Reply<'a> {
     items: Vec<Item<'a>>,
 }
 
+/// Whichever of both was asked for.
 #[derive(Deserialize)]
 struct Item<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "index")]
     create: Outcome<'a>,
 }
 
@@ -109,7 +110,7 @@ mod tests {
             "{}",
             r#"{"items":[]}"#,
             r#"{"items":[{"create":{"status":201}},{"create":{"status":201}}]}"#,
-            r#"{"items":[{"index":{"status":201}}]}"#,
+            r#"{"items":[{"update":{"status":201}}]}"#,
             r#"{"items":[{"create":{}}]}"#,
             r#"{"items":[{"create":{"status":201}}"#,
             "<html>",

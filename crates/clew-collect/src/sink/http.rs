@@ -101,8 +101,9 @@ fn is_header(name: &str, value: &str) -> bool {
 struct Lines;
 
 impl Protocol for Lines {
-    fn write(&self, event: &Event, body: &mut Vec<u8>) {
+    fn write(&self, event: &Event, body: &mut Vec<u8>) -> Result<(), String> {
         push_line(body, event);
+        Ok(())
     }
 
     fn read(&self, reply: &Reply, sent: usize) -> Result<Answer, SinkError> {

@@ -16,7 +16,10 @@ use crate::tls::ClientTls;
 /// What is sent, and what is answered.
 pub(super) trait Protocol {
     /// Appends an event to a body.
-    fn write(&self, event: &Event, body: &mut Vec<u8>);
+    ///
+    /// # Errors
+    /// Why it can go nowhere; nothing of it is in the body then.
+    fn write(&self, event: &Event, body: &mut Vec<u8>) -> Result<(), String>;
 
     /// What the answer to a body of so many events means.
     ///
@@ -107,12 +110,9 @@ impl Posting {
         // Groups of indexes still to be sent; there is more than one only after a division.
         let mut groups: Vec<Vec<usize>> = vec![(0..batch.len()).collect()];
         while let Some(indexes) = groups.pop() {
+            let indexes = self.written(batch, indexes, protocol, &mut delivery);
             if indexes.is_empty() {
                 continue;
-            }
-            self.body.clear();
-            for &index in &indexes {
-                protocol.write(&batch[index], &mut self.body);
             }
             let (answer, reply) = match self.exchange()? {
                 Ok(reply) => (protocol.read(&reply, indexes.len())?, reply),
@@ -155,6 +155,29 @@ impl Posting {
             groups.push(again);
         }
         Ok(delivery)
+    }
+
+    /// Makes a body of some events, and returns those that are in it: the others are refused.
+    fn written(
+        &mut self,
+        batch: &[Event],
+        mut indexes: Vec<usize>,
+        protocol: &impl Protocol,
+        delivery: &mut Delivery,
+    ) -> Vec<usize> {
+        self.body.clear();
+        indexes.retain(|&event_index| {
+            let written = protocol.write(&batch[event_index], &mut self.body);
+            if let Err(reason) = &written {
+                delivery.rejected.push(Rejection {
+                    event_index,
+                    status: 400,
+                    reason: shortened(reason),
+                });
+            }
+            written.is_ok()
+        });
+        indexes
     }
 
     fn exchange(&mut self) -> Result<Exchange, SinkError> {

@@ -119,6 +119,24 @@ impl Event {
         slot
     }
 
+    /// The slot of an object that steps know like any other, and that is not written with the event. Before any other slot.
+    ///
+    /// # Errors
+    /// When there are too many names.
+    pub fn hide(&mut self, name: &str) -> Result<Slot, Reason> {
+        let slot = self.names.hide(name);
+        self.fields.grow(self.names.len());
+        slot
+    }
+
+    /// Whether anything hidden is there.
+    pub fn has_hidden(&self) -> bool {
+        self.names
+            .hidden()
+            .iter()
+            .any(|slot| self.fields.has(*slot))
+    }
+
     /// The slot of a name that is one name although it may have dots in it.
     fn member_slot(&mut self, parent: Option<Slot>, name: Span) -> Result<Slot, Reason> {
         let slot = self.names.intern_member(parent, name.of(&self.text));
@@ -275,6 +293,15 @@ impl Event {
         self.put(slot, Value::Text(span))
     }
 
+    /// Sets a field to a value of JSON.
+    ///
+    /// # Errors
+    /// As [`Event::put`].
+    pub fn put_json(&mut self, slot: Slot, json: &str) -> Result<(), Reason> {
+        let span = self.own(|out| out.push_str(json));
+        self.put(slot, Value::Json(span))
+    }
+
     /// Sets members of a field, or of the event itself, given as the inside of an object of JSON.
     ///
     /// # Errors
@@ -375,6 +402,20 @@ impl Event {
                 self.members.written = written;
                 Some(span)
             }
+        }
+    }
+
+    /// What a field says as text, if it is there and not null.
+    pub fn text_of(&mut self, slot: Slot) -> Option<&str> {
+        let span = self.text(slot)?;
+        Some(self.at(span))
+    }
+
+    /// A field that is an object, as JSON.
+    pub fn object_of(&mut self, slot: Slot) -> Option<&str> {
+        match self.whole(slot) {
+            Value::Json(span) => Some(self.at(span)).filter(|json| json.starts_with('{')),
+            _ => None,
         }
     }
 

@@ -46,6 +46,8 @@ pub(super) struct Names {
     by_path: HashMap<Box<str>, Slot, FixedState>,
     /// Every name behind the object it is in, and all that is in an object together.
     order: Vec<Slot>,
+    /// How many of the first of them are not written with the others.
+    hidden: usize,
     path: String,
 }
 
@@ -54,8 +56,27 @@ impl Names {
         self.names.len()
     }
 
+    /// All names but those that are hidden.
     pub(super) fn order(&self) -> &[Slot] {
+        &self.order[self.hidden..]
+    }
+
+    /// All names.
+    pub(super) fn order_of_all(&self) -> &[Slot] {
         &self.order
+    }
+
+    /// Names that are hidden.
+    pub(super) fn hidden(&self) -> &[Slot] {
+        &self.order[..self.hidden]
+    }
+
+    /// Interns a name before any other: it is hidden, and so is all that will be in it.
+    pub(super) fn hide(&mut self, name: &str) -> Result<Slot, Reason> {
+        debug_assert!(self.names.is_empty(), "hidden names are the first in order");
+        let slot = self.intern(name)?;
+        self.hidden = self.order.len();
+        Ok(slot)
     }
 
     #[inline]
@@ -140,7 +161,12 @@ impl Names {
         self.by_path.insert(path, slot);
         let place = match parent {
             None => self.order.len(),
-            Some(parent) => self.end_of(parent),
+            Some(parent) => {
+                if self.hidden > 0 && self.is_within(parent, self.order[0]) {
+                    self.hidden += 1;
+                }
+                self.end_of(parent)
+            }
         };
         self.order.insert(place, slot);
         self.place_all();
@@ -214,9 +240,9 @@ impl Names {
         }
     }
 
-    /// Clears all values but those of some names and of what is in them.
+    /// Clears all values but those of some names and of what is in them, and hidden ones.
     pub(super) fn keep(&self, kept: &[Slot], fields: &mut Fields) {
-        for slot in &self.order {
+        for slot in self.order() {
             if !kept.iter().any(|kept| self.is_within(*slot, *kept)) {
                 fields.set(*slot, Value::Missing);
             }

@@ -10,7 +10,7 @@ impl Event {
         slot
     }
 
-    /// Adds the slots of all fields at the root that there have ever been.
+    /// Adds the slots of all fields at the root that there have ever been, but for a hidden one.
     pub(crate) fn root_slots(&self, slots: &mut Vec<Slot>) {
         let order = self.names.order().iter();
         slots.extend(order.filter(|slot| self.names.parent(**slot).is_none()));
@@ -21,8 +21,8 @@ impl Event {
         self.names.path(slot)
     }
 
-    /// Takes all fields away.
+    /// Takes all fields away but what is hidden.
     pub(crate) fn clear(&mut self) {
-        self.fields.clear();
+        self.names.keep(&[], &mut self.fields);
     }
 }

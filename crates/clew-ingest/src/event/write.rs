@@ -54,7 +54,7 @@ pub(super) struct Layouts {
 }
 
 impl Event {
-    /// Appends the event as JSON: names with dots become objects inside each other.
+    /// Appends the event as JSON: names with dots become objects inside each other, and what is hidden is left out.
     pub fn write(&mut self, out: &mut Vec<u8>) {
         let texts = Texts {
             bytes: self.text.as_bytes(),
@@ -70,10 +70,26 @@ impl Event {
         }
     }
 
+    /// As [`Event::write`], with what is hidden.
+    pub fn write_all(&mut self, out: &mut Vec<u8>) {
+        let mut written = Vec::new();
+        self.write_once(None, &mut written);
+        out.append(&mut written);
+    }
+
     /// Appends what is in an object that was taken apart.
     pub(super) fn write_below(&mut self, object: Slot, out: &mut Vec<u8>) {
+        self.write_once(Some(object), out);
+    }
+
+    /// Writes all fields, or those in an object, in the place of what is in `out`.
+    fn write_once(&mut self, root: Option<Slot>, out: &mut Vec<u8>) {
+        let order = match root {
+            None => self.names.order_of_all(),
+            Some(object) => self.names.below(object),
+        };
         let mut layout = std::mem::take(&mut self.layouts.scratch);
-        layout.make(&self.names, &self.fields, Some(object));
+        layout.make(&self.names, &self.fields, (order, root));
         let end = layout.put(&self.fields, self.all_texts(), out);
         out.truncate(end);
         self.layouts.scratch = layout;
@@ -101,7 +117,7 @@ impl Layouts {
             self.known.push(Layout::default());
         }
         let mut layout = std::mem::take(&mut self.known[self.oldest]);
-        layout.make(names, fields, None);
+        layout.make(names, fields, (names.order(), None));
         if layout.texts.len() > REMEMBERED_BYTES_MAX {
             self.scratch = layout;
             return (&self.scratch, &mut self.out);
@@ -124,17 +140,13 @@ impl Layout {
         put(out, at, &self.texts, self.end.clone())
     }
 
-    /// Makes it the one of all fields, or of those in an object.
-    fn make(&mut self, names: &Names, fields: &Fields, root: Option<Slot>) {
+    /// Makes it the one of these fields, which are all in the root.
+    fn make(&mut self, names: &Names, fields: &Fields, (order, root): (&[Slot], Option<Slot>)) {
         self.marks.clear();
         self.marks.extend_from_slice(fields.marks());
         self.values.clear();
         self.texts.clear();
         self.texts.push(b'{');
-        let order = match root {
-            None => names.order(),
-            Some(object) => names.below(object),
-        };
         let mut start = 0;
         // The innermost object that is open.
         let mut open = root;

@@ -26,7 +26,7 @@ impl OnDocument {
 impl Step for OnDocument {
     fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason> {
         self.written.clear();
-        event.write(&mut self.written);
+        event.write_all(&mut self.written);
         let source: Json = serde_json::from_slice(&self.written).map_err(|_| Reason::NotJson)?;
         let mut document = Document::new("", source, work.now_ms);
         self.processor

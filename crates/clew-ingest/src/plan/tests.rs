@@ -28,6 +28,44 @@ fn run(steps: Json, line: &str) -> String {
     shown
 }
 
+#[test]
+fn what_is_hidden_is_known_to_steps_and_not_written() {
+    let mut plan = Plan::default();
+    let hidden = plan.event.hide("@metadata").unwrap();
+    let id = plan.slot("@metadata._id").unwrap();
+    let message = plan.slot("message").unwrap();
+    for step in [
+        json!({"copy": {"source_field": "@metadata._index", "target_field": "of"}}),
+        json!({"add": {"field": "@metadata.more", "value": [1]}}),
+        // One that works on a document.
+        json!({"set": {"field": "@metadata._id", "value": "{{message}}!"}}),
+        json!({"keep": {"field": "of"}}),
+    ] {
+        plan.add(&step).unwrap();
+    }
+    for (text, shown) in [("a", r#"{"of":"x"}"#), ("b", r#"{"of":"x"}"#)] {
+        let line = plan.event.begin(text).unwrap();
+        plan.event.put(message, Value::Text(line)).unwrap();
+        assert!(!plan.event.has_hidden());
+        plan.event.put_json(hidden, r#"{"_index":"x"}"#).unwrap();
+        assert_eq!(plan.run(0), Ok(Flow::On));
+        let mut out = Vec::new();
+        plan.event.write(&mut out);
+        assert_eq!(String::from_utf8_lossy(&out), shown);
+        assert!(plan.event.has_hidden());
+        assert_eq!(plan.event.text_of(id), Some(format!("{text}!").as_str()));
+        let all: Json = serde_json::from_str(plan.event.object_of(hidden).unwrap()).unwrap();
+        assert_eq!(
+            all,
+            json!({"_index": "x", "_id": format!("{text}!"), "more": [1]})
+        );
+        let mut all = Vec::new();
+        plan.event.write_all(&mut all);
+        assert!(String::from_utf8_lossy(&all).contains(r#""@metadata":{"#));
+    }
+    assert_eq!(plan.event.object_of(message), None);
+}
+
 #[track_caller]
 fn check(steps: Json, line: &str, expected: &str) {
     assert_eq!(run(steps, line), expected);

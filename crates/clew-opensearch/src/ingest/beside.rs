@@ -20,11 +20,16 @@ pub enum Passed {
     },
 }
 
-/// Sends writes through the default and the final pipelines of their indexes, as a bulk request does that names none. One
-/// answer for each, in their order.
-pub fn through_pipelines(engine: &Engine, operations: Vec<WriteOperation>) -> Vec<Passed> {
+/// Sends writes through the pipelines that they name, or the default ones of their indexes, and the final ones, as a bulk
+/// request does. One answer for each, in their order.
+pub fn through_pipelines(
+    engine: &Engine,
+    operations: Vec<(Option<String>, WriteOperation)>,
+) -> Vec<Passed> {
     let mut ingest = Ingest::new(engine);
-    let mut pass = |operation| match ingest.prepare(None, operation) {
+    let mut pass = |(named, operation): (Option<String>, _)| match ingest
+        .prepare(named.as_deref(), operation)
+    {
         Ok(Prepared::Write(operation)) => Passed::On(operation),
         Ok(Prepared::Dropped) => Passed::Dropped,
         Err(error) => Passed::Refused {

@@ -62,7 +62,8 @@ fn sink(
     Ok(match (&output.kind, host) {
         (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
             let (engine, runtime) = (engine.clone(), runtime.clone());
-            let sink = EngineSink::new(engine, &output.index, runtime, stop.clone());
+            let placing = output.placing().map_err(anyhow::Error::msg)?;
+            let sink = EngineSink::new(engine, placing, runtime, stop.clone());
             buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Bulk(output), _) => {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use clew_collect::{Delivery, Event, Rejection, Sink, SinkError, StopToken};
+use clew_collect::{Delivery, Event, Placing, Rejection, Sink, SinkError, StopToken, Writing};
 use clew_engine::{Access, Action, Engine, EngineError, ErrorKind, OpType, WriteOperation};
 use clew_opensearch::{Passed, through_pipelines};
 use tokio::runtime::Handle;
@@ -13,10 +13,10 @@ use tokio::runtime::Handle;
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Writes events to one index or data stream.
+/// Writes events to indexes or data streams.
 pub(super) struct EngineSink {
     engine: Engine,
-    index: String,
+    placing: Placing,
     runtime: Handle,
     stop: StopToken,
 }
@@ -33,48 +33,57 @@ enum Fate {
 impl EngineSink {
     /// A sink that gives up waiting when `stop` is asked for. What is durable is waited for on `runtime`, whose threads must
     /// not call this sink.
-    pub(super) fn new(engine: Engine, index: &str, runtime: Handle, stop: StopToken) -> Self {
+    pub(super) fn new(engine: Engine, placing: Placing, runtime: Handle, stop: StopToken) -> Self {
         EngineSink {
             engine,
-            index: index.to_string(),
+            placing,
             runtime,
             stop,
         }
     }
 
-    fn operation(&self, event: &Event) -> WriteOperation {
-        WriteOperation {
-            index: self.index.clone(),
+    /// The write of an event, and the pipeline that it names.
+    fn operation(&self, event: &Event) -> Result<(Option<String>, WriteOperation), String> {
+        let place = self.placing.of(event)?;
+        let op_type = match place.writing {
+            Writing::Create => OpType::Create,
+            Writing::Index => OpType::Index,
+        };
+        let operation = WriteOperation {
+            index: place.index,
             require_alias: false,
             id: Some(event.id.clone()),
-            routing: None,
-            action: Action::index(Bytes::copy_from_slice(&event.document), OpType::Create),
+            routing: place.routing,
+            action: Action::index(Bytes::copy_from_slice(&event.document), op_type),
             condition: None,
-        }
+        };
+        Ok((place.pipeline, operation))
     }
 
     /// Writes some events, through the pipelines of what takes them; an error means that none of them counts as written.
     fn write(&self, batch: &[Event], indexes: &[usize]) -> Result<Vec<Fate>, EngineError> {
-        let events = indexes.iter().map(|&index| &batch[index]);
-        let operations: Vec<WriteOperation> = events.map(|event| self.operation(event)).collect();
         let mut fates = Vec::with_capacity(indexes.len());
-        let mut going = Vec::with_capacity(indexes.len());
-        for (passed, &event_index) in through_pipelines(&self.engine, operations)
-            .into_iter()
-            .zip(indexes)
-        {
-            fates.push(match passed {
-                Passed::On(operation) => {
-                    going.push((fates.len(), operation));
+        let (mut places, mut operations) = (Vec::new(), Vec::new());
+        for &event_index in indexes {
+            fates.push(match self.operation(&batch[event_index]) {
+                Ok(operation) => {
+                    places.push(fates.len());
+                    operations.push(operation);
                     Fate::Later
                 }
-                Passed::Dropped => Fate::Written,
-                Passed::Refused { status, reason } => Fate::Never(Rejection {
-                    event_index,
-                    status,
-                    reason,
-                }),
+                Err(reason) => never(event_index, 400, reason),
             });
+        }
+        let mut going = Vec::with_capacity(operations.len());
+        let passed = through_pipelines(&self.engine, operations);
+        for (passed, place) in passed.into_iter().zip(places) {
+            match passed {
+                Passed::On(operation) => going.push((place, operation)),
+                Passed::Dropped => fates[place] = Fate::Written,
+                Passed::Refused { status, reason } => {
+                    fates[place] = never(indexes[place], status, reason);
+                }
+            }
         }
         let (places, operations): (Vec<usize>, Vec<WriteOperation>) = going.into_iter().unzip();
         if operations.is_empty() {
@@ -93,6 +102,14 @@ impl EngineSink {
     }
 }
 
+fn never(event_index: usize, status: u16, reason: String) -> Fate {
+    Fate::Never(Rejection {
+        event_index,
+        status,
+        reason,
+    })
+}
+
 fn fate(event_index: usize, error: &EngineError) -> Fate {
     let status = match error.kind() {
         ErrorKind::Conflict => return Fate::Known,
@@ -105,11 +122,7 @@ fn fate(event_index: usize, error: &EngineError) -> Fate {
         ErrorKind::NotFound => 404,
         ErrorKind::TooLarge => 413,
     };
-    Fate::Never(Rejection {
-        event_index,
-        status,
-        reason: error.to_string(),
-    })
+    never(event_index, status, error.to_string())
 }
 
 impl Sink for EngineSink {
@@ -150,6 +163,6 @@ impl Sink for EngineSink {
 
 impl std::fmt::Debug for EngineSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EngineSink({})", self.index)
+        write!(f, "EngineSink({:?})", self.placing)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
-use super::{Notes, beats_tls, object, texts};
+use super::{Notes, beats_tls, named_by_fields, object, texts};
 
 /// Converts all outputs of a configuration.
 pub(super) fn outputs(
@@ -58,16 +58,18 @@ fn elasticsearch(
     }
     let url = url(&mut keys, notes);
     let mut output = object([("type", "opensearch".into()), ("url", url.into())]);
-    let path = keys.path_of("index");
-    match keys.take_text("index") {
-        Some(index) if index.contains("%{") => {
-            notes.tell(
+    for key in ["index", "pipeline"] {
+        let path = keys.path_of(key);
+        let Some(written) = keys.take_text(key) else {
+            continue;
+        };
+        match named_by_fields(&written) {
+            Some(template) => output[key] = template.into(),
+            None => notes.tell(
                 &path,
-                format!("[{index}] depends on the event: one index is written to"),
-            );
+                format!("[{written}] has a date in it: it is named by fields of an event alone"),
+            ),
         }
-        Some(index) => output["index"] = index.into(),
-        None => {}
     }
     if let Some(key) = keys.take_text("api_key") {
         // Beats write `id:key`, the header is the base64 of it.

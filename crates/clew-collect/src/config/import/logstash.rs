@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::keys::Keys;
 use super::logstash_filters;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
-use super::{ConfigError, LeftOut, texts};
+use super::{ConfigError, LeftOut, named_by_fields, texts};
 
 /// What is told of a pipeline that is read.
 #[derive(Debug, Default)]
@@ -354,16 +354,27 @@ fn elasticsearch(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told))
         format!("http://{host}")
     };
     let mut output = json!({"type": "opensearch", "url": url});
-    match keys.take_text("index") {
-        Some(index) if index.contains("%{") => {
-            told.tell(
-                line,
-                place,
-                format!("[index] depends on the event, [{index}]: one index is written to"),
-            );
+    for key in ["index", "pipeline", "routing"] {
+        let Some(written) = keys.take_text(key) else {
+            continue;
+        };
+        match named_by_fields(&written) {
+            Some(template) => output[key] = template.into(),
+            None => {
+                let reason = "has a date in it: it is named by fields of an event alone";
+                told.tell(line, place, format!("[{key}], [{written}], {reason}"));
+            }
         }
-        Some(index) => output["index"] = index.into(),
+    }
+    match keys.take_text("document_id") {
+        // What senders name keeps its name.
         None => {}
+        Some(id) if id == "%{[@metadata][_id]}" => {}
+        Some(_) => told.tell(
+            line,
+            place,
+            "[document_id] is what processors put in [@metadata._id]",
+        ),
     }
     if let Some(key) = keys.take_text("api_key") {
         output["api_key"] = key.into();

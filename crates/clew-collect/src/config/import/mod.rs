@@ -160,6 +160,23 @@ fn texts(value: Value) -> Vec<String> {
     }
 }
 
+/// A name of an index or a pipeline, `%{[agent.name]}` or `%{[agent][name]}`, as `{{agent.name}}`; nothing where a date is in it.
+fn named_by_fields(written: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = written;
+    while let Some((before, behind)) = rest.split_once("%{") {
+        let (field, behind) = behind.split_once('}')?;
+        if field.starts_with('+') {
+            return None;
+        }
+        let field = field.trim_start_matches('[').trim_end_matches(']');
+        out.push_str(before);
+        out.push_str(&format!("{{{{{}}}}}", field.replace("][", ".")));
+        rest = behind;
+    }
+    Some(out + rest)
+}
+
 /// Milliseconds of `10s`, `5m`, `48h`, `250ms`; a number alone is seconds.
 fn duration_ms(value: &Value) -> Option<u64> {
     let text = match value {

@@ -145,7 +145,7 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
             "line 50: [output.elasticsearch.username] a login is taken from the variable CLEW_LOGIN (`user:password`)",
-            "line 52: [output.elasticsearch.index] [shop-%{+yyyy}] depends on the event: one index is written to",
+            "line 52: [output.elasticsearch.index] [shop-%{+yyyy}] has a date in it: it is named by fields of an event alone",
             "line 55: [setup.template.enabled] has no counterpart",
             "line 57: [logging.level] has no counterpart",
         ]

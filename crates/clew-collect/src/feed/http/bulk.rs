@@ -3,7 +3,50 @@
 use serde_json::{Map, Value, json};
 
 use super::answer::Refused;
-use super::documents::{DOCUMENTS_MAX, Documents};
+use super::documents::{DOCUMENTS_MAX, Documents, Said};
+use crate::metadata::{wrong_with_id, wrong_with_index};
+
+/// What a request says of all its actions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct OfAll {
+    pub(super) index: Option<String>,
+    pub(super) pipeline: Option<String>,
+    pub(super) routing: Option<String>,
+}
+
+impl OfAll {
+    /// What is in the path, which names an index in front of `/_bulk`, and behind the question mark.
+    pub(super) fn new(path: &str, query: Option<&str>) -> Self {
+        let index = path.trim_start_matches('/').split('/').next();
+        let mut of_all = OfAll {
+            index: index.filter(|index| !index.is_empty()).map(decoded),
+            ..OfAll::default()
+        };
+        for pair in query.unwrap_or_default().split('&') {
+            match pair.split_once('=') {
+                Some(("pipeline", name)) => of_all.pipeline = Some(decoded(name)),
+                Some(("routing", name)) => of_all.routing = Some(decoded(name)),
+                _ => {}
+            }
+        }
+        of_all
+    }
+}
+
+/// A part of an address without its `%XX`.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind.first_chunk::<2>().filter(|_| first == b'%');
+        let byte = digits
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
 
 /// What was made of the actions, in their order.
 #[derive(Debug, Default)]
@@ -14,17 +57,27 @@ pub(super) struct Actions {
 #[derive(Debug)]
 struct Item {
     action: String,
-    index: String,
+    /// The index that the action or the request names.
+    index: Option<String>,
     id: Option<String>,
+    pipeline: Option<String>,
+    routing: Option<String>,
     /// Why it was not taken.
-    wrong: Option<String>,
+    wrong: Option<Wrong>,
 }
 
-/// Takes a body apart. An action that is not `index` or `create`, or whose document is none, is answered as wrong; a body that
-/// is no list of actions is refused as a whole.
+/// Why an action was not taken: what it is called, and in words.
+#[derive(Debug)]
+struct Wrong(&'static str, String);
+
+/// What events are of whose senders name no index.
+const NO_INDEX: &str = "bulk";
+
+/// Takes a body apart. An action that is not `index` or `create`, whose index or id has no name that one can have, or whose
+/// document is none, is answered as wrong; a body that is no list of actions is refused as a whole.
 pub(super) fn read(
     body: &[u8],
-    index: Option<&str>,
+    of_all: &OfAll,
     documents: &mut Documents,
 ) -> Result<Actions, Refused> {
     let text = std::str::from_utf8(body)
@@ -40,15 +93,17 @@ pub(super) fn read(
             return Err(Refused::Invalid(reason));
         }
         let wrong = |reason: &str| Refused::Invalid(format!("line {}: {reason}", number + 1));
-        let mut item = action(line, index).map_err(wrong)?;
+        let mut item = action(line, of_all).map_err(wrong)?;
         if item.action != "delete" {
             let (_, document) = lines
                 .next()
                 .ok_or_else(|| wrong("the action has no document"))?;
             if item.wrong.is_none() {
-                // An `index` may be sent again to change a document, which events do not: each is another.
-                let id = item.id.clone().filter(|_| item.action == "create");
-                item.wrong = documents.add(document, &item.index, id).err();
+                let dataset = item.index.as_deref().unwrap_or(NO_INDEX);
+                let added = documents.add(document, dataset, item.said());
+                item.wrong = added
+                    .err()
+                    .map(|reason| Wrong("mapper_parsing", format!("failed to parse: {reason}")));
             }
         }
         actions.items.push(item);
@@ -57,32 +112,37 @@ pub(super) fn read(
 }
 
 /// Reads `{"create":{"_index":"i","_id":"1"}}`.
-fn action(line: &str, index: Option<&str>) -> Result<Item, &'static str> {
+fn action(line: &str, of_all: &OfAll) -> Result<Item, &'static str> {
     let read: Map<String, Value> =
         serde_json::from_str(line).map_err(|_| "an action is an object of JSON")?;
     let mut members = read.into_iter();
     let (Some((action, mut parameters)), None) = (members.next(), members.next()) else {
         return Err("an action has one member");
     };
-    let wrong = match action.as_str() {
-        "index" | "create" => None,
-        "update" | "delete" => Some(format!("the collector takes no [{action}]")),
-        _ => return Err("an action is index, create, update or delete"),
-    };
     let mut text = |name: &str| match parameters.get_mut(name).map(Value::take) {
         Some(Value::String(text)) => Some(text),
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => None,
     };
-    let own = text("_index");
-    Ok(Item {
+    let mut item = Item {
+        index: text("_index").or_else(|| of_all.index.clone()),
         id: text("_id"),
-        index: own
-            .or(index.map(str::to_owned))
-            .unwrap_or_else(|| "bulk".to_owned()),
+        pipeline: text("pipeline").or_else(|| of_all.pipeline.clone()),
+        routing: text("routing")
+            .or_else(|| text("_routing"))
+            .or_else(|| of_all.routing.clone()),
         action,
-        wrong,
-    })
+        wrong: None,
+    };
+    item.wrong = match item.action.as_str() {
+        "index" | "create" => item.wrong(),
+        "update" | "delete" => {
+            let reason = format!("the collector takes no [{}]", item.action);
+            Some(Wrong("illegal_argument", reason))
+        }
+        _ => return Err("an action is index, create, update or delete"),
+    };
+    Ok(item)
 }
 
 impl Actions {
@@ -95,9 +155,42 @@ impl Actions {
 }
 
 impl Item {
+    /// What is wrong with its index or its id.
+    fn wrong(&self) -> Option<Wrong> {
+        if let Some(index) = &self.index
+            && let Some(reason) = wrong_with_index(index)
+        {
+            let reason = format!("Invalid index name [{index}], {reason}");
+            return Some(Wrong("invalid_index_name", reason));
+        }
+        let reason = wrong_with_id(self.id.as_ref()?)?;
+        Some(Wrong("illegal_argument", reason))
+    }
+
+    /// What goes with its document.
+    fn said(&self) -> Said {
+        let members = [
+            ("_index", &self.index),
+            ("_id", &self.id),
+            ("pipeline", &self.pipeline),
+            ("routing", &self.routing),
+        ];
+        let member = |(name, value): (&str, &Option<String>)| {
+            let value = value.clone()?;
+            Some((name.to_owned(), Value::String(value)))
+        };
+        let mut metadata: Map<String, Value> = members.into_iter().filter_map(member).collect();
+        metadata.insert("op_type".to_owned(), self.action.as_str().into());
+        Said {
+            id: self.id.clone(),
+            metadata,
+        }
+    }
+
     fn answer(self) -> Value {
         let mut outcome = Map::new();
-        outcome.insert("_index".to_owned(), self.index.into());
+        let index = self.index.unwrap_or_else(|| NO_INDEX.to_owned());
+        outcome.insert("_index".to_owned(), index.into());
         // Where the sender gives none, the collector's is not told.
         outcome.extend(self.id.map(|id| ("_id".to_owned(), id.into())));
         match self.wrong {
@@ -105,21 +198,24 @@ impl Item {
                 ("result".to_owned(), "created".into()),
                 ("status".to_owned(), 201.into()),
             ]),
-            Some(reason) => outcome.extend([
+            Some(Wrong(kind, reason)) => outcome.extend([
                 ("status".to_owned(), 400.into()),
-                (
-                    "error".to_owned(),
-                    json!({"type": "refused", "reason": reason}),
-                ),
+                ("error".to_owned(), cause(kind, &reason)),
             ]),
         }
         Value::Object(Map::from_iter([(self.action, Value::Object(outcome))]))
     }
 }
 
+/// What is wrong, as clients of Elasticsearch are told it.
+pub(super) fn cause(kind: &str, reason: &str) -> Value {
+    json!({"type": format!("{kind}_exception"), "reason": reason})
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feed::{DocumentHead, ParcelKind};
 
     #[test]
     fn every_action_has_its_item_and_what_is_right_is_taken() {
@@ -132,7 +228,8 @@ mod tests {
             "{\"index\":{\"_index\":\"b\"}}\nbroken\n",
         );
         let mut documents = Documents::new(0);
-        let actions = read(body.as_bytes(), Some("path"), &mut documents).unwrap();
+        let of_all = OfAll::new("/path", None);
+        let actions = read(body.as_bytes(), &of_all, &mut documents).unwrap();
         let answer = actions.answer(7);
         assert_eq!(
             (&answer["took"], &answer["errors"]),
@@ -162,9 +259,94 @@ mod tests {
     }
 
     #[test]
+    fn what_actions_say_goes_with_their_documents() {
+        let body = concat!(
+            "{\"create\":{\"_index\":\"a\",\"_id\":1,\"pipeline\":\"own\"}}\n{}\n",
+            "{\"index\":{\"_routing\":\"r\"}}\n{\"@metadata\":{\"beat\":\"b\",\"_index\":\"c\"}}\n",
+        );
+        let of_all = OfAll::new(
+            "/%3Cp-%7Bnow%7D%3E/_doc",
+            Some("refresh&pipeline=a%20b&routing=%zz"),
+        );
+        assert_eq!(of_all.index.as_deref(), Some("<p-{now}>"));
+        let mut documents = Documents::new(0);
+        read(body.as_bytes(), &of_all, &mut documents).unwrap();
+        let ParcelKind::Documents(heads) = documents.parcel(0).unwrap().kind else {
+            panic!("documents are documents");
+        };
+        let found: Vec<&str> = heads.iter().map(DocumentHead::metadata).collect();
+        assert_eq!(
+            found,
+            [
+                r#"{"_index":"a","_id":"1","pipeline":"own","routing":"%zz","op_type":"create"}"#,
+                r#"{"_index":"<p-{now}>","pipeline":"a b","routing":"r","op_type":"index","beat":"b"}"#,
+            ]
+        );
+        assert_eq!(heads[0].id.as_deref(), Some("1"));
+        assert_eq!(OfAll::new("", None), OfAll::default());
+    }
+
+    #[test]
+    fn actions_with_wrong_names_are_answered_one_by_one() {
+        let long = "i".repeat(513);
+        let names = [
+            (
+                "_index",
+                "Big",
+                "invalid_index_name_exception",
+                "Invalid index name [Big], must be lowercase",
+            ),
+            (
+                "_index",
+                "a b",
+                "invalid_index_name_exception",
+                "Invalid index name [a b], must not contain the following",
+            ),
+            (
+                "_index",
+                "",
+                "invalid_index_name_exception",
+                "Invalid index name [], must not be empty",
+            ),
+            (
+                "_id",
+                "",
+                "illegal_argument_exception",
+                "if _id is specified it must not be empty",
+            ),
+            (
+                "_id",
+                &long,
+                "illegal_argument_exception",
+                "id is too long, must be no longer than 512 bytes but was: 513",
+            ),
+        ];
+        let mut body = String::new();
+        for (name, value, ..) in &names {
+            body.push_str(&format!("{{\"index\":{{\"{name}\":\"{value}\"}}}}\n{{}}\n"));
+        }
+        body.push_str("{\"create\":{}}\n[]\n{\"create\":{}}\n{}\n");
+        let mut documents = Documents::new(0);
+        let actions = read(body.as_bytes(), &OfAll::default(), &mut documents).unwrap();
+        let answer = actions.answer(1);
+        for (number, (.., kind, reason)) in names.iter().enumerate() {
+            let item = &answer["items"][number]["index"];
+            assert_eq!(item["status"], 400);
+            assert_eq!(item["error"]["type"], *kind);
+            let said = item["error"]["reason"].as_str().unwrap();
+            assert!(said.starts_with(reason), "{said}");
+        }
+        let broken = &answer["items"][5]["create"]["error"];
+        assert_eq!(broken["type"], "mapper_parsing_exception");
+        assert_eq!(answer["items"][6]["create"]["status"], 201);
+        assert_eq!(documents.parcel(0).unwrap().ends.len(), 1);
+    }
+
+    #[test]
     fn what_is_no_list_of_actions_is_refused_with_its_line() {
         let check = |body: &str, expected: &str| {
-            let refused = read(body.as_bytes(), None, &mut Documents::new(0)).unwrap_err();
+            let of_all = OfAll::default();
+            let refused = read(body.as_bytes(), &of_all, &mut Documents::new(0)).unwrap_err();
             assert_eq!(refused, Refused::Invalid(expected.to_owned()), "{body}");
         };
         check("x", "line 1: an action is an object of JSON");

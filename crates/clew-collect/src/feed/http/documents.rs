@@ -4,16 +4,16 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::answer::Refused;
 use crate::feed::{DocumentHead, Parcel, ParcelKind};
 use crate::json::push_text;
+use crate::metadata::{METADATA, wrong_with_id};
 use crate::parse::Civil;
 
 /// Documents that one request may have.
 pub(super) const DOCUMENTS_MAX: usize = 100_000;
-/// The longest id that a sender may give.
-const ID_BYTES_MAX: usize = 512;
 
 /// Documents so far.
 #[derive(Debug)]
@@ -31,6 +31,17 @@ struct Known<'a> {
     timestamp: Option<&'a RawValue>,
     #[serde(borrow)]
     event: Option<&'a RawValue>,
+    #[serde(rename = "@metadata", borrow)]
+    metadata: Option<&'a RawValue>,
+}
+
+/// What a sender says beside a document.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Its name for it.
+    pub(super) id: Option<String>,
+    /// Members of its `@metadata`.
+    pub(super) metadata: Map<String, Value>,
 }
 
 impl Documents {
@@ -62,7 +73,7 @@ impl Documents {
     }
 
     /// Adds an object as it was sent. What it lacks of a time and of an `event` is put in front: the time of its coming, and
-    /// `event.dataset`.
+    /// `event.dataset`. What it has as `@metadata` goes beside it.
     ///
     /// # Errors
     /// That it is no object of JSON.
@@ -70,15 +81,21 @@ impl Documents {
         &mut self,
         written: &str,
         dataset: &str,
-        id: Option<String>,
+        mut said: Said,
     ) -> Result<(), String> {
-        if id
-            .as_ref()
-            .is_some_and(|id| id.is_empty() || id.len() > ID_BYTES_MAX)
-        {
-            return Err(format!("an id has between 1 and {ID_BYTES_MAX} bytes"));
-        }
         let known: Known<'_> = serde_json::from_str(written).map_err(|error| error.to_string())?;
+        if let Some(metadata) = known.metadata {
+            let document = without(written, metadata)?;
+            if let Ok(Value::Object(own)) = serde_json::from_str(metadata.get()) {
+                for (name, value) in own {
+                    said.metadata.entry(name).or_insert(value);
+                }
+            }
+            let id = said.metadata.get("_id").and_then(Value::as_str);
+            let id = id.filter(|id| wrong_with_id(id).is_none());
+            said.id = said.id.or(id.map(str::to_owned));
+            return self.add(&document, dataset, said);
+        }
         let written = written.trim();
         let inside = written
             .strip_prefix('{')
@@ -107,14 +124,14 @@ impl Documents {
                 byte
             }
         }));
-        self.end(id, time_ms, false);
+        self.end(said, time_ms, false);
         Ok(())
     }
 
     /// Adds a document that was made here, with everything that one has.
     pub(super) fn add_made(&mut self, document: &serde_json::Value, time_ms: i64) {
         self.text.extend_from_slice(document.to_string().as_bytes());
-        self.end(None, Some(time_ms), false);
+        self.end(Said::default(), Some(time_ms), false);
     }
 
     /// Adds a text that should have been a document: it is kept as a message, and marked.
@@ -127,7 +144,7 @@ impl Documents {
         self.text.extend_from_slice(b"{\"dataset\":");
         push_text(&mut self.text, dataset);
         self.text.extend_from_slice(b",\"parse_error\":true}}");
-        self.end(None, None, true);
+        self.end(Said::default(), None, true);
     }
 
     fn push_member(&mut self, name: &str) {
@@ -145,14 +162,36 @@ impl Documents {
         self.text.push(b'"');
     }
 
-    fn end(&mut self, id: Option<String>, time_ms: Option<i64>, is_broken: bool) {
+    fn end(&mut self, said: Said, time_ms: Option<i64>, is_broken: bool) {
         self.ends.push((self.text.len(), false));
+        let metadata = said.metadata;
         self.heads.push(DocumentHead {
-            id: id.map(String::into_boxed_str),
+            id: said.id.map(String::into_boxed_str),
+            metadata: (!metadata.is_empty()).then(|| Value::Object(metadata).to_string().into()),
             time_ms: time_ms.unwrap_or(self.now_ms),
             is_broken,
         });
     }
+}
+
+/// An object without its `@metadata`, whose value stands in it. Everything else stays as it is written.
+fn without(written: &str, metadata: &RawValue) -> Result<String, String> {
+    let start = metadata.get().as_ptr().addr() - written.as_ptr().addr();
+    let behind = written[start + metadata.get().len()..].trim_start();
+    let before = written[..start].trim_end().strip_suffix(':');
+    let before = before.and_then(|before| before.trim_end().strip_suffix("\"@metadata\""));
+    if let Some(before) = before {
+        let before = before.trim_end();
+        return Ok(match behind.strip_prefix(',') {
+            Some(behind) => format!("{before}{behind}"),
+            None => format!("{}{behind}", before.strip_suffix(',').unwrap_or(before)),
+        });
+    }
+    // Its name is written with escapes.
+    let mut members: Map<String, Value> =
+        serde_json::from_str(written).map_err(|error| error.to_string())?;
+    members.shift_remove(METADATA);
+    Ok(Value::Object(members).to_string())
 }
 
 /// The time that a value says: a text, or milliseconds since the epoch.
@@ -183,12 +222,13 @@ pub(super) fn read_json(body: &[u8], documents: &mut Documents) -> Result<(), Re
             return Err(too_many());
         }
         for item in items {
-            documents.add(item.get(), DATASET, None).map_err(invalid)?;
+            let added = documents.add(item.get(), DATASET, Said::default());
+            added.map_err(invalid)?;
         }
         return Ok(());
     }
     // One object that was written on several lines is no object line by line.
-    if text.contains('\n') && documents.add(text, DATASET, None).is_ok() {
+    if text.contains('\n') && documents.add(text, DATASET, Said::default()).is_ok() {
         return Ok(());
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -196,7 +236,7 @@ pub(super) fn read_json(body: &[u8], documents: &mut Documents) -> Result<(), Re
         if number >= DOCUMENTS_MAX {
             return Err(too_many());
         }
-        if documents.add(line, DATASET, None).is_err() {
+        if documents.add(line, DATASET, Said::default()).is_err() {
             documents.add_broken(line, DATASET);
         }
     }
@@ -259,16 +299,72 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_with_a_document_is_taken_out_of_it() {
+        let check = |document: &str, expected: &str, id: Option<&str>, metadata: &str| {
+            let mut documents = Documents::new(5);
+            let said = Said {
+                metadata: Map::from_iter([("pipeline".to_owned(), "p".into())]),
+                ..Said::default()
+            };
+            documents.add(document, "d", said).unwrap();
+            let parcel = documents.parcel(0).unwrap();
+            let found = parcel.lines().map(|(line, _)| line).collect::<Vec<_>>();
+            let front = r#"{"@timestamp":"1970-01-01T00:00:00.005Z","event":{"dataset":"d"}"#;
+            assert_eq!(
+                String::from_utf8_lossy(found[0]),
+                format!("{front}{expected}")
+            );
+            let ParcelKind::Documents(heads) = parcel.kind else {
+                panic!("documents are documents");
+            };
+            assert_eq!(
+                (heads[0].id.as_deref(), heads[0].metadata()),
+                (id, metadata)
+            );
+        };
+        let with = r#"{"pipeline":"p","_id":"7"}"#;
+        check(
+            r#"{"@metadata" : {"_id":"7","pipeline":"q"} , "n":1e400}"#,
+            r#", "n":1e400}"#,
+            Some("7"),
+            with,
+        );
+        check(
+            r#"{"n":1,"@metadata":{"_id":"7"}}"#,
+            r#","n":1}"#,
+            Some("7"),
+            with,
+        );
+        check(r#"{"@metadata":{"_id":"7"}}"#, "}", Some("7"), with);
+        check(
+            r#"{"a":1,"\u0040metadata":{"_id":"7"},"b":"@metadata"}"#,
+            r#","a":1,"b":"@metadata"}"#,
+            Some("7"),
+            with,
+        );
+        check(
+            r#"{"@metadata":5,"b":2}"#,
+            r#","b":2}"#,
+            None,
+            r#"{"pipeline":"p"}"#,
+        );
+        let empty = r#"{"pipeline":"p","_id":""}"#;
+        check(r#"{"@metadata":{"_id":""}}"#, "}", None, empty);
+    }
+
+    #[test]
     fn times_and_ids_of_senders_are_kept() {
         let mut documents = Documents::new(5);
         let mut add = |document: &str, id: Option<&str>| {
-            documents.add(document, "d", id.map(str::to_owned)).is_ok()
+            let said = Said {
+                id: id.map(str::to_owned),
+                ..Said::default()
+            };
+            documents.add(document, "d", said).is_ok()
         };
         assert!(add(r#"{"@timestamp":"1970-01-01T00:00:01.5Z"}"#, Some("a")));
         assert!(add(r#"{"@timestamp":1700}"#, None));
         assert!(add(r#"{"@timestamp":true}"#, None));
-        assert!(!add("{}", Some("")));
-        assert!(!add("{}", Some(&"a".repeat(ID_BYTES_MAX + 1))));
         assert!(!add("[]", None));
         let ParcelKind::Documents(heads) = documents.parcel(0).unwrap().kind else {
             panic!("documents are documents");

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::answer::{AnswerBody, Refused, answer, for_now, json};
 use super::body::{self, Budget, Share};
-use super::bulk::{self, Actions};
+use super::bulk::{self, Actions, OfAll, cause};
 use super::documents::{Documents, read_json};
 use super::otlp::{self, Form};
 use super::{HttpFeed, elastic, grpc};
@@ -33,8 +33,8 @@ enum Shape {
     Lines,
     /// A list of objects, or an object on each line.
     Json,
-    /// Elasticsearch's `_bulk`, with the index of its path.
-    Bulk(Option<String>),
+    /// Elasticsearch's `_bulk`, with what its address says of all actions.
+    Bulk(OfAll),
     /// OpenTelemetry's logs over HTTP.
     Otlp(Form),
     /// The same as a call of gRPC.
@@ -63,11 +63,11 @@ impl Service {
         from: Arc<str>,
     ) -> Response<AnswerBody> {
         let (parts, body) = request.into_parts();
-        let shape = shape(&parts.method, parts.uri.path(), &parts.headers);
+        let shape = shape(&parts.method, &parts.uri, &parts.headers);
         if !self.feed.credentials.admit(&parts.headers) {
             self.sender.refuse_request();
             // What is asked beside posting is what clients of Elasticsearch ask.
-            let shape = shape.unwrap_or(Shape::Bulk(None));
+            let shape = shape.unwrap_or(Shape::Bulk(OfAll::default()));
             let mut response = refusal(&shape, &Refused::Unauthorized);
             self.feed.credentials.ask(&mut response);
             return response;
@@ -159,7 +159,7 @@ impl Service {
                 return Ok((read, share));
             }
             Shape::Json => read_json(&body, &mut documents).map(|()| None)?,
-            Shape::Bulk(index) => Some(bulk::read(&body, index.as_deref(), &mut documents)?),
+            Shape::Bulk(of_all) => Some(bulk::read(&body, of_all, &mut documents)?),
             Shape::Otlp(form) => otlp::read(&body, *form, &mut documents).map(|()| None)?,
             Shape::Grpc => otlp::read(&body, Form::Protobuf, &mut documents).map(|()| None)?,
         };
@@ -176,7 +176,7 @@ impl Service {
 }
 
 /// How the events of a request are written; nothing if it has none.
-fn shape(method: &Method, path: &str, headers: &HeaderMap) -> Option<Shape> {
+fn shape(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shape> {
     if method != Method::POST && method != Method::PUT {
         return None;
     }
@@ -185,17 +185,10 @@ fn shape(method: &Method, path: &str, headers: &HeaderMap) -> Option<Shape> {
         .and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or("").to_ascii_lowercase();
     let media_type = content_type.split(';').next().unwrap_or("").trim();
+    let path = uri.path();
     let path = path.strip_suffix('/').unwrap_or(path);
-    if path == "/_bulk" {
-        return Some(Shape::Bulk(None));
-    }
     if let Some(index) = path.strip_suffix("/_bulk") {
-        let index = index
-            .trim_start_matches('/')
-            .split('/')
-            .next()
-            .unwrap_or("");
-        return Some(Shape::Bulk(Some(index.to_owned())));
+        return Some(Shape::Bulk(OfAll::new(index, uri.query())));
     }
     if method != Method::POST {
         return None;
@@ -234,12 +227,13 @@ fn refusal(shape: &Shape, refused: &Refused) -> Response<AnswerBody> {
             json(status, &json!({"error": reason, "status": status.as_u16()}))
         }
         Shape::Bulk(_) => {
-            let kind = match refused {
-                Refused::Unauthorized => "security_exception",
-                _ => "refused",
+            let cause = match refused {
+                Refused::Unauthorized => cause("security", &reason),
+                _ => json!({"type": "refused", "reason": reason}),
             };
-            let cause = json!([{"type": kind, "reason": reason}]);
-            let error = json!({"root_cause": cause, "type": kind, "reason": reason});
+            let mut error = json!({"root_cause": [&cause]});
+            error["type"] = cause["type"].clone();
+            error["reason"] = cause["reason"].clone();
             json(status, &json!({"error": error, "status": status.as_u16()}))
         }
         Shape::Otlp(Form::Protobuf) => {
@@ -263,7 +257,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
             assert_eq!(
-                shape(&Method::POST, path, &headers),
+                shape(&Method::POST, &path.parse().unwrap(), &headers),
                 expected,
                 "{path} {media_type}"
             );
@@ -272,8 +266,12 @@ mod tests {
         check("/shop", "application/x-ndjson", Some(Shape::Json));
         check("/shop", "text/plain", Some(Shape::Lines));
         check("/", "", Some(Shape::Lines));
-        check("/_bulk", "application/json", Some(Shape::Bulk(None)));
-        let of_index = Some(Shape::Bulk(Some("logs-1".to_owned())));
+        check(
+            "/_bulk",
+            "application/json",
+            Some(Shape::Bulk(OfAll::default())),
+        );
+        let of_index = Some(Shape::Bulk(OfAll::new("/logs-1", None)));
         check("/logs-1/_bulk", "application/x-ndjson", of_index.clone());
         check("/logs-1/_doc/_bulk/", "application/x-ndjson", of_index);
         let protobuf = Some(Shape::Otlp(Form::Protobuf));
@@ -286,8 +284,11 @@ mod tests {
         check(grpc::EXPORT, "application/grpc+proto", Some(Shape::Grpc));
         check("/other.Service/Call", "application/grpc", None);
         check("/_search", "application/json", None);
-        assert_eq!(shape(&Method::GET, "/_bulk", &HeaderMap::new()), None);
-        let put = shape(&Method::PUT, "/_bulk", &HeaderMap::new());
-        assert_eq!(put, Some(Shape::Bulk(None)));
+        assert_eq!(
+            shape(&Method::GET, &"/_bulk".parse().unwrap(), &HeaderMap::new()),
+            None
+        );
+        let put = shape(&Method::PUT, &"/_bulk".parse().unwrap(), &HeaderMap::new());
+        assert_eq!(put, Some(Shape::Bulk(OfAll::default())));
     }
 }

@@ -235,6 +235,7 @@ impl Journal {
             parcel.text.extend_from_slice(entry.document.as_bytes());
             parcel.ends.push((parcel.text.len(), is_cut));
             heads.push(DocumentHead {
+                metadata: None,
                 id: entry.id.map(String::into_boxed_str),
                 time_ms: entry.time_ms,
                 is_broken: entry.is_broken,

@@ -1,0 +1,266 @@
+//! What goes with an event and is never part of its document: `@metadata`, as shippers of Elasticsearch's family have it. A sender's
+//! action says some of it (`_index`, `_id`, `op_type`, `pipeline`, `routing`), processors may change it, and outputs make of it
+//! where an event goes.
+
+use std::borrow::Cow;
+
+use clew_ingest::template::{Escape, Template};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::event::Event;
+
+/// The field's name.
+pub(crate) const METADATA: &str = "@metadata";
+/// The longest id of a document.
+pub(crate) const ID_BYTES_MAX: usize = 512;
+/// The longest name of an index.
+const INDEX_BYTES_MAX: usize = 255;
+
+/// How an event is written under its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// Unless it is there.
+    Create,
+    /// In the place of what is there: its sender has said so, and given the id.
+    Index,
+}
+
+impl Writing {
+    /// The name of the action.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Writing::Create => "create",
+            Writing::Index => "index",
+        }
+    }
+}
+
+/// What of the metadata says how an event is written.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Known<'a> {
+    #[serde(borrow)]
+    op_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    _id: Option<Cow<'a, str>>,
+}
+
+/// Where events go at a server of indexes: templates of the fields of a document and of its `@metadata`.
+#[derive(Clone, Debug)]
+pub struct Placing {
+    index: Template,
+    pipeline: Option<Template>,
+    routing: Option<Template>,
+    /// The index, where it is the same for all events and nothing else is said of them.
+    fixed: Option<String>,
+}
+
+/// Where one event goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The index.
+    pub index: String,
+    /// The ingest pipeline it goes through, if not that of its index.
+    pub pipeline: Option<String>,
+    /// What chooses its shard, if not its id.
+    pub routing: Option<String>,
+    /// How it is written.
+    pub writing: Writing,
+}
+
+impl Placing {
+    /// Reads the templates.
+    ///
+    /// # Errors
+    /// What is wrong with one, or with an index that is the same for all.
+    pub fn new(index: &str, pipeline: Option<&str>, routing: Option<&str>) -> Result<Self, String> {
+        let read = |text: &str| Template::parse(text);
+        let template = read(index).map_err(|reason| format!("[{index}] {reason}"))?;
+        let is_fixed = template.is_text();
+        if is_fixed && let Some(reason) = wrong_with_index(index) {
+            return Err(format!("[{index}] is no name of an index: {reason}"));
+        }
+        let is_alone = pipeline.is_none() && routing.is_none();
+        Ok(Placing {
+            index: template,
+            pipeline: pipeline.map(read).transpose()?,
+            routing: routing.map(read).transpose()?,
+            fixed: (is_fixed && is_alone).then(|| index.to_owned()),
+        })
+    }
+
+    /// The index, where it is the same for all events and nothing else is said of them.
+    pub fn fixed(&self) -> Option<&str> {
+        self.fixed.as_deref()
+    }
+
+    /// Where an event goes. Costs reading its document, unless all templates are texts.
+    ///
+    /// # Errors
+    /// That its index has no name that an index can have.
+    pub fn of(&self, event: &Event) -> Result<Place, String> {
+        let writing = writing(event);
+        if let Some(index) = &self.fixed {
+            return Ok(Place {
+                index: index.clone(),
+                pipeline: None,
+                routing: None,
+                writing,
+            });
+        }
+        let values = values(event)?;
+        let render = |template: &Template| template.render(&values, Escape::Plain);
+        let some = |template: &Option<Template>| {
+            let rendered = template.as_ref().map(render).transpose()?;
+            Ok::<_, String>(rendered.filter(|text| !text.is_empty()))
+        };
+        let index = render(&self.index)?;
+        if let Some(reason) = wrong_with_index(&index) {
+            return Err(format!("Invalid index name [{index}], {reason}"));
+        }
+        Ok(Place {
+            index,
+            pipeline: some(&self.pipeline)?,
+            routing: some(&self.routing)?,
+            writing,
+        })
+    }
+}
+
+/// The fields of an event's document, and its metadata, for templates.
+pub(crate) fn values(event: &Event) -> Result<Value, String> {
+    let read: Result<Value, _> = serde_json::from_slice(&event.document);
+    let mut values = read.map_err(|error| error.to_string())?;
+    if !event.metadata.is_empty()
+        && let Some(members) = values.as_object_mut()
+    {
+        let metadata = serde_json::from_str(&event.metadata).unwrap_or_default();
+        members.insert(METADATA.to_owned(), metadata);
+    }
+    Ok(values)
+}
+
+/// How an event is written: in the place of another one only if its sender has named both.
+pub(crate) fn writing(event: &Event) -> Writing {
+    if event.metadata.is_empty() {
+        return Writing::Create;
+    }
+    let known: Known<'_> = serde_json::from_str(&event.metadata).unwrap_or_default();
+    match (known.op_type.as_deref(), known._id) {
+        (Some("index"), Some(_)) => Writing::Index,
+        _ => Writing::Create,
+    }
+}
+
+/// What is wrong with the name of an index that a document is to go to, in Elasticsearch's words. Names with dates in them, in
+/// angle brackets, are for the server to understand.
+pub(crate) fn wrong_with_index(name: &str) -> Option<&'static str> {
+    if name.starts_with('<') && name.ends_with('>') {
+        return None;
+    }
+    let forbidden = |letter: char| "\\/*?\"<>| ,".contains(letter) || letter.is_control();
+    if name.is_empty() {
+        Some("must not be empty")
+    } else if name == "." || name == ".." {
+        Some("must not be '.' or '..'")
+    } else if name.contains(forbidden) {
+        Some("must not contain the following characters [ , \", *, \\, <, |, ,, >, /, ?]")
+    } else if name.contains('#') {
+        Some("must not contain '#'")
+    } else if name.contains(':') {
+        Some("must not contain ':'")
+    } else if name.starts_with(['_', '-', '+']) {
+        Some("must not start with '_', '-', or '+'")
+    } else if name.len() > INDEX_BYTES_MAX {
+        Some("index name is too long, (> 255)")
+    } else if name.chars().any(char::is_uppercase) {
+        Some("must be lowercase")
+    } else {
+        None
+    }
+}
+
+/// What is wrong with the id of a document, in Elasticsearch's words.
+pub(crate) fn wrong_with_id(id: &str) -> Option<String> {
+    match id.len() {
+        0 => Some("if _id is specified it must not be empty".to_owned()),
+        1..=ID_BYTES_MAX => None,
+        bytes => Some(format!(
+            "id is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {bytes}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(metadata: &str) -> Event {
+        Event {
+            document: br#"{"service":{"name":"shop"}}"#.to_vec(),
+            metadata: metadata.to_owned(),
+            ..Event::default()
+        }
+    }
+
+    #[test]
+    fn events_go_where_templates_of_their_fields_and_metadata_say() {
+        let check = |index: &str, metadata: &str, expected: Result<&str, &str>| {
+            let placing = Placing::new(index, None, None).unwrap();
+            let found = placing.of(&event(metadata)).map(|place| place.index);
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(found, expected, "{index} {metadata}");
+        };
+        let named = r#"{"_index":"orders"}"#;
+        let own = "{{@metadata._index}}";
+        check("logs", named, Ok("logs"));
+        check(own, named, Ok("orders"));
+        check("logs-{{service.name}}", "", Ok("logs-shop"));
+        check(own, "", Err("Invalid index name [], must not be empty"));
+        let or = "{{^@metadata._index}}logs{{/@metadata._index}}{{@metadata._index}}";
+        check(or, "", Ok("logs"));
+        check(or, named, Ok("orders"));
+        let dated = r#"{"_index":"<orders-{now/d}>"}"#;
+        check(own, dated, Ok("<orders-{now/d}>"));
+        for (name, reason) in [
+            ("Orders", "must be lowercase"),
+            ("_orders", "must not start with '_', '-', or '+'"),
+            ("a:b", "must not contain ':'"),
+        ] {
+            let metadata = format!(r#"{{"_index":"{name}"}}"#);
+            let expected = format!("Invalid index name [{name}], {reason}");
+            check(own, &metadata, Err(&expected));
+        }
+        for wrong in ["", "Logs", "a b", "{{a", "a,b", ".."] {
+            assert!(Placing::new(wrong, None, None).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pipelines_and_routings_are_named_or_not_there() {
+        let (pipeline, routing) = (
+            Some("{{@metadata.pipeline}}"),
+            Some("{{@metadata.routing}}"),
+        );
+        let placing = Placing::new("logs", pipeline, routing).unwrap();
+        assert_eq!(placing.fixed(), None);
+        let place = placing.of(&event(r#"{"pipeline":"p"}"#)).unwrap();
+        assert_eq!(
+            (place.pipeline.as_deref(), place.routing),
+            (Some("p"), None)
+        );
+    }
+
+    #[test]
+    fn only_what_its_sender_names_takes_the_place_of_another_one() {
+        let check = |metadata: &str, expected: Writing| {
+            assert_eq!(writing(&event(metadata)), expected, "{metadata}");
+        };
+        check("", Writing::Create);
+        check(r#"{"op_type":"index"}"#, Writing::Create);
+        check(r#"{"op_type":"create","_id":"1"}"#, Writing::Create);
+        check(r#"{"op_type":"index","_id":"1"}"#, Writing::Index);
+        check(r#"{"op_type":5,"_id":"1"}"#, Writing::Create);
+    }
+}
