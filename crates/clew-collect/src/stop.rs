@@ -1,6 +1,7 @@
 //! One way to end a collector from outside: every wait in this crate goes through a [`StopToken`],
 //! so that a stop is seen at once and never has to interrupt a thread by force.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,17 +10,38 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub struct StopToken(Arc<Inner>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Inner {
     stopped: AtomicBool,
     gate: Mutex<()>,
     wake: Condvar,
+    /// What a wait is, where time is simulated.
+    turn: Option<Box<Turn>>,
+}
+
+type Turn = dyn Fn(Duration) + Send + Sync;
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Inner");
+        shown
+            .field("stopped", &self.stopped)
+            .finish_non_exhaustive()
+    }
 }
 
 impl StopToken {
     /// A token that has not been stopped.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A token of a simulation, whose waits take no time: `turn` is told how long each would be, and turns its clock by that.
+    pub fn simulated(turn: impl Fn(Duration) + Send + Sync + 'static) -> Self {
+        StopToken(Arc::new(Inner {
+            turn: Some(Box::new(turn)),
+            ..Inner::default()
+        }))
     }
 
     /// Asks for the stop and wakes every waiter. Further calls change nothing.
@@ -37,6 +59,12 @@ impl StopToken {
 
     /// Waits until the stop or for the given time; returns whether the stop was asked for.
     pub fn wait(&self, at_most: Duration) -> bool {
+        if let Some(turn) = &self.0.turn {
+            if !self.is_stopped() {
+                turn(at_most);
+            }
+            return self.is_stopped();
+        }
         let gate = self.0.gate.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
             .0

@@ -6,13 +6,15 @@ mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clew_collect::{
-    BodyCompression, BulkOptions, BulkSink, Delivery, EpochMillis, Event, Rejection, Sink,
-    SinkError, StopToken,
+    BodyCompression, BufferOptions, BufferSink, BulkOptions, BulkSink, Delivery, EpochMillis,
+    Event, Rejection, Sink, SinkError, StopToken, WhenFull,
 };
+use clew_platform::SimDisk;
 use support::{Place, collect, lines, text};
 
 /// How the server answers one request.
@@ -38,11 +40,15 @@ struct Server {
 
 impl Server {
     fn start(script: Vec<Answer>) -> Server {
+        Server::start_by(script.into_iter())
+    }
+
+    fn start_by(script: impl Iterator<Item = Answer> + Send + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let connections = Arc::new(Mutex::new(0));
-        let script = Arc::new(Mutex::new(script.into_iter()));
+        let script = Arc::new(Mutex::new(script));
         let (seen, opened) = (Arc::clone(&requests), Arc::clone(&connections));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -393,6 +399,98 @@ fn bodies_are_compressed_if_that_is_asked_for_and_sent_again_as_they_were() {
     assert_eq!((delivery.acked, delivery.retries), (3, 6));
     sink.deliver(&batch("d")).unwrap();
     assert_eq!(server.requests(), ["a b c", "a b c", "a b c", "d"]);
+}
+
+/// A server that is away until a simulated hour is over, at least for as long as a flag stands; the clock, whose waits turn it;
+/// and the flag.
+fn away_for_an_hour() -> (Server, StopToken, Arc<AtomicU64>, Arc<AtomicBool>) {
+    const HOUR_MS: u64 = 3_600_000;
+    let clock = Arc::new(AtomicU64::new(0));
+    let held = Arc::new(AtomicBool::new(false));
+    let (now, away) = (Arc::clone(&clock), Arc::clone(&held));
+    let server = Server::start_by(std::iter::from_fn(move || {
+        let is_away = now.load(Ordering::SeqCst) < HOUR_MS || away.load(Ordering::SeqCst);
+        is_away.then_some(Answer::Raw(503, "away"))
+    }));
+    let now = Arc::clone(&clock);
+    let stop = StopToken::simulated(move |pause| {
+        let ms = u64::try_from(pause.as_millis()).unwrap();
+        now.fetch_add(ms, Ordering::SeqCst);
+    });
+    (server, stop, clock, held)
+}
+
+#[test]
+fn a_server_that_is_away_for_an_hour_is_waited_for_and_seldom_asked() {
+    let place = Place::new();
+    place.append("a.log", text(&lines(0, 20)));
+    let (server, stop, clock, _) = away_for_an_hour();
+    let mut sink = BulkSink::new(BulkOptions::new(&server.address, "logs"), stop.clone()).unwrap();
+    let report = collect(&place.options("a.log"), &mut sink, &stop).unwrap();
+    assert_eq!(report.counters.events_acked, 20);
+    let waited_ms = clock.load(Ordering::SeqCst);
+    // Not longer than by one pause, and about every half minute.
+    assert!((3_600_000..3_630_001).contains(&waited_ms), "{waited_ms}");
+    let requests = server.requests();
+    assert!((120..260).contains(&requests.len()), "{}", requests.len());
+    let taken: Vec<&str> = requests[requests.len() - 3..]
+        .iter()
+        .flat_map(|ids| ids.split(' '))
+        .collect();
+    assert_eq!(taken.len(), 20);
+}
+
+#[test]
+fn a_buffer_takes_what_comes_while_its_server_is_away_for_an_hour() {
+    let (server, stop, clock, held) = away_for_an_hour();
+    held.store(true, Ordering::SeqCst);
+    let sink = BulkSink::new(BulkOptions::new(&server.address, "logs"), stop.clone()).unwrap();
+    let options = BufferOptions {
+        folder: "/buffer".into(),
+        bytes_max: 1 << 20,
+        when_full: WhenFull::Block,
+    };
+    let disk = Arc::new(SimDisk::new());
+    let mut buffer = BufferSink::open(disk, options, Box::new(sink), stop).unwrap();
+    for number in 0..500 {
+        let ids = format!("{number}a {number}b");
+        assert_eq!(buffer.deliver(&batch(&ids)).unwrap().acked, 2);
+    }
+    assert_eq!(buffer.counts().delivered, 0);
+    held.store(false, Ordering::SeqCst);
+    while buffer.counts().delivered < 1000 {
+        std::thread::yield_now();
+    }
+    assert!(clock.load(Ordering::SeqCst) >= 3_600_000);
+    let requests = server.requests();
+    let taken = &requests[requests.len() - 500..];
+    let expected: Vec<String> = (0..500)
+        .map(|number| format!("{number}a {number}b"))
+        .collect();
+    assert_eq!(taken, expected);
+}
+
+#[test]
+fn events_go_to_the_index_of_their_metadata_and_those_that_have_none_are_refused_alone() {
+    let server = Server::start(Vec::new());
+    let mut options = BulkOptions::new(&server.address, "{{@metadata._index}}");
+    options.retry_first = Duration::from_millis(1);
+    let mut sink = BulkSink::new(options, StopToken::new()).unwrap();
+    let mut events = batch("a b c");
+    events[0].metadata = r#"{"_index":"logs"}"#.to_owned();
+    events[2].metadata = r#"{"_index":"logs","pipeline":"unused"}"#.to_owned();
+    let delivery = sink.deliver(&events).unwrap();
+    assert_eq!(delivery.acked, 2);
+    let refused = Rejection {
+        event_index: 1,
+        status: 400,
+        reason: "Invalid index name [], must not be empty".to_owned(),
+    };
+    assert_eq!(delivery.rejected, [refused]);
+    assert_eq!(server.requests(), ["a c"]);
+    // Nothing is asked for nothing.
+    assert_eq!(sink.deliver(&events[1..2]).unwrap().rejected.len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]

@@ -4,7 +4,10 @@
 
 mod support;
 
-use clew_collect::{CollectError, ErrorKind, SkipReason};
+use std::sync::Arc;
+
+use clew_collect::{CollectError, ErrorKind, NoProgress, SkipReason, StopToken, World};
+use clew_platform::{Disk, RealClock, SimDisk};
 use support::{Memory, Place, Random, lines, sorted, text};
 
 #[test]
@@ -90,6 +93,42 @@ fn the_registry_does_not_move_past_what_the_sink_refused_to_take() {
     let registry: serde_json::Value = serde_json::from_str(registry).unwrap();
     let line_bytes = text(&lines(0, 1)).len();
     assert_eq!(registry["files"][0]["position"]["offset"], 7 * line_bytes);
+}
+
+#[test]
+fn a_disk_that_is_full_ends_the_run_with_its_reason_and_loses_nothing() {
+    let place = Place::new();
+    place.append("a.log", text(&lines(0, 30)));
+    let disk = SimDisk::new();
+    disk.create_dir_all_durable(place.folder.path()).unwrap();
+    let mut memory = Memory::default();
+    let run = |memory: &mut Memory| {
+        let world = World {
+            disk: Arc::new(disk.clone()),
+            clock: Arc::new(RealClock::new()),
+            progress: &NoProgress,
+            stop: &StopToken::new(),
+        };
+        clew_collect::run(&place.options("a.log"), world, memory)
+    };
+    // The first registry fits, and its successor does not beside it.
+    for (bytes_max, sent) in [(100, 0), (900, 7)] {
+        disk.limit_bytes(bytes_max);
+        let error = run(&mut memory).unwrap_err();
+        assert!(error.to_string().contains("registry.json"), "{error}");
+        let reason = std::error::Error::source(&error).map(ToString::to_string);
+        assert!(
+            format!("{error} {reason:?}").contains("No space left"),
+            "{error} {reason:?}"
+        );
+        assert!(memory.messages.len() >= sent, "{bytes_max}");
+        assert!(memory.messages.len() < 30, "{bytes_max}");
+    }
+    disk.limit_bytes(u64::MAX);
+    run(&mut memory).unwrap();
+    assert_eq!(memory.messages, lines(0, 30));
+    run(&mut memory).unwrap();
+    assert_eq!(memory.messages.len(), 30);
 }
 
 #[test]

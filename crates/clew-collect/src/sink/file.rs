@@ -68,6 +68,8 @@ impl FileSink {
     }
 
     fn write(&mut self, batch: &[Event]) -> io::Result<()> {
+        // What is left of a batch that could not be written.
+        self.lines.clear();
         let mut open = match self.open.take() {
             Some(open) => open,
             None => self.opened()?,
@@ -217,7 +219,7 @@ fn whole_lines(file: &dyn DiskFile) -> io::Result<u64> {
 mod tests {
     use std::io::Read;
 
-    use clew_platform::RealDisk;
+    use clew_platform::{RealDisk, SimDisk};
 
     use super::*;
 
@@ -315,6 +317,40 @@ mod tests {
             assert_eq!(found.len(), expected, "{before:?}: {found:?}");
             assert_eq!(found.last().unwrap(), "{\"n\":2}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_what_was_refused_is_written_whole_once_there_is_room() {
+        let disk = SimDisk::new();
+        let open = || {
+            let options = FileSinkOptions {
+                path: "/out.json".into(),
+                rotate_bytes: 1 << 20,
+                files_kept: 3,
+                compression: Compression::None,
+                sync: true,
+            };
+            FileSink::new(Arc::new(disk.clone()), options)
+        };
+        let mut sink = open();
+        sink.deliver(&[event(1), event(2)]).unwrap();
+        disk.limit_bytes(disk.bytes_used() + 11);
+        let batch = [event(3), event(4), event(5)];
+        let error = sink.deliver(&batch).unwrap_err().to_string();
+        assert!(error.contains("out.json"), "{error}");
+        assert!(error.contains("No space left"), "{error}");
+        // Nothing of it is left over for a later batch of the same sink, or of the next one.
+        disk.limit_bytes(u64::MAX);
+        sink.deliver(&batch).unwrap();
+        open().deliver(&[event(6)]).unwrap();
+        let file = disk.open(Path::new("/out.json")).unwrap();
+        let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        let expected: Vec<String> = [1, 2, 3, 3, 4, 5, 6]
+            .iter()
+            .map(|number| format!("{{\"n\":{number}}}"))
+            .collect();
+        assert_eq!(lines(&bytes), expected);
     }
 
     #[test]

@@ -36,6 +36,10 @@ pub(super) fn print(report: &CollectReport) {
         let count = HumanCount(counters.events_unrouted);
         eprintln!("{count} events for which no output's condition holds were sent nowhere");
     }
+    if counters.lines_truncated > 0 {
+        let count = HumanCount(counters.lines_truncated);
+        eprintln!("{count} lines were longer than their input allows, and were cut");
+    }
     if counters.handshakes_failed > 0 {
         let count = HumanCount(counters.handshakes_failed);
         eprintln!("{count} handshakes of TLS failed");

@@ -1,6 +1,6 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use clew_platform::RealDisk;
+use clew_platform::{RealDisk, SimDisk};
 
 use super::*;
 use crate::event::EpochMillis;
@@ -135,6 +135,54 @@ fn a_full_buffer_blocks_until_something_was_sent() {
     drop((gate, scene.gate));
     let buffer = writer.join().unwrap();
     assert!(buffer.counts().bytes <= 20 << 20);
+}
+
+#[test]
+fn a_full_disk_refuses_a_batch_whole_and_what_was_taken_stays() {
+    let disk = SimDisk::new();
+    let open = |disk: &SimDisk| {
+        let (told, seen) = channel();
+        let (gate, let_through) = channel();
+        let options = BufferOptions {
+            folder: "/buffer".into(),
+            bytes_max: 1 << 20,
+            when_full: WhenFull::Block,
+        };
+        let inner = Box::new(Gate { told, let_through });
+        let stop = StopToken::new();
+        let buffer = BufferSink::open(Arc::new(disk.clone()), options, inner, stop).unwrap();
+        (gate, seen, buffer)
+    };
+    let event = |number: usize| Event {
+        id: number.to_string(),
+        document: vec![b'x'; 200],
+        ..Event::default()
+    };
+    let (gate, _seen, mut buffer) = open(&disk);
+    disk.limit_bytes(1_000);
+    let mut taken = 0;
+    let error = loop {
+        match buffer.deliver(&[event(taken)]) {
+            Ok(_) => taken += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!((2..5).contains(&taken), "{taken}");
+    assert!(error.to_string().contains("its buffer: "), "{error}");
+    assert!(error.to_string().contains("No space left"), "{error}");
+    drop(gate);
+    drop(buffer);
+    // There is room again, and the same comes again.
+    disk.limit_bytes(u64::MAX);
+    let (gate, seen, mut buffer) = open(&disk);
+    buffer.deliver(&[event(taken)]).unwrap();
+    for number in 0..=taken {
+        let told = seen.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert_eq!(told, [number.to_string()]);
+        gate.send(Ok(())).unwrap();
+    }
+    drop(gate);
+    drop(buffer);
 }
 
 #[test]
