@@ -17,6 +17,9 @@ MILVUS_CLIENTS := $(CLEW_CACHE)/venv-langchain-milvus/.installed $(CLEW_CACHE)/v
 PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
+SYSLOG := $(CLEW_CACHE)/syslog
+# Two programs that Debian does not install beside each other, and what they need that not every machine has.
+SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
 .PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo pgo-build pgo-server deny doc clean
 
@@ -40,7 +43,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
 		$(PYTHON) -m unittest discover -s tests -t tests -v
 
-clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
+clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
@@ -185,6 +188,14 @@ $(CLEW_CACHE)/$(FILEBEAT)/filebeat:
 	@command -v go >/dev/null || { echo "Go is missing: Filebeat cannot be built"; exit 1; }
 	go mod download github.com/elastic/beats/v7@v$(FILEBEAT:filebeat-%=%)
 	cd $$(go env GOMODCACHE)/github.com/elastic/beats/v7@v$(FILEBEAT:filebeat-%=%) && go build -trimpath -ldflags '-s -w' -o $@ ./filebeat
+
+# Unpacked, not installed: nothing of the system changes, and no rights are needed.
+$(SYSLOG)/.installed:
+	@command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { echo "apt-get is missing: rsyslog and syslog-ng cannot be fetched"; exit 1; }
+	mkdir -p $(@D)/packages
+	cd $(@D)/packages && apt-get download $(SYSLOG_PACKAGES)
+	for package in $(@D)/packages/*.deb; do dpkg-deb -x $$package $(@D) || exit 1; done
+	touch $@
 
 $(SPEC)/.installed:
 	@command -v mvn >/dev/null || { echo "Maven is missing: OpenSearch's REST tests cannot be fetched"; exit 1; }
