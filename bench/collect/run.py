@@ -3,7 +3,7 @@
 
 Every program reads one seeded file on a file system in memory, on one core, takes its lines apart and writes JSON lines to
 another. What counts is the processor time of its process, start included; programs take turns. A peer that is not installed
-has a row that says so.
+(`make clients` gets all of them) has a row that says so.
 
     python3 bench/collect/run.py --bin CLEW [--lines 1000000] [--rounds 3]
 """
@@ -12,22 +12,20 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import lines
+import peers
 
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 sys.path.insert(0, str(RESULTS.parent))
 import results  # noqa: E402
 
 SEED = 20251
-FIXED = "%{date} %{time} %{level} %{shop} [%{thread}] [%{trace}] %{class} %{took}ms uid=%{uid} - %{text}"
+FIXED = peers.TOKENS
 NGINX = ('%{client} %{ident} %{user} [%{time}] "%{method} %{url} HTTP/%{version}" %{status} %{bytes} "%{referrer}" "%{agent}"')
 GROK = (r'%{IPORHOST:client} %{USER:ident} %{USER:user} \[%{HTTPDATE:time}\] "(?:%{WORD:method} %{NOTSPACE:url}'
         r'(?: HTTP/%{NUMBER:version})?|%{DATA:raw})" %{NUMBER:status} (?:%{NUMBER:bytes}|-) %{QS:referrer} %{QS:agent}')
@@ -63,37 +61,6 @@ def clew(binary, data, folder, parse, processors, multiline=None):
     return document["machine"], metrics
 
 
-def filebeat(binary, data, folder, count):
-    """Lines a second of processor time of Filebeat with its dissect, until all lines are written."""
-    out = folder / "filebeat"
-    out.mkdir()
-    config = {
-        "filebeat.inputs": [{"type": "log", "paths": [str(data)], "close_eof": True}],
-        "processors": [{"dissect": {"tokenizer": FIXED, "field": "message", "target_prefix": "d"}},
-                       {"drop_fields": {"fields": ["message"]}}],
-        "output.file": {"path": str(out), "filename": "documents", "rotate_every_kb": 10_000_000},
-        "queue.mem": {"events": 8192, "flush.min_events": 2048}, "logging.level": "error", "path.data": str(out / "data"),
-        "path.home": str(out), "path.logs": str(out / "logs"),
-    }
-    path = out / "filebeat.yml"
-    path.write_text(json.dumps(config))
-    os.chmod(path, 0o600)
-    command = ["taskset", "-c", "0", str(binary), "-c", str(path)]
-    process = subprocess.Popen(command, env=dict(os.environ, GOMAXPROCS="1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        written = lambda: sum(file.read_bytes().count(b"\n") for file in out.glob("documents*"))
-        deadline = time.monotonic() + 600
-        while written() < count and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.5)
-        if written() < count:
-            return None
-        ticks = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
-        return count / ((int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK"))
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-
-
 def figures(rates):
     if not rates:
         return "–"
@@ -110,7 +77,7 @@ def main():
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")))
     results.add_json(parser)
     arguments = parser.parse_args()
-    peer = next((found for found in [arguments.cache / "filebeat-7.17.28/filebeat", shutil.which("filebeat")] if found and pathlib.Path(found).exists()), None)
+    others = peers.all_of(arguments.cache)
     found, sizes, machine = results.Rows(), {}, {}
     key = lambda program, case, kind: {"program": program, "case": case, "kind": kind}
     with tempfile.TemporaryDirectory(dir=arguments.dir) as name:
@@ -122,9 +89,10 @@ def main():
                 machine, metrics = clew(arguments.bin, folder / kind, folder, parse, processors, JOINED.get(case))
                 found.add("collect", key("clew", case, kind), {"lines_per_cpu_s": metrics["lines_per_cpu_s"]})
                 sizes[case] = metrics["document_bytes"] / metrics["lines"]
-            if peer and turn == 0:
-                rate = filebeat(peer, folder / "fixed", folder, arguments.lines)
-                found.add("collect", key("filebeat", "dissect", "fixed"), {"lines_per_cpu_s": rate})
+            for peer in others:
+                if peer.path:
+                    rate = peers.measure(peer, folder / "fixed", folder / "peer", arguments.lines)
+                    found.add("collect", key(*peer.case, "fixed"), {"lines_per_cpu_s": rate})
     found.save(arguments.json, arguments.bin, machine)
     rates = lambda program, case, kind: figures(found.samples("collect", "lines_per_cpu_s", **key(program, case, kind)))
     text = [f"{arguments.lines:,} lines of each kind, thousands of lines a second of processor time, median of {arguments.rounds} rounds with "
@@ -132,10 +100,8 @@ def main():
             "| case | bytes a line | bytes a document | thousand lines/CPU-s |", "| --- | --- | --- | --- |"]
     for case, kind, _, _ in CASES:
         text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {rates('clew', case, kind)} |")
-    text.append(f"| Filebeat 7.17.28, fixed format, dissect | {sizes['fixed']:.0f} | | {rates('filebeat', 'dissect', 'fixed') if peer else 'not installed'} |")
-    for other in ("rsyslogd", "syslog-ng"):
-        said = "not measured" if shutil.which(other) else "not installed"
-        text.append(f"| {other} | | | {said} |")
+    for peer in others:
+        text.append(f"| {peer.name} | {sizes['fixed']:.0f} | | {rates(*peer.case, 'fixed') if peer.path else 'not installed'} |")
     if not arguments.no_results:
         results.write(RESULTS, "Collector", "make bench-collect", machine, text)
     print("\n".join(text))
