@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import subprocess
 import tempfile
 import time
 import unittest
@@ -11,7 +12,7 @@ import urllib.request
 from opensearch.clew_server import ClewServer
 
 from .bulk_server import BulkServer
-from .listening import Listening
+from .listening import BINARY, Listening
 
 OWN = "{{@metadata._index}}"
 CONFIG = """\
@@ -34,8 +35,11 @@ class Metadata(unittest.TestCase):
         self.server = self.enterContext(BulkServer())
         self.config = self.folder / "collect.yaml"
 
-    def start(self, index=OWN, processors="", more=""):
+    def configure(self, index=OWN, processors="", more=""):
         self.config.write_text(CONFIG.format(folder=self.folder, url=self.server.url, index=index, processors=processors, more=more))
+
+    def start(self, index=OWN, processors="", more=""):
+        self.configure(index, processors, more)
         return self.enterContext(Listening(self.config))
 
     def post(self, collector, path, body):
@@ -111,9 +115,10 @@ processors:
 
     def test_wrong_templates_are_told_with_their_line(self):
         for index, reason in [("Logs", "[Logs] is no name of an index: must be lowercase"), ("{{a", "[{{a] a tag is not closed")]:
-            with self.assertRaises(AssertionError) as told:
-                self.start(index)
-            self.assertIn(f"line 6: [outputs[0]] {reason}", str(told.exception))
+            self.configure(index)
+            done = subprocess.run([BINARY, "collect", "--config", str(self.config)], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"line 6: [outputs[0]] {reason}", done.stderr)
 
 
 class Within(unittest.TestCase):
