@@ -55,7 +55,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use field::context::{AggContext, AggSearcher, Stopwatch};
+pub use field::context::{AggContext, AggSearcher};
 pub use limits::AggLimits;
 pub use result::access::ResultParts;
 pub use result::{

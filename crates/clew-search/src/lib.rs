@@ -43,16 +43,17 @@ pub use cache_room::size_caches;
 pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter, plain_texts};
 pub use indexing::SegmentBuilder;
 pub use query::{
-    CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs, Percolated,
-    Percolations, Plan, Regexp, SegmentHits, VectorAnswers, VectorStage, compile, count, matching,
+    Collecting, CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs,
+    Percolated, Percolations, Plan, QueriesProfile, QueryProfile, QueryRecorder, Regexp,
+    SegmentHits, Stopwatch, Timing, VectorAnswers, VectorStage, compile, count, describe, matching,
     matching_within, plan, postings_max, stored_query, texts_at,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,
     MergedHit, MergedHits, Relation, Rescore, ShardHit, ShardRequest, ShardResult, SimilarTerm,
-    Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, describe, explain,
-    field_figures, in_time, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms,
-    term_docs, term_figures,
+    Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, explain, field_figures,
+    in_time, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms, term_docs,
+    term_figures,
 };
 pub use segments::{Blocks, FilterCache, FilterCacheFigures, Scope, SegmentBits};
 pub use snapshot::Snapshot;

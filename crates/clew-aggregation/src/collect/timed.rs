@@ -2,21 +2,27 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use clew_query::AggError;
+use clew_search::Stopwatch;
 
 use crate::collect::{Block, Collect};
 use crate::counted::Partial;
-use crate::field::context::Stopwatch;
 use crate::limits::Account;
 
 /// What an aggregation costs, while it is counted.
 #[derive(Debug)]
 pub(crate) struct Figures {
     stopwatch: Stopwatch,
+    pub(crate) planning_ns: AtomicU64,
     pub(crate) opening_ns: AtomicU64,
     pub(crate) collecting_ns: AtomicU64,
     pub(crate) building_ns: AtomicU64,
+    pub(crate) late_ns: AtomicU64,
+    pub(crate) lates: AtomicU64,
+    pub(crate) reducing_ns: AtomicU64,
+    pub(crate) reductions: AtomicU64,
     pub(crate) segments: AtomicU64,
     pub(crate) docs: AtomicU64,
     pub(crate) buckets: AtomicU64,
@@ -30,13 +36,24 @@ impl Figures {
     pub(crate) fn new(stopwatch: &Stopwatch) -> Self {
         Figures {
             stopwatch: stopwatch.clone(),
+            planning_ns: AtomicU64::default(),
             opening_ns: AtomicU64::default(),
             collecting_ns: AtomicU64::default(),
             building_ns: AtomicU64::default(),
+            late_ns: AtomicU64::default(),
+            lates: AtomicU64::default(),
+            reducing_ns: AtomicU64::default(),
+            reductions: AtomicU64::default(),
             segments: AtomicU64::default(),
             docs: AtomicU64::default(),
             buckets: AtomicU64::default(),
         }
+    }
+
+    /// It was planned since then.
+    pub(crate) fn planned(&self, since: Duration) {
+        let took = self.stopwatch.now().saturating_sub(since);
+        add(&self.planning_ns, nanos(took));
     }
 
     /// Does something and notes how long it took.
@@ -44,8 +61,34 @@ impl Figures {
         let started = self.stopwatch.now();
         let done = work();
         let took = self.stopwatch.now().saturating_sub(started);
-        add(counter, u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        add(counter, nanos(took));
         done
+    }
+}
+
+fn nanos(took: Duration) -> u64 {
+    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Does what is done to what an aggregation counted once a shard's documents were all seen.
+pub(crate) fn late<T>(figures: Option<&Arc<Figures>>, work: impl FnOnce() -> T) -> T {
+    match figures {
+        None => work(),
+        Some(figures) => {
+            figures.lates.store(1, Ordering::Relaxed);
+            figures.timed(&figures.late_ns, work)
+        }
+    }
+}
+
+/// Joins what an aggregation counted in one segment with what it counted in others.
+pub(crate) fn reduced<T>(figures: Option<&Arc<Figures>>, work: impl FnOnce() -> T) -> T {
+    match figures {
+        None => work(),
+        Some(figures) => {
+            add(&figures.reductions, 1);
+            figures.timed(&figures.reducing_ns, work)
+        }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clew_platform::MemoryAccount;
 use clew_query::{AggError, Query};
 use clew_schema::Mapping;
 use clew_search::{
-    CompileContext, KnnResolver, SegmentBits, Snapshot, VectorAnswers, VectorStage, matching_within,
+    CompileContext, KnnResolver, SegmentBits, Snapshot, Stopwatch, VectorAnswers, VectorStage,
+    matching_within,
 };
 
 use crate::limits::AggLimits;
@@ -93,25 +93,4 @@ pub(crate) fn documents_of(
         matching_within(&compile, query, context.scope)
     };
     find().map_err(|error| AggError::Query(Box::new(error)))
-}
-
-/// Tells the time that has passed since some moment.
-#[derive(Clone)]
-pub struct Stopwatch(Arc<dyn Fn() -> Duration + Send + Sync>);
-
-impl Stopwatch {
-    pub(crate) fn now(&self) -> Duration {
-        (self.0)()
-    }
-
-    /// One that asks a clock.
-    pub fn new(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        Stopwatch(Arc::new(clock))
-    }
-}
-
-impl fmt::Debug for Stopwatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Stopwatch")
-    }
 }

@@ -10,6 +10,7 @@ use clew_search::SegmentBits;
 use tantivy::{DocId, SegmentReader};
 
 use crate::bucket::Feed;
+use crate::collect::timed::{late, reduced};
 use crate::collect::{Block, Collect, Level, Segment, finish_all};
 use crate::counted::Partial;
 use crate::field::context::{AggContext, documents_of};
@@ -231,13 +232,20 @@ impl AggCollector {
     /// As [`AggCollector::segment`].
     pub fn finish(mut self) -> Result<Intermediate, AggError> {
         self.end_segment()?;
-        count_late(&self.plans, &mut self.merged, &mut self.account)?;
+        let (plans, account) = (&self.plans, &mut self.account);
+        each(plans, &mut self.merged, |plan, one| {
+            count_late(plan, one, account)
+        })?;
         let samples = std::mem::take(&mut self.samples);
         let (readers, merged) = (&self.readers, &mut self.merged);
         samples.finish(&self.plans, readers, &mut self.account, merged)?;
-        count_backgrounds(&self.plans, &mut self.merged, &self.readers)?;
-        count_buckets(&self.plans, &self.merged);
-        cut_buckets(&self.plans, &mut self.merged, 1);
+        let readers = &self.readers;
+        each(&self.plans, &mut self.merged, |plan, one| {
+            count_backgrounds(plan, one, readers)?;
+            count_buckets(plan, one);
+            cut_buckets(plan, one, 1);
+            Ok(())
+        })?;
         Ok(Intermediate {
             plans: self.plans,
             pipelines: self.pipelines,
@@ -272,11 +280,24 @@ impl AggCollector {
     /// Adds what a segment holds.
     fn merge(&mut self, partials: Vec<Partial>) -> Result<(), AggError> {
         self.account.add(size_of_all(&partials))?;
-        for (merged, partial) in self.merged.iter_mut().zip(partials) {
-            merged.merge(partial, None)?;
+        let pairs = self.merged.iter_mut().zip(partials);
+        for (plan, (merged, partial)) in self.plans.iter().zip(pairs) {
+            reduced(plan.figures.as_ref(), || merged.merge(partial, None))?;
         }
         self.account.settle(size_of_all(&self.merged))
     }
+}
+
+/// Does something to what each of the outermost aggregations counted, once all documents were seen.
+fn each<F>(plans: &[Plan], partials: &mut [Partial], mut work: F) -> Result<(), AggError>
+where
+    F: FnMut(&[Plan], &mut [Partial]) -> Result<(), AggError>,
+{
+    for (plan, partial) in plans.iter().zip(partials) {
+        let (plan, partial) = (std::slice::from_ref(plan), std::slice::from_mut(partial));
+        late(plan[0].figures.as_ref(), || work(plan, partial))?;
+    }
+    Ok(())
 }
 
 /// Memory that all of them take, in bytes.

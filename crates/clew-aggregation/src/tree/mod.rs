@@ -72,6 +72,7 @@ pub(crate) fn plan_all(
 }
 
 fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Plan, AggError> {
+    let began = context.stopwatch.map(|watch| (watch, watch.now()));
     check_nesting(agg, depth)?;
     let inside = AggContext {
         scope: agg.spec.scope_inside(context.scope),
@@ -94,13 +95,18 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
             agg.name
         )));
     }
+    let figures = began.map(|(watch, since)| {
+        let figures = Figures::new(watch);
+        figures.planned(since);
+        Arc::new(figures)
+    });
     Ok(Plan {
         name: agg.name.clone(),
         op,
         values,
         subs,
         pipelines,
-        figures: context.stopwatch.map(Figures::new).map(Arc::new),
+        figures,
     })
 }
 

@@ -15,12 +15,23 @@ pub struct AggProfile {
     pub name: String,
     /// What OpenSearch calls that which counts so.
     pub kind: &'static str,
+    /// Finding its fields and checking what it asks, once for each shard.
+    pub planning: Duration,
     /// Opening columns, once for each segment.
     pub opening: Duration,
     /// Counting documents.
     pub collecting: Duration,
     /// Making buckets of what was counted, once for each segment.
     pub building: Duration,
+    /// What is done once all documents were seen: counting what only then is known, and cutting to what a shard reports. Told
+    /// of the outermost aggregations, with what is inside of them.
+    pub late: Duration,
+    /// How often that was done: once for each of the outermost.
+    pub lates: u64,
+    /// Joining what the segments hold. Told of the outermost, as the line before.
+    pub reducing: Duration,
+    /// How often: once for each segment.
+    pub reductions: u64,
     /// Segments looked at.
     pub segments: u64,
     /// Documents counted; one in several buckets of the aggregation around counts for each.
@@ -64,9 +75,14 @@ pub(crate) fn profiles(plans: &[Plan]) -> Vec<AggProfile> {
         Some(AggProfile {
             name: plan.name.clone(),
             kind,
+            planning: time(&figures.planning_ns),
             opening: time(&figures.opening_ns),
             collecting: time(&figures.collecting_ns),
             building: time(&figures.building_ns),
+            late: time(&figures.late_ns),
+            lates: read(&figures.lates),
+            reducing: time(&figures.reducing_ns),
+            reductions: read(&figures.reductions),
             segments: read(&figures.segments),
             docs: read(&figures.docs),
             buckets: read(&figures.buckets),

@@ -7,9 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use clew_aggregation::{AggProfile, NamedResult};
 use clew_platform::Reservation;
+use clew_profile::SpentTimes;
 use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
-use clew_search::{Explained, Kin, Percolated, Rescore, Total, TrackTotal};
+use clew_search::{Explained, Kin, Percolated, QueriesProfile, Rescore, Total, TrackTotal};
 use clew_vector::{SearchProfile, Strategy};
 
 use crate::base::error::EngineError;
@@ -113,7 +114,8 @@ pub enum ProfileDetail {
     /// When each shard did its part ([`SearchResponse::shard_profiles`]). Costs a look at the clock for each of them, and
     /// two for each hit.
     Phases,
-    /// Beside that how vectors were searched ([`SearchResponse::knn`]), and what aggregations took.
+    /// Beside that how vectors were searched ([`SearchResponse::knn`]), what each step of the queries and aggregations took,
+    /// and where the time of each shard went. Costs two looks at the clock for each document of each clause.
     Everything,
 }
 
@@ -327,6 +329,11 @@ pub struct ShardProfile {
     pub fetch: Option<Phase>,
     /// How many documents match there.
     pub total: Total,
+    /// What its queries cost, step by step, when the request asked for everything.
+    pub queries: QueriesProfile,
+    /// Where the time of its query went, when the request asked for everything. In the queue it was while the threads of the
+    /// search were at other shards.
+    pub spent: Option<SpentTimes>,
     /// What its aggregations cost.
     pub aggs: Vec<AggProfile>,
 }

@@ -1,14 +1,15 @@
 //! `profile` of a search's answer, in OpenSearch's shape: one entry for each shard, with `searches` and
-//! `aggregations`. How vectors were searched stands beside, under `knn`, which OpenSearch's own parsers
-//! skip.
+//! `aggregations`. What OpenSearch has no place for stands beside, which its clients' parsers skip: how vectors were searched
+//! (`knn`), where the time of each shard and of the request went (`parts`, `request`), and steps of a query that only Clew has.
 //!
-//! A shard's search is timed as a whole: it is one entry under `query`, without a breakdown.
-//! Aggregations are timed apart, each with what is inside it.
+//! Every figure was measured. Steps of OpenSearch's that a search here does not take are there with 0.
 
 use std::time::Duration;
 
 use clew_aggregation::AggProfile;
 use clew_engine::{KnnProfile, SearchResponse, ShardProfile, VectorChoice};
+use clew_profile::{Spent, SpentTimes};
+use clew_search::{Collecting, QueryProfile, Timing};
 use serde_json::{Map, Value, json};
 
 /// Everything under `profile`.
@@ -18,31 +19,142 @@ pub(super) fn render(response: &SearchResponse, node: &str) -> Value {
         let knn = response.knn.iter().filter(of_shard).map(knn_entry);
         shard_entry(shard, knn.collect(), node)
     });
-    json!({ "shards": shards.collect::<Vec<Value>>() })
+    let mut all = json!({ "shards": shards.collect::<Vec<Value>>() });
+    if let Some(request) = request_entry() {
+        all["request"] = request;
+    }
+    all
 }
 
 fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
-    json!({
+    let queries = &shard.queries;
+    // Where there was no time to search, nothing was collected.
+    let collectors = queries.queries.first();
+    let collectors = collectors.map(|_| collector_entry(&queries.collecting));
+    let collectors: Vec<Value> = collectors.into_iter().collect();
+    let mut entry = json!({
         "id": format!("[{node}][{}][{}]", shard.index, shard.shard),
         "inbound_network_time_in_millis": 0,
         "outbound_network_time_in_millis": 0,
         "searches": [{
-            "query": [{
-                "type": "ShardSearch",
-                "description": "the whole search of the shard, without fetching sources",
-                "time_in_nanos": nanos(shard.query.took),
-                "breakdown": {},
-            }],
-            "rewrite_time": 0,
-            "collector": [],
+            "query": queries.queries.iter().map(query_entry).collect::<Vec<Value>>(),
+            "rewrite_time": nanos(queries.rewriting),
+            "collector": collectors,
             "knn": knn,
         }],
         "aggregations": shard.aggs.iter().map(agg_entry).collect::<Vec<Value>>(),
+        "took_nanos": nanos(shard.query.took),
+    });
+    if let Some(fetch) = shard.fetch {
+        entry["fetch_nanos"] = nanos(fetch.took).into();
+    }
+    if let Some(spent) = shard.spent {
+        entry["parts"] = parts(&spent);
+    }
+    entry
+}
+
+/// Where time went, as `rest_request_part_seconds` has it.
+fn parts(spent: &SpentTimes) -> Value {
+    json!({
+        "cpu_nanos": nanos(spent.cpu),
+        "run_queue_nanos": nanos(spent.run_queue),
+        "queue_nanos": nanos(spent.queue),
+        "blocked_nanos": nanos(spent.blocked),
+        "wall_nanos": nanos(spent.wall()),
     })
 }
 
+/// What this thread's request has taken so far, and the trace that it is a part of; nothing where it has no account.
+fn request_entry() -> Option<Value> {
+    let spent = Spent::current()?;
+    let mut entry = parts(&spent.so_far());
+    if let Some(trace) = spent.trace() {
+        entry["trace_id"] = trace.id().to_string().into();
+    }
+    Some(entry)
+}
+
+/// Steps that OpenSearch's queries have beside these, and queries here have not.
+const QUERY_STEPS_OF_OTHERS: [&str; 4] = [
+    "match",
+    "compute_max_score",
+    "shallow_advance",
+    "set_min_competitive_score",
+];
+
+fn query_entry(query: &QueryProfile) -> Value {
+    let mut breakdown = Map::new();
+    let mut step = |name: &str, timing: Timing| {
+        breakdown.insert(name.to_string(), nanos(timing.took).into());
+        breakdown.insert(format!("{name}_count"), timing.count.into());
+    };
+    for name in QUERY_STEPS_OF_OTHERS {
+        step(name, Timing::default());
+    }
+    for (name, timing) in [
+        ("create_weight", query.create_weight),
+        ("build_scorer", query.build_scorer),
+        ("next_doc", query.next_doc),
+        ("advance", query.advance),
+        ("score", query.score),
+    ] {
+        step(name, timing);
+    }
+    for (name, timing) in [
+        ("count", query.count),
+        ("from_postings", query.from_postings),
+    ] {
+        if timing != Timing::default() {
+            step(name, timing);
+        }
+    }
+    let mut entry = json!({
+        "type": query.kind,
+        "description": query.description,
+        "time_in_nanos": nanos(query.took()),
+        "breakdown": breakdown,
+    });
+    if !query.children.is_empty() {
+        entry["children"] = query.children.iter().map(query_entry).collect();
+    }
+    entry
+}
+
+fn collector_entry(collecting: &Collecting) -> Value {
+    let entry = |name: &str, reason: &str, took: Duration, children: Vec<Value>| {
+        let mut entry = json!({ "name": name, "reason": reason, "time_in_nanos": nanos(took) });
+        if !children.is_empty() {
+            entry["children"] = children.into();
+        }
+        entry
+    };
+    let reason = match &*collecting.name {
+        "TotalHitCountCollector" => "search_count",
+        _ => "search_top_hits",
+    };
+    let mut took = collecting.hits;
+    let mut all = entry(&collecting.name, reason, took, Vec::new());
+    if let Some(filter) = collecting.post_filter {
+        took += filter;
+        all = entry("FilteredCollector", "search_post_filter", took, vec![all]);
+    }
+    if let Some(aggregations) = collecting.aggregations {
+        let inside = entry(
+            "ProfilingAggregator",
+            "aggregation",
+            aggregations,
+            Vec::new(),
+        );
+        took += aggregations;
+        all = entry("MultiCollector", "search_multi", took, vec![all, inside]);
+    }
+    all
+}
+
 fn agg_entry(agg: &AggProfile) -> Value {
-    let whole = agg.opening + agg.collecting + agg.building;
+    let whole =
+        agg.planning + agg.opening + agg.collecting + agg.late + agg.building + agg.reducing;
     let mut debug = Map::new();
     if let Some(strategy) = agg.strategy {
         debug.insert("result_strategy".to_string(), json!(strategy));
@@ -59,16 +171,16 @@ fn agg_entry(agg: &AggProfile) -> Value {
         "description": agg.name,
         "time_in_nanos": nanos(whole),
         "breakdown": {
-            "reduce": 0,
-            "reduce_count": 0,
-            "initialize": 0,
-            "initialize_count": 0,
+            "reduce": nanos(agg.reducing),
+            "reduce_count": agg.reductions,
+            "initialize": nanos(agg.planning),
+            "initialize_count": 1,
             "build_leaf_collector": nanos(agg.opening),
             "build_leaf_collector_count": agg.segments,
             "collect": nanos(agg.collecting),
             "collect_count": agg.docs,
-            "post_collection": 0,
-            "post_collection_count": 0,
+            "post_collection": nanos(agg.late),
+            "post_collection_count": agg.lates,
             "build_aggregation": nanos(agg.building),
             "build_aggregation_count": agg.segments,
         },
@@ -130,7 +242,7 @@ mod tests {
     use clew_engine::{Phase, ShardCounts};
     use clew_engine::{SearchProfile, Strategy};
     use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
-    use clew_search::{Relation, Total};
+    use clew_search::{QueriesProfile, Relation, Total};
 
     use super::*;
 
@@ -148,6 +260,17 @@ mod tests {
                 value: 0,
                 relation: Relation::Eq,
             },
+            queries: QueriesProfile {
+                queries: vec![QueryProfile {
+                    score: Timing {
+                        took: Duration::from_micros(5),
+                        count: 3,
+                    },
+                    ..QueryProfile::default()
+                }],
+                ..QueriesProfile::default()
+            },
+            spent: None,
             aggs: Vec::new(),
         };
         let segment = |index: &str, shard, segment, strategy| KnnProfile {
@@ -183,6 +306,7 @@ mod tests {
             assert_eq!(shard["aggregations"], json!([]));
             let search = &shard["searches"][0];
             assert_eq!(search["query"][0]["time_in_nanos"], 5_000);
+            assert_eq!(search["query"][0]["breakdown"]["score_count"], 3);
             let knn = search["knn"].as_array().unwrap().iter();
             let knn: Vec<(u64, &str)> = knn
                 .map(|one| {

@@ -70,9 +70,9 @@ impl ColumnRangeWeight {
         let Some(column) = columns.places(reader, name)? else {
             return Ok(None);
         };
-        let of = (reader.segment_id(), name.to_owned());
+        let of = (reader.segment_id(), name);
         let docs = reader.max_doc();
-        let known = columns.spans.of(&of, docs, || {
+        let known = columns.spans.of(of, docs, || {
             let begins = (0..docs).step_by(RANGE as usize);
             let span =
                 |begin: DocId| Span::of(&column, begin..(begin + RANGE).min(docs), |place| place);
@@ -420,8 +420,8 @@ mod tests {
                 let expected = matching(&values, &wanted);
                 check(&*weight, reader, &expected, &mut dice);
             }
-            let of = (reader.segment_id(), "number".to_owned());
-            let made = columns.spans.of(&of, reader.max_doc(), || None);
+            let of = (reader.segment_id(), "number");
+            let made = columns.spans.of(of, reader.max_doc(), || None);
             assert!(made.is_some(), "ranges were asked for often enough");
         }
     }

@@ -8,6 +8,7 @@ mod automaton;
 mod column_range;
 mod compile;
 mod constant;
+mod describe;
 mod forward;
 mod function;
 mod interval;
@@ -20,6 +21,7 @@ mod percolate;
 mod phrase;
 mod points;
 mod predicate;
+mod profile;
 mod query_string;
 mod regexp;
 pub(crate) mod relatives;
@@ -30,8 +32,10 @@ mod vectors;
 mod weighed;
 
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
+pub use describe::describe;
 pub use matching::{count, matching, matching_within};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
+pub use profile::{Collecting, QueriesProfile, QueryProfile, QueryRecorder, Stopwatch, Timing};
 pub use regexp::Regexp;
 pub use relatives::JoinRelation;
 pub use resolver::{KnnResolver, SegmentHits};
@@ -39,10 +43,13 @@ pub use source_phrase::texts_at;
 pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
-pub(crate) use compile::{dictionary_terms, matches_max, plan_nested, query_analyzer};
+pub(crate) use compile::{
+    dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer,
+};
 pub(crate) use constant::DocumentSet;
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};
+pub(crate) use profile::CollectorKind;
 pub(crate) use query_string::tree as query_string_tree;
 
 #[cfg(test)]

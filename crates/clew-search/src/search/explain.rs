@@ -9,7 +9,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
-use crate::query::{CompileContext, VectorAnswers, plan};
+use crate::query::{CompileContext, VectorAnswers, describe, plan};
 use crate::snapshot::Snapshot;
 
 /// A number and what it is made of.
@@ -201,92 +201,5 @@ fn read(figures: &Value) -> Explained {
         value,
         description: figures["description"].as_str().unwrap_or("").to_string(),
         details: details.into_iter().flatten().map(read).collect(),
-    }
-}
-
-/// A query in few words, much as Lucene would write it.
-pub fn describe(query: &Query) -> String {
-    match query {
-        Query::MatchAll { .. } => "*:*".to_string(),
-        Query::MatchNone => "MatchNoDocsQuery(\"\")".to_string(),
-        Query::Match(clause) => format!("{}:{}", clause.field, plain(&clause.text)),
-        Query::MatchPhrase(phrase) => format!("{}:\"{}\"", phrase.field, plain(&phrase.text)),
-        Query::Term(term) => format!("{}:{}", term.field, plain(&term.value)),
-        Query::Terms { field, values, .. } => {
-            let values: Vec<String> = values.iter().map(plain).collect();
-            format!("{field}:({})", values.join(" "))
-        }
-        Query::Exists { field, .. } => format!("FieldExistsQuery [field={field}]"),
-        Query::Ids { values, .. } => format!("_id:({})", values.join(" ")),
-        Query::Range(range) => describe_range(range),
-        Query::Prefix(pattern) => format!("{}:{}*", pattern.field, pattern.value),
-        Query::Wildcard(pattern) => format!("{}:{}", pattern.field, pattern.value),
-        Query::Regexp(pattern) => format!("{}:/{}/", pattern.field, pattern.value),
-        Query::Fuzzy { field, value, .. } => format!("{field}:{value}~"),
-        Query::QueryString(query) => query.query.clone(),
-        Query::Named { query, .. } => describe(query),
-        Query::ConstantScore { filter, .. } => format!("ConstantScore({})", describe(filter)),
-        Query::DisMax { queries, .. } => {
-            let parts: Vec<String> = queries.iter().map(describe).collect();
-            format!("({})", parts.join(" | "))
-        }
-        Query::Bool(clauses) => {
-            let mut parts = Vec::new();
-            for (sign, part) in [
-                ("+", &clauses.must),
-                ("", &clauses.should),
-                ("#", &clauses.filter),
-                ("-", &clauses.must_not),
-            ] {
-                parts.extend(part.iter().map(|part| match part {
-                    Query::Bool(_) => format!("{sign}({})", describe(part)),
-                    leaf => format!("{sign}{}", describe(leaf)),
-                }));
-            }
-            parts.join(" ")
-        }
-        _ => "query".to_string(),
-    }
-}
-
-fn describe_range(range: &clew_query::Range) -> String {
-    let low = match (&range.gte, &range.gt) {
-        (Some(low), _) => format!("[{}", plain(low)),
-        (None, Some(low)) => format!("{{{}", plain(low)),
-        (None, None) => "[*".to_string(),
-    };
-    let high = match (&range.lte, &range.lt) {
-        (Some(high), _) => format!("{}]", plain(high)),
-        (None, Some(high)) => format!("{}}}", plain(high)),
-        (None, None) => "*]".to_string(),
-    };
-    format!("{}:{low} TO {high}", range.field)
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clew_query::{Bool, Range};
-
-    use super::*;
-
-    #[test]
-    fn queries_are_described_as_lucene_would_write_them() {
-        let query = Query::Bool(Bool {
-            must: vec![Query::term("a", "x")],
-            should: vec![Query::matches("b", "y z")],
-            must_not: vec![Query::Range(Range {
-                gt: Some(1.into()),
-                ..Range::new("n")
-            })],
-            ..Bool::default()
-        });
-        assert_eq!(describe(&query), "+a:x b:y z -n:{1 TO *]");
     }
 }

@@ -48,8 +48,10 @@ pub(super) fn first_matches(
             timed_out = true;
             break;
         }
+        let since = run.since();
         if let Some(lists) = ahead.take()? {
             found.take_lists((segment, reader), &lists, &mut ahead)?;
+            run.read_postings(since, 1);
             timed_out |= stopped();
             continue;
         }
@@ -57,7 +59,9 @@ pub(super) fn first_matches(
         let mut doc = docs.doc();
         let mut pace = Pace::default();
         while doc != TERMINATED && !found.is_enough(skip_all) && !pace.is_over() {
+            let since = run.since();
             found.offer((segment, reader), doc);
+            run.collected(since, 1);
             doc = docs.advance();
         }
         timed_out |= pace.is_stopped();

@@ -32,7 +32,7 @@ mod top;
 mod total;
 
 pub use cursor::{KeyCursor, Slot};
-pub use explain::{Explained, describe, explain};
+pub use explain::{Explained, explain};
 pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
 pub use hit::{MergedHit, ShardHit};
 pub use inner::{InnerFound, InnerRequest, inner_hits};

@@ -7,6 +7,7 @@ use tantivy::{DocId, SegmentReader};
 use super::hit::ShardHit;
 use super::threads::Threads;
 use super::total::{Total, TrackTotal};
+use crate::query::QueryRecorder;
 use crate::segments::SegmentBits;
 
 /// Sees every matching document, in blocks, in one pass with the search.
@@ -88,6 +89,8 @@ pub struct ShardRequest<'a> {
     pub now_ms: i64,
     /// Threads that may help with the segments.
     pub threads: Option<&'a dyn Threads>,
+    /// Notes what the query costs, if somebody asks. Its clauses are asked one document at a time then, which prunes nothing.
+    pub recorder: Option<&'a QueryRecorder>,
 }
 
 impl<'a> ShardRequest<'a> {
@@ -110,6 +113,7 @@ impl<'a> ShardRequest<'a> {
             visitor: None,
             now_ms: 0,
             threads: None,
+            recorder: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 //! only the number of matches; the first matches of a query whose matches all score the same;
 //! the best by score, pruned; or a full scan, for sorting and for visitors.
 
+use std::time::Duration;
+
 use clew_platform::{CancellationToken, Pace, Stop, stopped};
 use clew_query::{Bool, Order, Query, QueryError, SortKey, SortValue};
 use tantivy::query::{EnableScoring, Weight};
@@ -15,7 +17,9 @@ use super::request::{ShardRequest, ShardResult};
 use super::scan::scan;
 use super::total::{Relation, Total, TrackTotal};
 use crate::query::matching_plan;
-use crate::query::{CompileContext, Plan, VectorAnswers, plan};
+use crate::query::{
+    CollectorKind, CompileContext, Plan, QueryRecorder, VectorAnswers, plan_recorded,
+};
 use crate::search::top::hits_of;
 use crate::segments::SegmentBits;
 use crate::segments::TopScores;
@@ -29,9 +33,38 @@ pub(super) struct Run<'a> {
     pub(super) post: Option<Vec<SegmentBits>>,
     /// Their order.
     pub(super) sort: SortOrder<'a>,
+    /// Notes what the search costs, if somebody asks.
+    pub(super) recorder: Option<&'a QueryRecorder>,
 }
 
 impl Run<'_> {
+    /// When something begins that is noted, if somebody asks.
+    pub(super) fn since(&self) -> Option<Duration> {
+        self.recorder.map(|recorder| recorder.watch().now())
+    }
+
+    /// So many matches were looked at and kept since then, by the visitor too.
+    pub(super) fn collected(&self, since: Option<Duration>, matches: usize) {
+        if let (Some(recorder), Some(since)) = (self.recorder, since) {
+            recorder.collected(since, matches as u64);
+        }
+    }
+
+    /// The visitor was at work since then.
+    pub(super) fn visited(&self, since: Option<Duration>) {
+        if let (Some(recorder), Some(since)) = (self.recorder, since) {
+            recorder.visited(since);
+        }
+    }
+
+    /// The postings of so many segments were read since then, without the query's own steps.
+    pub(super) fn read_postings(&self, since: Option<Duration>, segments: u64) {
+        if let (Some(recorder), Some(since), Some(steps)) = (self.recorder, since, &self.plan.steps)
+        {
+            steps.from_postings.add(recorder.watch(), since, segments);
+        }
+    }
+
     pub(super) fn passes(&self, segment: usize, doc: DocId) -> bool {
         self.post
             .as_ref()
@@ -99,22 +132,20 @@ fn search_in_time(
         vectors,
     };
     let objects = SortObjects::find(request.sort, &context, None)?;
+    let recorder = request.recorder;
     let plan = match request.filter {
-        Some(filter) => plan(&filtered(request.query, filter), &context)?,
-        None => plan(request.query, &context)?,
+        Some(filter) => plan_recorded(&filtered(request.query, filter), &context, recorder)?,
+        None => plan_recorded(request.query, &context, recorder)?,
     };
-    let post = match request.post_filter {
-        Some(filter) => Some(matching_plan(
-            snapshot,
-            &crate::query::plan(filter, &context)?,
-        )?),
-        None => None,
-    };
+    if let (Some(recorder), Some(steps)) = (recorder, &plan.steps) {
+        recorder.ran(steps.clone(), collector_of(&request));
+    }
     let run = Run {
         snapshot,
         plan,
-        post,
+        post: hit_filter(&request, &context)?,
         sort: objects.of(request.sort),
+        recorder,
     };
     let plain = request.visitor.is_none()
         && request.min_score.is_none()
@@ -131,6 +162,34 @@ fn search_in_time(
         };
     }
     scan(&run, request)
+}
+
+/// Where hits must be beside where the query matches.
+fn hit_filter(
+    request: &ShardRequest<'_>,
+    context: &CompileContext<'_>,
+) -> Result<Option<Vec<SegmentBits>>, QueryError> {
+    let Some(filter) = request.post_filter else {
+        return Ok(None);
+    };
+    let run = || matching_plan(context.snapshot, &crate::query::plan(filter, context)?);
+    match request.recorder {
+        Some(recorder) => recorder.filtering(run),
+        None => run(),
+    }
+    .map(Some)
+}
+
+/// What keeps the hits of a search.
+fn collector_of(request: &ShardRequest<'_>) -> CollectorKind {
+    match request {
+        ShardRequest { limit: 0, .. } => CollectorKind::Count,
+        ShardRequest {
+            collapse: Some(_), ..
+        } => CollectorKind::Grouped,
+        request if by_score(request.sort) => CollectorKind::Best,
+        _ => CollectorKind::Sorted,
+    }
 }
 
 fn filtered(query: &Query, filter: &Query) -> Query {
@@ -219,9 +278,11 @@ fn best(
     request: &ShardRequest<'_>,
     context: &CompileContext<'_>,
 ) -> Result<ShardResult, QueryError> {
+    let since = run.since();
     if let Some(query) = &run.plan.ranked
         && let Some(result) = ranked(run, request, query, context)?
     {
+        run.read_postings(since, run.snapshot.readers.len() as u64);
         return Ok(result);
     }
     best_by_score(run, request)
@@ -252,10 +313,12 @@ fn best_by_score(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResul
             if pace.is_over() {
                 return f32::MAX;
             }
+            let since = run.since();
             if alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc) {
                 seen += 1;
                 top.offer(segment, doc, score);
             }
+            run.collected(since, 1);
             threshold(seen, &top)
         })?;
         timed_out |= pace.is_stopped();

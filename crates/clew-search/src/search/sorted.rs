@@ -208,7 +208,7 @@ impl<'a> SortedTop<'a> {
     pub(super) fn slots_of_ranges(
         &self,
         (snapshot, reader): (&Snapshot, &SegmentReader),
-        column: &ColumnOf,
+        column: ColumnOf<'_>,
     ) -> Result<Option<Vec<Slot>>, QueryError> {
         let Some(cursor) = self.current.as_ref().map(|current| &current.cursors[0]) else {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Between which values the documents of a segment lie, as a whole and in ranges of documents, once it pays to know.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -70,13 +70,13 @@ impl Span {
     }
 }
 
-/// A column of a segment.
-pub(crate) type ColumnOf = (SegmentId, String);
+/// A column of a segment, by its name.
+pub(crate) type ColumnOf<'a> = (SegmentId, &'a str);
 
 /// The spans of the ranges of columns that are sorted by or that ranges are asked for of. They are made once as many
 /// documents were looked at for that as there are, so making them at most doubles the work.
 #[derive(Debug, Default)]
-pub(crate) struct Spans(Mutex<BTreeMap<ColumnOf, Entry>>);
+pub(crate) struct Spans(Mutex<BTreeMap<SegmentId, HashMap<String, Entry>>>);
 
 #[derive(Clone, Debug)]
 enum Entry {
@@ -89,34 +89,37 @@ impl Spans {
     /// The spans of a column's ranges, once it is time; `make` makes them.
     pub(crate) fn of(
         &self,
-        column: &ColumnOf,
+        (segment, column): ColumnOf<'_>,
         docs: DocId,
         make: impl FnOnce() -> Option<Vec<Span>>,
     ) -> Option<Arc<[Span]>> {
-        match self.0.lock().get(column) {
+        let known = self.0.lock();
+        match known.get(&segment).and_then(|known| known.get(column)) {
             Some(Entry::Made(spans)) => return Some(spans.clone()),
             Some(Entry::Looked(looked)) if *looked >= u64::from(docs) => {}
             _ => return None,
         }
+        drop(known);
         let made: Arc<[Span]> = make()?.into();
-        self.0
-            .lock()
-            .insert(column.clone(), Entry::Made(made.clone()));
+        let mut known = self.0.lock();
+        let known = known.entry(segment).or_default();
+        known.insert(column.to_owned(), Entry::Made(made.clone()));
         Some(made)
     }
 
     /// So many more documents were looked at.
-    pub(crate) fn looked(&self, column: ColumnOf, docs: u64) {
+    pub(crate) fn looked(&self, (segment, column): ColumnOf<'_>, docs: u64) {
         let mut known = self.0.lock();
-        if let Entry::Looked(looked) = known.entry(column).or_insert(Entry::Looked(0)) {
-            *looked += docs;
+        let known = known.entry(segment).or_default();
+        match known.get_mut(column) {
+            None => drop(known.insert(column.to_owned(), Entry::Looked(docs))),
+            Some(Entry::Looked(looked)) => *looked += docs,
+            Some(Entry::Made(_)) => {}
         }
     }
 
     /// Forgets the segments that are gone.
     pub(crate) fn keep(&self, living: &BTreeSet<SegmentId>) {
-        self.0
-            .lock()
-            .retain(|(segment, _), _| living.contains(segment));
+        self.0.lock().retain(|segment, _| living.contains(segment));
     }
 }

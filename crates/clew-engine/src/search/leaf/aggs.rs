@@ -1,15 +1,14 @@
 //! What the aggregations of a search collect on a shard.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clew_aggregation::{AggCollector, AggContext, AggLimits, AggSearcher, Stopwatch};
-use clew_platform::Clock;
+use clew_aggregation::{AggCollector, AggContext, AggLimits, AggSearcher};
 use clew_query::QueryError;
+use clew_search::Stopwatch;
 
 use crate::node::engine::Inner;
 use crate::search::pinned::PinnedShard;
-use crate::search::request::{ProfileDetail, SearchRequest};
+use crate::search::request::SearchRequest;
 
 impl Inner {
     /// What a shard's aggregations are planned against.
@@ -42,14 +41,10 @@ impl Inner {
 pub(super) fn collector_of(
     request: &SearchRequest,
     context: AggContext<'_>,
-    clock: &Arc<dyn Clock>,
+    stopwatch: Option<&Stopwatch>,
 ) -> Result<Option<AggCollector>, QueryError> {
-    let stopwatch = (request.profile == ProfileDetail::Everything).then(|| {
-        let clock = clock.clone();
-        Stopwatch::new(move || clock.monotonic())
-    });
     let context = AggContext {
-        stopwatch: stopwatch.as_ref(),
+        stopwatch,
         ..context
     };
     match &request.aggs[..] {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clew_aggregation::Intermediate;
 use clew_platform::Reservation;
-use clew_search::{ShardHit, ShardResult};
+use clew_profile::SpentTimes;
+use clew_search::{QueriesProfile, ShardHit, ShardResult};
 use serde::{Deserialize, Serialize};
 
 use crate::search::knn::SegmentProfile;
@@ -22,6 +23,8 @@ pub(in crate::search) struct ShardFound {
     pub(in crate::search) knn: Vec<SegmentProfile>,
     /// How long it took.
     pub(in crate::search) took: Duration,
+    /// What its queries cost; none unless somebody wants to know.
+    pub(in crate::search) queries: Option<QueriesProfile>,
 }
 
 /// What a shard answers.
@@ -32,6 +35,8 @@ pub(in crate::search) struct ShardAnswer {
     pub(in crate::search) aggs: Option<Intermediate>,
     /// What the hits are booked on, on the node that holds them.
     pub(in crate::search) memory: Option<Reservation>,
+    /// Where the time of the shard's search went, where that was measured.
+    pub(in crate::search) spent: Option<SpentTimes>,
     /// When it began, since the epoch.
     pub(in crate::search) began: Duration,
 }
@@ -46,9 +51,11 @@ impl ShardAnswer {
                 parts: vec![Vec::new(); nothing.map_or(0, |hybrid| hybrid.queries.len())],
                 knn: Vec::new(),
                 took: request.timeout.unwrap_or_default(),
+                queries: None,
             },
             aggs: None,
             memory: None,
+            spent: None,
             began,
         }
     }
@@ -59,7 +66,7 @@ mod tests {
     use std::net::Ipv6Addr;
 
     use clew_query::SortValue;
-    use clew_search::{Relation, Total};
+    use clew_search::{Collecting, QueryProfile, Relation, Timing, Total};
     use clew_vector::{SearchProfile, Strategy as Way};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -150,6 +157,35 @@ mod tests {
         )
     }
 
+    fn queries() -> impl Strategy<Value = QueriesProfile> {
+        let timing = || {
+            let timing = (any::<u64>(), any::<u64>());
+            timing.prop_map(|(ns, count)| Timing {
+                took: Duration::from_nanos(ns),
+                count,
+            })
+        };
+        let query = (any::<String>(), timing(), timing());
+        let query = query.prop_map(|(description, score, next_doc)| QueryProfile {
+            description,
+            score,
+            next_doc,
+            children: vec![QueryProfile::default()],
+            ..QueryProfile::default()
+        });
+        let times = (timing(), proptest::option::of(timing()));
+        (vec(query, 0..3), times).prop_map(|(queries, (hits, aggs))| QueriesProfile {
+            queries,
+            rewriting: hits.took,
+            collecting: Collecting {
+                name: "all".to_string(),
+                hits: hits.took,
+                aggregations: aggs.map(|timing| timing.took),
+                post_filter: None,
+            },
+        })
+    }
+
     proptest! {
         #[test]
         fn what_a_shard_found_is_the_same_once_it_was_written_and_read(
@@ -157,12 +193,14 @@ mod tests {
             parts in vec(vec(hit(), 0..3), 0..3),
             knn in vec(segment_profile(), 0..3),
             nanoseconds in any::<u64>(),
+            queries in proptest::option::of(queries()),
         ) {
             let found = ShardFound {
                 result,
                 parts,
                 knn,
                 took: Duration::from_nanos(nanoseconds),
+                queries,
             };
             let mut written = Vec::new();
             ciborium::into_writer(&found, &mut written).unwrap();

@@ -2,7 +2,8 @@
 
 use clew_query::{Query, QueryError};
 use clew_search::{
-    ShardHit, ShardRequest, ShardResult, TrackTotal, VectorAnswers, VectorStage, in_time, rescore,
+    QueryRecorder, ShardHit, ShardRequest, ShardResult, TrackTotal, VectorAnswers, VectorStage,
+    in_time, rescore,
 };
 
 use super::boosted;
@@ -17,6 +18,8 @@ pub(super) struct Part<'a> {
     /// What answers the clauses that need vectors, before anything else is asked.
     pub(super) stage: VectorStage<'a>,
     pub(super) only: Option<&'a [clew_search::SegmentBits]>,
+    /// Notes what the queries cost, if somebody asks.
+    pub(super) recorder: Option<&'a QueryRecorder>,
 }
 
 impl Part<'_> {
@@ -29,7 +32,12 @@ impl Part<'_> {
         let snapshot = &self.target.view.snapshot;
         let control = &self.request.control;
         let ranked = control.hybrid.as_ref().filter(|_| self.request.size > 0);
-        let Some(vectors) = in_time(|| self.vectors(&request, ranked))? else {
+        let vectors = || self.vectors(&request, ranked);
+        let vectors = in_time(|| match self.recorder {
+            Some(recorder) => recorder.rewriting(vectors),
+            None => vectors(),
+        })?;
+        let Some(vectors) = vectors else {
             let parts = ranked.map_or(0, |hybrid| hybrid.queries.len());
             let nothing = ShardResult::too_late(request.track_total);
             return Ok((nothing, vec![Vec::new(); parts]));
@@ -86,6 +94,7 @@ fn best_of_each(
             track_total: TrackTotal::No,
             only: part.only,
             now_ms: part.stage.now_ms,
+            recorder: part.recorder,
             ..ShardRequest::new(boosted.as_ref().unwrap_or(query))
         };
         let mut found = clew_search::search(snapshot, request, vectors)?;

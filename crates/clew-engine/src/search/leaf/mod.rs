@@ -3,12 +3,14 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clew_aggregation::{AggCollector, AggSearcher};
 use clew_platform::{MemoryPurpose, Reservation};
+use clew_profile::{Spent, SpentTimes};
 use clew_query::{Bool, Query, QueryError};
-use clew_search::{DocVisitor, ShardRequest};
+use clew_search::{DocVisitor, QueryRecorder, ShardRequest, Stopwatch};
 
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
@@ -45,6 +47,8 @@ pub(super) struct Moment {
     pub(super) doc_base: u64,
     /// The shard's place among those that are searched.
     pub(super) place: usize,
+    /// When its search was asked for, by the monotonic clock.
+    pub(super) asked: Duration,
 }
 
 impl Inner {
@@ -73,8 +77,34 @@ impl Inner {
         (request, query): (&SearchRequest, &Query),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
-        let now = moment.now;
         let started = self.clock.monotonic();
+        let is_profiled = request.profile == ProfileDetail::Everything;
+        let spent: Option<Arc<Spent>> = is_profiled.then(Arc::default);
+        let at_work = spent.as_ref().map(Spent::enter);
+        let mut answer = self.collect(target, (request, query), moment)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        drop(at_work);
+        target.index.activity.queried(&request.groups, took);
+        answer.found.took = took;
+        answer.spent = spent.map(|spent| SpentTimes {
+            queue: started.saturating_sub(moment.asked),
+            ..spent.times(took)
+        });
+        if request.profile != ProfileDetail::Nothing {
+            answer.began = self.clock.since_epoch().saturating_sub(took);
+        }
+        Ok(answer)
+    }
+
+    /// What the shard finds and its aggregations collect, not yet with how long it took.
+    fn collect(
+        &self,
+        target: &PinnedShard,
+        (request, query): (&SearchRequest, &Query),
+        moment: Moment,
+    ) -> Result<ShardAnswer, EngineError> {
+        let now = moment.now;
+        let watch = self.stopwatch(request);
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
         let knn = ViewKnn {
@@ -89,7 +119,8 @@ impl Inner {
             visible: part.and_then(|part| part.filter.as_ref()),
         };
         let context = self.agg_context(target, now_ms, (moment.place, searcher));
-        let mut aggs = collector_of(request, context, &self.clock)?;
+        let mut aggs = collector_of(request, context, watch.as_ref())?;
+        let recorder = watch.map(QueryRecorder::new);
         let memory = self.hits_memory(target, request)?;
         let boosted = part.and_then(|part| boosted(part, query));
         let control = &request.control;
@@ -114,12 +145,14 @@ impl Inner {
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             threads: Some(&self.pool),
+            recorder: recorder.as_ref(),
         };
         let whole = found::Part {
             target,
             request,
             stage: knn.stage(now_ms),
             only: only.as_deref(),
+            recorder: recorder.as_ref(),
         };
         let (result, parts) = whole.found(shard_request)?;
         self.report_damage(target);
@@ -127,22 +160,26 @@ impl Inner {
             .map(AggCollector::finish)
             .transpose()
             .map_err(QueryError::from)?;
-        let took = self.clock.monotonic().saturating_sub(started);
-        target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
             found: ShardFound {
                 result,
                 parts,
                 knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
-                took,
+                took: Duration::ZERO,
+                queries: recorder.map(QueryRecorder::finish),
             },
             aggs: partial,
             memory,
-            began: match request.profile {
-                ProfileDetail::Nothing => now,
-                _ => self.clock.since_epoch().saturating_sub(took),
-            },
+            spent: None,
+            began: now,
         })
+    }
+
+    /// What the steps of a shard's search are measured by, where somebody asks.
+    fn stopwatch(&self, request: &SearchRequest) -> Option<Stopwatch> {
+        let clock = self.clock.clone();
+        let watch = || Stopwatch::new(move || clock.monotonic());
+        (request.profile == ProfileDetail::Everything).then(watch)
     }
 
     /// Takes memory for the hits of a shard before they are collected. That of few is too little to be counted.

@@ -1,5 +1,7 @@
 //! The root of a search: which shards are asked, and what is made of their answers.
 
+use std::time::Duration;
+
 use clew_platform::MemoryPurpose;
 use clew_query::Query;
 use clew_search::merge_hits;
@@ -98,11 +100,12 @@ impl Inner {
             shards.is_none_or(|shards| shards.contains(&target.number()))
         });
         let (targets, skipped) = skip(targets, request, millis(now))?;
-        let search = |place: usize, query: &Query| {
+        let search = |(place, asked): (usize, Duration), query: &Query| {
             let moment = Moment {
                 now,
                 doc_base: (place as u64) << 32,
                 place,
+                asked,
             };
             let answer = unless_late(&times.to_find, || {
                 self.search_shard(&targets[place], (request, query), moment)
@@ -110,15 +113,22 @@ impl Inner {
             answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request, now)))
         };
         let shares = Shares::of(request, &targets);
+        let asked = self.clock.monotonic();
         let mut answers: Vec<Result<ShardAnswer, EngineError>> = match (targets.len(), &shares) {
             // The way over the pool costs more than a small search.
-            (1, _) => vec![search(0, &request.query)],
-            (many, None) => self.pool.each(many, |at| search(at, &request.query)),
-            (many, Some(shares)) => self.pool.each(many, |at| search(at, &shares.query(at))),
+            (1, _) => vec![search((0, asked), &request.query)],
+            (many, None) => self
+                .pool
+                .each(many, |at| search((at, asked), &request.query)),
+            (many, Some(shares)) => {
+                let search = |at| search((at, asked), &shares.query(at));
+                self.pool.each(many, search)
+            }
         };
         if let Some(shares) = shares {
             let again = shares.again(&answers);
-            let search = |at: usize| search(again[at].0, &again[at].1);
+            let asked = self.clock.monotonic();
+            let search = |at: usize| search((again[at].0, asked), &again[at].1);
             let deeper = self.pool.each(again.len(), search);
             for ((at, _), answer) in again.iter().zip(deeper) {
                 answers[*at] = answer;

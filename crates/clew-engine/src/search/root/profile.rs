@@ -19,6 +19,8 @@ pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> Shard
         },
         fetch: None,
         total: answer.found.result.total,
+        queries: answer.found.queries.clone().unwrap_or_default(),
+        spent: answer.spent,
         aggs: answer
             .aggs
             .as_ref()

@@ -47,6 +47,7 @@ use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQu
 use tantivy::schema::Field;
 
 use super::constant::{ConstantQuery, DocumentSet, Everything};
+use crate::query::profile::{QueryRecorder, Recording, Steps, Timed};
 use crate::query::vectors::VectorAnswers;
 use crate::ranked::Ranked;
 use crate::snapshot::Snapshot;
@@ -84,6 +85,8 @@ pub struct Plan {
     pub(crate) ranked: Option<Ranked>,
     /// The documents themselves, when they all score the same and posting lists make them up.
     pub(crate) set: Option<Arc<dyn DocumentSet>>,
+    /// The steps of the query as a whole, where they are recorded.
+    pub(crate) steps: Option<Arc<Steps>>,
 }
 
 impl Plan {
@@ -124,15 +127,35 @@ pub(crate) fn plan_nested(
     context: &CompileContext<'_>,
     scope: Option<&str>,
 ) -> Result<Plan, QueryError> {
+    planned(query, context, (scope, None))
+}
+
+/// The same as [`plan`], whose steps are noted by a recorder if there is one.
+pub(crate) fn plan_recorded(
+    query: &Query,
+    context: &CompileContext<'_>,
+    recorder: Option<&QueryRecorder>,
+) -> Result<Plan, QueryError> {
+    let recording = recorder.map(|recorder| Recording::new(recorder.watch().clone()));
+    planned(query, context, (None, recording))
+}
+
+fn planned(
+    query: &Query,
+    context: &CompileContext<'_>,
+    (scope, recording): (Option<&str>, Option<Recording>),
+) -> Result<Plan, QueryError> {
     let mut compiler = Compiler {
         context: *context,
         clauses: 0,
         depth: 0,
         scored_fields: BTreeSet::new(),
         scope: scope.map(str::to_string),
+        recording,
     };
     let node = compiler.node(query, 1.0)?;
     Ok(Plan {
+        steps: compiler.recording.and_then(Recording::root),
         query: node.query,
         scored_fields: compiler.scored_fields.into_iter().collect(),
         at_least: node.at_least,
@@ -218,6 +241,8 @@ pub(super) struct Compiler<'a> {
     scored_fields: BTreeSet<Field>,
     /// The path whose nested objects are searched; `None` at whole documents.
     scope: Option<String>,
+    /// The steps of what was compiled so far, where they are wanted.
+    recording: Option<Recording>,
 }
 
 impl<'a> Compiler<'a> {
@@ -227,9 +252,32 @@ impl<'a> Compiler<'a> {
         if self.depth > DEPTH_MAX {
             return Err(QueryError::TooDeep { max: DEPTH_MAX });
         }
-        let node = self.dispatch(query, factor);
+        let node = match &self.recording {
+            None => self.dispatch(query, factor),
+            Some(_) => self.recorded(query, factor),
+        };
         self.depth -= 1;
         node
+    }
+
+    /// Compiles a part of a query whose steps are noted. What only says how something else is meant is no part.
+    fn recorded(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        if matches!(query, Query::Lenient(_)) {
+            return self.dispatch(query, factor);
+        }
+        let since = self.recording.as_mut().map(Recording::begin);
+        let node = self.dispatch(query, factor);
+        let recording = self.recording.as_mut();
+        let steps = since.and_then(|since| Some(recording?.end(query, since)));
+        let node = node?;
+        Ok(match steps {
+            // Whether nothing matches is seen by the query's type.
+            Some(steps) if !node.is_nothing() => Node {
+                query: Box::new(Timed::new(node.query, steps)),
+                ..node
+            },
+            _ => node,
+        })
     }
 
     fn dispatch(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {

@@ -10,7 +10,6 @@ use super::request::{DocVisitor, ShardRequest, ShardResult};
 use super::run::Run;
 use super::total::{Relation, Total, TrackTotal};
 use crate::search::top::hits_of;
-use crate::segments::ColumnOf;
 use passing::Begin;
 use shared::Together;
 use sink::Sink;
@@ -41,8 +40,8 @@ struct Scan<'r, 'a, 'v> {
     living: Vec<DocId>,
     /// The scores of the living, where the visitor wants them.
     living_scores: Vec<f32>,
-    /// What is sorted by, while all documents are looked at for it.
-    looking_at: Option<ColumnOf>,
+    /// The column that is sorted by, while all documents are looked at for it.
+    looking_at: Option<String>,
     /// Counts blocks of matches.
     pace: Pace,
 }
@@ -128,12 +127,30 @@ impl Scan<'_, '_, '_> {
         if self.pace.is_over() {
             return Ok(());
         }
+        let since = self.run.since();
+        let taken = self.take(segment, reader, docs, score_of);
+        self.run.collected(since, docs.len());
+        taken
+    }
+
+    fn take(
+        &mut self,
+        segment: usize,
+        reader: &SegmentReader,
+        docs: &[DocId],
+        score_of: &dyn Fn(usize) -> f32,
+    ) -> Result<(), QueryError> {
         let alive = reader.alive_bitset();
         if alive.is_none() && self.takes_all() {
             self.seen += docs.len() as u64;
             self.together.count(docs.len() as u64);
+            let since = self.run.since();
             return match &mut self.visitor {
-                Some(visitor) if !docs.is_empty() => visitor.collect(docs),
+                Some(visitor) if !docs.is_empty() => {
+                    let visited = visitor.collect(docs);
+                    self.run.visited(since);
+                    visited
+                }
                 _ => Ok(()),
             };
         }
@@ -166,12 +183,15 @@ impl Scan<'_, '_, '_> {
             }
         }
         self.together.count(self.seen - before);
+        let since = self.run.since();
         match &mut self.visitor {
             Some(visitor) if !self.living.is_empty() => {
                 if self.wish.visitor_scores {
                     visitor.scores(&self.living, &self.living_scores);
                 }
-                visitor.collect(&self.living)
+                let visited = visitor.collect(&self.living);
+                self.run.visited(since);
+                visited
             }
             _ => Ok(()),
         }
@@ -185,7 +205,10 @@ impl Scan<'_, '_, '_> {
     ) -> Result<(), QueryError> {
         self.sink.begin(segment, self.run.snapshot, reader)?;
         if let Some(visitor) = &mut self.visitor {
+            let since = self.run.since();
             visitor.segment(segment, reader)?;
+            self.run.visited(since);
+            self.run.collected(since, 0);
         }
         // tantivy's callbacks cannot fail, so the first failure waits for the segment's end.
         let mut failed = Ok(());
@@ -201,7 +224,7 @@ impl Scan<'_, '_, '_> {
                 })?;
                 if let Some(column) = self.looking_at.take() {
                     let spans = &self.run.snapshot.columns().spans;
-                    spans.looked(column, self.seen - before);
+                    spans.looked((reader.segment_id(), &column), self.seen - before);
                 }
             }
             Scoring::Each(weight) => {

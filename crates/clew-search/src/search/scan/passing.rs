@@ -9,7 +9,7 @@ use super::Scan;
 use super::sink::Sink;
 use crate::search::cursor::Slot;
 use crate::search::run::Counting;
-use crate::segments::{ColumnOf, RANGE};
+use crate::segments::RANGE;
 use crate::snapshot::Snapshot;
 
 /// Ranges that are read before the others.
@@ -37,13 +37,13 @@ pub(super) fn order(
     Ok(begins)
 }
 
-/// The column that is sorted by first.
-fn column(key: &SortKey, snapshot: &Snapshot, reader: &SegmentReader) -> Option<ColumnOf> {
+/// The name of the column that is sorted by first.
+fn column(key: &SortKey, snapshot: &Snapshot) -> Option<String> {
     let SortKey::Field { path, .. } = key else {
         return None;
     };
     let mapped = snapshot.mapping.field(path)?;
-    Some((reader.segment_id(), mapped.column()))
+    Some(mapped.column())
 }
 
 impl Scan<'_, '_, '_> {
@@ -76,11 +76,12 @@ impl Scan<'_, '_, '_> {
             return Ok(false);
         };
         let snapshot = self.run.snapshot;
-        let Some(column) = column(key, snapshot, reader).filter(|_| reader.max_doc() > RANGE)
-        else {
+        let Some(column) = column(key, snapshot).filter(|_| reader.max_doc() > RANGE) else {
             return Ok(false);
         };
-        let Some(slots) = top.slots_of_ranges((snapshot, reader), &column)? else {
+        let Some(slots) =
+            top.slots_of_ranges((snapshot, reader), (reader.segment_id(), &column))?
+        else {
             self.looking_at = Some(column);
             return Ok(false);
         };

@@ -1,0 +1,142 @@
+"""What a profile tells of queries: steps that were taken, with times that were measured."""
+
+from .base import ClewTest
+
+STEPS = ["create_weight", "build_scorer", "next_doc", "advance", "score"]
+OTHERS = ["match", "compute_max_score", "shallow_advance", "set_min_competitive_score"]
+OWN = ["count", "from_postings"]
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+class QueryProfileTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        properties = {"t": {"type": "text"}, "k": {"type": "keyword"}, "n": {"type": "integer"}}
+        settings = {"number_of_shards": 1, "refresh_interval": "-1"}
+        self.client.indices.create(index="a", body={"settings": settings, "mappings": {"properties": properties}})
+        for half in range(2):
+            numbers = range(half * 50, half * 50 + 50)
+            self.index_all("a", {str(n): {"t": f"fox {'red' if n % 2 else 'grey'}", "k": f"k{n % 5}", "n": n} for n in numbers})
+
+    def profile(self, body, **params):
+        return self.client.search(index="a", body={**body, "profile": True}, **params)["profile"]
+
+    def search(self, body):
+        """The only search of the only shard."""
+        (shard,) = self.profile(body)["shards"]
+        (search,) = shard["searches"]
+        return search, shard
+
+    def check(self, query):
+        """Every step has its count, and what is inside a part is a part of its time."""
+        breakdown = query["breakdown"]
+        for step in STEPS + OTHERS:
+            self.assertEqual(breakdown[step] > 0, breakdown[step + "_count"] > 0, (step, query))
+        for step in OTHERS:
+            self.assertEqual(breakdown[step], 0)
+        steps = [name for name in breakdown if not name.endswith("_count") or name == "count"]
+        self.assertEqual(query["time_in_nanos"], sum(breakdown[step] for step in steps))
+        children = query.get("children", [])
+        self.assertLessEqual(sum(child["time_in_nanos"] for child in children), query["time_in_nanos"])
+        for child in children:
+            self.check(child)
+        return breakdown
+
+    def test_parts_of_a_query_tell_their_steps(self):
+        query = {"dis_max": {"queries": [
+            {"term": {"k": "k1"}},
+            {"bool": {"must": [{"match": {"t": "red"}}], "filter": [{"range": {"n": {"gte": 10, "lt": 30}}}]}},
+        ]}}
+        search, shard = self.search({"query": query})
+        (root,) = search["query"]
+        breakdown = self.check(root)
+        self.assertEqual((root["type"], root["description"]), ("DisjunctionMaxQuery", "(k:k1 | +t:red #n:[10 TO 30})"))
+        # Two segments; 20 have k1, ten are red, two are both.
+        self.assertEqual(breakdown["build_scorer_count"], 2)
+        self.assertEqual(breakdown["score_count"], 28)
+        self.assertGreaterEqual(breakdown["next_doc_count"], 28)
+        term, bool_ = root["children"]
+        self.assertEqual((term["type"], bool_["type"]), ("TermQuery", "BooleanQuery"))
+        self.assertEqual([child["type"] for child in bool_["children"]], ["MatchQuery", "RangeQuery"])
+        self.assertEqual([child["description"] for child in bool_["children"]], ["t:red", "n:[10 TO 30}"])
+        for query in [root, term, bool_, *bool_["children"]]:
+            self.assertEqual(query["breakdown"]["create_weight_count"], 1)
+            self.assertGreater(query["time_in_nanos"], 0)
+        (collector,) = search["collector"]
+        self.assertEqual((collector["name"], collector["reason"]), ("SimpleTopScoreDocCollector", "search_top_hits"))
+        self.assertGreater(collector["time_in_nanos"], 0)
+        self.assertGreater(search["rewrite_time"], 0)
+        self.assertGreater(shard["took_nanos"], root["time_in_nanos"])
+
+    def test_what_is_ranked_from_the_postings_says_so(self):
+        search, _ = self.search({"query": {"match": {"t": "fox red"}}})
+        (root,) = search["query"]
+        breakdown = self.check(root)
+        self.assertEqual((breakdown["from_postings_count"], breakdown["next_doc_count"]), (2, 0))
+        self.assertGreater(breakdown["from_postings"], 0)
+        # Another query of the same words, which nothing ranks: the step is not there.
+        search, _ = self.search({"query": {"match": {"t": "fox red"}}, "sort": ["n"]})
+        self.assertNotIn("from_postings", search["query"][0]["breakdown"])
+
+    def test_collectors_are_told_by_what_they_keep(self):
+        aggs = {"m": {"max": {"field": "n"}}}
+        query = {"term": {"k": "k1"}}
+        for body, names in [
+            ({"size": 0, "track_total_hits": True, "query": {"dis_max": {"queries": [query, {"term": {"k": "k2"}}]}}},
+             [("TotalHitCountCollector", "search_count")]),
+            ({"sort": ["n"]}, [("SimpleFieldCollector", "search_top_hits")]),
+            ({"collapse": {"field": "k"}}, [("CollapsingTopDocsCollector", "search_top_hits")]),
+            ({"post_filter": query}, [("FilteredCollector", "search_post_filter"), ("SimpleTopScoreDocCollector", "search_top_hits")]),
+            ({"aggs": aggs}, [("MultiCollector", "search_multi"), ("SimpleTopScoreDocCollector", "search_top_hits"),
+                              ("ProfilingAggregator", "aggregation")]),
+        ]:
+            search, _ = self.search(body)
+            (outer,) = search["collector"]
+            inner = outer.get("children", [])
+            self.assertEqual([(one["name"], one["reason"]) for one in [outer, *inner]], names, body)
+            self.assertLessEqual(sum(one["time_in_nanos"] for one in inner), outer["time_in_nanos"])
+            for query_ in search["query"]:
+                self.check(query_)
+
+    def test_steps_of_aggregations_add_up(self):
+        aggs = {"words": {"terms": {"field": "k"}, "aggs": {"most": {"max": {"field": "n"}}}}}
+        (words,) = self.search({"size": 0, "aggs": aggs})[1]["aggregations"]
+        (most,) = words["children"]
+        breakdown = words["breakdown"]
+        counts = {name: breakdown[name + "_count"] for name in breakdown if not name.endswith("_count")}
+        self.assertEqual(counts, {"initialize": 1, "build_leaf_collector": 2, "collect": 100, "build_aggregation": 2,
+                                  "post_collection": 1, "reduce": 2})
+        for name in counts:
+            self.assertGreater(breakdown[name], 0, name)
+            self.assertLessEqual(most["breakdown"][name], breakdown[name], name)
+        self.assertEqual(words["time_in_nanos"], sum(breakdown[name] for name in counts))
+        self.assertLessEqual(most["time_in_nanos"], words["time_in_nanos"])
+
+    def test_a_profile_changes_nothing_of_what_is_found(self):
+        for body in [
+            {"query": {"match": {"t": "fox red"}}},
+            {"query": {"bool": {"must_not": [{"term": {"k": "k1"}}], "should": [{"match": {"t": "red"}}, {"range": {"n": {"gt": 7}}}]}}},
+            {"query": {"constant_score": {"filter": {"prefix": {"k": "k"}}}}, "sort": [{"n": "desc"}]},
+            {"query": {"function_score": {"query": {"match_phrase": {"t": "fox red"}}, "functions": [{"field_value_factor": {"field": "n"}}]}}},
+            {"query": {"query_string": {"query": "t:red AND k:(k1 OR k2) AND NOT n:[90 TO *]"}}},
+            {"size": 0, "query": {"terms": {"k": ["k1", "nothing"]}}},
+        ]:
+            quiet = self.client.search(index="a", body=body)
+            told = self.client.search(index="a", body={**body, "profile": True})
+            self.assertEqual(told["hits"], quiet["hits"], body)
+            self.assertNotIn("profile", quiet)
+            for query in told["profile"]["shards"][0]["searches"][0]["query"]:
+                self.check(query)
+
+    def test_where_the_time_of_each_shard_and_of_the_request_went(self):
+        self.client.indices.create(index="b", body={"settings": {"number_of_shards": 3}})
+        reply = self.client.search(index="b", body={"profile": True}, headers={"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"})
+        profile = reply["profile"]
+        self.assertEqual(profile["request"].pop("trace_id"), TRACE)
+        parts = [profile["request"], *(shard["parts"] for shard in profile["shards"])]
+        self.assertEqual(len(parts), 4)
+        for one in parts:
+            wall = one.pop("wall_nanos")
+            self.assertEqual(set(one), {"cpu_nanos", "run_queue_nanos", "queue_nanos", "blocked_nanos"})
+            self.assertEqual(sum(one.values()), wall)
+            self.assertGreater(one["cpu_nanos"], 0)
