@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::ProfileError;
 
@@ -52,6 +53,34 @@ pub(crate) fn thread_name(thread: Tid) -> String {
 /// A file of a thread's folder.
 pub(crate) fn open(thread: Tid, file: &str) -> io::Result<File> {
     File::open(format!("/proc/self/task/{thread}/{file}"))
+}
+
+/// A thread of this process, and how long it has been on a processor since it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadUse {
+    /// Its number.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// None where the system does not keep the scheduler's counts.
+    pub ran: Option<Duration>,
+}
+
+/// Every thread of this process; none where the system does not tell. Some microseconds for each.
+pub fn thread_uses() -> Vec<ThreadUse> {
+    let of = |id: Tid| {
+        let name = thread_name(id);
+        let scheduled = open(id, "schedstat").ok();
+        let scheduled = scheduled.as_ref().and_then(Scheduled::read);
+        // A thread may end between the listing and the reading.
+        (!name.is_empty()).then(|| ThreadUse {
+            id,
+            name,
+            ran: scheduled.map(|times| Duration::from_nanos(times.ran)),
+        })
+    };
+    let all = threads().unwrap_or_default();
+    all.into_iter().filter_map(of).collect()
 }
 
 /// What the scheduler says of a thread.

@@ -108,8 +108,8 @@ impl ThreadKind {
 
 /// What was seen over the interval.
 struct Watched {
-    before: BTreeMap<u32, ThreadTime>,
-    after: BTreeMap<u32, ThreadTime>,
+    before: BTreeMap<i32, ThreadTime>,
+    after: BTreeMap<i32, ThreadTime>,
     took: Duration,
     profile: Profile,
 }
@@ -233,11 +233,11 @@ impl Asked {
 
 /// Threads by what they used between two looks, the busiest first.
 fn busiest(
-    before: &BTreeMap<u32, ThreadTime>,
-    after: &BTreeMap<u32, ThreadTime>,
+    before: &BTreeMap<i32, ThreadTime>,
+    after: &BTreeMap<i32, ThreadTime>,
     asked: &Asked,
 ) -> Vec<(String, Duration)> {
-    let used = |(id, thread): (&u32, &ThreadTime)| {
+    let used = |(id, thread): (&i32, &ThreadTime)| {
         // A thread that was not there before has used all it has since.
         let earlier = before.get(id).map_or(Duration::ZERO, |before| before.used);
         (thread.name.clone(), thread.used.saturating_sub(earlier))
@@ -250,33 +250,29 @@ fn busiest(
 }
 
 /// Every thread of the process, by its number; none where the system does not tell.
-fn thread_times() -> BTreeMap<u32, ThreadTime> {
-    let folder = fs::read_dir("/proc/self/task").into_iter().flatten();
-    let each = folder.flatten().filter_map(|entry| {
-        let id = entry.file_name().to_str()?.parse().ok()?;
-        let read = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
-        // A thread may end between the listing and the reading.
-        let name = read("comm")?.trim_end().to_string();
-        let nanos = read("schedstat").and_then(|text| first_number(&text));
-        let used = match nanos {
-            Some(nanos) => Duration::from_nanos(nanos),
-            // Systems without the scheduler's own counts tell ticks.
-            None => Duration::from_millis(cpu_ms(&read("stat")?)),
-        };
-        Some((id, ThreadTime { name, used }))
-    });
+fn thread_times() -> BTreeMap<i32, ThreadTime> {
+    let each = clew_profile::thread_uses()
+        .into_iter()
+        .filter_map(|thread| {
+            let used = match thread.ran {
+                Some(ran) => ran,
+                // Systems without the scheduler's own counts tell ticks.
+                None => {
+                    let stat = fs::read_to_string(format!("/proc/self/task/{}/stat", thread.id));
+                    Duration::from_millis(cpu_ms(&stat.ok()?))
+                }
+            };
+            let name = thread.name;
+            Some((thread.id, ThreadTime { name, used }))
+        });
     each.collect()
-}
-
-fn first_number(text: &str) -> Option<u64> {
-    text.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn times(threads: &[(u32, &str, u64)]) -> BTreeMap<u32, ThreadTime> {
+    fn times(threads: &[(i32, &str, u64)]) -> BTreeMap<i32, ThreadTime> {
         let each = threads.iter().map(|(id, name, ms)| {
             let (name, used) = (name.to_string(), Duration::from_millis(*ms));
             (*id, ThreadTime { name, used })
@@ -319,11 +315,5 @@ mod tests {
         let times = thread_times();
         assert!(times.values().any(|thread| !thread.used.is_zero()));
         assert!(times.values().all(|thread| !thread.name.is_empty()));
-    }
-
-    #[test]
-    fn the_scheduler_tells_nanoseconds_first() {
-        assert_eq!(first_number("123456 99 4\n"), Some(123_456));
-        assert_eq!(first_number(""), None);
     }
 }
