@@ -138,7 +138,7 @@ doc: ## API documentation
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
-REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt tests/collect/requirements.txt tests/conformance/requirements.txt tests/fuzz_rest/requirements.txt
+REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt tests/collect/requirements.txt tests/conformance/requirements.txt tests/fuzz_rest/requirements.txt tests/profile/requirements.txt
 
 $(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)

@@ -270,8 +270,9 @@ class SpentTest(ClewTest):
             urllib.request.urlopen(f"{self.server.url}/debug/pprof/profile?seconds=3", timeout=60).read()
         page = urllib.request.urlopen(f"{self.server.url}/_metrics", timeout=60).read().decode()
         for endpoint in ["search", "bulk"]:
-            found = re.findall(rf'rest_request_part_seconds_sum{{endpoint="{endpoint}",part="(\w+)"}} (\S+)', page)
-            parts = {part: float(seconds) for part, seconds in found}
+            found = re.findall(rf'rest_request_part_seconds_sum{{endpoint="{endpoint}",kind="(\w*)",part="(\w+)"}} (\S+)', page)
+            self.assertEqual({kind for kind, _, _ in found}, {"aggregation"} if endpoint == "search" else {""})
+            parts = {part: float(seconds) for _, part, seconds in found}
             self.assertEqual(set(parts), {"cpu", "run_queue", "queue", "blocked", "wall"})
             wall = parts.pop("wall")
             self.assertAlmostEqual(sum(parts.values()) / wall, 1, delta=0.05)

@@ -70,7 +70,8 @@ pub use base::operation::describe_entry;
 pub use base::phase::Phase;
 pub use base::search_pool::SearchStats;
 pub use base::settings::{IndexSettings, MergeOrder, SettingsReader, TranslogDurability};
-pub use base::slow::{SlowLevel, SlowLimits, SlowLog, SlowWrite};
+pub use base::slow::{SlowLevel, SlowLimits, SlowLog, SlowRequests, SlowWrite};
+pub use base::slow_line::Took;
 pub use base::write_request::{
     Action, Condition, Document, OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
 };

@@ -16,7 +16,8 @@ use tonic::Status;
 use crate::error::MilvusError;
 use crate::error::Result;
 use crate::incoming::{self, Incoming, Refused};
-use crate::service::{Answer, Caller, Door, Service, answer, answered};
+use crate::service::{Answer, Caller, Door, Service, answer, answered, is_call};
+use crate::watch::{Called, Outcome, Way};
 
 /// Messages above this are read where work may take long.
 const INLINE_BYTES_MAX: usize = 64 << 10;
@@ -57,11 +58,19 @@ async fn run(
     body: Body,
 ) -> Response {
     let call = (Caller::of(&headers, &extensions), body);
-    let reply = answer(&door, &function_name(&name), call).await;
-    let unknown = || Err(Status::unimplemented(format!("there is no call {name}")));
-    reply
-        .unwrap_or_else(unknown)
-        .unwrap_or_else(Status::into_http)
+    let function = function_name(&name);
+    let called = Called {
+        way: Way::Grpc,
+        name: is_call(&function).then(|| name.clone()),
+    };
+    let answering = async {
+        let reply = answer(&door, &function, call).await;
+        let unknown = || Err(Status::unimplemented(format!("there is no call {name}")));
+        reply
+            .unwrap_or_else(unknown)
+            .unwrap_or_else(Status::into_http)
+    };
+    door.watch().over(&headers, &called, answering).await
 }
 
 /// A call's name as functions have it: `GetFlushState` is `get_flush_state`.
@@ -93,7 +102,7 @@ where
     let Incoming { bytes, room } = match incoming::message(body, service.limits(), name).await {
         Ok(incoming) => incoming,
         Err(refused @ Refused::NoRoom(_)) => {
-            return reply(service, answered::<A>(Err(refused.into())));
+            return reply::<A>(service, Err(refused.into()));
         }
         Err(refused) => return Err(status_of(&refused)),
     };
@@ -115,7 +124,7 @@ where
         // As Milvus does it: an error of the transport, of those that clients do not try again.
         Err(MilvusError::Denied(told)) => Err(Status::permission_denied(told)),
         Err(MilvusError::NotLetIn(refused)) => Err(not_let_in(&refused)),
-        told => reply(service, answered(told)),
+        told => reply(service, told),
     }
 }
 
@@ -145,7 +154,9 @@ fn status_of(refused: &Refused) -> Status {
 }
 
 /// An answer; its memory is booked until the client has taken it.
-fn reply<A: Answer + Message>(service: &Service, answer: A) -> Reply {
+fn reply<A: Answer + Message>(service: &Service, outcome: Result<A>) -> Reply {
+    let code = outcome.as_ref().err().map_or(0, MilvusError::code);
+    let answer = answered(outcome);
     let length = answer.encoded_len();
     let told = u32::try_from(length)
         .map_err(|_| Status::resource_exhausted(format!("the answer is {length} bytes long")))?;
@@ -154,7 +165,7 @@ fn reply<A: Answer + Message>(service: &Service, answer: A) -> Reply {
         && let Err(exceeded) = memory.grow(length * COPIES)
     {
         let refused = Refused::NoRoom(exceeded);
-        return reply(service, answered::<A>(Err(refused.into())));
+        return reply::<A>(service, Err(refused.into()));
     }
     let mut bytes = Vec::with_capacity(length + HEAD_BYTES);
     bytes.put_u8(0);
@@ -174,5 +185,6 @@ fn reply<A: Answer + Message>(service: &Service, answer: A) -> Reply {
     let mut response = Response::new(Body::new(body));
     let kind = HeaderValue::from_static("application/grpc");
     response.headers_mut().insert(CONTENT_TYPE, kind);
+    response.extensions_mut().insert(Outcome { code });
     Ok(response)
 }

@@ -6,11 +6,13 @@
 //!
 //! Deliberately absent: anything that the engine would have to know of Milvus.
 
-mod proto;
+pub mod proto;
 
 mod error;
 
 mod incoming;
+
+mod watch;
 
 mod grpc;
 
@@ -36,9 +38,11 @@ use std::sync::Arc;
 use axum::response::Response;
 use clew_access::{AccessControl, Refused};
 use clew_engine::Engine;
+use clew_profile::{ExemplarBook, Tracer};
 use tonic::service::Routes;
 
 use service::{Door, Service};
+use watch::Watch;
 
 pub use privilege::public_rights;
 pub use service::Login;
@@ -51,6 +55,12 @@ pub struct MilvusOptions {
     /// Whether callers must be known: whoever serves the routes puts a [`Principal`](clew_access::Principal) into the
     /// extensions of every request then.
     pub login: Login,
+    /// Where figures of calls are registered; `None` keeps them unregistered.
+    pub registry: Option<prometheus::Registry>,
+    /// Where examples of slow calls are kept, for whoever shows the figures.
+    pub exemplars: Arc<ExemplarBook>,
+    /// Where spans of calls go; `None` records none.
+    pub tracer: Option<Tracer>,
 }
 
 impl Default for MilvusOptions {
@@ -58,6 +68,9 @@ impl Default for MilvusOptions {
         MilvusOptions {
             message_bytes_max: 64 << 20,
             login: Login::NotNeeded,
+            registry: None,
+            exemplars: Arc::default(),
+            tracer: None,
         }
     }
 }
@@ -87,8 +100,9 @@ pub fn routes(
     access: Arc<AccessControl>,
     options: &MilvusOptions,
 ) -> (Routes, impl Future<Output = ()> + Send + use<>) {
+    let watch = Arc::new(Watch::new(engine.clone(), options));
     let service = Service::new(engine, access, options);
-    let door = Door::new(service.clone());
+    let door = Door::new(service.clone(), watch);
     let routes = grpc::router(door.clone()).merge(rest::router(door));
     (routes.into(), service.expire())
 }

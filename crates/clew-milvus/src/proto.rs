@@ -1,4 +1,4 @@
-//! The messages and the service's trait, generated from `milvus.proto`.
+//! The messages, generated from `milvus.proto`; public for clients that are written in Rust, as load tests are.
 
 #![allow(
     missing_docs,

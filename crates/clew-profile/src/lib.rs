@@ -20,7 +20,7 @@
 //!
 //! Rooms, lowest first: `error`, `profile` (what was captured, and what is made of it), `process` (this process as the system
 //! shows it: threads, maps, memory), `trace` (the trace that a request is a part of, and its spans), `spent` (where one request's
-//! time goes), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu`, `heap` and `training` (what a
+//! time goes), `requests` (how the requests of a protocol went, as metrics, with examples), `stack` (from registers to addresses), `symbols`, `output`, then `on_cpu`, `off_cpu`, `heap` and `training` (what a
 //! build that counts has counted).
 //!
 //! Deliberately absent: other processes, and anything that knows what the program is.
@@ -32,6 +32,7 @@ mod on_cpu;
 mod output;
 mod process;
 mod profile;
+mod requests;
 mod spent;
 mod stack;
 mod symbols;
@@ -43,8 +44,10 @@ pub use heap::{SamplingAllocator, heap};
 pub use off_cpu::{OffCpuMode, off_cpu};
 pub use on_cpu::{Capture, on_cpu};
 pub use output::{Format, difference, svg_text};
+pub use process::{ThreadUse, thread_uses};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
-pub use spent::{AtWork, Spent, SpentBy, SpentTimes, Waiting};
+pub use requests::{Exemplar, ExemplarBook, Exemplars, RequestKind, RequestMetrics, RequestNames};
+pub use spent::{AtWork, Spent, SpentBy, SpentTimes, SpentTold, Waiting};
 pub use symbols::symbol_bytes;
 pub use trace::{
     Attribute, AttributeValue, Span, SpanFigures, SpanId, SpanQueue, Trace, TraceId, TraceParent,

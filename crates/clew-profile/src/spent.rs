@@ -10,15 +10,15 @@ use std::fs::File;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use clew_platform::thread_cpu_time;
 
 use crate::process::{Scheduled, monotonic_ns};
-use crate::trace::{Attribute, Trace};
+use crate::trace::{Attribute, Trace, TraceParent, Tracer};
 
 /// The least time between the beginnings of two requests that have an account.
 const INTERVAL_NS: u64 = 2_000_000;
@@ -38,6 +38,8 @@ pub struct Spent {
     run_queue: AtomicU64,
     queue: AtomicU64,
     trace: Option<Arc<Trace>>,
+    /// What kind of request it turned out to be.
+    kind: OnceLock<&'static str>,
 }
 
 /// Where the time of a request went; together they are the time that it took.
@@ -80,11 +82,44 @@ impl Default for Spent {
             run_queue: AtomicU64::new(0),
             queue: AtomicU64::new(0),
             trace: None,
+            kind: OnceLock::new(),
         }
     }
 }
 
 impl Spent {
+    /// An account for the request that begins now: for one that is part of a client's trace or is recorded, for any while it
+    /// may be told as slow, and else for some hundred a second.
+    pub fn of_request(
+        parent: Option<TraceParent>,
+        tracer: Option<&Tracer>,
+        may_be_told: bool,
+    ) -> Option<Arc<Self>> {
+        let is_named = parent.is_some();
+        if may_be_told || is_named || tracer.is_some() {
+            let trace = Trace::begin(parent, tracer);
+            if may_be_told || is_named || trace.is_recorded() {
+                return Some(Spent::of_trace(trace));
+            }
+        }
+        Spent::sampled()
+    }
+
+    /// Notes what kind of request the calling thread works for, where it has an account; nobody else is asked. The first that
+    /// is noted holds.
+    pub fn is_of_kind(kind: impl FnOnce() -> &'static str) {
+        CURRENT.with_borrow(|working| {
+            if let Some(working) = working {
+                working.spent.kind.get_or_init(kind);
+            }
+        });
+    }
+
+    /// The kind of request that was noted; empty where none was.
+    pub fn kind(&self) -> &'static str {
+        self.kind.get().copied().unwrap_or_default()
+    }
+
     /// An account for the request that begins now, if it is one's turn.
     pub fn sampled() -> Option<Arc<Self>> {
         static LAST: AtomicU64 = AtomicU64::new(0);
@@ -99,7 +134,7 @@ impl Spent {
     }
 
     /// An account for a request that begins now, as a part of a trace.
-    pub fn of_trace(trace: Trace) -> Arc<Self> {
+    fn of_trace(trace: Trace) -> Arc<Self> {
         Arc::new(Spent {
             trace: Some(Arc::new(trace)),
             ..Spent::default()
@@ -180,6 +215,46 @@ impl Spent {
             run_queue,
             queue,
             blocked: took.saturating_sub(cpu + run_queue + queue),
+        }
+    }
+}
+
+/// Where the time of a request went so far, in whole microseconds, and by which trace it is known, as logs tell it; nothing of
+/// one that has no account.
+#[derive(Clone, Debug, Default)]
+pub struct SpentTold {
+    /// All of it.
+    pub wall_us: Option<u64>,
+    /// On processors.
+    pub cpu_us: Option<u64>,
+    /// Ready, without a processor.
+    pub run_queue_us: Option<u64>,
+    /// In the queue before the threads that do such work.
+    pub queue_us: Option<u64>,
+    /// Everything else.
+    pub blocked_us: Option<u64>,
+    /// The id of the trace.
+    pub trace_id: Option<String>,
+}
+
+impl SpentTold {
+    /// Of the request that the calling thread works for.
+    pub fn so_far() -> Self {
+        Spent::current().map_or_else(SpentTold::default, |spent| {
+            SpentTold::of(&spent, &spent.so_far())
+        })
+    }
+
+    /// Of an account, with its times.
+    pub fn of(spent: &Spent, times: &SpentTimes) -> Self {
+        let us = |time: Duration| u64::try_from(time.as_micros()).ok();
+        SpentTold {
+            wall_us: us(times.wall()),
+            cpu_us: us(times.cpu),
+            run_queue_us: us(times.run_queue),
+            queue_us: us(times.queue),
+            blocked_us: us(times.blocked),
+            trace_id: spent.trace().map(|trace| trace.id().to_string()),
         }
     }
 }

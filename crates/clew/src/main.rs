@@ -5,6 +5,7 @@
 mod bench;
 mod collect;
 mod config;
+mod engine_options;
 mod health;
 mod http;
 mod log;
@@ -13,6 +14,7 @@ mod logging;
 mod login;
 mod metrics;
 mod open_files;
+mod openmetrics;
 mod profile;
 mod retention;
 mod serve;

@@ -1,34 +1,77 @@
 //! `GET /_metrics`: the counters of the protocol crates, and the engine's figures as they are at
 //! the time of the request.
 
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use clew_engine::{Access, Engine, EngineStats, IndexStats, NodeHealth};
 use clew_platform::MemoryPurpose;
-use clew_profile::SpanFigures;
+use clew_profile::{ExemplarBook, SpanFigures};
 use prometheus::proto::MetricFamily;
-use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{IntGaugeVec, Opts, Registry, TextEncoder};
 
 use crate::collect::Figures;
-use crate::log_metrics;
-use crate::spans;
+use crate::{log_metrics, openmetrics, spans};
 
-/// The whole page in Prometheus' text format.
-pub(crate) fn render(
-    registry: &Registry,
-    engine: &Engine,
-    (collect, told): (Option<&Figures>, Option<&SpanFigures>),
-) -> anyhow::Result<String> {
-    let mut families = registry.gather();
-    families.extend(engine_families(engine)?);
-    families.extend(log_metrics::families(engine.log())?);
-    if let Some(figures) = collect {
-        families.extend(figures.families()?);
+/// What the page shows.
+#[derive(Clone)]
+pub(crate) struct Shown {
+    pub(crate) engine: Engine,
+    /// What is counted while requests are answered.
+    pub(crate) registry: Registry,
+    /// Examples of slow requests.
+    pub(crate) exemplars: Arc<ExemplarBook>,
+    pub(crate) collect: Option<Arc<Figures>>,
+    pub(crate) spans: Option<Arc<SpanFigures>>,
+}
+
+/// The page's path.
+pub(crate) fn routes(shown: Shown) -> Router {
+    Router::new()
+        .route("/_metrics", get(page))
+        .with_state(shown)
+}
+
+/// The page in OpenMetrics' format for who would rather have that, else in Prometheus'.
+async fn page(State(shown): State<Shown>, headers: HeaderMap) -> Response {
+    let is_open = openmetrics::is_wanted(&headers);
+    let render = move || -> anyhow::Result<String> {
+        let families = shown.families()?;
+        if is_open {
+            return Ok(openmetrics::encode(&families, &shown.exemplars));
+        }
+        Ok(TextEncoder::new().encode_to_string(&families)?)
+    };
+    let kind = match is_open {
+        true => openmetrics::CONTENT_TYPE,
+        false => "text/plain; version=0.0.4; charset=utf-8",
+    };
+    let told = match tokio::task::spawn_blocking(render).await {
+        Ok(Ok(page)) => return ([(header::CONTENT_TYPE, kind)], page).into_response(),
+        Ok(Err(error)) => format!("{error:#}\n"),
+        Err(error) => format!("{error}\n"),
+    };
+    (StatusCode::INTERNAL_SERVER_ERROR, told).into_response()
+}
+
+impl Shown {
+    /// All figures as they are now.
+    fn families(&self) -> anyhow::Result<Vec<MetricFamily>> {
+        let mut families = self.registry.gather();
+        families.extend(engine_families(&self.engine)?);
+        families.extend(log_metrics::families(self.engine.log())?);
+        if let Some(figures) = &self.collect {
+            families.extend(figures.families()?);
+        }
+        if let Some(figures) = &self.spans {
+            families.extend(spans::families(figures)?);
+        }
+        Ok(families)
     }
-    if let Some(figures) = told {
-        families.extend(spans::families(figures)?);
-    }
-    let mut page = Vec::new();
-    TextEncoder::new().encode(&families, &mut page)?;
-    Ok(String::from_utf8(page)?)
 }
 
 /// Figures that the engine keeps itself; they are read, not counted, here.

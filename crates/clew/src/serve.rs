@@ -8,26 +8,25 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
 use clap::Args;
 use clew_access::AccessControl;
-use clew_engine::{DiskLimits, Engine, EngineOptions};
-use clew_log::LogOptions;
+use clew_engine::Engine;
 use clew_log_grpc::{Admission, Guard, ServerOptions};
 use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
 use clew_opensearch::{HttpFigures, RestOptions};
-use clew_platform::{MemoryLimits, RealClock, RealDisk, Task};
-use clew_profile::{SpanFigures, Tracer};
+use clew_platform::{RealClock, RealDisk, Task};
+use clew_profile::{ExemplarBook, Tracer};
 use prometheus::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::collect::{Figures, Within};
-use crate::config::{Config, DiskConfig, LogConfig, ProfileConfig};
+use crate::config::{Config, LogConfig, ProfileConfig};
+use crate::engine_options::engine_options;
 use crate::http::{HttpRules, HttpServer};
 use crate::profile::{KeptProfiles, ProfileEndpoints};
 use crate::spans::Exporter;
@@ -68,16 +67,28 @@ struct Over<'a> {
     door: Option<&'a Arc<AccessControl>>,
     kept: Option<KeptProfiles>,
     collect: Option<Arc<Figures>>,
+    told: Told,
+}
+
+/// What is told of requests, whichever protocol they come by.
+#[derive(Clone)]
+struct Told {
+    registry: Registry,
+    exemplars: Arc<ExemplarBook>,
     tracer: Option<Tracer>,
 }
 
-/// What the small endpoints share.
-#[derive(Clone)]
-struct Shared {
-    engine: Engine,
-    registry: Registry,
-    collect: Option<Arc<Figures>>,
-    spans: Option<Arc<SpanFigures>>,
+impl Told {
+    /// Nothing yet; and what sends spans, if that is wanted.
+    fn begin(config: &Config) -> anyhow::Result<(Told, Option<Exporter>)> {
+        let (tracer, exporter) = Exporter::start(&config.tracing)?.unzip();
+        let told = Told {
+            registry: Registry::new(),
+            exemplars: Arc::default(),
+            tracer,
+        };
+        Ok((told, exporter))
+    }
 }
 
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
@@ -122,68 +133,6 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
     );
 }
 
-/// The shares of some memory, as far as the configuration does not say otherwise. What the process may really have is
-/// the machine's affair.
-fn memory_limits(config: &Config, memory_bytes: u64, real: usize) -> MemoryLimits {
-    let mut limits = MemoryLimits {
-        real,
-        ..MemoryLimits::shares_of(memory_bytes)
-    };
-    if config.vectors.build_memory_bytes > 0 {
-        limits.merges = config.vectors.build_memory_bytes;
-    }
-    limits
-}
-
-fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
-    let defaults = EngineOptions::new(&config.data);
-    let (engine, vectors) = (&config.engine, &config.vectors);
-    let memory_bytes = match config.memory.limit_bytes {
-        0 => defaults.memory_bytes,
-        bytes => bytes,
-    };
-    Ok(EngineOptions {
-        search_threads: match engine.search_threads {
-            0 => defaults.search_threads,
-            threads => threads,
-        },
-        search_queue_max: engine.search_queue_max,
-        write_buffer_bytes: engine.write_buffer_bytes,
-        auto_create_index: engine.auto_create_index,
-        log_bytes_max: engine.log_bytes_max,
-        changes_retention_bytes: engine.changes_retention_bytes,
-        memory_bytes,
-        memory: memory_limits(config, memory_bytes, defaults.memory.real),
-        merge_threads: match vectors.build_threads {
-            0 => defaults.merge_threads,
-            threads => threads,
-        },
-        merge_save_every: match vectors.save_interval_s {
-            0 => defaults.merge_save_every,
-            seconds => Duration::from_secs(seconds),
-        },
-        disk: disk_limits(&config.disk)?,
-        query_reader: Some(clew_opensearch::dsl::query_reader()),
-        settings_reader: Some(clew_opensearch::read_untyped_settings),
-        mapping_reader: Some(clew_opensearch::mapping_reader()),
-        log: LogOptions {
-            retention_bytes: config.log.retention_bytes,
-            retention_age_ms: config.log.retention_age_s.saturating_mul(1000),
-            ..defaults.log
-        },
-        ..defaults
-    })
-}
-
-/// The marks of the disk, by the names that they have as settings of the cluster, too.
-fn disk_limits(config: &DiskConfig) -> anyhow::Result<DiskLimits> {
-    let given = |name: &str| config.given(name);
-    let limits = clew_opensearch::read_disk_limits(given, &DiskLimits::default());
-    limits
-        .map_err(anyhow::Error::msg)
-        .context("in the section [disk]")
-}
-
 async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     let open_files_max = open_files::raise_limit()?;
     let machine = rustix::system::uname();
@@ -201,13 +150,13 @@ async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     let kept = kept_profiles(&config)?;
     let watcher = kept.clone().map(|kept| watch_itself(kept, stopped.clone()));
     let watcher = watcher.transpose()?;
-    let (tracer, exporter) = Exporter::start(&config.tracing)?.unzip();
+    let (told, exporter) = Told::begin(&config)?;
     let over = Over {
         engine: &engine,
         door,
         kept,
         collect: collect.as_ref().map(Within::figures),
-        tracer,
+        told: told.clone(),
     };
     let (served, background) = serve_http((&config, rules), http, over, stopped.clone())?;
     servers.spawn(served);
@@ -217,7 +166,7 @@ async fn serve(config: Config, collect: Option<Within>) -> anyhow::Result<()> {
     });
     serve_grpc(
         (&config, open_files_max),
-        grpc,
+        (grpc, told),
         (&engine, &access),
         (&mut servers, &stopped),
     );
@@ -304,9 +253,9 @@ fn serve_http(
         door,
         kept,
         collect,
-        tracer,
+        told,
     } = over;
-    let registry = Registry::new();
+    let registry = told.registry.clone();
     let figures = Arc::new(HttpFigures::default());
     let rest = RestOptions {
         body_bytes_max: config.http.body_bytes_max,
@@ -315,11 +264,12 @@ fn serve_http(
         data: config.data.clone(),
         stopped: Some(stopped.clone()),
         registry: Some(registry.clone()),
+        exemplars: told.exemplars.clone(),
         http: figures.clone(),
-        tracer,
+        tracer: told.tracer.clone(),
         ..RestOptions::default()
     };
-    let (app, background) = router((engine, collect), &registry, rest);
+    let (app, background) = router((engine, collect), &told, rest);
     let endpoints = ProfileEndpoints::new(engine.clone(), stopped.clone(), kept);
     let app = app.merge(profile::routes(endpoints));
     let app = match door {
@@ -337,7 +287,7 @@ fn serve_http(
 /// The log's service and Milvus' API, until the server stops.
 fn serve_grpc(
     (config, open_files_max): (&Config, usize),
-    listener: TcpListener,
+    (listener, told): (TcpListener, Told),
     (engine, access): (&Engine, &Arc<AccessControl>),
     (servers, stopped): (&mut JoinSet<anyhow::Result<()>>, &watch::Receiver<bool>),
 ) {
@@ -357,6 +307,9 @@ fn serve_grpc(
     let milvus = MilvusOptions {
         message_bytes_max: config.grpc.message_bytes_max,
         login: door.map_or(Login::NotNeeded, |_| Login::Needed),
+        registry: Some(told.registry),
+        exemplars: told.exemplars,
+        tracer: told.tracer,
     };
     let (others, upkeep) = clew_milvus::routes(engine.clone(), access.clone(), &milvus);
     let until = stopped.clone();
@@ -399,20 +352,21 @@ static WINGS: &[Wing] = &[clew_ism::WING, clew_opensearch_sql::WING];
 
 fn router(
     (engine, collect): (&Engine, Option<Arc<Figures>>),
-    registry: &Registry,
+    told: &Told,
     rest: RestOptions,
 ) -> (Router, impl Future<Output = ()> + Send + use<>) {
-    let shared = Shared {
+    let shown = metrics::Shown {
         engine: engine.clone(),
-        registry: registry.clone(),
+        registry: told.registry.clone(),
+        exemplars: told.exemplars.clone(),
         collect,
-        spans: rest.tracer.as_ref().map(|tracer| tracer.figures().clone()),
+        spans: told.tracer.as_ref().map(|tracer| tracer.figures().clone()),
     };
     let (api, background) = clew_opensearch::router(engine.clone(), rest, WINGS);
     let app = Router::new()
         .route("/_health", get(health))
-        .route("/_metrics", get(metrics_page))
-        .with_state(shared)
+        .with_state(engine.clone())
+        .merge(metrics::routes(shown))
         .merge(api);
     (app, background)
 }
@@ -429,25 +383,8 @@ fn announce((http, grpc): (SocketAddr, SocketAddr)) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn health(State(shared): State<Shared>) -> Response {
-    health::answer(&shared.engine)
-}
-
-async fn metrics_page(State(shared): State<Shared>) -> Response {
-    let render = move || {
-        let figures = (shared.collect.as_deref(), shared.spans.as_deref());
-        metrics::render(&shared.registry, &shared.engine, figures)
-    };
-    match tokio::task::spawn_blocking(render).await {
-        Ok(Ok(page)) => {
-            let kind = [("content-type", "text/plain; version=0.0.4; charset=utf-8")];
-            (kind, page).into_response()
-        }
-        Ok(Err(error)) => {
-            (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response()
-        }
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
-    }
+async fn health(State(engine): State<Engine>) -> Response {
+    health::answer(&engine)
 }
 
 #[cfg(test)]

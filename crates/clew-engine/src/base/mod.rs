@@ -15,4 +15,5 @@ pub(crate) mod search_pool;
 pub(crate) mod settings;
 pub(crate) mod signal;
 pub(crate) mod slow;
+pub(crate) mod slow_line;
 pub(crate) mod write_request;

@@ -59,6 +59,27 @@ impl SlowLimits {
     }
 }
 
+/// From which times on whole requests are told as slow; the default is never.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SlowRequests {
+    /// The limits.
+    pub limits: SlowLimits,
+    /// The least level at which one is told.
+    pub least: SlowLevel,
+}
+
+impl SlowRequests {
+    /// Whether any can be told.
+    pub fn is_on(&self) -> bool {
+        self.limits.is_on()
+    }
+
+    /// At which level a request is told that took so long.
+    pub fn level(&self, took: Duration) -> Option<SlowLevel> {
+        self.limits.level(took, self.least)
+    }
+}
+
 /// Characters of a document's source that are told with a slow write.
 const SOURCE_CHARS: usize = 1000;
 

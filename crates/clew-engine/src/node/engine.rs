@@ -17,6 +17,7 @@ use crate::base::names::IdGenerator;
 use crate::base::search_pool::{SearchPool, SearchStats};
 use crate::base::settings::TranslogDurability;
 use crate::base::signal::Signal;
+use crate::base::slow::SlowRequests;
 use crate::catalog::planner::IndexPlanner;
 use crate::catalog::record::Catalog;
 use crate::index::handle::Index;
@@ -115,6 +116,8 @@ pub(crate) struct Inner {
     pub(crate) buckets_max: AtomicUsize,
     /// Whether any index has limits for what is slow.
     pub(crate) slow_told: AtomicBool,
+    /// From which times on whole calls are told as slow, of protocols that have no settings for that themselves.
+    slow_calls: ArcSwap<SlowRequests>,
     pub(crate) closed: AtomicBool,
     /// What memory is taken for.
     pub(crate) memory: Arc<MemoryAccount>,
@@ -171,6 +174,7 @@ impl Engine {
             planner: OnceLock::new(),
             buckets_max: AtomicUsize::new(clew_aggregation::AggLimits::default().buckets_max),
             slow_told: AtomicBool::new(false),
+            slow_calls: ArcSwap::default(),
             closed: AtomicBool::new(false),
             memory,
             relieving: Mutex::default(),
@@ -196,6 +200,16 @@ impl Engine {
     /// they may be read, but an entry from elsewhere would not be understood by recovery.
     pub fn log(&self) -> &Log {
         &self.inner.log
+    }
+
+    /// From which times on whole calls are told as slow, of protocols that have no settings for that themselves. Costs no lock.
+    pub fn slow_calls(&self) -> Arc<SlowRequests> {
+        self.inner.slow_calls.load_full()
+    }
+
+    /// Tells slow calls from these times on.
+    pub fn set_slow_calls(&self, limits: SlowRequests) {
+        self.inner.slow_calls.store(Arc::new(limits));
     }
 
     /// Whether any index has limits from which on something is told as slow ([`SlowLog`](crate::SlowLog)). Costs no lock.

@@ -22,7 +22,24 @@ use serde_json::{Value, json};
 use crate::error::MilvusError;
 use crate::incoming::{self, Incoming};
 use crate::service::{Caller, Door};
+use crate::watch::{Called, Outcome, Way};
 use body::{Body, Refusal};
+
+/// What the paths begin with.
+const GROUPS: [&str; 9] = [
+    "collections",
+    "entities",
+    "partitions",
+    "indexes",
+    "aliases",
+    "users",
+    "roles",
+    "privilege_groups",
+    "databases",
+];
+
+/// The longest action of a group that is told by its name.
+const ACTION_BYTES_MAX: usize = 40;
 
 /// The paths of the API.
 pub(crate) fn router(door: Door) -> axum::Router {
@@ -39,6 +56,20 @@ async fn answer(
     Path(path): Path<String>,
     extensions: Extensions,
     headers: HeaderMap,
+    body: RawBody,
+) -> Response {
+    let path = path.trim_end_matches('/');
+    let called = Called {
+        way: Way::Rest,
+        name: is_known(path).then(|| path.to_string()),
+    };
+    let answering = respond(&door, (path, &headers, &extensions), body);
+    door.watch().over(&headers, &called, answering).await
+}
+
+async fn respond(
+    door: &Door,
+    (path, headers, extensions): (&str, &HeaderMap, &Extensions),
     body: RawBody,
 ) -> Response {
     let read = async {
@@ -59,21 +90,31 @@ async fn answer(
             match named {
                 Ok(named) => {
                     let caller = Caller::new(&named, extensions.get().cloned());
-                    run(&door, (path.trim_end_matches('/'), caller), body).await
+                    run(door, (path, caller), body).await
                 }
                 Err(refusal) => Err(refusal),
             }
         }
         Err(refusal) => Err(refusal),
     };
-    match done {
+    let code = done.as_ref().err().map_or(0, Refusal::code);
+    let mut response = match done {
         Ok(Answer::Data(data)) => Json(json!({"code": 0, "data": data})).into_response(),
         Ok(Answer::Whole(mut answer)) => {
             answer.insert("code".to_string(), 0.into());
             Json(Value::Object(answer)).into_response()
         }
         Err(refusal) => refused(&refusal),
-    }
+    };
+    response.extensions_mut().insert(Outcome { code });
+    response
+}
+
+/// Whether a path may be one of the API's: of its groups, and short enough to be told. What it is not is told with its answer.
+fn is_known(path: &str) -> bool {
+    let (group, action) = path.split_once('/').unwrap_or((path, ""));
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    GROUPS.contains(&group) && action.len() <= ACTION_BYTES_MAX && action.bytes().all(is_plain)
 }
 
 fn refused(refusal: &Refusal) -> Response {

@@ -13,6 +13,7 @@ use crate::collection::NameOf;
 use crate::collections::index_name;
 use crate::error::{MilvusError, Result};
 use crate::privilege::{ANY, Kind, Privilege, may, sees};
+use crate::watch;
 
 /// The privilege of calls that everybody may make who is let in at all.
 pub(super) const ANYBODY: &str = "";
@@ -96,6 +97,7 @@ impl Service {
     /// # Errors
     /// [`MilvusError::NotLetIn`] and [`MilvusError::Denied`].
     pub(super) fn admit(&self, caller: Caller, rule: Rule, request: &impl Subject) -> Result<Call> {
+        watch::is_about(&request.collections());
         let database = caller.database;
         let everything = |who: Option<Principal>| Call {
             database: database.clone(),

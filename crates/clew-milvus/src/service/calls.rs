@@ -12,6 +12,7 @@ use crate::collection::Collection;
 use crate::error::Result;
 use crate::grpc::{Reply, unary};
 use crate::proto::{self, *};
+use crate::watch::Watch;
 
 /// An answer that says by itself how a call went.
 pub(crate) trait Answer: Default {
@@ -64,11 +65,17 @@ pub(crate) fn answered<A: Answer>(outcome: Result<A>) -> A {
 #[derive(Clone)]
 pub(crate) struct Door {
     service: Service,
+    watch: Arc<Watch>,
 }
 
 impl Door {
-    pub(crate) fn new(service: Service) -> Self {
-        Door { service }
+    pub(crate) fn new(service: Service, watch: Arc<Watch>) -> Self {
+        Door { service, watch }
+    }
+
+    /// What is told of calls.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     pub(crate) fn service(&self) -> &Service {
@@ -99,6 +106,11 @@ macro_rules! calls {
                 let call = self.service.admit(caller, RULE, &request)?;
                 self.service.$name(call, request).await
             })*
+        }
+
+        /// Whether there is a call of a name, as functions are named.
+        pub(crate) fn is_call(name: &str) -> bool {
+            matches!(name, $(stringify!($name))|*)
         }
 
         /// Answers the call of a name, as functions are named; nothing where there is no such call.

@@ -31,7 +31,7 @@ mod write;
 mod tests;
 
 pub(crate) use asked::EMBEDDING_LIST;
-pub(crate) use calls::{Answer, Door, answer, answered};
+pub(crate) use calls::{Answer, Door, answer, answered, is_call};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

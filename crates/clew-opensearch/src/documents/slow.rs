@@ -1,9 +1,9 @@
 //! Documents whose writing took long are told, by the limits of their indexes.
 
-use clew_engine::{SlowLog, SlowWrite, WriteOutcome, Written};
+use clew_engine::{SlowLog, SlowWrite, Took, WriteOutcome, Written, tell_slow};
+use clew_profile::SpentTold;
 
 use crate::state::call::Call;
-use crate::state::slow_log::{Spending, Took, tell_slow};
 
 /// Tells the slow ones among writes that are done.
 pub(super) fn tell(call: &Call, outcome: &WriteOutcome) {
@@ -15,15 +15,17 @@ pub(super) fn tell(call: &Call, outcome: &WriteOutcome) {
 }
 
 fn tell_one(call: &Call, written: &Written, slow: &SlowWrite) {
-    let (index, parts) = (&written.index, Spending::so_far());
+    let (index, parts) = (&written.index, SpentTold::so_far());
     let took = Took(slow.took);
     let opaque_id = call.opaque_id.as_deref().unwrap_or_default();
     tell_slow!(
-        slow.level, "slowlog.indexing", took = %took, took_millis = took.millis(),
-        id = written.id, routing = slow.routing.as_deref().unwrap_or_default(),
-        source = shown(&slow.source, &index.settings().slow), opaque_id, index = index.name(),
-        shard = written.shard, wall_us = parts.wall, cpu_us = parts.cpu, run_queue_us = parts.run_queue,
-        queue_us = parts.queue, blocked_us = parts.blocked, trace_id = parts.trace_id, "[{}/{}]", index.name(), index.uuid()
+        slow.level, "slowlog.indexing", parts,
+        {
+            took = %took, took_millis = took.millis(), id = written.id,
+            routing = slow.routing.as_deref().unwrap_or_default(),
+            source = shown(&slow.source, &index.settings().slow), opaque_id, index = index.name(), shard = written.shard
+        },
+        "[{}/{}]", index.name(), index.uuid()
     );
 }
 

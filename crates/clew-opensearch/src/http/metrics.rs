@@ -1,32 +1,24 @@
-//! Metrics of the API: how many requests of each class, how they ended, how long they took.
+//! Metrics of the API: how requests of each class went, and standing queries.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use clew_profile::{Spent, SpentTimes};
-use prometheus::{
-    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
+use clew_profile::{ExemplarBook, RequestKind, RequestMetrics, RequestNames, Spent, Trace};
+use prometheus::{IntCounter, IntGauge, Registry};
+
+const NAMES: RequestNames = RequestNames {
+    total: "rest_requests_total",
+    seconds: "rest_request_seconds",
+    part_seconds: "rest_request_part_seconds",
+    class: "endpoint",
 };
-
-/// From a tenth of a millisecond to ten seconds.
-const LATENCY_BUCKETS_S: &[f64] = &[
-    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
-    10.0,
-];
-
-/// From five microseconds on, as parts of requests are shorter.
-const PART_BUCKETS_S: &[f64] = &[
-    0.000_005, 0.000_02, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0,
-    2.0, 5.0, 10.0,
-];
 
 /// Tails that may be open at once: each holds a connection and a few events.
 const TAILS_MAX: i64 = 64;
 
 pub(crate) struct RestMetrics {
-    requests: IntCounterVec,
-    latency: HistogramVec,
-    parts: HistogramVec,
+    requests: RequestMetrics,
     tails: TailMetrics,
 }
 
@@ -76,53 +68,27 @@ impl TailMetrics {
 }
 
 impl RestMetrics {
-    pub(crate) fn new(registry: Option<&Registry>) -> Self {
-        let requests = IntCounterVec::new(
-            Opts::new(
-                "rest_requests_total",
-                "Requests by endpoint class and status class.",
-            ),
-            &["endpoint", "status"],
-        )
-        .expect("the name and the labels are valid");
-        let latency = HistogramVec::new(
-            HistogramOpts::new(
-                "rest_request_seconds",
-                "Time from a request's head to its finished answer.",
-            )
-            .buckets(LATENCY_BUCKETS_S.to_vec()),
-            &["endpoint"],
-        )
-        .expect("the name and the labels are valid");
-        let parts = HistogramVec::new(
-            HistogramOpts::new(
-                "rest_request_part_seconds",
-                "Where the time of sampled requests went: on processors (cpu), ready but without one (run_queue), before \
-                 the pool of threads (queue), waiting for anything else (blocked); wall is their sum.",
-            )
-            .buckets(PART_BUCKETS_S.to_vec()),
-            &["endpoint", "part"],
-        )
-        .expect("the name and the labels are valid");
+    /// Registered where there is a registry, with examples in the book.
+    pub(crate) fn new(registry: Option<&Registry>, book: &Arc<ExemplarBook>) -> Self {
+        // A second router on one registry keeps counting, only unseen; that is no reason to
+        // refuse to start.
+        let requests = RequestMetrics::new(NAMES, registry, book.clone());
+        let requests = requests.or_else(|error| {
+            tracing::warn!(%error, "REST metrics are not exported");
+            RequestMetrics::new(NAMES, None, Arc::default())
+        });
         let tails = TailMetrics::new();
         if let Some(registry) = registry {
-            // A second router on one registry keeps counting, only unseen; that is no reason to
-            // refuse to start.
             let registered = registry
-                .register(Box::new(requests.clone()))
-                .and_then(|()| registry.register(Box::new(latency.clone())))
-                .and_then(|()| registry.register(Box::new(parts.clone())))
-                .and_then(|()| registry.register(Box::new(tails.open.clone())))
+                .register(Box::new(tails.open.clone()))
                 .and_then(|()| registry.register(Box::new(tails.events.clone())))
                 .and_then(|()| registry.register(Box::new(tails.lagged.clone())));
             if let Err(error) = registered {
-                tracing::warn!(%error, "REST metrics are not exported");
+                tracing::warn!(%error, "metrics of standing queries are not exported");
             }
         }
         RestMetrics {
-            requests,
-            latency,
-            parts,
+            requests: requests.expect("the names and the labels are valid"),
             tails,
         }
     }
@@ -135,37 +101,30 @@ impl RestMetrics {
     }
 
     /// Tells where the time of a request went.
-    pub(crate) fn observe_parts(&self, endpoint: &str, spent: &Spent, took: Duration) {
-        let SpentTimes {
-            cpu,
-            run_queue,
-            queue,
-            blocked,
-        } = spent.times(took);
-        let parts = [
-            ("cpu", cpu),
-            ("run_queue", run_queue),
-            ("queue", queue),
-            ("blocked", blocked),
-            ("wall", took),
-        ];
-        for (part, time) in parts {
-            let histogram = self.parts.with_label_values(&[endpoint, part]);
-            histogram.observe(time.as_secs_f64());
-        }
+    pub(crate) fn observe_parts(&self, class: &'static str, spent: &Spent, took: Duration) {
+        let kind = RequestKind {
+            class,
+            kind: spent.kind(),
+        };
+        let trace = spent.trace().map(|trace| &**trace);
+        self.requests.observe_parts(kind, &spent.times(took), trace);
     }
 
-    pub(crate) fn observe(&self, endpoint: &str, status: StatusCode, took: Duration) {
-        let class = match status.as_u16() {
+    /// Counts a request that is over.
+    pub(crate) fn observe(
+        &self,
+        class: &'static str,
+        status: StatusCode,
+        took: Duration,
+        trace: Option<&Trace>,
+    ) {
+        let status = match status.as_u16() {
             429 => "429",
             200..=399 => "ok",
             400..=499 => "4xx",
             _ => "5xx",
         };
-        self.requests.with_label_values(&[endpoint, class]).inc();
-        self.latency
-            .with_label_values(&[endpoint])
-            .observe(took.as_secs_f64());
+        self.requests.observe(class, status, took, trace);
     }
 }
 
@@ -175,22 +134,35 @@ mod tests {
 
     #[test]
     fn requests_are_counted_by_endpoint_and_outcome() {
-        let registry = Registry::new();
-        let metrics = RestMetrics::new(Some(&registry));
-        metrics.observe("search", StatusCode::OK, Duration::from_millis(3));
-        metrics.observe("search", StatusCode::NOT_FOUND, Duration::from_millis(3));
-        let counted = metrics.requests.with_label_values(&["search", "4xx"]).get();
-        assert_eq!(counted, 1);
-        let spent = Spent::default();
-        metrics.observe_parts("search", &spent, Duration::from_millis(3));
-        let blocked = metrics.parts.with_label_values(&["search", "blocked"]);
-        assert_eq!(blocked.get_sample_sum(), 0.003);
-        assert_eq!(registry.gather().len(), 6);
+        let (registry, book) = (Registry::new(), Arc::default());
+        let metrics = RestMetrics::new(Some(&registry), &book);
+        let took = Duration::from_millis(3);
+        metrics.observe("search", StatusCode::OK, took, None);
+        metrics.observe("search", StatusCode::NOT_FOUND, took, None);
+        metrics.observe("search", StatusCode::TOO_MANY_REQUESTS, took, None);
+        metrics.observe_parts("search", &Spent::default(), took);
+        let families = registry.gather();
+        let of = |name: &str| {
+            let found = families.iter().find(|family| family.name() == name);
+            found.unwrap().get_metric()
+        };
+        let statuses = of("rest_requests_total").iter();
+        let statuses: Vec<&str> = statuses
+            .flat_map(|metric| metric.get_label())
+            .filter(|label| label.name() == "status")
+            .map(|label| label.value())
+            .collect();
+        assert_eq!(statuses, ["429", "4xx", "ok"]);
+        assert_eq!(of("rest_request_part_seconds").len(), 5);
+        assert_eq!(families.len(), 6);
+        // A second one counts unseen.
+        let unseen = RestMetrics::new(Some(&registry), &book);
+        unseen.observe("search", StatusCode::OK, took, None);
     }
 
     #[test]
     fn tails_are_limited_and_make_room_when_they_end() {
-        let metrics = RestMetrics::new(None);
+        let metrics = RestMetrics::new(None, &Arc::default());
         let mut open: Vec<_> = (0..TAILS_MAX).map(|_| metrics.open_tail()).collect();
         assert!(open.iter().all(Option::is_some));
         assert!(metrics.open_tail().is_none());

@@ -8,6 +8,7 @@ mod guard;
 mod highlight;
 mod hybrid;
 mod inner;
+mod kind;
 mod lookup;
 mod members;
 mod msearch;
@@ -110,6 +111,7 @@ pub async fn run(
     let mut spec = Spec::parse(&body, &call.body, &call.params)?;
     lookup::resolve(call, expression, &mut spec).await?;
     let spec = Arc::new(spec);
+    Spent::is_of_kind(|| spec.kind());
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
         return Err(ApiError::illegal_argument(
             "preFilterShardSize must be >= 1",
@@ -333,6 +335,7 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
+    Spent::is_of_kind(|| "count");
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let members = body.as_object();
     if let Some(other) = members

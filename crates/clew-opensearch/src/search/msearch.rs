@@ -46,6 +46,7 @@ pub(crate) async fn msearch_template(call: Call) -> Result<Reply, ApiError> {
 
 async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
+    Spent::is_of_kind(|| "msearch");
     let items = parse(&call)?;
     for item in items.iter().filter(|_| form == Form::Searches) {
         check_total(&call, &item.body)?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use clew_engine::{SearchRequest, SearchResponse};
+use clew_profile::Spent;
 use clew_query::{Order, SortKey};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
@@ -100,6 +101,7 @@ impl Next {
 /// A scroll that is not open (any more), or a search that fails.
 pub async fn next(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
+    Spent::is_of_kind(|| "scroll");
     let next = Next::from_call(&call)?;
     let contexts = call.api.parts.get::<SearchContexts>();
     let (id, scroll) = contexts.scroll(&next.id, next.keep_alive)?;

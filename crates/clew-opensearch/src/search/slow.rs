@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use clew_engine::{
     Index, Phase, ProfileDetail, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
-    SlowLevel,
+    SlowLevel, SlowRequests, Took, tell_slow,
 };
-use clew_profile::Trace;
+use clew_profile::{SpentTold, Trace};
 use clew_search::{Relation, Total};
 use serde_json::Value;
 
 use crate::state::call::Call;
-use crate::state::slow_log::{SlowRequests, Spending, Took, tell_slow};
 
 /// Bytes of a search's body in a line.
 const SOURCE_BYTES_MAX: usize = 4096;
@@ -82,12 +81,14 @@ impl WatchedSearch {
         shard: &ShardProfile,
         line: &Line<'_>,
     ) {
-        let parts = Spending::so_far();
+        let parts = SpentTold::so_far();
         tell_slow!(
-            level, "slowlog.search", phase, took = %line.took, took_millis = line.took.millis(), total_hits,
-            stats = self.groups, search_type = line.search_type, total_shards = self.shards, source = line.source,
-            id = line.id, index = shard.index, shard = shard.shard, wall_us = parts.wall, cpu_us = parts.cpu,
-            run_queue_us = parts.run_queue, queue_us = parts.queue, blocked_us = parts.blocked, trace_id = parts.trace_id,
+            level, "slowlog.search", parts,
+            {
+                phase, took = %line.took, took_millis = line.took.millis(), total_hits, stats = self.groups,
+                search_type = line.search_type, total_shards = self.shards, source = line.source, id = line.id,
+                index = shard.index, shard = shard.shard
+            },
             "[{}][{}]", shard.index, shard.shard
         );
     }
@@ -126,7 +127,7 @@ impl WatchedRequest {
         let Some(level) = self.limits.level(took) else {
             return;
         };
-        let (line, parts) = (Line::of(call, source, took), Spending::so_far());
+        let (line, parts) = (Line::of(call, source, took), SpentTold::so_far());
         let phase_took_millis = format!(
             "{{query={}, fetch={}}}",
             Took(self.query).millis(),
@@ -142,10 +143,11 @@ impl WatchedRequest {
             "{{total:{total}, successful:{successful}, skipped:{skipped}, failed:{failed}}}"
         );
         tell_slow!(
-            level, "slowlog.request", took = %line.took, took_millis = line.took.millis(),
-            phase_took_millis, total_hits = hits(self.total), search_type = line.search_type, shards,
-            source = line.source, id = line.id, wall_us = parts.wall, cpu_us = parts.cpu,
-            run_queue_us = parts.run_queue, queue_us = parts.queue, blocked_us = parts.blocked, trace_id = parts.trace_id,
+            level, "slowlog.request", parts,
+            {
+                took = %line.took, took_millis = line.took.millis(), phase_took_millis, total_hits = hits(self.total),
+                search_type = line.search_type, shards, source = line.source, id = line.id
+            },
             "search"
         );
     }

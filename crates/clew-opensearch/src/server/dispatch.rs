@@ -37,19 +37,20 @@ const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request) -> Response {
     let started = Instant::now();
     let metrics = &server.api.metrics;
-    let (route, response) = match server.api.account(request.headers()) {
-        None => handle(&server, request).await,
-        Some(spent) => {
-            let method = request.method().clone();
-            let (route, mut response) = spent.clone().scope(handle(&server, request)).await;
-            metrics.observe_parts(class_of(route), &spent, started.elapsed());
-            if let Some(trace) = spent.trace() {
-                end_trace(trace, &spent.so_far(), (&method, route), &mut response);
-            }
-            (route, response)
-        }
+    let Some(spent) = server.api.account(request.headers()) else {
+        let (route, response) = handle(&server, request).await;
+        metrics.observe(class_of(route), response.status(), started.elapsed(), None);
+        return response;
     };
-    metrics.observe(class_of(route), response.status(), started.elapsed());
+    let method = request.method().clone();
+    let (route, mut response) = spent.clone().scope(handle(&server, request)).await;
+    let (took, class) = (started.elapsed(), class_of(route));
+    metrics.observe_parts(class, &spent, took);
+    let trace = spent.trace();
+    metrics.observe(class, response.status(), took, trace.map(|trace| &**trace));
+    if let Some(trace) = trace {
+        end_trace(trace, &spent.so_far(), (&method, route), &mut response);
+    }
     response
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use axum::http::HeaderMap;
 use clew_engine::Engine;
-use clew_profile::{Spent, Trace, TraceParent, Tracer};
+use clew_profile::{ExemplarBook, Spent, TraceParent, Tracer};
 use tokio::sync::watch;
 
 use crate::http::body::BodyLimits;
@@ -37,6 +37,8 @@ pub struct RestOptions {
     pub stopped: Option<watch::Receiver<bool>>,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
     pub registry: Option<prometheus::Registry>,
+    /// Where examples of slow requests are kept, for whoever shows the metrics.
+    pub exemplars: Arc<ExemplarBook>,
     /// Connections, counted by whoever takes them.
     pub http: Arc<HttpFigures>,
     /// Where spans of requests go; `None` records none.
@@ -64,6 +66,7 @@ impl Default for RestOptions {
             data: PathBuf::from("."),
             stopped: None,
             registry: None,
+            exemplars: Arc::default(),
             http: Arc::default(),
             tracer: None,
         }
@@ -105,7 +108,7 @@ impl Api {
         options: RestOptions,
         setting_checks: Arc<[SettingCheck]>,
     ) -> Self {
-        let metrics = RestMetrics::new(options.registry.as_ref());
+        let metrics = RestMetrics::new(options.registry.as_ref(), &options.exemplars);
         let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
         let body_limits = BodyLimits {
             bytes_max: options.body_bytes_max,
@@ -140,20 +143,11 @@ impl Api {
         self.cluster_settings.given(name)
     }
 
-    /// An account for a request that begins now: for one that is part of a client's trace or is recorded, for all while
-    /// any may be told as slow, and else for some hundred a second.
+    /// An account for a request that begins now, if it is to have one.
     pub(crate) fn account(&self, headers: &HeaderMap) -> Option<Arc<Spent>> {
         let parent = TraceParent::of(|name| headers.get(name)?.to_str().ok());
-        let tracer = self.options.tracer.as_ref();
         let tells = self.engine.tells_slow() || self.cluster_settings.tells_slow();
-        let is_named = parent.is_some();
-        if tells || is_named || tracer.is_some() {
-            let trace = Trace::begin(parent, tracer);
-            if tells || is_named || trace.is_recorded() {
-                return Some(Spent::of_trace(trace));
-            }
-        }
-        Spent::sampled()
+        Spent::of_request(parent, self.options.tracer.as_ref(), tells)
     }
 
     /// Comes back when the server stops.

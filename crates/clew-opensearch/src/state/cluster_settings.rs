@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
+use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine, SlowRequests};
 use clew_log::Glsn;
 use clew_platform::MemoryLimits;
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use crate::http::memory_stats;
 use crate::http::setting_values::parse_time;
 use crate::state::call::Call;
 use crate::state::disk_settings::read_disk_limits;
-use crate::state::slow_log::SlowRequests;
+use crate::state::slow_log;
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
 const SETTINGS_MAX: usize = 10_000;
@@ -89,7 +89,8 @@ pub(crate) async fn change(
     engine.set_buckets_max(buckets_max(&both)?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
     settings.times.store(SearchTimes::of(&both)?);
-    let slow = SlowRequests::read(|name| both.given(name))?;
+    let slow = slow_log::searches(&|name| both.given(name))?;
+    engine.set_slow_calls(slow_log::milvus_calls(&|name| both.given(name))?);
     settings.slow_told.store(slow.is_on(), Ordering::Relaxed);
     engine.set_disk_limits(disk_limits(&both, &disk)?);
     Ok(glsn)
@@ -120,7 +121,8 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     let given = |name: &str| both.given(name);
     checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
-    SlowRequests::read(given)?;
+    slow_log::searches(&given)?;
+    slow_log::milvus_calls(&given)?;
     // Those of each kind must fit together by themselves: the others may go away.
     for kept in [&both.persistent, &both.transient] {
         let alone = Both {
@@ -188,7 +190,9 @@ impl ClusterSettings {
                 tracing::warn!(reason, "the kept settings of the disk do not hold");
             }
         }
-        let slow = SlowRequests::read(|name| both.given(name)).unwrap_or_default();
+        let slow = slow_log::searches(&|name| both.given(name)).unwrap_or_default();
+        let calls = slow_log::milvus_calls(&|name| both.given(name));
+        engine.set_slow_calls(calls.unwrap_or_default());
         ClusterSettings {
             slow_told: AtomicBool::new(slow.is_on()),
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
@@ -213,7 +217,7 @@ impl ClusterSettings {
         if !self.tells_slow() {
             return None;
         }
-        SlowRequests::read(|name| self.given(name)).ok()
+        slow_log::searches(&|name| self.given(name)).ok()
     }
 
     /// Whether clients are told the last version of the common ancestor

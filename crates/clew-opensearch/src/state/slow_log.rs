@@ -1,11 +1,7 @@
 //! Slow logs: their settings, of indexes and of the cluster, and what every line has. The lines themselves are written
 //! by those who know what was done.
 
-use std::fmt;
-use std::time::Duration;
-
-use clew_engine::{SlowLevel, SlowLimits, SlowLog};
-use clew_profile::Spent;
+use clew_engine::{SlowLevel, SlowLimits, SlowLog, SlowRequests};
 
 use crate::http::error::ApiError;
 use crate::http::setting_values::parse_time;
@@ -30,6 +26,8 @@ const SOURCE: &str = "index.indexing.slowlog.source";
 const REFORMAT: &str = "index.indexing.slowlog.reformat";
 const REQUEST_LIMIT: &str = "cluster.search.request.slowlog.threshold.";
 const REQUEST_LEVEL: &str = "cluster.search.request.slowlog.level";
+const MILVUS_LIMIT: &str = "cluster.milvus.request.slowlog.threshold.";
+const MILVUS_LEVEL: &str = "cluster.milvus.request.slowlog.level";
 
 /// Most characters of a document's source in a line, whatever a setting asks for.
 const SOURCE_CHARS_MAX: usize = 65_536;
@@ -76,40 +74,39 @@ fn limits_off(prefix: &'static str) -> impl Iterator<Item = (String, String)> {
         .into_iter()
 }
 
-/// From which times on the cluster tells whole searches as slow.
-#[derive(Debug, Default)]
-pub(crate) struct SlowRequests {
-    limits: SlowLimits,
-    least: SlowLevel,
+/// From which times on whole searches are told as slow, by the cluster's settings; `given` looks them up.
+///
+/// # Errors
+/// Values that they cannot have.
+pub(crate) fn searches(given: &dyn Fn(&str) -> Option<String>) -> Result<SlowRequests, ApiError> {
+    requests((REQUEST_LIMIT, REQUEST_LEVEL), given)
 }
 
-impl SlowRequests {
-    /// What the cluster's settings say; `given` looks them up.
-    ///
-    /// # Errors
-    /// Values that they cannot have.
-    pub(crate) fn read(given: impl Fn(&str) -> Option<String>) -> Result<Self, ApiError> {
-        let mut all = SlowRequests::default();
-        for one in SlowLevel::ALL {
-            let name = format!("{REQUEST_LIMIT}{}", name_of(one));
-            if let Some(text) = given(&name) {
-                all.limits.set(one, parse_time(&name, &text)?);
-            }
-        }
-        if let Some(text) = given(REQUEST_LEVEL) {
-            all.least = level(&text)?;
-        }
-        Ok(all)
-    }
+/// From which times on calls of Milvus' API are told as slow.
+///
+/// # Errors
+/// As [`searches`].
+pub(crate) fn milvus_calls(
+    given: &dyn Fn(&str) -> Option<String>,
+) -> Result<SlowRequests, ApiError> {
+    requests((MILVUS_LIMIT, MILVUS_LEVEL), given)
+}
 
-    pub(crate) fn is_on(&self) -> bool {
-        self.limits.is_on()
+fn requests(
+    (limit, least): (&str, &str),
+    given: &dyn Fn(&str) -> Option<String>,
+) -> Result<SlowRequests, ApiError> {
+    let mut all = SlowRequests::default();
+    for one in SlowLevel::ALL {
+        let name = format!("{limit}{}", name_of(one));
+        if let Some(text) = given(&name) {
+            all.limits.set(one, parse_time(&name, &text)?);
+        }
     }
-
-    /// At which level a search is told that took so long.
-    pub(crate) fn level(&self, took: Duration) -> Option<SlowLevel> {
-        self.limits.level(took, self.least)
+    if let Some(text) = given(least) {
+        all.least = level(&text)?;
     }
+    Ok(all)
 }
 
 fn name_of(level: SlowLevel) -> &'static str {
@@ -164,81 +161,10 @@ fn boolean(text: &str) -> Result<bool, ApiError> {
     })
 }
 
-/// Writes a line of a slow log at its own level.
-macro_rules! tell_slow {
-    ($level:expr, $target:literal, $($fields:tt)+) => {
-        match $level {
-            clew_engine::SlowLevel::Warn => tracing::warn!(target: $target, $($fields)+),
-            clew_engine::SlowLevel::Info => tracing::info!(target: $target, $($fields)+),
-            clew_engine::SlowLevel::Debug => tracing::debug!(target: $target, $($fields)+),
-            clew_engine::SlowLevel::Trace => tracing::trace!(target: $target, $($fields)+),
-        }
-    };
-}
-pub(crate) use tell_slow;
-
-/// Where the time of the request went so far that the calling thread works for, in microseconds, and by which trace it
-/// is known; nothing where it has no account.
-#[derive(Debug, Default)]
-pub(crate) struct Spending {
-    pub(crate) wall: Option<u64>,
-    pub(crate) cpu: Option<u64>,
-    pub(crate) run_queue: Option<u64>,
-    pub(crate) queue: Option<u64>,
-    pub(crate) blocked: Option<u64>,
-    pub(crate) trace_id: Option<String>,
-}
-
-impl Spending {
-    pub(crate) fn so_far() -> Self {
-        let us = |time: Duration| u64::try_from(time.as_micros()).ok();
-        let Some(spent) = Spent::current() else {
-            return Spending::default();
-        };
-        let times = spent.so_far();
-        Spending {
-            wall: us(times.wall()),
-            cpu: us(times.cpu),
-            run_queue: us(times.run_queue),
-            queue: us(times.queue),
-            blocked: us(times.blocked),
-            trace_id: spent.trace().map(|trace| trace.id().to_string()),
-        }
-    }
-}
-
-/// A time in the largest unit that it has one of, with a tenth where there is one.
-pub(crate) struct Took(pub(crate) Duration);
-
-impl Took {
-    pub(crate) fn millis(&self) -> u64 {
-        u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-impl fmt::Display for Took {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = self.0.as_nanos();
-        let units = [
-            ("d", 86_400_000_000_000),
-            ("h", 3_600_000_000_000),
-            ("m", 60_000_000_000),
-            ("s", 1_000_000_000),
-            ("ms", 1_000_000),
-            ("micros", 1_000),
-        ];
-        let Some((unit, size)) = units.into_iter().find(|(_, size)| nanos >= *size) else {
-            return write!(f, "{nanos}nanos");
-        };
-        match nanos * 10 / size % 10 {
-            0 => write!(f, "{}{unit}", nanos / size),
-            tenth => write!(f, "{}.{tenth}{unit}", nanos / size),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -313,18 +239,5 @@ mod tests {
         }
         assert_eq!(slow, SlowLog::default());
         assert!(!set(&mut slow, "index.refresh_interval", Some("1s")).unwrap());
-    }
-
-    #[test]
-    fn times_are_shown_in_their_largest_unit() {
-        for (nanos, shown) in [
-            (17, "17nanos"),
-            (1_250, "1.2micros"),
-            (15_000_000, "15ms"),
-            (2_501_000_000, "2.5s"),
-            (90_000_000_000, "1.5m"),
-        ] {
-            assert_eq!(Took(Duration::from_nanos(nanos)).to_string(), shown);
-        }
     }
 }

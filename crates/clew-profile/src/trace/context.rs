@@ -22,11 +22,33 @@ impl TraceId {
     pub(super) fn random() -> Self {
         TraceId((u128::from(random()) << 64) | u128::from(random()))
     }
+
+    /// Its upper and its lower half.
+    #[allow(clippy::cast_possible_truncation, reason = "it is a half")]
+    pub(crate) fn halves(self) -> [u64; 2] {
+        [(self.0 >> 64) as u64, self.0 as u64]
+    }
+
+    /// The id of these halves; none where both are zero.
+    pub(crate) fn from_halves(high: u64, low: u64) -> Option<Self> {
+        let id = (u128::from(high) << 64) | u128::from(low);
+        (id > 0).then_some(TraceId(id))
+    }
 }
 
 impl SpanId {
     pub(super) fn random() -> Self {
         SpanId(random())
+    }
+
+    /// The number that it is.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The id that is this number; none for zero.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        (number > 0).then_some(SpanId(number))
     }
 }
 

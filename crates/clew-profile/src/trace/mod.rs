@@ -105,6 +105,11 @@ impl Trace {
         self.id
     }
 
+    /// The id of the request's span.
+    pub fn span(&self) -> SpanId {
+        self.span
+    }
+
     /// Whether somebody wants its spans.
     pub fn is_recorded(&self) -> bool {
         self.tracer.is_some()

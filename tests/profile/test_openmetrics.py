@@ -1,0 +1,91 @@
+"""`/_metrics` in OpenMetrics' format, read by Prometheus' own parser: the same figures, with examples of slow requests."""
+
+import re
+import time
+import unittest
+import urllib.request
+
+from opensearch.base import ClewTest
+
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_open
+    from prometheus_client.parser import text_string_to_metric_families as read_plain
+except ImportError:
+    read_open = None
+
+OPEN = "application/openmetrics-text"
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+
+@unittest.skipIf(read_open is None, "prometheus_client is not installed")
+class OpenMetricsTest(ClewTest):
+    def page(self, accept):
+        request = urllib.request.Request(self.server.url + "/_metrics", headers={"accept": accept})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.headers["content-type"], answer.read().decode()
+
+    def families(self):
+        """Families by name, as the parser reads them, which refuses what is against the format."""
+        kind, page = self.page(OPEN)
+        self.assertEqual(kind, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        self.assertTrue(page.endswith("\n# EOF\n"))
+        return {family.name: family for family in read_open(page)}
+
+    def ask(self, path, trace=None):
+        headers = {"traceparent": f"00-{trace}-{PARENT}-01"} if trace else {}
+        urllib.request.urlopen(urllib.request.Request(self.server.url + path, headers=headers), timeout=60).read()
+
+    def exemplars(self, family, **labels):
+        """Of the buckets of a series, by their upper ends."""
+        wanted = [sample for sample in self.families()[family].samples
+                  if sample.name.endswith("_bucket") and labels.items() <= sample.labels.items()]
+        self.assertTrue(wanted)
+        return {sample.labels["le"]: sample.exemplar for sample in wanted if sample.exemplar}
+
+    def test_both_formats_tell_the_same_figures(self):
+        self.ask("/_search")
+        kind, plain = self.page("text/plain")
+        self.assertEqual(kind, "text/plain; version=0.0.4; charset=utf-8")
+        self.assertEqual(self.page("*/*")[0], kind)
+        self.assertNotIn("# EOF", plain)
+        self.assertNotIn("trace_id", plain)
+        names = lambda families: {sample.name for family in families for sample in family.samples}
+        self.assertEqual(names(read_plain(plain)), names(self.families().values()))
+        families = self.families()
+        for name in ("rest_requests", "log_entries", "memory_refused"):
+            self.assertEqual(families[name].type, "counter", name)
+        self.assertEqual(families["http_connections_open"].type, "gauge")
+        asked = {sample.labels["status"]: sample.value for sample in families["rest_requests"].samples
+                 if sample.labels["endpoint"] == "search"}
+        self.assertGreaterEqual(asked["ok"], 1)
+
+    def test_buckets_bear_a_slow_request_of_late_with_its_trace(self):
+        before = time.time()
+        self.ask("/_search", TRACE)
+        # Requests that are no part of a trace are no examples.
+        self.ask("/_search")
+        for family, labels in (
+            ("rest_request_seconds", {"endpoint": "search"}),
+            ("rest_request_part_seconds", {"endpoint": "search", "part": "wall"}),
+            ("rest_request_part_seconds", {"endpoint": "search", "part": "cpu"}),
+        ):
+            found = self.exemplars(family, **labels)
+            (le, exemplar), = ((le, one) for le, one in found.items() if one.labels["trace_id"] == TRACE)
+            self.assertRegex(exemplar.labels["span_id"], "^[0-9a-f]{16}$")
+            self.assertNotEqual(exemplar.labels["span_id"], PARENT)
+            self.assertLessEqual(exemplar.value, float(le))
+            self.assertTrue(before - 1 <= float(exemplar.timestamp) <= time.time() + 1, exemplar)
+
+    def test_the_slowest_of_a_bucket_stays_and_there_is_one_for_each(self):
+        traces = [f"{number:032x}" for number in range(1, 60)]
+        for trace in traces:
+            self.ask("/", trace)
+        found = self.exemplars("rest_request_seconds", endpoint="cluster")
+        self.assertTrue(found)
+        for exemplar in found.values():
+            self.assertIn(exemplar.labels["trace_id"], traces)
+        _, page = self.page(OPEN)
+        # As many as there are buckets at most, however many requests.
+        series = re.findall(r'(?m)^rest_request_seconds_bucket{endpoint="cluster",.*trace_id', page)
+        self.assertLessEqual(len(series), 17)
+        self.assertEqual(len(series), len(found))
