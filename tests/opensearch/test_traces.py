@@ -6,13 +6,17 @@ import concurrent.futures
 import http.server
 import json
 import queue
+import pathlib
 import socket
+import ssl
+import tempfile
 import threading
 import time
 import unittest
 import urllib.request
 
 import grpc
+from collect.certificates import Authority
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
 from .clew_server import ClewServer
@@ -50,14 +54,25 @@ def attributes(pairs):
 
 
 class GrpcReceiver(Received, trace_service_pb2_grpc.TraceServiceServicer):
+    """With the files of a certificate and its key it wants TLS; with an authority, clients of its."""
+
     protocol = "grpc"
+
+    def __init__(self, files=None, authority=None):
+        super().__init__()
+        self.files, self.authority = files, authority
 
     def __enter__(self):
         self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
         trace_service_pb2_grpc.add_TraceServiceServicer_to_server(self, self.server)
-        port = self.server.add_insecure_port("127.0.0.1:0")
+        if self.files:
+            certificate, key = (file.read_bytes() for file in self.files)
+            authority = self.authority and self.authority.certificate.read_bytes()
+            secure = grpc.ssl_server_credentials([(key, certificate)], authority, require_client_auth=authority is not None)
+            self.endpoint = f"https://127.0.0.1:{self.server.add_secure_port('127.0.0.1:0', secure)}"
+        else:
+            self.endpoint = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
         self.server.start()
-        self.endpoint = f"http://127.0.0.1:{port}"
         return self
 
     def __exit__(self, *_):
@@ -70,6 +85,10 @@ class GrpcReceiver(Received, trace_service_pb2_grpc.TraceServiceServicer):
 
 class HttpReceiver(Received):
     protocol = "http/protobuf"
+
+    def __init__(self, files=None):
+        super().__init__()
+        self.files = files
 
     def __enter__(self):
         received = self
@@ -89,6 +108,11 @@ class HttpReceiver(Received):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.endpoint = f"http://127.0.0.1:{self.server.server_port}"
+        if self.files:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*self.files)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+            self.endpoint = self.endpoint.replace("http:", "https:")
         return self
 
     def __exit__(self, *_):
@@ -117,8 +141,8 @@ class Traces(unittest.TestCase):
         body = "".join(json.dumps(line) + "\n" for line in lines)
         self.ask(server, "POST", "/books/_bulk?refresh=true", body, headers)
 
-    def check_request_and_shards(self, receiver):
-        server = self.traced(receiver, CLEW_TRACING__SERVICE_NAME="shelf", CLEW_TRACING__SAMPLE_RATIO="0")
+    def check_request_and_shards(self, receiver, **env):
+        server = self.traced(receiver, CLEW_TRACING__SERVICE_NAME="shelf", CLEW_TRACING__SAMPLE_RATIO="0", **env)
         self.fill(server, HEADERS)
         before = time.time_ns()
         _, headers = self.ask(server, "POST", "/books/_search", {"query": {"match": {"t": "fox"}}}, HEADERS)
@@ -154,6 +178,48 @@ class Traces(unittest.TestCase):
     def test_a_search_and_a_bulk_are_told_by_http(self):
         with HttpReceiver() as receiver:
             self.check_request_and_shards(receiver)
+
+    def folder(self):
+        return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def test_spans_go_over_tls_by_grpc_to_who_is_trusted_and_asks_for_a_certificate(self):
+        authority = Authority(self.folder())
+        certificate, key = authority.issue("clew")
+        with GrpcReceiver(authority.issue("receiver"), authority) as receiver:
+            self.check_request_and_shards(receiver, CLEW_TRACING__OTLP__TLS__CA=str(authority.certificate),
+                                          CLEW_TRACING__OTLP__TLS__CERTIFICATE=str(certificate), CLEW_TRACING__OTLP__TLS__KEY=str(key))
+
+    def test_spans_go_over_tls_by_http_to_who_is_trusted(self):
+        authority = Authority(self.folder())
+        with HttpReceiver(authority.issue("receiver")) as receiver:
+            self.check_request_and_shards(receiver, CLEW_TRACING__OTLP__TLS__CA=str(authority.certificate))
+
+    def test_nothing_is_sent_to_who_is_not_trusted(self):
+        files = Authority(self.folder(), "other").issue("receiver")
+        authority = Authority(self.folder())
+        for receiver in (GrpcReceiver(files), HttpReceiver(files)):
+            with self.subTest(receiver.protocol), receiver:
+                server = self.traced(receiver, CLEW_TRACING__OTLP__TLS__CA=str(authority.certificate))
+                while self.figures(server)["trace_spans_failed_total"] == 0:
+                    self.ask(server, "GET", "/")
+                self.assertEqual(self.figures(server)["trace_spans_sent_total"], 0)
+                self.assertTrue(receiver.arrivals.empty())
+
+    def test_what_is_wrong_with_tls_is_told_at_the_start(self):
+        folder = self.folder()
+        (folder / "empty.pem").write_text("")
+        for env, told in [
+            ({"ENDPOINT": "https://127.0.0.1:1", "TLS__CA": str(folder / "none.pem")}, "none.pem"),
+            ({"ENDPOINT": "https://127.0.0.1:1", "TLS__CA": str(folder / "empty.pem")}, "empty.pem"),
+            ({"ENDPOINT": "http://127.0.0.1:1", "TLS__CA": "x.pem"}, "begins with [https://]"),
+            ({"ENDPOINT": "ftp://127.0.0.1:1"}, "must begin with [http://] or [https://]"),
+        ]:
+            server = ClewServer(env={f"CLEW_TRACING__OTLP__{name}": value for name, value in env.items()})
+            with self.assertRaises(RuntimeError) as caught:
+                server.start()
+            self.assertIn(told, str(caught.exception))
+            server.kill()
+            server.__exit__()
 
     def test_opentelemetrys_variables_are_taken_and_what_is_left_is_sent_at_the_stop(self):
         with GrpcReceiver() as receiver:

@@ -87,8 +87,8 @@ pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Pr
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,
     Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection, Sink,
-    SinkError, WhenFull,
+    SinkError, WhenFull, secure_agent,
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;
-pub use tls::{ClientAuthentication, ClientTls, ServerTls, Verification};
+pub use tls::{ClientAuthentication, ClientTls, ServerTls, TlsStream, Verification};

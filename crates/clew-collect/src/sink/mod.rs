@@ -25,6 +25,7 @@ pub use courier::BodyCompression;
 pub use file::{FileSink, FileSinkOptions};
 pub use http::{HttpOptions, HttpSink};
 pub use lines::LineSink;
+pub use secure::agent as secure_agent;
 
 use crate::event::Event;
 

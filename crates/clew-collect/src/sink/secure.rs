@@ -15,7 +15,7 @@ use ureq::unversioned::transport::{
 use crate::tls::{ClientTls, hostname};
 
 /// A client that secures connections to addresses that begin with `https`.
-pub(super) fn agent(config: Config, tls: Option<&ClientTls>) -> ureq::Agent {
+pub fn agent(config: Config, tls: Option<&ClientTls>) -> ureq::Agent {
     let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default());
     match tls {
         None => ureq::Agent::with_parts(config, connector, DefaultResolver::default()),

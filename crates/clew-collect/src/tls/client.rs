@@ -1,5 +1,6 @@
 //! The side of TLS that connects.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,9 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use serde::{Deserialize, Serialize};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::pem::{at, authorities, identity};
 use super::provider;
@@ -50,6 +54,44 @@ impl ClientTls {
     pub(crate) fn of_system() -> Result<Self, String> {
         let config = builder(Arc::new(system()?), Verification::Full)?.with_no_client_auth();
         Ok(ClientTls(Arc::new(config)))
+    }
+
+    /// Trusts these authorities, or whom the system trusts if there are none, and shows a certificate if there is one. Servers
+    /// are verified in full.
+    ///
+    /// # Errors
+    /// A file that is wrong, with the key that names it; that the system trusts nobody.
+    pub fn trusting(
+        disk: &dyn Disk,
+        ca: &[PathBuf],
+        identity: Option<(&Path, &Path)>,
+    ) -> Result<Self, String> {
+        let verification = Verification::Full;
+        Self::read(
+            disk,
+            ClientTlsFiles {
+                ca,
+                identity,
+                verification,
+            },
+        )
+    }
+
+    /// Secures a connection to a host, over which one of these protocols is to be spoken.
+    ///
+    /// # Errors
+    /// That the host is not trusted, or the connection ends.
+    pub async fn secure(
+        &self,
+        (host, connection): (&str, TcpStream),
+        protocols: &[&str],
+    ) -> io::Result<TlsStream<TcpStream>> {
+        let name = hostname(host).map_err(io::Error::other)?;
+        let mut config = ClientConfig::clone(&self.0);
+        let protocols = protocols.iter();
+        config.alpn_protocols = protocols.map(|name| name.as_bytes().to_vec()).collect();
+        let connector = TlsConnector::from(Arc::new(config));
+        connector.connect(name, connection).await
     }
 
     /// Reads the files; the error names the key and the file that is wrong.

@@ -16,6 +16,7 @@ pub use client::{ClientTls, Verification};
 pub(crate) use client::{ClientTlsFiles, hostname};
 pub(crate) use server::ServerTlsFiles;
 pub use server::{ClientAuthentication, ServerTls};
+pub use tokio_rustls::client::TlsStream;
 
 /// The cryptography of both sides.
 fn provider() -> Arc<CryptoProvider> {

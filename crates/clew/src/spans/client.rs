@@ -1,13 +1,21 @@
-//! A receiver of spans, by gRPC or by plain HTTP. Messages come written, and what the receiver answers is read past.
+//! A receiver of spans, by gRPC or by HTTP, over TLS where its address begins with `https`. Messages come written, and what the receiver answers is read past.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context as _, bail};
+use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 use bytes::{Buf, BufMut, Bytes};
+use clew_collect::{ClientTls, TlsStream, secure_agent};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::Service;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
@@ -15,6 +23,8 @@ use super::config::{OtlpConfig, OtlpProtocol};
 
 const CALL: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const PATH: &str = "/v1/traces";
+/// The port of addresses that name none.
+const HTTPS_PORT: u16 = 443;
 
 pub(super) enum Client {
     Grpc { channel: Channel, runtime: Handle },
@@ -26,15 +36,23 @@ impl Client {
     pub(super) fn of(config: &OtlpConfig) -> anyhow::Result<Self> {
         let endpoint = config.endpoint.trim_end_matches('/');
         let wrong = || format!("[tracing.otlp.endpoint] is [{endpoint}], which is no address");
+        let tls = match config.is_secure() {
+            true => Some(config.tls.read()?),
+            false => None,
+        };
         Ok(match config.protocol {
-            OtlpProtocol::Grpc => Client::Grpc {
-                channel: Endpoint::from_shared(endpoint.to_string())
-                    .with_context(wrong)?
-                    .connect_lazy(),
-                runtime: Handle::current(),
-            },
+            OtlpProtocol::Grpc => {
+                let place = Endpoint::from_shared(endpoint.to_string()).with_context(wrong)?;
+                Client::Grpc {
+                    channel: match tls {
+                        None => place.connect_lazy(),
+                        Some(tls) => place.connect_with_connector_lazy(Secured(tls)),
+                    },
+                    runtime: Handle::current(),
+                }
+            }
             OtlpProtocol::Http => Client::Http {
-                agent: ureq::Agent::new_with_defaults(),
+                agent: secure_agent(ureq::config::Config::default(), tls.as_ref()),
                 address: match endpoint.ends_with(PATH) {
                     true => endpoint.to_string(),
                     false => format!("{endpoint}{PATH}"),
@@ -65,6 +83,33 @@ impl Client {
                 Ok(())
             }
         }
+    }
+}
+
+/// Connects by TLS, over which HTTP/2 is spoken.
+#[derive(Clone)]
+struct Secured(ClientTls);
+
+impl Service<Uri> for Secured {
+    type Response = TokioIo<TlsStream<TcpStream>>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, address: Uri) -> Self::Future {
+        let tls = self.0.clone();
+        Box::pin(async move {
+            let host = address.host().unwrap_or_default();
+            let port = address.port_u16().unwrap_or(HTTPS_PORT);
+            // An address of the sixth version stands in brackets.
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            let connection = TcpStream::connect((bare, port)).await?;
+            let secured = tls.secure((host, connection), &["h2"]).await?;
+            Ok(TokioIo::new(secured))
+        })
     }
 }
 

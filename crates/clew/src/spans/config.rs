@@ -1,6 +1,10 @@
 //! How spans of requests are sent, and what of that OpenTelemetry's own variables say.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
+use clew_collect::ClientTls;
+use clew_platform::RealDisk;
 use serde::{Deserialize, Serialize};
 
 /// Spans of requests. Without an endpoint nothing is recorded.
@@ -25,6 +29,39 @@ pub(crate) struct OtlpConfig {
     pub(crate) endpoint: String,
     /// How it is spoken to.
     pub(crate) protocol: OtlpProtocol,
+    /// Whom of those to trust whose address begins with `https`.
+    pub(crate) tls: OtlpTls,
+}
+
+/// Whom to trust, and what to show.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct OtlpTls {
+    /// A file of authorities, in PEM; without one those of the system.
+    pub(crate) ca: Option<PathBuf>,
+    /// The certificate that is shown.
+    pub(crate) certificate: Option<PathBuf>,
+    /// Its key.
+    pub(crate) key: Option<PathBuf>,
+}
+
+impl OtlpConfig {
+    /// Whether the receiver is spoken to over TLS.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.endpoint.starts_with("https://")
+    }
+}
+
+impl OtlpTls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// A file that is wrong, by its key.
+    pub(super) fn read(&self) -> anyhow::Result<ClientTls> {
+        let identity = self.certificate.as_deref().zip(self.key.as_deref());
+        let read = ClientTls::trusting(&RealDisk, self.ca.as_slice(), identity);
+        read.map_err(|reason| anyhow::anyhow!("[tracing.otlp.tls]: {reason}"))
+    }
 }
 
 /// How a receiver is spoken to.
@@ -64,6 +101,14 @@ impl TracingConfig {
             && let Some(endpoint) = variable("OTEL_EXPORTER_OTLP_ENDPOINT")
         {
             self.otlp.endpoint = endpoint;
+            // Files for secured receivers are often named for all programs of a machine.
+            let is_secure = self.otlp.is_secure();
+            let file = |name| variable(name).map(PathBuf::from).filter(|_| is_secure);
+            self.otlp.tls = OtlpTls {
+                ca: file("OTEL_EXPORTER_OTLP_CERTIFICATE"),
+                certificate: file("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"),
+                key: file("OTEL_EXPORTER_OTLP_CLIENT_KEY"),
+            };
             self.otlp.protocol = match variable("OTEL_EXPORTER_OTLP_PROTOCOL").as_deref() {
                 None | Some("" | "grpc") => OtlpProtocol::Grpc,
                 Some("http/protobuf") => OtlpProtocol::Http,
@@ -97,12 +142,18 @@ impl TracingConfig {
         if self.queue_spans_max == 0 {
             bail!("[tracing.queue_spans_max] is [0], must be at least [1]");
         }
-        let endpoint = &self.otlp.endpoint;
-        if !endpoint.is_empty() && !endpoint.starts_with("http://") {
+        let OtlpConfig { endpoint, tls, .. } = &self.otlp;
+        let is_known = endpoint.starts_with("http://") || self.otlp.is_secure();
+        if !endpoint.is_empty() && !is_known {
             bail!(
-                "[tracing.otlp.endpoint] is [{endpoint}], must begin with [http://]: spans are sent \
-                 as they are; a collector on this machine can encrypt them"
+                "[tracing.otlp.endpoint] is [{endpoint}], must begin with [http://] or [https://]"
             );
+        }
+        if *tls != OtlpTls::default() && !self.otlp.is_secure() {
+            bail!("[tracing.otlp.tls] is only for an endpoint that begins with [https://]");
+        }
+        if tls.certificate.is_some() != tls.key.is_some() {
+            bail!("[tracing.otlp.tls] must have both [certificate] and [key], or none of them");
         }
         Ok(())
     }
@@ -147,6 +198,13 @@ mod tests {
         let kept = given.with_variables(|_| None).unwrap();
         assert_eq!(kept.service_name, "mine");
         assert_eq!(with(&[]).unwrap(), TracingConfig::default());
+        let secure = with(&[
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://there:4317"),
+            ("OTEL_EXPORTER_OTLP_CERTIFICATE", "/etc/ca.pem"),
+        ]);
+        let otlp = secure.unwrap().otlp;
+        assert!(otlp.is_secure());
+        assert_eq!(otlp.tls.ca, Some(PathBuf::from("/etc/ca.pem")));
     }
 
     #[test]
@@ -155,10 +213,20 @@ mod tests {
             ("OTEL_TRACES_SAMPLER_ARG", "1.5"),
             ("OTEL_TRACES_SAMPLER_ARG", "NaN"),
             ("OTEL_TRACES_SAMPLER_ARG", "much"),
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://there:4317"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "there:4317"),
         ] {
             assert!(with(&[variables]).is_err(), "{variables:?}");
         }
+        let key = ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "/etc/key.pem");
+        let plain = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://there:4317");
+        let secure = ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://there:4317");
+        let refused = with(&[secure, key]).unwrap_err().to_string();
+        assert!(refused.contains("must have both"), "{refused}");
+        assert_eq!(with(&[plain, key]).unwrap().otlp.tls, OtlpTls::default());
+        let mut given = with(&[plain]).unwrap();
+        given.otlp.tls.ca = Some(PathBuf::from("/etc/ca.pem"));
+        let refused = given.with_variables(|_| None).unwrap_err().to_string();
+        let told = "is only for an endpoint that begins with [https://]";
+        assert!(refused.contains(told), "{refused}");
     }
 }
