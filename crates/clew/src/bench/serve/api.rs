@@ -36,7 +36,8 @@ pub(super) trait Api: Send + Sync + 'static {
     fn exists(&self, name: &str) -> Call;
     fn read_exists(&self, reply: &Reply) -> bool;
     fn delete(&self, name: &str) -> Call;
-    fn create(&self, collection: &Collection) -> Call;
+    /// What makes it, in order.
+    fn create(&self, collection: &Collection) -> Vec<Call>;
     /// Rows with their numbers from `first` on.
     fn insert(&self, name: &str, first: usize, rows: &[Vec<f32>]) -> Call;
     /// Makes what was written searchable.

@@ -43,7 +43,7 @@ async fn measure(given: &BulkLoad, session: &mut Session) -> anyhow::Result<()> 
     for (at, &plan) in plans.iter().enumerate() {
         let name = given.load.index.clone();
         session
-            .create(&search::create(&name, given.load.shards))
+            .create(&[search::create(&name, given.load.shards)])
             .await?;
         let work = Arc::new(Writes::new(given, corpus.clone()));
         let what = format!("writing, {} clients", plan.concurrency);

@@ -1,5 +1,5 @@
-//! A connection to the server under test: one for each client, kept open, and made again when it breaks. HTTP/1.1 without
-//! a pool, so that nothing but the socket stands between the clock and the server. Speaks no TLS.
+//! A connection to the server under test: one for each client, kept open, and made again when it breaks. HTTP/1.1, or HTTP/2 for
+//! gRPC, without a pool, so that nothing but the socket stands between the clock and the server. Speaks no TLS.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+
+use super::wire::{Wire, status_of_grpc};
 
 /// Longer answers are failures: no request of ours has one.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -26,6 +26,8 @@ pub(super) struct Server {
     /// Host and port.
     authority: String,
     authorization: Option<HeaderValue>,
+    /// Whether it is spoken to by gRPC.
+    is_grpc: bool,
     /// An answer that takes longer is a failure.
     time_out: Duration,
 }
@@ -36,6 +38,8 @@ pub(super) enum Login {
     Basic,
     /// As Milvus' clients do it.
     Bearer,
+    /// As they do it by gRPC, by which the server is spoken to.
+    Grpc,
 }
 
 /// A request; cheap to clone.
@@ -54,6 +58,8 @@ pub(super) enum Kind {
     Json,
     /// JSON by lines.
     Lines,
+    /// A message of gRPC behind its head.
+    Message,
 }
 
 /// An answer, read to its end.
@@ -109,6 +115,7 @@ impl Server {
         let authorization = user.map(|user| match login {
             Login::Basic => format!("Basic {}", STANDARD.encode(user)),
             Login::Bearer => format!("Bearer {user}"),
+            Login::Grpc => STANDARD.encode(user),
         });
         let authorization = authorization
             .map(|value| HeaderValue::from_str(&value))
@@ -117,6 +124,7 @@ impl Server {
         Ok(Server {
             authority,
             authorization,
+            is_grpc: matches!(login, Login::Grpc),
             time_out,
         })
     }
@@ -155,7 +163,7 @@ impl Call {
 #[derive(Debug)]
 pub(super) struct Connection {
     server: Server,
-    sender: Option<SendRequest<Full<Bytes>>>,
+    wire: Option<Wire>,
 }
 
 impl Connection {
@@ -163,15 +171,15 @@ impl Connection {
     pub(super) fn new(server: &Server) -> Self {
         Connection {
             server: server.clone(),
-            sender: None,
+            wire: None,
         }
     }
 
     /// Connects if it is not connected.
     pub(super) async fn open(&mut self) -> Result<(), Failure> {
         let limit = self.server.time_out;
-        let opened = tokio::time::timeout(limit, self.sender()).await;
-        self.sender = Some(opened.map_err(|_| Failure::Late(limit))??);
+        let opened = tokio::time::timeout(limit, self.wire()).await;
+        self.wire = Some(opened.map_err(|_| Failure::Late(limit))??);
         Ok(())
     }
 
@@ -184,25 +192,36 @@ impl Connection {
 
     async fn ask_patiently(&mut self, call: &Call) -> Result<Reply, Failure> {
         // It is put back when the answer is whole: a connection that failed is not used again.
-        let mut sender = self.sender().await?;
+        let mut wire = self.wire().await?;
         let broken = |why: String| Failure::Broken(why);
         let request = self.request(call);
-        let answer = sender.send_request(request).await;
+        let answer = wire.send(request).await;
         let (head, body) = answer.map_err(|why| broken(told(&why)))?.into_parts();
         let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        let body = body.map_err(|why| broken(told(&*why)))?.to_bytes();
-        self.sender = Some(sender);
+        let body = body.map_err(|why| broken(told(&*why)))?;
+        self.wire = Some(wire);
+        if !self.server.is_grpc {
+            return Ok(Reply {
+                status: head.status,
+                body: body.to_bytes(),
+            });
+        }
+        let (status, said) = status_of_grpc(&head.headers, body.trailers());
+        let body = body.to_bytes();
         Ok(Reply {
-            status: head.status,
-            body,
+            status,
+            body: match status.is_success() {
+                true => body,
+                false => said.into(),
+            },
         })
     }
 
-    async fn sender(&mut self) -> Result<SendRequest<Full<Bytes>>, Failure> {
-        if let Some(mut sender) = self.sender.take()
-            && sender.ready().await.is_ok()
+    async fn wire(&mut self) -> Result<Wire, Failure> {
+        if let Some(mut wire) = self.wire.take()
+            && wire.is_open().await
         {
-            return Ok(sender);
+            return Ok(wire);
         }
         let unreachable = |why: &(dyn std::error::Error + 'static)| {
             Failure::Unreachable(format!("{}: {}", self.server.authority, told(why)))
@@ -210,31 +229,39 @@ impl Connection {
         let stream = TcpStream::connect(&self.server.authority).await;
         let stream = stream.map_err(|why| unreachable(&why))?;
         stream.set_nodelay(true).map_err(|why| unreachable(&why))?;
-        let shaken = handshake(TokioIo::new(stream)).await;
-        let (sender, connection) = shaken.map_err(|why| unreachable(&why))?;
-        // It ends with the sender; how it ended, the request is told.
-        tokio::spawn(async move {
-            let _ = connection.await;
-        });
-        Ok(sender)
+        let opened = Wire::open(stream, self.server.is_grpc).await;
+        opened.map_err(|why| unreachable(&why))
     }
 
     fn request(&self, call: &Call) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(call.body.clone()));
         *request.method_mut() = call.method.clone();
-        *request.uri_mut() = call.path.clone();
+        *request.uri_mut() = self.address(call);
         let host = HeaderValue::from_str(&self.server.authority);
         let kind = match call.kind {
             Kind::Json => "application/json",
             Kind::Lines => "application/x-ndjson",
+            Kind::Message => "application/grpc",
         };
         let headers = request.headers_mut();
-        headers.insert(header::HOST, host.expect("it comes from a URL"));
+        match self.server.is_grpc {
+            true => headers.insert(header::TE, HeaderValue::from_static("trailers")),
+            false => headers.insert(header::HOST, host.expect("it comes from a URL")),
+        };
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
         if let Some(authorization) = &self.server.authorization {
             headers.insert(header::AUTHORIZATION, authorization.clone());
         }
         request
+    }
+
+    /// What a request line says, or, where there is none, the pieces of it.
+    fn address(&self, call: &Call) -> Uri {
+        if !self.server.is_grpc {
+            return call.path.clone();
+        }
+        let whole = format!("http://{}{}", self.server.authority, call.path);
+        whole.parse().expect("it comes from a URL and a path")
     }
 }
 

@@ -52,7 +52,7 @@ impl Api for Milvus {
         on("collections/drop", name)
     }
 
-    fn create(&self, collection: &Collection) -> Call {
+    fn create(&self, collection: &Collection) -> Vec<Call> {
         let metric = match collection.space {
             Space::Cosine => "COSINE",
             Space::InnerProduct => "IP",
@@ -70,7 +70,7 @@ impl Api for Milvus {
             "collectionName": collection.name, "schema": {"autoId": false, "fields": fields},
             "indexParams": [index], "params": {"shardsNum": collection.shards, "consistencyLevel": "Bounded"},
         });
-        call("collections/create", &body)
+        vec![call("collections/create", &body)]
     }
 
     fn insert(&self, name: &str, first: usize, rows: &[Vec<f32>]) -> Call {

@@ -4,9 +4,11 @@
 mod dice;
 mod http;
 mod load;
+mod wire;
 
 mod api;
 mod milvus;
+mod milvus_grpc;
 mod opensearch;
 
 mod corpus;
@@ -49,7 +51,7 @@ Examples:
   clew bench serve vectors --concurrency 1,2,4,8 --ef-search 32,64,128,256 --seconds 10
       20,000 made vectors into http://127.0.0.1:9200, then four loads of each effort
   clew bench serve vectors --milvus http://127.0.0.1:19530 --rows 100000 --dims 768 --metric cosine
-      through Milvus' API, of Clew or of Milvus
+      through Milvus' RESTful API, of Clew or of Milvus; --milvus-grpc through gRPC
   clew bench serve vectors --base base.npy --queries queries.npy --rate 100,200,400 --json out.json
       one's own vectors; an open loop: latency counts from when a request was due";
 

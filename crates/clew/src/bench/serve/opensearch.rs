@@ -48,7 +48,7 @@ impl Api for OpenSearch {
         Call::json(Method::DELETE, &format!("/{name}"), &Value::Null)
     }
 
-    fn create(&self, collection: &Collection) -> Call {
+    fn create(&self, collection: &Collection) -> Vec<Call> {
         let space = match collection.space {
             Space::Cosine => "cosinesimil",
             Space::InnerProduct => "innerproduct",
@@ -69,7 +69,11 @@ impl Api for OpenSearch {
         let body = json!({
             "settings": {"index": settings}, "mappings": {"properties": {FIELD: field}},
         });
-        Call::json(Method::PUT, &format!("/{}", collection.name), &body)
+        vec![Call::json(
+            Method::PUT,
+            &format!("/{}", collection.name),
+            &body,
+        )]
     }
 
     fn insert(&self, name: &str, first: usize, rows: &[Vec<f32>]) -> Call {

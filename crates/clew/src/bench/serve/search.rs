@@ -77,7 +77,7 @@ async fn load(
     params: &Value,
 ) -> anyhow::Result<()> {
     let name = given.load.index.clone();
-    session.create(&create(&name, given.load.shards)).await?;
+    session.create(&[create(&name, given.load.shards)]).await?;
     let (corpus, rows, batch) = (corpus.clone(), given.rows, u64::from(given.load.batch));
     let batches = (0..rows.div_ceil(batch)).map(move |number| {
         let first = number * batch;

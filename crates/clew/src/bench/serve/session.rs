@@ -104,9 +104,12 @@ impl Session {
         )
     }
 
-    pub(super) async fn create(&mut self, call: &Call) -> anyhow::Result<()> {
-        self.ask(call).await?;
-        self.is_made = true;
+    /// Makes the index by these requests, in order.
+    pub(super) async fn create(&mut self, calls: &[Call]) -> anyhow::Result<()> {
+        for call in calls {
+            self.ask(call).await?;
+            self.is_made = true;
+        }
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use super::fill::Batch;
 use super::http::Login;
 use super::load::Repeated;
 use super::milvus::Milvus;
+use super::milvus_grpc::MilvusGrpc;
 use super::opensearch::OpenSearch;
 use super::options::LoadOptions;
 use super::points::{PointFiles, Points};
@@ -26,6 +27,9 @@ pub(super) struct VectorsLoad {
     /// Ask this server by Milvus' RESTful API v2 instead, which is served on the port of Milvus' gRPC (19530).
     #[arg(long, value_name = "URL", conflicts_with = "url")]
     milvus: Option<String>,
+    /// Ask this server by Milvus' gRPC instead.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["url", "milvus"])]
+    milvus_grpc: Option<String>,
     /// Vectors that are made, in clusters.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     rows: u32,
@@ -54,7 +58,7 @@ pub(super) struct VectorsLoad {
     #[arg(long, value_name = "N", default_value_t = 128)]
     ef_construction: u16,
     /// The library that OpenSearch builds the graph with; Clew takes both names for its own.
-    #[arg(long, value_enum, default_value = "faiss", conflicts_with = "milvus")]
+    #[arg(long, value_enum, default_value = "faiss", conflicts_with_all = ["milvus", "milvus_grpc"])]
     engine: GraphEngine,
     /// Candidates that a search keeps, a measurement of each load for each.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128, 256])]
@@ -65,13 +69,12 @@ pub(super) struct VectorsLoad {
 }
 
 pub(super) async fn run(given: &VectorsLoad) -> anyhow::Result<()> {
-    let (api, server): (Arc<dyn Api>, _) = match &given.milvus {
-        Some(url) => (Arc::new(Milvus), given.load.server(url, Login::Bearer)?),
-        None => (
-            Arc::new(OpenSearch),
-            given.load.server(&given.load.url, Login::Basic)?,
-        ),
+    let (api, url, login): (Arc<dyn Api>, _, _) = match (&given.milvus, &given.milvus_grpc) {
+        (Some(url), _) => (Arc::new(Milvus), url, Login::Bearer),
+        (None, Some(url)) => (Arc::new(MilvusGrpc), url, Login::Grpc),
+        (None, None) => (Arc::new(OpenSearch), &given.load.url, Login::Basic),
     };
+    let server = given.load.server(url, login)?;
     let mut session = Session::connect(given.load.clone(), api, server).await?;
     let outcome = measure(given, &mut session).await;
     session.close(outcome).await
