@@ -1,6 +1,7 @@
 """A server of Clew's own over an empty folder, and `clew bench serve` against it."""
 
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -11,15 +12,16 @@ START = ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
 
 
 class Server:
-    """A context manager; `under` is a command that runs the server, such as a tool that counts."""
+    """A context manager; `under` is a command that runs the server, such as a tool that counts, `env` adds variables."""
 
-    def __init__(self, binary, under=()):
-        self.binary, self.under = str(binary), under
+    def __init__(self, binary, under=(), env=None):
+        self.binary, self.under, self.env = str(binary), under, env or {}
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
         command = [*self.under, self.binary, "serve", "--data", str(self.folder / "data"), *START]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        env={**os.environ, **self.env})
         self.address = json.loads(self.process.stdout.readline())["listening"]["http"]
         return self
 
