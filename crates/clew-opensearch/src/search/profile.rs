@@ -246,9 +246,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn each_shard_tells_of_its_own_segments_and_quiet_shards_are_there_too() {
-        let shard = |index: &str, shard| ShardProfile {
+    fn shard(index: &str, shard: u32) -> ShardProfile {
+        ShardProfile {
             index: index.to_string(),
             shard,
             query: Phase {
@@ -272,7 +271,11 @@ mod tests {
             },
             spent: None,
             aggs: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn each_shard_tells_of_its_own_segments_and_quiet_shards_are_there_too() {
         let segment = |index: &str, shard, segment, strategy| KnnProfile {
             index: index.to_string(),
             shard,

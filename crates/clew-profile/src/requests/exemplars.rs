@@ -227,8 +227,10 @@ mod tests {
                     std::hint::spin_loop();
                     continue;
                 };
-                let whose = &traces[read.value as usize % 10];
-                assert_eq!((read.trace, read.span), (whose.id(), whose.span()));
+                let whose = traces.iter().position(|trace| trace.id() == read.trace);
+                let whose = whose.unwrap();
+                assert_eq!(read.value % 10.0, whose as f64);
+                assert_eq!(read.span, traces[whose].span());
                 seen += 1;
             }
         });

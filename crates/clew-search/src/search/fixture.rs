@@ -235,6 +235,7 @@ fn unseen<'b>(request: &ShardRequest<'b>) -> ShardRequest<'b> {
         visitor: None,
         now_ms: request.now_ms,
         threads: request.threads,
+        recorder: request.recorder,
     }
 }
 
