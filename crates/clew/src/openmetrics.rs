@@ -263,8 +263,8 @@ mod tests {
         let (registry, book) = (Registry::new(), std::sync::Arc::<ExemplarBook>::default());
         let counter = IntCounterVec::new(Opts::new("a_total", "Of \"a\"."), &["k"]).unwrap();
         counter.with_label_values(&["x\\\n\"y\""]).inc_by(3);
-        let read = IntGauge::new("b_total", "").unwrap();
-        let beside = IntGauge::new("d_seconds_total", "").unwrap();
+        let read = IntGauge::new("b_total", "B.").unwrap();
+        let beside = IntGauge::new("d_seconds_total", "D.").unwrap();
         let open = IntGauge::new("c_open", "Open.").unwrap();
         open.set(-2);
         let names = RequestNames {
@@ -284,7 +284,7 @@ mod tests {
         metrics.observe("s", "ok", Duration::from_millis(1500), Some(trace));
         let page = encode(&registry.gather(), &book);
         let begin = "# TYPE a counter\n# HELP a Of \\\"a\\\".\na_total{k=\"x\\\\\\n\\\"y\\\"\"} 3.0\n\
-                     # TYPE b counter\nb_total 0.0\n# TYPE c_open gauge\n# HELP c_open Open.\nc_open -2.0\n";
+                     # TYPE b counter\n# HELP b B.\nb_total 0.0\n# TYPE c_open gauge\n# HELP c_open Open.\nc_open -2.0\n";
         assert!(page.starts_with(begin), "{page}");
         assert!(page.ends_with("# EOF\n"));
         let example = format!(
@@ -295,7 +295,8 @@ mod tests {
         assert!(page.contains("d_seconds_bucket{call=\"s\",le=\"1.0\"} 0\n"));
         assert!(page.contains("d_seconds_bucket{call=\"s\",le=\"+Inf\"} 1\n"));
         assert!(page.contains("d_seconds_count{call=\"s\"} 1\nd_seconds_sum{call=\"s\"} 1.5\n"));
-        assert!(page.contains("# TYPE d_seconds_total gauge\nd_seconds_total 0.0\n"));
+        assert!(page.contains("# TYPE d_seconds_total gauge\n"));
+        assert!(page.contains("# HELP d_seconds_total D.\nd_seconds_total 0.0\n"));
         assert_eq!(page.matches("trace_id").count(), 1);
     }
 }
