@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -24,7 +25,7 @@ class BadInput(unittest.TestCase):
         self.logs.mkdir()
         (self.logs / "good.log").write_text("".join(line + "\n" for line in GOOD))
 
-    def run_clew(self, processors="", parse="plain", code=0, **options):
+    def run_clew(self, processors="", parse="plain", code=0, binary=BINARY, **options):
         config = self.folder / "collect.yaml"
         config.write_text(f"""
 registry: {self.folder}/registry.json
@@ -35,7 +36,7 @@ outputs:
   - {{type: file, path: "{self.folder}/out.json", sync: false}}
 """)
         begun = time.monotonic()
-        done = subprocess.run([BINARY, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
+        done = subprocess.run([binary, "collect", "--config", str(config), "--once"], capture_output=True, text=True,
                               timeout=SECONDS_MAX * 5, check=False, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertLess(time.monotonic() - begun, SECONDS_MAX)
@@ -127,7 +128,11 @@ outputs:
         (self.logs / "secret.log").chmod(0)
         (self.logs / "folder.log").mkdir()
         os.symlink("nowhere", self.logs / "dangling.log")
-        as_nobody = {"user": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        as_nobody = {}
+        if os.geteuid() == 0:
+            # By an open file: who may read nothing may not find the binary either.
+            program = self.enterContext(open(shutil.which(BINARY), "rb"))
+            as_nobody = {"user": NOBODY, "extra_groups": [], "binary": f"/proc/self/fd/{program.fileno()}", "pass_fds": [program.fileno()]}
         told = self.run_clew(**as_nobody)
         self.assertEqual(set(self.documents()), {"good.log"})
         self.assertRegex(told, r"skipped +cannot be read: Permission denied.*/secret\.log\n")
