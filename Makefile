@@ -113,10 +113,11 @@ build: ## the release binary, and beside it `clew.debug` with its symbols
 	@echo $(RELEASE)
 
 # Without symbols the binary is a sixth of its size. Debuggers, profilers and backtraces find them in `clew.debug`, by the
-# link that the binary has, for as long as both lie in one folder.
+# link that the binary has, for as long as both lie in one folder. Older binutils do not know Zstandard, which is ten times as
+# fast as what they have and saves a twelfth; where variables are, nothing here asks.
 $(RELEASE): $(BUILT)
 	@mkdir -p $(@D)
-	objcopy --only-keep-debug --compress-debug-sections $< $@.debug
+	objcopy --only-keep-debug --remove-section=.debug_loc --compress-debug-sections=zstd $< $@.debug || objcopy --only-keep-debug --compress-debug-sections $< $@.debug
 	objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
 pgo: pgo-build build ## the fastest binary, and what it brings: built twice, the second time with what the first one did most; PROFILES="a.profraw" trains it by what `pgo-server` counted

@@ -52,11 +52,7 @@ impl<'f> Symbols<'f> {
             let data = section
                 .compressed_data()
                 .map_err(|error| error.to_string())?;
-            let bytes = match data.format {
-                object::CompressionFormat::None => Cow::Borrowed(data.data),
-                object::CompressionFormat::Zlib => Cow::Owned(inflated(data)?),
-                other => return Err(format!("section {name} is compressed as {other:?}")),
-            };
+            let bytes = inflated(&data).map_err(|error| format!("section {name} {error}"))?;
             sections.insert(name, bytes);
         }
         let usable = sections.get(gimli::SectionId::DebugInfo.name());
@@ -129,16 +125,24 @@ pub(super) fn parsed(bytes: &[u8]) -> Result<object::File<'_>, String> {
     object::File::parse(bytes).map_err(|error| error.to_string())
 }
 
-fn inflated(data: object::CompressedData<'_>) -> Result<Vec<u8>, String> {
+/// What a section holds.
+fn inflated<'f>(data: &object::CompressedData<'f>) -> Result<Cow<'f, [u8]>, String> {
+    let from: &mut dyn Read = match data.format {
+        object::CompressionFormat::None => return Ok(Cow::Borrowed(data.data)),
+        object::CompressionFormat::Zlib => &mut flate2::read::ZlibDecoder::new(data.data),
+        object::CompressionFormat::Zstandard => {
+            &mut zstd::Decoder::with_buffer(data.data).map_err(|error| error.to_string())?
+        }
+        other => return Err(format!("is compressed as {other:?}")),
+    };
     let length = usize::try_from(data.uncompressed_size).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();
     bytes
         .try_reserve_exact(length)
         .map_err(|error| error.to_string())?;
-    let from = flate2::read::ZlibDecoder::new(data.data);
     let read = from.take(data.uncompressed_size).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
-    Ok(bytes)
+    Ok(Cow::Owned(bytes))
 }
 
 const SECTIONS: [gimli::SectionId; 11] = [
@@ -195,5 +199,50 @@ impl Table {
         let after = self.0.partition_point(|(from, ..)| *from <= address);
         let (from, size, name) = self.0.get(after.checked_sub(1)?)?;
         (address < from + size).then(|| format!("{:#}", rustc_demangle::demangle(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn sections_are_read_however_they_are_compressed() {
+        let text = b"a section ".repeat(1000);
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        zlib.write_all(&text).unwrap();
+        let kinds = [
+            (object::CompressionFormat::None, text.clone()),
+            (object::CompressionFormat::Zlib, zlib.finish().unwrap()),
+            (
+                object::CompressionFormat::Zstandard,
+                zstd::encode_all(&text[..], 0).unwrap(),
+            ),
+        ];
+        for (format, bytes) in &kinds {
+            let section = |data| object::CompressedData {
+                format: *format,
+                data,
+                uncompressed_size: text.len() as u64,
+            };
+            assert_eq!(inflated(&section(bytes)).unwrap(), text, "{format:?}");
+            if *format != object::CompressionFormat::None {
+                assert!(inflated(&section(b"no such section")).is_err());
+                // No more than it says is read.
+                let short = object::CompressedData {
+                    uncompressed_size: 7,
+                    ..section(bytes)
+                };
+                assert_eq!(inflated(&short).unwrap().len(), 7);
+            }
+        }
+        let unknown = object::CompressedData {
+            format: object::CompressionFormat::Unknown,
+            data: &[],
+            uncompressed_size: 0,
+        };
+        assert!(inflated(&unknown).unwrap_err().contains("Unknown"));
     }
 }
