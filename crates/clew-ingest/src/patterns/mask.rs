@@ -2,55 +2,89 @@
 
 use std::ops::Range;
 
+/// What a byte may be in: a bit each.
+const DIGIT: u8 = 1;
+const HEX: u8 = 2;
+const LETTER_OR_DIGIT: u8 = 4;
+
+/// What every byte is in.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut letter = 0_u8;
+    while letter < 128 {
+        let mut bits = 0;
+        if letter.is_ascii_alphanumeric() {
+            bits |= LETTER_OR_DIGIT;
+        }
+        if letter.is_ascii_hexdigit() {
+            bits |= HEX;
+        }
+        if letter.is_ascii_digit() {
+            bits |= DIGIT;
+        }
+        classes[letter as usize] = bits;
+        letter += 1;
+    }
+    classes
+};
+
 /// Appends a text with its variable parts masked: `took 15ms from 10.0.0.1` becomes `took <num>ms from <ip>`. What stands
 /// behind letters, as the digit of `eth0`, is left.
 pub(super) fn mask(text: &str, out: &mut String) {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    // What is left as it is, is copied in one piece up to the next part that is not.
+    let (mut at, mut copied) = (0, 0);
     while at < bytes.len() {
-        if !bytes[at].is_ascii_alphanumeric() {
-            let begins_address = bytes[at] == b':' && bytes.get(at + 1) == Some(&b':');
-            let end = match begins_address.then(|| colons(bytes, at)).flatten() {
-                Some((end, name)) => {
-                    out.push_str(name);
-                    end
-                }
-                None => {
-                    let other = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b':';
-                    let rest = &bytes[at + 1..];
-                    let end = at + 1 + rest.iter().position(other).unwrap_or(rest.len());
-                    out.push_str(&text[at..end]);
-                    end
-                }
-            };
-            at = end;
-            continue;
+        let (word, is_any, is_all) = word_at(bytes, at);
+        let found = match word.is_empty() {
+            true if bytes[at] == b':' && bytes.get(at + 1) == Some(&b':') => colons(bytes, at),
+            true => None,
+            false => variable(bytes, &word, (is_any, is_all)),
+        };
+        match found {
+            Some((end, name)) => {
+                out.push_str(&text[copied..at]);
+                out.push_str(name);
+                (at, copied) = (end, end);
+            }
+            None => at = word.end.max(at + 1),
         }
-        let word = word_at(bytes, at);
-        let (end, name) = variable(bytes, &word).unwrap_or((word.end, &text[word.clone()]));
-        out.push_str(name);
-        at = end;
     }
+    out.push_str(&text[copied..]);
 }
 
-/// The letters and digits from a place on.
-fn word_at(bytes: &[u8], start: usize) -> Range<usize> {
-    let rest = &bytes[start..];
-    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric());
-    start..start + end.unwrap_or(rest.len())
+/// The letters and digits from a place on, what any of them is, and what all of them are.
+#[inline]
+fn word_at(bytes: &[u8], start: usize) -> (Range<usize>, u8, u8) {
+    let (mut end, mut is_any, mut is_all) = (start, 0, u8::MAX);
+    while let Some(byte) = bytes.get(end) {
+        let classes = CLASSES[usize::from(*byte)];
+        if classes & LETTER_OR_DIGIT == 0 {
+            break;
+        }
+        is_any |= classes;
+        is_all &= classes;
+        end += 1;
+    }
+    (start..end, is_any, is_all)
 }
 
-/// Where the variable part ends that begins with a word, and what it is called.
-fn variable(bytes: &[u8], word: &Range<usize>) -> Option<(usize, &'static str)> {
-    let first = &bytes[word.clone()];
+/// Where the variable part ends that begins with a word, and what it is called; beside the word, what any and what all of its
+/// bytes are.
+fn variable(
+    bytes: &[u8],
+    word: &Range<usize>,
+    (is_any, is_all): (u8, u8),
+) -> Option<(usize, &'static str)> {
     // Most words have no digit, and are not followed by what makes them an address.
-    let has_digit = first.iter().any(u8::is_ascii_digit);
-    let is_hex = first.iter().all(u8::is_ascii_hexdigit);
+    let has_digit = is_any & DIGIT != 0;
+    let is_hex = is_all & HEX != 0;
     let next = bytes.get(word.end);
     let may_go_on = is_hex && matches!(next, Some(b'-' | b':'));
     if !has_digit && !may_go_on {
         return None;
     }
+    let first = &bytes[word.clone()];
     if is_hex && next == Some(&b'-') && is_uuid(bytes, word.start) {
         return Some((word.start + UUID_BYTES, "<uuid>"));
     }
@@ -60,7 +94,7 @@ fn variable(bytes: &[u8], word: &Range<usize>) -> Option<(usize, &'static str)> 
     {
         return Some(found);
     }
-    if first.iter().all(u8::is_ascii_digit) {
+    if is_all & DIGIT != 0 {
         return Some(number(bytes, word));
     }
     if !has_digit {
