@@ -1,6 +1,7 @@
 //! Writing JSON straight into a byte buffer: no tree, no copies beyond the final one.
 
 pub(crate) use clew_kernels::next_escape;
+use clew_kernels::wants_escape;
 
 /// Appends a string with its quotes.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
@@ -33,17 +34,13 @@ pub(crate) fn to_escape(bytes: &[u8]) -> (usize, usize) {
         .rchunks_exact(WIDTH)
         .take_while(|chunk| next_escape(chunk, 0) == WIDTH);
     let upto = rest.len() - WIDTH * clean.count();
-    let last = rest[..upto].iter().rposition(|&byte| is_special(byte));
+    let last = rest[..upto].iter().rposition(|&byte| wants_escape(byte));
     (first, first + last.map_or(0, |last| last + 1))
 }
 
 /// Appends a whole number.
 pub fn push_number(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
-}
-
-fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 /// How a byte is escaped, and how many bytes that takes.

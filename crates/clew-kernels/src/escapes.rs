@@ -23,9 +23,9 @@ pub fn next_escape(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// The specification.
+/// Whether JSON wants a byte escaped: the specification of [`next_escape`].
 #[inline]
-fn wants_escape(byte: u8) -> bool {
+pub fn wants_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 

@@ -36,7 +36,7 @@ mod words;
 pub use centroids::ProductSpans;
 pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
-pub use escapes::next_escape;
+pub use escapes::{next_escape, wants_escape};
 pub use fast_scan::{
     FAST_CODES_MULTIPLE, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, fast_block_bytes,
 };

@@ -68,8 +68,6 @@ impl FileSink {
     }
 
     fn write(&mut self, batch: &[Event]) -> io::Result<()> {
-        // What is left of a batch that could not be written.
-        self.lines.clear();
         let mut open = match self.open.take() {
             Some(open) => open,
             None => self.opened()?,
@@ -167,6 +165,7 @@ impl FileSink {
 
 impl Sink for FileSink {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+        // What is left of a batch that could not be written.
         self.lines.clear();
         self.write(batch).map_err(|error| SinkError::Unusable {
             reason: format!("cannot write {}: {error}", self.options.path.display()),

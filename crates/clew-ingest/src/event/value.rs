@@ -77,13 +77,6 @@ fn put_escaped(out: &mut Vec<u8>, mut at: usize, bytes: &[u8], part: Range<usize
     }
 }
 
-/// Has something append at a place of `out` as [`put`] does.
-fn append_at(out: &mut Vec<u8>, at: usize, append: impl FnOnce(&mut Vec<u8>)) -> usize {
-    out.resize(at, 0);
-    append(out);
-    out.len()
-}
-
 /// The texts that values are parts of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Texts<'a> {
@@ -145,10 +138,12 @@ impl Value {
     /// The same for what a line has less of.
     #[inline(never)]
     fn put_rarer(self, out: &mut Vec<u8>, at: usize) -> usize {
-        append_at(out, at, |out| match self {
+        out.resize(at, 0);
+        match self {
             Value::Missing => out.extend_from_slice(b"null"),
             other => other.write_plain(out),
-        })
+        }
+        out.len()
     }
 
     /// Appends a value that is no text of the event as plain text.
