@@ -40,6 +40,22 @@ pub(super) fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// The week that a day after 1970-01-01 is in, as ISO 8601 counts them: the year that the week is of, its number, and the day's
+/// number in it, from Monday, 1.
+pub(super) fn week_from_days(days: i64) -> (i64, i64, i64) {
+    let day = (days + 3).rem_euclid(7);
+    // A week is of the year that its Thursday is in.
+    let (year, ..) = civil_from_days(days - day + 3);
+    let week = (days - days_from_week_year(year)).div_euclid(7);
+    (year, week + 1, day + 1)
+}
+
+/// Days from 1970-01-01 to the first Monday of a year of weeks: its first week has January 4 in it.
+pub(super) fn days_from_week_year(year: i64) -> i64 {
+    let fourth = days_from_civil(year, 1, 4);
+    fourth - (fourth + 3).rem_euclid(7)
+}
+
 pub(super) fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
@@ -85,6 +101,10 @@ pub(super) struct Fields {
     pub(super) month: Option<i64>,
     pub(super) day: Option<i64>,
     pub(super) day_of_year: Option<i64>,
+    /// The year that a week is of, where dates are named by weeks.
+    pub(super) week_year: Option<i64>,
+    pub(super) week: Option<i64>,
+    pub(super) week_day: Option<i64>,
     pub(super) hour: Option<i64>,
     /// Hour of a half day, 1 to 12, and which half.
     pub(super) half_hour: Option<i64>,
@@ -101,10 +121,15 @@ impl Fields {
     pub(super) fn resolve(&self, rounding: Rounding, zone: &TimeZone) -> Option<i64> {
         let up = rounding == Rounding::Up;
         let year = self.year.unwrap_or(1970);
-        if !(-YEAR_MAX..=YEAR_MAX).contains(&year) {
+        let years = -YEAR_MAX..=YEAR_MAX;
+        if !years.contains(&year) {
             return None;
         }
-        let days = self.days(year)?;
+        let days = match self.week_year {
+            Some(year) if years.contains(&year) => self.days_of_week(year)?,
+            Some(_) => return None,
+            None => self.days(year)?,
+        };
         // A time of day without minutes ends with its hour, but a date alone with its day.
         let or = |value: Option<i64>, last: i64| value.unwrap_or(if up { last } else { 0 });
         let hour = or(self.hour_of_day()?, 23);
@@ -146,6 +171,14 @@ impl Fields {
         (1..=last)
             .contains(&day)
             .then(|| days_from_civil(year, month, day))
+    }
+
+    fn days_of_week(&self, year: i64) -> Option<i64> {
+        let (first, next) = (days_from_week_year(year), days_from_week_year(year + 1));
+        let week = self.week.unwrap_or(1);
+        let day = self.week_day.unwrap_or(1);
+        let days = first + (week - 1) * 7 + day - 1;
+        (week >= 1 && (1..=7).contains(&day) && days < next).then_some(days)
     }
 
     /// The hour, if one is named; the outer `None` says that its parts are out of range.

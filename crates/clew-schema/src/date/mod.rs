@@ -10,6 +10,8 @@ mod pattern;
 mod tests;
 mod zone;
 
+use std::borrow::Cow;
+
 use jiff::tz::TimeZone;
 
 pub use math::Rounding;
@@ -159,17 +161,15 @@ impl Default for DateFormat {
 
 impl Alternative {
     fn parse(name: &str) -> Result<Alternative, DateError> {
-        Ok(match name {
+        Ok(match &*snake_case(name) {
             "strict_date_optional_time" | "strict_date_optional_time_nanos" | "iso8601" => {
                 Alternative::Iso(iso::Strictness::Strict)
             }
-            "date_optional_time" | "dateOptionalTime" | "rfc3339_lenient" => {
-                Alternative::Iso(iso::Strictness::Lenient)
-            }
+            "date_optional_time" | "rfc3339_lenient" => Alternative::Iso(iso::Strictness::Lenient),
             "epoch_millis" => Alternative::EpochMillis,
             "epoch_second" => Alternative::EpochSecond,
-            _ => {
-                let written = pattern::named(name).unwrap_or(name);
+            snake_case => {
+                let written = pattern::named(snake_case).unwrap_or(name);
                 let pattern = Pattern::parse(written).map_err(|reason| DateError::Format {
                     format: name.to_string(),
                     reason,
@@ -196,6 +196,24 @@ impl Alternative {
             sub_nanos: fields.sub_nanos(rounding),
         })
     }
+}
+
+/// The name of a format as it is written today: `basicDate` was that of `basic_date` once, and is still understood. Patterns
+/// become nothing that is a name.
+fn snake_case(name: &str) -> Cow<'_, str> {
+    let is_camel = name.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && name.bytes().all(|letter| letter.is_ascii_alphabetic());
+    if !is_camel {
+        return Cow::Borrowed(name);
+    }
+    let mut snake = String::with_capacity(name.len() + 8);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    Cow::Owned(snake)
 }
 
 /// A decimal number times ten to the power of `shift`, whole milliseconds.

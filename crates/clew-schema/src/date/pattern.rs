@@ -4,7 +4,8 @@
 use jiff::tz::TimeZone;
 
 use super::civil::{
-    DAY_MS, Fields, Reader, civil_from_days, days_from_civil, offset_ms, to_local, write_offset,
+    DAY_MS, Fields, Reader, civil_from_days, days_from_civil, offset_ms, to_local, week_from_days,
+    write_offset,
 };
 use super::nanos::Instant;
 
@@ -46,51 +47,90 @@ enum Item {
     Optional(Vec<Item>),
 }
 
+/// The patterns of formats that have names.
+#[rustfmt::skip]
+const NAMED: &[(&str, &str)] = &[
+    ("basic_date", "yyyyMMdd"),
+    ("basic_date_time", "yyyyMMdd'T'HHmmss.SSSX"),
+    ("basic_date_time_no_millis", "yyyyMMdd'T'HHmmssX"),
+    ("basic_ordinal_date", "yyyyDDD"),
+    ("basic_ordinal_date_time", "yyyyDDD'T'HHmmss.SSSX"),
+    ("basic_ordinal_date_time_no_millis", "yyyyDDD'T'HHmmssX"),
+    ("basic_t_time", "'T'HHmmss.SSSX"),
+    ("basic_t_time_no_millis", "'T'HHmmssX"),
+    ("basic_time", "HHmmss.SSSX"),
+    ("basic_time_no_millis", "HHmmssX"),
+    ("basic_week_date", "YYYY'W'wwe"),
+    ("basic_week_date_time", "YYYY'W'wwe'T'HHmmss.SSSX"),
+    ("basic_week_date_time_no_millis", "YYYY'W'wwe'T'HHmmssX"),
+    ("date", "y-M-d"),
+    ("date_hour", "y-M-d'T'H"),
+    ("date_hour_minute", "y-M-d'T'H:m"),
+    ("date_hour_minute_second", "y-M-d'T'H:m:s"),
+    ("date_hour_minute_second_fraction", "y-M-d'T'H:m:s.SSS"),
+    ("date_hour_minute_second_millis", "y-M-d'T'H:m:s.SSS"),
+    ("date_time", "y-M-d'T'H:m:s.SSSXXX"),
+    ("date_time_no_millis", "y-M-d'T'H:m:sXXX"),
+    ("hour", "H"),
+    ("hour_minute", "H:m"),
+    ("hour_minute_second", "H:m:s"),
+    ("hour_minute_second_fraction", "H:m:s.SSS"),
+    ("hour_minute_second_millis", "H:m:s.SSS"),
+    ("ordinal_date", "y-D"),
+    ("ordinal_date_time", "y-D'T'H:m:s.SSSXXX"),
+    ("ordinal_date_time_no_millis", "y-D'T'H:m:sXXX"),
+    ("strict_basic_week_date", "YYYY'W'wwe"),
+    ("strict_basic_week_date_time", "YYYY'W'wwe'T'HHmmss.SSSX"),
+    ("strict_basic_week_date_time_no_millis", "YYYY'W'wwe'T'HHmmssX"),
+    ("strict_date", "yyyy-MM-dd"),
+    ("strict_date_hour", "yyyy-MM-dd'T'HH"),
+    ("strict_date_hour_minute", "yyyy-MM-dd'T'HH:mm"),
+    ("strict_date_hour_minute_second", "yyyy-MM-dd'T'HH:mm:ss"),
+    ("strict_date_hour_minute_second_fraction", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
+    ("strict_date_hour_minute_second_millis", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
+    ("strict_date_time", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
+    ("strict_date_time_no_millis", "yyyy-MM-dd'T'HH:mm:ssXXX"),
+    ("strict_hour", "HH"),
+    ("strict_hour_minute", "HH:mm"),
+    ("strict_hour_minute_second", "HH:mm:ss"),
+    ("strict_hour_minute_second_fraction", "HH:mm:ss.SSS"),
+    ("strict_hour_minute_second_millis", "HH:mm:ss.SSS"),
+    ("strict_ordinal_date", "yyyy-DDD"),
+    ("strict_ordinal_date_time", "yyyy-DDD'T'HH:mm:ss.SSSXXX"),
+    ("strict_ordinal_date_time_no_millis", "yyyy-DDD'T'HH:mm:ssXXX"),
+    ("strict_t_time", "'T'HH:mm:ss.SSSXXX"),
+    ("strict_t_time_no_millis", "'T'HH:mm:ssXXX"),
+    ("strict_time", "HH:mm:ss.SSSXXX"),
+    ("strict_time_no_millis", "HH:mm:ssXXX"),
+    ("strict_week_date", "YYYY-'W'ww-e"),
+    ("strict_week_date_time", "YYYY-'W'ww-e'T'HH:mm:ss.SSSXXX"),
+    ("strict_week_date_time_no_millis", "YYYY-'W'ww-e'T'HH:mm:ssXXX"),
+    ("strict_weekyear", "YYYY"),
+    ("strict_weekyear_week", "YYYY-'W'ww"),
+    ("strict_weekyear_week_day", "YYYY-'W'ww-e"),
+    ("strict_year", "yyyy"),
+    ("strict_year_month", "yyyy-MM"),
+    ("strict_year_month_day", "yyyy-MM-dd"),
+    ("t_time", "'T'H:m:s.SSSXXX"),
+    ("t_time_no_millis", "'T'H:m:sXXX"),
+    ("time", "H:m:s.SSSXXX"),
+    ("time_no_millis", "H:m:sXXX"),
+    ("week_date", "Y-'W'w-e"),
+    ("week_date_time", "Y-'W'w-e'T'H:m:s.SSSXXX"),
+    ("week_date_time_no_millis", "Y-'W'w-e'T'H:m:sXXX"),
+    ("week_year", "Y"),
+    ("weekyear", "Y"),
+    ("weekyear_week", "Y-'W'w"),
+    ("weekyear_week_day", "Y-'W'w-e"),
+    ("year", "y"),
+    ("year_month", "y-M"),
+    ("year_month_day", "y-M-d"),
+];
+
 /// The pattern behind a format's name.
 pub(super) fn named(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "basic_date" => "yyyyMMdd",
-        "basic_date_time" => "yyyyMMdd'T'HHmmss.SSSX",
-        "basic_date_time_no_millis" => "yyyyMMdd'T'HHmmssX",
-        "basic_ordinal_date" => "yyyyDDD",
-        "basic_time" => "HHmmss.SSSX",
-        "basic_time_no_millis" => "HHmmssX",
-        "strict_date" | "strict_year_month_day" => "yyyy-MM-dd",
-        "date" | "year_month_day" => "y-M-d",
-        "strict_year_month" => "yyyy-MM",
-        "year_month" => "y-M",
-        "strict_year" => "yyyy",
-        "year" => "y",
-        "strict_date_hour" => "yyyy-MM-dd'T'HH",
-        "date_hour" => "y-M-d'T'H",
-        "strict_date_hour_minute" => "yyyy-MM-dd'T'HH:mm",
-        "date_hour_minute" => "y-M-d'T'H:m",
-        "strict_date_hour_minute_second" => "yyyy-MM-dd'T'HH:mm:ss",
-        "date_hour_minute_second" => "y-M-d'T'H:m:s",
-        "strict_date_hour_minute_second_millis" | "strict_date_hour_minute_second_fraction" => {
-            "yyyy-MM-dd'T'HH:mm:ss.SSS"
-        }
-        "date_hour_minute_second_millis" | "date_hour_minute_second_fraction" => {
-            "y-M-d'T'H:m:s.SSS"
-        }
-        "strict_date_time" => "yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
-        "date_time" => "y-M-d'T'H:m:s.SSSXXX",
-        "strict_date_time_no_millis" => "yyyy-MM-dd'T'HH:mm:ssXXX",
-        "date_time_no_millis" => "y-M-d'T'H:m:sXXX",
-        "strict_hour" => "HH",
-        "hour" => "H",
-        "strict_hour_minute" => "HH:mm",
-        "hour_minute" => "H:m",
-        "strict_hour_minute_second" => "HH:mm:ss",
-        "hour_minute_second" => "H:m:s",
-        "strict_ordinal_date" => "yyyy-DDD",
-        "ordinal_date" => "y-D",
-        "strict_time" => "HH:mm:ss.SSSXXX",
-        "time" => "H:m:s.SSSXXX",
-        "strict_time_no_millis" => "HH:mm:ssXXX",
-        "time_no_millis" => "H:m:sXXX",
-        _ => return None,
-    })
+    let found = NAMED.iter().find(|(known, _)| *known == name);
+    found.map(|(_, pattern)| *pattern)
 }
 
 impl Pattern {
@@ -134,7 +174,7 @@ impl Pattern {
                     continue;
                 }
                 letter if letter.is_ascii_alphabetic() => {
-                    if !"yuMLdDHhKkmsSaEZXxzVn".contains(letter) || same > 9 {
+                    if !"yuYMLQqdDweHhKkmsSaEZXxzVn".contains(letter) || same > 9 {
                         return Err(format!("Unknown pattern letter: {letter}"));
                     }
                     let width = same;
@@ -212,7 +252,7 @@ fn read_items(items: &[Item], reader: &mut Reader<'_>, fields: &mut Fields) -> O
                 // A number right before another one must not swallow its digits.
                 let fixed = matches!(
                     items.get(index + 1),
-                    Some(Item::Part { letter, .. }) if "yuMdDHhmsS".contains(*letter)
+                    Some(Item::Part { letter, .. }) if "yuYMdDweHhmsS".contains(*letter)
                 );
                 read_part(*letter, *width, fixed, reader, fields)?;
             }
@@ -235,6 +275,15 @@ fn read_part(
         'y' | 'u' if width == 2 => fields.year = Some(2000 + number()?),
         'y' | 'u' if fixed => fields.year = Some(number()?),
         'y' | 'u' => fields.year = Some(reader.year(width)?),
+        'Y' if width == 2 => fields.week_year = Some(2000 + number()?),
+        'Y' if fixed => fields.week_year = Some(number()?),
+        'Y' => fields.week_year = Some(reader.year(width)?),
+        'w' => fields.week = Some(number()?),
+        'e' => fields.week_day = Some(number()?),
+        // The month says it, too; alone it names no day.
+        'Q' | 'q' => {
+            (1..=4).contains(&number()?).then_some(())?;
+        }
         'M' | 'L' if width >= 3 => fields.month = Some(read_name(&MONTHS, width, reader)?),
         'M' | 'L' => fields.month = Some(number()?),
         'd' => fields.day = Some(number()?),
@@ -324,6 +373,10 @@ impl Moment {
             'M' | 'L' => self.month,
             'd' => self.day,
             'D' => self.days - days_from_civil(self.year, 1, 1) + 1,
+            'Q' | 'q' => (self.month + 2) / 3,
+            'Y' => week_from_days(self.days).0,
+            'w' => week_from_days(self.days).1,
+            'e' => week_from_days(self.days).2,
             'H' => self.hour(),
             'k' => (self.hour() + 23) % 24 + 1,
             'h' => (self.hour() + 11) % 12 + 1,
@@ -353,7 +406,7 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
         written.to_string()
     };
     match letter {
-        'y' | 'u' if width == 2 => format!("{:02}", moment.year.rem_euclid(100)),
+        'y' | 'u' | 'Y' if width == 2 => format!("{:02}", moment.number(letter).rem_euclid(100)),
         'M' | 'L' if width >= 3 => name(&MONTHS, moment.month - 1),
         'E' => name(&DAYS, (moment.days + 3).rem_euclid(7)),
         'a' => if moment.hour() < 12 { "AM" } else { "PM" }.to_string(),

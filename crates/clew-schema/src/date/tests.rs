@@ -49,6 +49,19 @@ const READ: &[(&str, &str, &str)] = &[
     ("yyyyMMddHHmmssSSS", "20240229101112345", "2024-02-29T10:11:12.345Z"),
     ("d/M/yyyy", "1/12/2024", "2024-12-01T00:00:00.000Z"),
     ("hour_minute", "9:05", "1970-01-01T09:05:00.000Z"),
+    ("hour_minute_second_millis", "9:05:06.007", "1970-01-01T09:05:06.007Z"),
+    ("basic_t_time_no_millis", "T090506Z", "1970-01-01T09:05:06.000Z"),
+    ("strict_ordinal_date_time", "2024-060T10:11:12.345+01:00", "2024-02-29T09:11:12.345Z"),
+    ("strict_week_date", "2024-W09-4", "2024-02-29T00:00:00.000Z"),
+    ("week_date", "2026-W53-5", "2027-01-01T00:00:00.000Z"),
+    ("basic_week_date", "2020W531", "2020-12-28T00:00:00.000Z"),
+    ("week_date_time_no_millis", "2025-W1-1T00:00:00Z", "2024-12-30T00:00:00.000Z"),
+    ("weekyear_week", "2021-W01", "2021-01-04T00:00:00.000Z"),
+    ("weekyear", "2021", "2021-01-04T00:00:00.000Z"),
+    ("YYYY.ww", "2026.53", "2026-12-28T00:00:00.000Z"),
+    ("basicDate", "20240229", "2024-02-29T00:00:00.000Z"),
+    ("strictDateOptionalTime||epochMillis", "1700000000123", "2023-11-14T22:13:20.123Z"),
+    ("dateOptionalTime", "2024-2-9", "2024-02-09T00:00:00.000Z"),
 ];
 
 #[test]
@@ -80,6 +93,10 @@ fn what_does_not_fit_is_refused() {
         ("dd/MMM/yyyy", "10/Okt/2000"),
         ("hh:mm a", "13:00 PM"),
         ("yyyy-MM-dd z", "2024-01-01 Nowhere/Land"),
+        ("week_date", "2025-W53-1"),
+        ("week_date", "2026-W00-1"),
+        ("week_date", "2026-W01-8"),
+        ("yyyy-Q", "2026-5"),
     ];
     for (format, text) in rows {
         let refused = matches!(read(format, text), Err(DateError::Value { .. }));
@@ -102,7 +119,7 @@ fn formats_that_mean_nothing_are_refused() {
         "'open",
         "yyyy]",
         "yyyy||",
-        "week_date",
+        "weekDates",
     ] {
         let refused = matches!(DateFormat::parse(format), Err(DateError::Format { .. }));
         assert!(refused, "{format}");
@@ -129,6 +146,9 @@ fn the_first_alternative_writes() {
         ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "2024-02-29T10:11:12.345Z"),
         ("yyyyDDD", "2024060"),
         ("basic_date_time", "20240229T101112.345Z"),
+        ("strict_week_date", "2024-W09-4"),
+        ("YY.ww", "24.09"),
+        ("yyyy-'Q'Q", "2024-Q1"),
     ];
     for (format, expected) in rows {
         let format = DateFormat::parse(format).unwrap();
@@ -209,7 +229,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_again(millis in -62_000_000_000_000i64..253_000_000_000_000) {
         for format in [DATE_FORMAT_DEFAULT, "epoch_millis", "epoch_second", "yyyyMMdd HHmmss.SSS Z",
-                       "EEE d MMM yyyy h:mm:ss,SSS a XXX"] {
+                       "EEE d MMM yyyy h:mm:ss,SSS a XXX", "strict_week_date_time"] {
             let format = DateFormat::parse(format).unwrap();
             prop_assert_eq!(format.parse_value(&format.format_millis(millis)), Ok(millis));
         }
@@ -221,10 +241,13 @@ proptest! {
         let timestamp = jiff::Timestamp::from_millisecond(millis).unwrap();
         let date = jiff::tz::Offset::UTC.to_datetime(timestamp).date();
         prop_assert_eq!((year, month, day), (date.year().into(), date.month().into(), date.day().into()));
+        let week = date.iso_week_date();
+        let expected = (week.year().into(), week.week().into(), week.weekday().to_monday_one_offset().into());
+        prop_assert_eq!(civil::week_from_days(millis.div_euclid(civil::DAY_MS)), expected);
     }
 
     #[test]
-    fn no_format_and_no_text_panics(format in "[yMdHhmsSaZXEDuknzV'\\[\\] |:/.-]{0,12}", text in any::<String>(), date in "[0-9+TZ:. -]{0,30}", math in "(now|2024\\|\\|)[-+/0-9yMwdhms]{0,30}") {
+    fn no_format_and_no_text_panics(format in "[yYweQMdHhmsSaZXEDuknzV'\\[\\] |:/.-]{0,12}", text in any::<String>(), date in "[0-9+TZ:. -]{0,30}", math in "(now|2024\\|\\|)[-+/0-9yMwdhms]{0,30}") {
         if let Ok(format) = DateFormat::parse(&format) {
             let _ = format.parse_value(&text);
             let _ = format.parse_value(&date);
