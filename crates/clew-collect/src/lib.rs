@@ -62,6 +62,7 @@ mod json;
 mod kafka;
 mod metadata;
 mod parse;
+mod patient_disk;
 mod pattern_file;
 mod planned;
 mod registry;
@@ -83,6 +84,7 @@ pub use kafka::{KafkaCompression, KafkaFeed, KafkaOptions, KafkaServers, OffsetR
 pub use metadata::{Place, Placing, Writing};
 pub use options::{CollectOptions, FileOptions, Mode, ParserChoice, StartAt};
 pub use parse::{Fit, ParserName, UnknownParser};
+pub use patient_disk::PatientDisk;
 pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Progress, Skipped};
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,

@@ -4,7 +4,8 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use clew_collect::{CollectError, ErrorKind, NoProgress, SkipReason, StopToken, World};
 use clew_platform::{Disk, RealClock, SimDisk};
@@ -96,25 +97,32 @@ fn the_registry_does_not_move_past_what_the_sink_refused_to_take() {
 }
 
 #[test]
-fn a_disk_that_is_full_ends_the_run_with_its_reason_and_loses_nothing() {
+fn a_disk_that_is_full_for_an_hour_is_waited_for_and_nothing_is_lost() {
     let place = Place::new();
     place.append("a.log", text(&lines(0, 30)));
-    let disk = SimDisk::new();
-    disk.create_dir_all_durable(place.folder.path()).unwrap();
-    let mut memory = Memory::default();
-    let run = |memory: &mut Memory| {
-        let world = World {
-            disk: Arc::new(disk.clone()),
-            clock: Arc::new(RealClock::new()),
-            progress: &NoProgress,
-            stop: &StopToken::new(),
-        };
-        clew_collect::run(&place.options("a.log"), world, memory)
-    };
-    // The first registry fits, and its successor does not beside it.
+    // The first registry does not fit, or fits but not its successor beside it.
     for (bytes_max, sent) in [(100, 0), (900, 7)] {
+        let disk = SimDisk::new();
+        disk.create_dir_all_durable(place.folder.path()).unwrap();
+        let run = |stop: &StopToken, memory: &mut Memory| {
+            let world = World {
+                disk: Arc::new(disk.clone()),
+                clock: Arc::new(RealClock::new()),
+                progress: &NoProgress,
+                stop,
+            };
+            clew_collect::run(&place.options("a.log"), world, memory)
+        };
+        // Who does not want to wait asks for the stop, and is told why.
         disk.limit_bytes(bytes_max);
-        let error = run(&mut memory).unwrap_err();
+        let asked: Arc<OnceLock<StopToken>> = Arc::default();
+        let stop = StopToken::simulated({
+            let asked = Arc::clone(&asked);
+            move |_| asked.get().expect("set before the run").stop()
+        });
+        asked.set(stop.clone()).unwrap();
+        let mut memory = Memory::default();
+        let error = run(&stop, &mut memory).unwrap_err();
         assert!(error.to_string().contains("registry.json"), "{error}");
         let reason = std::error::Error::source(&error).map(ToString::to_string);
         assert!(
@@ -123,12 +131,24 @@ fn a_disk_that_is_full_ends_the_run_with_its_reason_and_loses_nothing() {
         );
         assert!(memory.messages.len() >= sent, "{bytes_max}");
         assert!(memory.messages.len() < 30, "{bytes_max}");
+        // The next run waits until there is room.
+        let waited: Arc<Mutex<Duration>> = Arc::default();
+        let stop = StopToken::simulated({
+            let (disk, waited) = (disk.clone(), Arc::clone(&waited));
+            move |pause| {
+                let mut waited = waited.lock().unwrap();
+                *waited += pause;
+                if *waited >= Duration::from_secs(3600) {
+                    disk.limit_bytes(u64::MAX);
+                }
+            }
+        });
+        run(&stop, &mut memory).unwrap();
+        assert!(*waited.lock().unwrap() >= Duration::from_secs(3600));
+        assert_eq!(memory.messages, lines(0, 30));
+        run(&stop, &mut memory).unwrap();
+        assert_eq!(memory.messages.len(), 30);
     }
-    disk.limit_bytes(u64::MAX);
-    run(&mut memory).unwrap();
-    assert_eq!(memory.messages, lines(0, 30));
-    run(&mut memory).unwrap();
-    assert_eq!(memory.messages.len(), 30);
 }
 
 #[test]

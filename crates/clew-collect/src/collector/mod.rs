@@ -27,6 +27,7 @@ use crate::input::{
 };
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
+use crate::patient_disk::PatientDisk;
 use crate::pattern_file::PatternFile;
 use crate::planned::Planned;
 use crate::progress::{CollectReport, Counters, Progress};
@@ -48,9 +49,10 @@ const LOOK_PAUSE_MAX: Duration = Duration::from_secs(60);
 /// error: the report says how far the run came, and the next run continues there.
 pub fn run(
     options: &CollectOptions,
-    world: World<'_>,
+    mut world: World<'_>,
     sink: &mut dyn Sink,
 ) -> Result<CollectReport, CollectError> {
+    world.disk = Arc::new(PatientDisk::new(world.disk, world.stop.clone()));
     let mut collector = Collector::open(options, world, sink)?;
     let ended = match options.mode {
         Mode::Once => collector.once(),
@@ -73,7 +75,7 @@ pub fn run(
 /// What a run touches beside its files and its sink.
 #[derive(Clone)]
 pub struct World<'a> {
-    /// Where the registry and the dead letters are kept.
+    /// Where the registry and the dead letters are kept; while it is full, it is waited for.
     pub disk: Arc<dyn Disk>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,

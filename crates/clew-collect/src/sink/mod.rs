@@ -13,7 +13,6 @@ mod lines;
 mod posting;
 mod secure;
 
-#[cfg(feature = "kafka")]
 pub(crate) use backoff::Backoff;
 #[cfg(feature = "kafka")]
 pub(crate) use bulk_reply::shortened;

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind, OutputTls};
 use clew_collect::{
     AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink,
-    Mode, Sink, StopToken, check,
+    Mode, PatientDisk, Sink, StopToken, check,
 };
 use clew_engine::Engine;
 use clew_platform::RealDisk;
@@ -100,7 +100,8 @@ fn sink(
                 compression: file.compression,
                 sync: file.sync,
             };
-            Box::new(FileSink::new(Arc::new(RealDisk), options))
+            let disk = PatientDisk::new(Arc::new(RealDisk), stop.clone());
+            Box::new(FileSink::new(Arc::new(disk), options))
         }
     })
 }

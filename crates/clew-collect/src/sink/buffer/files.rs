@@ -115,8 +115,14 @@ impl BufferFiles {
         if written.is_err() {
             // What is behind the last whole block is not trusted again.
             self.open = None;
+            if file.bytes == 0 {
+                // Or a new file would stay for each attempt at a full disk; where it cannot go, it is skipped.
+                let path = path_of(&self.folder, file.number);
+                self.files.pop_back();
+                let _ = self.disk.remove_file(&path);
+            }
+            return written;
         }
-        written?;
         file.bytes += block.len() as u64;
         file.events += events;
         Ok(())

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{Delivery, Sink, SinkError};
 use crate::dead_letter::DeadLetters;
 use crate::event::Event;
+use crate::patient_disk::{PatientDisk, with_room};
 use crate::stop::StopToken;
 use files::{BufferFiles, Unread};
 
@@ -108,7 +109,9 @@ impl BufferSink {
             }),
             changed: Condvar::new(),
         });
-        let dead_letters = DeadLetters::new(disk, options.folder.join("rejected.ndjson"));
+        // What is kept there is kept by the thread that sends, which holds no lock meanwhile.
+        let patient = Arc::new(PatientDisk::new(disk, stop.clone()));
+        let dead_letters = DeadLetters::new(patient, options.folder.join("rejected.ndjson"));
         let own = Arc::clone(&shared);
         let sender = std::thread::Builder::new()
             .name("collect-buffer".to_owned())
@@ -178,10 +181,14 @@ impl Sink for BufferSink {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
         let mut encoded = std::mem::take(&mut self.block);
         block::encode(batch, &mut encoded);
-        let mut state = self.room(encoded.len() as u64)?;
-        let appended = state.files.append(&encoded, batch.len() as u64);
-        appended.map_err(|error| unusable(&error.to_string()))?;
-        drop(state);
+        // While the disk is full the state is free, so that what is sent makes room.
+        let appended = with_room(&self.options.folder, &self.stop, || {
+            match self.room(encoded.len() as u64) {
+                Err(error) => Ok(Err(error)),
+                Ok(mut state) => state.files.append(&encoded, batch.len() as u64).map(Ok),
+            }
+        });
+        appended.map_err(|error| unusable(&error.to_string()))??;
         self.shared.changed.notify_all();
         self.block = encoded;
         Ok(Delivery {

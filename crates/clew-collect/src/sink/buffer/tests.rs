@@ -1,3 +1,5 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use clew_platform::{RealDisk, SimDisk};
@@ -138,9 +140,19 @@ fn a_full_buffer_blocks_until_something_was_sent() {
 }
 
 #[test]
-fn a_full_disk_refuses_a_batch_whole_and_what_was_taken_stays() {
+fn a_batch_waits_for_room_on_a_full_disk_and_what_was_taken_stays() {
     let disk = SimDisk::new();
-    let open = |disk: &SimDisk| {
+    let waits = Arc::new(AtomicUsize::new(0));
+    // Room comes with the eighth look.
+    let turn = {
+        let (disk, waits) = (disk.clone(), Arc::clone(&waits));
+        move |_| {
+            if waits.fetch_add(1, Ordering::Relaxed) == 7 {
+                disk.limit_bytes(u64::MAX);
+            }
+        }
+    };
+    let open = |stop: StopToken| {
         let (told, seen) = channel();
         let (gate, let_through) = channel();
         let options = BufferOptions {
@@ -149,7 +161,6 @@ fn a_full_disk_refuses_a_batch_whole_and_what_was_taken_stays() {
             when_full: WhenFull::Block,
         };
         let inner = Box::new(Gate { told, let_through });
-        let stop = StopToken::new();
         let buffer = BufferSink::open(Arc::new(disk.clone()), options, inner, stop).unwrap();
         (gate, seen, buffer)
     };
@@ -158,25 +169,32 @@ fn a_full_disk_refuses_a_batch_whole_and_what_was_taken_stays() {
         document: vec![b'x'; 200],
         ..Event::default()
     };
-    let (gate, _seen, mut buffer) = open(&disk);
+    let (gate, _seen, mut buffer) = open(StopToken::simulated(turn));
     disk.limit_bytes(1_000);
     let mut taken = 0;
-    let error = loop {
-        match buffer.deliver(&[event(taken)]) {
-            Ok(_) => taken += 1,
-            Err(error) => break error,
-        }
-    };
-    assert!((2..5).contains(&taken), "{taken}");
-    assert!(error.to_string().contains("its buffer: "), "{error}");
-    assert!(error.to_string().contains("No space left"), "{error}");
+    while waits.load(Ordering::Relaxed) == 0 {
+        buffer.deliver(&[event(taken)]).unwrap();
+        taken += 1;
+    }
+    assert!((3..6).contains(&taken), "{taken}");
+    assert_eq!(waits.load(Ordering::Relaxed), 8);
+    // No attempt has left a file behind: one that is full, and the one that was begun in its place.
+    let files = disk.list(Path::new("/buffer")).unwrap();
+    let of_blocks = files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|end| end == "buffer"));
+    assert_eq!(of_blocks.count(), 2, "{files:?}");
     drop(gate);
     drop(buffer);
-    // There is room again, and the same comes again.
-    disk.limit_bytes(u64::MAX);
-    let (gate, seen, mut buffer) = open(&disk);
-    buffer.deliver(&[event(taken)]).unwrap();
-    for number in 0..=taken {
+    // A stop ends the wait, and nothing of the batch was taken.
+    let stop = StopToken::new();
+    let (gate, seen, mut buffer) = open(stop.clone());
+    disk.limit_bytes(disk.bytes_used() + 100);
+    stop.stop();
+    let error = buffer.deliver(&[event(taken)]).unwrap_err().to_string();
+    assert!(error.contains("its buffer: "), "{error}");
+    assert!(error.contains("No space left"), "{error}");
+    for number in 0..taken {
         let told = seen.recv_timeout(Duration::from_secs(20)).unwrap();
         assert_eq!(told, [number.to_string()]);
         gate.send(Ok(())).unwrap();
