@@ -5,10 +5,11 @@
 use std::borrow::Cow;
 
 use clew_ingest::template::{Escape, Template};
+use clew_schema::DateFormat;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::event::Event;
+use crate::event::{EpochMillis, Event};
 
 /// The field's name.
 pub(crate) const METADATA: &str = "@metadata";
@@ -46,14 +47,65 @@ struct Known<'a> {
     _id: Option<Cow<'a, str>>,
 }
 
-/// Where events go at a server of indexes: templates of the fields of a document and of its `@metadata`.
+/// Where events go at a server of indexes: templates of the fields of a document and of its `@metadata`, and of its date.
 #[derive(Clone, Debug)]
 pub struct Placing {
-    index: Template,
-    pipeline: Option<Template>,
-    routing: Option<Template>,
+    index: DatedTemplate,
+    pipeline: Option<DatedTemplate>,
+    routing: Option<DatedTemplate>,
     /// The index, where it is the same for all events and nothing else is said of them.
     fixed: Option<String>,
+}
+
+/// The values of a template's dates, beside the fields of the document.
+const DATES: &str = "@dates";
+
+/// A template with the event's date in it, `logs-%{+yyyy.MM.dd}`, as Beats and Logstash write it: of its time, in UTC.
+#[derive(Clone, Debug)]
+struct DatedTemplate {
+    template: Template,
+    dates: Vec<DateFormat>,
+    /// Whether it is of anything else than the date.
+    reads_document: bool,
+}
+
+impl DatedTemplate {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (mut named, mut undated, mut dates) = (String::new(), String::new(), Vec::new());
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once("%{+") {
+            let (format, behind) = behind
+                .split_once('}')
+                .ok_or("has a date that does not end: %{+ without }")?;
+            // Theirs are Joda's letters, where Y is the year and x that of the week.
+            let format = format.replace('Y', "y").replace('x', "Y");
+            let format = DateFormat::parse(&format)
+                .map_err(|error| format!("has a date in a format that is wrong: {error}"))?;
+            named.push_str(&format!("{before}{{{{{DATES}.{}}}}}", dates.len()));
+            undated.push_str(before);
+            dates.push(format);
+            rest = behind;
+        }
+        Ok(DatedTemplate {
+            template: Template::parse(&(named + rest))?,
+            reads_document: !Template::parse(&(undated + rest))?.is_text(),
+            dates,
+        })
+    }
+
+    fn is_text(&self) -> bool {
+        self.template.is_text()
+    }
+
+    /// `values` are those of the event, which is of this time.
+    fn render(&self, values: &mut Value, time: EpochMillis) -> Result<String, String> {
+        if let (false, Some(members)) = (self.dates.is_empty(), values.as_object_mut()) {
+            let dates = self.dates.iter().enumerate();
+            let dates = dates.map(|(at, date)| (at.to_string(), date.format_millis(time.0).into()));
+            members.insert(DATES.to_owned(), Value::Object(dates.collect()));
+        }
+        self.template.render(values, Escape::Plain)
+    }
 }
 
 /// Where one event goes.
@@ -75,8 +127,9 @@ impl Placing {
     /// # Errors
     /// What is wrong with one, or with an index that is the same for all.
     pub fn new(index: &str, pipeline: Option<&str>, routing: Option<&str>) -> Result<Self, String> {
-        let read = |text: &str| Template::parse(text);
-        let template = read(index).map_err(|reason| format!("[{index}] {reason}"))?;
+        let read =
+            |text: &str| DatedTemplate::parse(text).map_err(|reason| format!("[{text}] {reason}"));
+        let template = read(index)?;
         let is_fixed = template.is_text();
         if is_fixed && let Some(reason) = wrong_with_index(index) {
             return Err(format!("[{index}] is no name of an index: {reason}"));
@@ -95,7 +148,7 @@ impl Placing {
         self.fixed.as_deref()
     }
 
-    /// Where an event goes. Costs reading its document, unless all templates are texts.
+    /// Where an event goes. Costs reading its document, unless all templates are texts or dates.
     ///
     /// # Errors
     /// That its index has no name that an index can have.
@@ -109,20 +162,28 @@ impl Placing {
                 writing,
             });
         }
-        let values = values(event)?;
-        let render = |template: &Template| template.render(&values, Escape::Plain);
-        let some = |template: &Option<Template>| {
-            let rendered = template.as_ref().map(render).transpose()?;
-            Ok::<_, String>(rendered.filter(|text| !text.is_empty()))
+        let templates = [
+            Some(&self.index),
+            self.pipeline.as_ref(),
+            self.routing.as_ref(),
+        ];
+        let mut values = match templates.iter().flatten().any(|one| one.reads_document) {
+            true => values(event)?,
+            false => Value::Object(Map::new()),
         };
-        let index = render(&self.index)?;
+        let mut rendered = templates.map(|template| {
+            let rendered = template?.render(&mut values, event.timestamp);
+            Some(rendered).filter(|text| text.as_ref() != Ok(&String::new()))
+        });
+        let mut next = |at: usize| rendered[at].take().transpose();
+        let (index, pipeline, routing) = (next(0)?.unwrap_or_default(), next(1)?, next(2)?);
         if let Some(reason) = wrong_with_index(&index) {
             return Err(format!("Invalid index name [{index}], {reason}"));
         }
         Ok(Place {
             index,
-            pipeline: some(&self.pipeline)?,
-            routing: some(&self.routing)?,
+            pipeline,
+            routing,
             writing,
         })
     }
@@ -234,6 +295,47 @@ mod tests {
         }
         for wrong in ["", "Logs", "a b", "{{a", "a,b", ".."] {
             assert!(Placing::new(wrong, None, None).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_date_in_a_name_is_that_of_the_event_in_utc() {
+        // 2027-01-01T22:59:59Z, a Friday, which is in the last week of 2026.
+        let at = |document: &str| Event {
+            document: document.as_bytes().to_vec(),
+            timestamp: EpochMillis(1_798_844_399_000),
+            ..Event::default()
+        };
+        for (index, expected) in [
+            ("logs-%{+yyyy.MM.dd}", "logs-2027.01.01"),
+            ("logs-%{+YYYY.MM.dd}", "logs-2027.01.01"),
+            ("{{service.name}}-%{+yyyy}-%{+MM}", "shop-2027-01"),
+            ("%{+yyyy}-{{service.name}}", "2027-shop"),
+            ("logs-%{+xxxx.ww}", "logs-2026.53"),
+        ] {
+            let placing = Placing::new(index, None, Some("%{+HH}")).unwrap();
+            let place = placing.of(&at(r#"{"service":{"name":"shop"}}"#)).unwrap();
+            assert_eq!(
+                (place.index.as_str(), place.routing.as_deref()),
+                (expected, Some("22"))
+            );
+        }
+        // Of the date alone: what is no document does not matter.
+        let placing = Placing::new("logs-%{+yyyy}", Some(""), None).unwrap();
+        let place = placing.of(&at("")).unwrap();
+        assert_eq!((place.index.as_str(), place.pipeline), ("logs-2027", None));
+        for (wrong, reason) in [
+            (
+                "logs-%{+yyyy",
+                "[logs-%{+yyyy] has a date that does not end",
+            ),
+            (
+                "logs-%{+bbb}",
+                "[logs-%{+bbb}] has a date in a format that is wrong",
+            ),
+        ] {
+            let error = Placing::new(wrong, None, None).unwrap_err();
+            assert!(error.starts_with(reason), "{error}");
         }
     }
 

@@ -65,10 +65,7 @@ fn elasticsearch(
         };
         match named_by_fields(&written) {
             Some(template) => output[key] = template.into(),
-            None => notes.tell(
-                &path,
-                format!("[{written}] has a date in it: it is named by fields of an event alone"),
-            ),
+            None => notes.tell(&path, format!("[{written}] has a %{{ without its }}")),
         }
     }
     if let Some(key) = keys.take_text("api_key") {

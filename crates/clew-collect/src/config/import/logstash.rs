@@ -361,7 +361,7 @@ fn elasticsearch(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told))
         match named_by_fields(&written) {
             Some(template) => output[key] = template.into(),
             None => {
-                let reason = "has a date in it: it is named by fields of an event alone";
+                let reason = "has a %{ without its }";
                 told.tell(line, place, format!("[{key}], [{written}], {reason}"));
             }
         }

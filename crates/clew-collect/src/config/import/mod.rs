@@ -160,18 +160,20 @@ fn texts(value: Value) -> Vec<String> {
     }
 }
 
-/// A name of an index or a pipeline, `%{[agent.name]}` or `%{[agent][name]}`, as `{{agent.name}}`; nothing where a date is in it.
+/// A name of an index or a pipeline, `%{[agent.name]}` or `%{[agent][name]}`, as `{{agent.name}}`; dates stay as they are.
+/// Nothing where one of them does not end.
 fn named_by_fields(written: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = written;
     while let Some((before, behind)) = rest.split_once("%{") {
         let (field, behind) = behind.split_once('}')?;
-        if field.starts_with('+') {
-            return None;
-        }
-        let field = field.trim_start_matches('[').trim_end_matches(']');
         out.push_str(before);
-        out.push_str(&format!("{{{{{}}}}}", field.replace("][", ".")));
+        if field.starts_with('+') {
+            out.push_str(&format!("%{{{field}}}"));
+        } else {
+            let field = field.trim_start_matches('[').trim_end_matches(']');
+            out.push_str(&format!("{{{{{}}}}}", field.replace("][", ".")));
+        }
         rest = behind;
     }
     Some(out + rest)

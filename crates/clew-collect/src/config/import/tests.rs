@@ -51,7 +51,7 @@ output.elasticsearch:
   hosts: ["es1:9200", "es2:9200"]
   username: u
   password: p
-  index: "shop-%{+yyyy}"
+  index: "shop-%{[agent.version]}-%{+yyyy.MM.dd}"
 output:
   file: {path: /tmp/out, filename: f.json, rotate_every_kb: 1000}
 setup.template.enabled: false
@@ -125,6 +125,7 @@ processors:
 outputs:
 - type: opensearch
   url: http://es1:9200
+  index: shop-{{agent.version}}-%{+yyyy.MM.dd}
   compression: gzip
 - type: file
   path: /tmp/out/f.json
@@ -145,7 +146,6 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
             "line 50: [output.elasticsearch.username] a login is taken from the variable CLEW_LOGIN (`user:password`)",
-            "line 52: [output.elasticsearch.index] [shop-%{+yyyy}] has a date in it: it is named by fields of an event alone",
             "line 55: [setup.template.enabled] has no counterpart",
             "line 57: [logging.level] has no counterpart",
         ]
@@ -303,7 +303,7 @@ filter {
 }
 output {
   if [level] == "ERROR" { file { path => "/tmp/errors.json" } }
-  elasticsearch { hosts => ["es:9200"] index => "app" user => "u" }
+  elasticsearch { hosts => ["es:9200"] index => "app-%{+YYYY.MM.dd}" user => "u" }
 }
 "#;
 
@@ -385,7 +385,7 @@ outputs:
       level: ERROR
 - type: opensearch
   url: http://es:9200
-  index: app
+  index: app-%{+YYYY.MM.dd}
 "#;
 
 const ELSE: &str = r#"
