@@ -139,6 +139,29 @@ class Recall(ClewTest):
             )
 
 
+class Compressed(ClewTest):
+    def test_few_vectors_of_any_compression_are_merged_once(self):
+        """They have no codes, and are not taken for vectors of another compression again and again."""
+        levels = [{"compression_level": level} for level in ("2x", "4x", "8x", "16x", "32x")]
+        fields = {f"v{at}": {"type": "knn_vector", "dimension": 16, "mode": "on_disk", **more} for at, more in enumerate([{}, *levels])}
+        lists = {"name": "ivf", "engine": "faiss", "parameters": {"encoder": {"name": "sq", "parameters": {"type": "fp16"}}}}
+        fields["lists"] = {"type": "knn_vector", "dimension": 16, "method": lists}
+        for name, field in fields.items():
+            self.client.indices.create(index=name, body={"settings": {"index.knn": True}, "mappings": {"properties": {"v": field}}})
+            for number in range(2):
+                self.client.index(index=name, id=str(number), body={"v": [number + 1.0] * 16}, refresh=True)
+            self.client.indices.forcemerge(index=name, max_num_segments=1)
+        merges = lambda: {name: self.client.indices.stats(index=name, metric="merge")["_all"]["total"]["merges"]["total"] for name in fields}
+        before = merges()
+        # Each of these wakes those who look whether there is something to merge.
+        for number in range(40):
+            self.client.index(index="v0", id="2", body={"v": [number + 3.0] * 16}, refresh=True)
+        after = merges()
+        # Seven segments beside the first one are a merge; so are documents that were replaced.
+        self.assertLess(after.pop("v0") - before.pop("v0"), 41)
+        self.assertEqual(after, before)
+
+
 class Asked(ClewTest):
     """What is asked of nearest-neighbour queries beside their hits."""
 

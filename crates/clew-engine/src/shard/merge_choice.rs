@@ -220,7 +220,7 @@ fn wants_graph(segment: &SegmentView, mapping: &Mapping, memory_max: usize) -> b
 pub(crate) fn has_old_columns(segment: &SegmentView, mapping: &Mapping) -> bool {
     segment.vectors().columns().any(|(field, column)| {
         let mapped = mapping.by_id(field).map(|field| &field.kind);
-        matches!(mapped, Some(FieldKind::Vector(vector)) if vector.column != *column.options())
+        matches!(mapped, Some(FieldKind::Vector(vector)) if !column.is_of(&vector.column))
     })
 }
 

@@ -135,7 +135,7 @@ fn merge_dense(
         .filter(|(_, part)| {
             part.file.column(field).is_some_and(|column| {
                 // What was built under other options says nothing of who is near.
-                column.options() == options && (column.has_graph() || column.has_lists())
+                column.is_of(options) && (column.has_graph() || column.has_lists())
             })
         })
         .max_by_key(|(_, part)| part.reader.num_docs())

@@ -225,6 +225,18 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         &self.header.options
     }
 
+    /// Whether it is as a column of these settings is. The width of codes is none of them where it has no codes.
+    pub fn is_of(&self, options: &ColumnOptions) -> bool {
+        let kept = ColumnOptions {
+            code_bits: match self.header.is_coded() {
+                true => self.header.options.code_bits,
+                false => options.code_bits,
+            },
+            ..self.header.options
+        };
+        kept == *options
+    }
+
     /// Number of vectors.
     pub fn len(&self) -> usize {
         self.header.count

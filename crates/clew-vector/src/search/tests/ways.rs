@@ -2,6 +2,7 @@
 //! or from another graph.
 
 use super::*;
+use crate::{CodeBits, Element, IvfOptions, Method};
 
 /// A sort of data, as a function of row and dimension.
 type Sort = fn(&mut Noise, usize, usize) -> Vec<f32>;
@@ -30,6 +31,53 @@ const SORTS: [(&str, Sort); 6] = [
         vector
     }),
 ];
+
+/// Whoever takes a column for one of other settings writes it again and again.
+#[test]
+fn columns_are_of_the_settings_that_they_were_written_under() {
+    let mut noise = Noise(5);
+    let lists = Method::Lists(IvfOptions::default());
+    for (dimension, method) in [(3, Method::Graph), (32, Method::Graph), (32, lists)] {
+        let vectors: Vec<Vec<f32>> = (0..200)
+            .map(|_| (0..dimension).map(|_| noise.normal()).collect())
+            .collect();
+        for code_bits in CodeBits::ALL {
+            let options = ColumnOptions {
+                code_bits,
+                method,
+                ..ColumnOptions::new(dimension, Space::L2)
+            };
+            for graph in [GraphChoice::Always, GraphChoice::Never] {
+                let mut builder = ColumnBuilder::new(options).unwrap();
+                for (doc, vector) in (0_u32..).zip(&vectors) {
+                    builder.push(doc, vector).unwrap();
+                }
+                let how = ImageOptions {
+                    graph,
+                    seed: 3,
+                    threads: 1,
+                };
+                let mut image = Vec::new();
+                builder.write(how, &mut image).unwrap();
+                let column = Column::open(image).unwrap();
+                assert!(column.is_of(&options), "{options:?} {graph:?}");
+                let others = [
+                    ColumnOptions {
+                        element: Element::F16,
+                        ..options
+                    },
+                    ColumnOptions {
+                        exact_structure: true,
+                        ..options
+                    },
+                ];
+                for other in others {
+                    assert!(!column.is_of(&other), "{other:?} {graph:?}");
+                }
+            }
+        }
+    }
+}
 
 /// A column with a graph, however small.
 pub(super) fn small_column(vectors: &[Vec<f32>], space: Space, threads: usize) -> Column<Vec<u8>> {
