@@ -33,6 +33,9 @@ class Pymilvus(ClientsTest):
     def test_kinds_of_fields_3(self):
         self.session("3.0.2", "kinds_session.py", 100)
 
+    def test_orders_and_groups(self):
+        self.session("3.0.2", "groups_session.py", 40)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -45,6 +45,12 @@ class Rest(ClientsTest):
         self.assertEqual([round(x, 4) for x in rows_found[0]["vector"]], [round(x, 4) for x in rows[1]["vector"]])
         self.assertEqual(self.ask("entities/get", {"collectionName": "quick", "id": [7], "outputFields": ["color"]})["data"],
                          [{"id": 7, "color": "red"}])
+        query = lambda **more: self.ask("entities/query", {"collectionName": "quick", "filter": "id < 6", **more})["data"]
+        self.assertEqual(query(outputFields=["id"], orderByFields=["id:desc"], limit=2), [{"id": 5}, {"id": 4}])
+        self.assertEqual(query(outputFields=["max(id)", "sum(id)"]), [{"max(id)": 5, "sum(id)": 15}])
+        self.assertEqual(query(outputFields=["id", "count(*)"], groupByFields=["id"], orderByFields=["id:desc"], limit=1, offset=1),
+                         [{"id": 4, "count(*)": 1}])
+        self.assertEqual(query(outputFields=["count(*)"], limit=1, offset=10), [{"count(*)": 6}])
         self.assertEqual(self.ask("entities/query", {"collectionName": "quick", "filter": "", "outputFields": ["count(*)"]})["data"],
                          [{"count(*)": 20}])
         self.ask("entities/delete", {"collectionName": "quick", "filter": "color == {c}", "exprParams": {"c": "red"}})

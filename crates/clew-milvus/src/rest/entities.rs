@@ -14,6 +14,8 @@ use crate::instant::ZONE;
 use crate::proto::*;
 use crate::service::{Caller, Door, EMBEDDING_LIST, Service};
 
+/// The parameter that says by what fields rows or hits are brought into an order.
+const ORDER_BY: &str = "order_by_fields";
 /// Rows of a query that says no number.
 const LIMIT: i64 = 100;
 
@@ -42,12 +44,17 @@ pub(super) async fn run(
         }
         "get" => {
             let ids: Vec<String> = body.list("id").into_iter().map(Value::to_string).collect();
+            if ids.is_empty() {
+                return Err(Refusal::Missing("Key: 'id' is required".to_string()));
+            }
             let expr = format!("{} in [{}]", collection.primary().name, ids.join(","));
-            query(door, caller, (name, expr), &body).await
+            // As many rows as keys, however many these are.
+            query(door, caller, (name, expr), (&body, Vec::new())).await
         }
         "query" => {
             let filter = body.text_or("filter", "")?;
-            query(door, caller, (name, filter), &body).await
+            let params = query_params(&body)?;
+            query(door, caller, (name, filter), (&body, params)).await
         }
         "search" => {
             let request = search_request(&collection, &name, &body)?;
@@ -115,17 +122,11 @@ async fn query(
     door: &Door,
     caller: Caller,
     (collection_name, expr): (String, String),
-    body: &Body,
+    (body, mut query_params): (&Body, Vec<KeyValuePair>),
 ) -> Result<Answer> {
     let mut output_fields = body.texts("outputFields")?;
     if output_fields.is_empty() {
         output_fields.push("*".to_string());
-    }
-    let counts = output_fields.iter().any(|name| name == "count(*)");
-    let mut query_params = Vec::new();
-    if !counts {
-        query_params.push(pair("limit", body.number("limit")?.unwrap_or(LIMIT)));
-        query_params.push(pair("offset", body.number("offset")?.unwrap_or_default()));
     }
     if let Some(zone) = body.get(ZONE) {
         query_params.push(pair(ZONE, super::body::text_of(zone)));
@@ -142,6 +143,26 @@ async fn query(
     };
     let found = door.query(caller, request).await?;
     Ok(Answer::Data(json!(rows::objects(&found.fields_data))))
+}
+
+/// Which rows of a query are told, and how: in what order, or in what groups.
+fn query_params(body: &Body) -> Result<Vec<KeyValuePair>> {
+    let groups = body.texts("groupByFields")?;
+    let order = body.texts("orderByFields")?;
+    let names = body.texts("outputFields")?;
+    let mut params = Vec::new();
+    // The number of all rows is one, whatever the window.
+    let counts = matches!(names.as_slice(), [name] if name.trim().eq_ignore_ascii_case("count(*)"));
+    if !counts || !groups.is_empty() {
+        params.push(pair("limit", body.number("limit")?.unwrap_or(LIMIT)));
+        params.push(pair("offset", body.number("offset")?.unwrap_or_default()));
+    }
+    for (key, fields) in [("group_by_fields", groups), (ORDER_BY, order)] {
+        if !fields.is_empty() {
+            params.push(pair(key, fields.join(",")));
+        }
+    }
+    Ok(params)
 }
 
 async fn hybrid(

@@ -131,7 +131,7 @@ pub(crate) fn group_texts<'k>(
     clippy::cast_possible_truncation,
     reason = "fields of 32 bits hold nothing else"
 )]
-pub(super) fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
+fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldData> {
     use scalar_field::Data;
     let (present, data): (Vec<bool>, Data) = match (read, field.data_type) {
         (FieldValues::Integers(values), data_type) => {
@@ -194,8 +194,19 @@ pub(super) fn scalar_column(field: &Field, read: FieldValues) -> Result<FieldDat
     Ok(column_of(field, validity(field, present.into_iter()), data))
 }
 
+/// The values of a scalar field as clients are told of them; instants in a zone.
+///
+/// # Errors
+/// When they are not of the field's type.
+pub(crate) fn told_column(field: &Field, read: FieldValues, zone: &TimeZone) -> Result<FieldData> {
+    match field.data_type {
+        DataType::Timestamptz => instant_column(field, read, zone),
+        _ => scalar_column(field, read),
+    }
+}
+
 /// The values of rows with a default where there is none.
-pub(super) fn filled(read: FieldValues, default: &Value) -> FieldValues {
+pub(crate) fn filled(read: FieldValues, default: &Value) -> FieldValues {
     fn all<T: Clone>(values: Vec<Option<T>>, default: Option<T>) -> Vec<Option<T>> {
         let value = |value: Option<T>| value.or_else(|| default.clone());
         values.into_iter().map(value).collect()
@@ -219,11 +230,7 @@ pub(super) fn filled(read: FieldValues, default: &Value) -> FieldValues {
 }
 
 /// Instants as texts.
-pub(super) fn instant_column(
-    field: &Field,
-    read: FieldValues,
-    zone: &TimeZone,
-) -> Result<FieldData> {
+fn instant_column(field: &Field, read: FieldValues, zone: &TimeZone) -> Result<FieldData> {
     let values = match read {
         FieldValues::Integers(values) => values,
         // No column has them yet.

@@ -8,7 +8,7 @@ mod structs;
 mod value;
 mod wanted;
 
-pub(crate) use answer::{group_column, group_texts, keys};
+pub(crate) use answer::{filled, group_column, group_texts, keys, told_column};
 pub(crate) use column::numbers;
 pub(crate) use document::{Ids, documents};
 pub(crate) use sparse::sparse_row;

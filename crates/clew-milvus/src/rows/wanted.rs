@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::answer::{filled, instant_column, key_column, scalar_column, scalars, vector_column};
+use super::answer::{filled, key_column, scalars, told_column, vector_column};
 use super::structs::WantedStruct;
 use crate::collection::{Collection, DYNAMIC, DataType, Field, StructField};
 use crate::error::{MilvusError, Result};
@@ -208,10 +208,7 @@ impl Wanted {
                 Some(default) => filled(values, default),
                 None => values,
             };
-            columns.push(match field.data_type {
-                DataType::Timestamptz => instant_column(field, values, &self.zone)?,
-                _ => scalar_column(field, values)?,
-            });
+            columns.push(told_column(field, values, &self.zone)?);
         }
         for field in &self.vectors {
             columns.push(vector_column(field, read.next().ok_or_else(missing)?)?);

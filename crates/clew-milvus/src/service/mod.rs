@@ -1,6 +1,7 @@
 //! The calls of the service: each takes a message and gives one, or says why not.
 
 mod admit;
+mod aggregate;
 mod aliases;
 mod analyzer;
 mod asked;
@@ -15,6 +16,7 @@ mod hybrid;
 mod indexes;
 mod iterators;
 mod loading;
+mod order;
 mod partitions;
 mod query;
 mod read;

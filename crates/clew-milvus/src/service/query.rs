@@ -7,7 +7,9 @@ use clew_engine::{Purpose, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 
+use super::aggregate::{GROUP_BY, Grouping};
 use super::loading::check_loaded;
+use super::order::{ORDER_BY, OrderPart};
 use super::read::Guarantee;
 use super::{Call, Service};
 use crate::collection::{Collection, DataType, pairs, partition_query};
@@ -17,8 +19,6 @@ use crate::expr::{self, Templates};
 use crate::proto::*;
 use crate::rows::Wanted;
 
-/// The name of the column that counts.
-const COUNT: &str = "count(*)";
 /// Rows of a query without a limit.
 const ROWS_MAX: usize = 1 << 20;
 /// Rows that are read at once.
@@ -40,8 +40,7 @@ impl Service {
         let collection = &opened.named.collection;
         let params = pairs(request.query_params);
         let templates = Templates::read(request.expr_template_values)?;
-        let counts = request.output_fields.iter().any(|name| name == COUNT);
-        let filter = filter(
+        let query = filter(
             collection,
             (&request.expr, &templates),
             &request.partition_names,
@@ -49,50 +48,44 @@ impl Service {
         )?;
         let (limit, offset) = window(&params)?;
         check_growing(&params)?;
-        let asked = Asked {
-            limit,
-            offset,
-            order: order_of(collection, params.get("order_by_fields"))?,
-            query: filter,
-        };
-        if !counts && asked.limit.is_none() && request.expr.trim().is_empty() {
+        let order = OrderPart::read(params.get(ORDER_BY))?;
+        check_order(&order, &params, limit)?;
+        let names = &request.output_fields;
+        let grouping = Grouping::read(collection, names, (params.get(GROUP_BY), &order))?;
+        let is_whole = request.expr.trim().is_empty() && limit.is_none();
+        if is_whole && !grouping.as_ref().is_some_and(Grouping::has_aggregates) {
             return Err(MilvusError::invalid(
                 "empty expression should be used with limit: invalid parameter",
             ));
         }
-        self.see(
-            &opened,
-            Guarantee {
-                timestamp: request.guarantee_timestamp,
-                level: request.consistency_level,
-                by_default: request.use_default_consistency,
-            },
-        )
-        .await?;
-        let fields_data;
-        let output_fields;
-        if counts {
-            if asked.limit.is_some() {
-                return Err(MilvusError::invalid(
-                    "count entities with pagination is not allowed",
-                ));
+        let guarantee = Guarantee {
+            timestamp: request.guarantee_timestamp,
+            level: request.consistency_level,
+            by_default: request.use_default_consistency,
+        };
+        let (fields_data, output_fields) = match grouping {
+            Some(grouping) => {
+                let asked = (query, &grouping, (limit, offset));
+                let told = self.grouped(&opened, asked, (&params, guarantee)).await?;
+                (told, request.output_fields)
             }
-            let count = self.count_matching(&opened, asked.query).await?;
-            fields_data = vec![counted(count)];
-            output_fields = vec![COUNT.to_string()];
-        } else {
-            let wanted = Wanted::read(collection, &request.output_fields)?;
-            let wanted = wanted.told_by(&params)?.with_primary(collection);
-            for key in &asked.order {
-                if let SortKey::Field { path, .. } = key
-                    && collection.field(path).is_ok()
-                {
-                    self.check_all_terms(&opened, path).await?;
+            None => {
+                let wanted = Wanted::read(collection, names)?;
+                let wanted = wanted.told_by(&params)?.with_primary(collection);
+                let asked = Asked {
+                    limit,
+                    offset,
+                    order: order_of(collection, &order)?,
+                    query,
+                };
+                self.see(&opened, guarantee).await?;
+                for part in &order {
+                    self.check_all_terms(&opened, &part.name).await?;
                 }
+                let told = self.queried(&opened, asked, &wanted).await?;
+                (told, wanted.names)
             }
-            fields_data = self.queried(&opened, asked, &wanted).await?;
-            output_fields = wanted.names;
-        }
+        };
         Ok(QueryResults {
             fields_data,
             output_fields,
@@ -101,6 +94,32 @@ impl Service {
             session_ts: self.timestamp(),
             ..QueryResults::default()
         })
+    }
+
+    /// What is asked of groups of rows; how many rows there are is known without a look at them.
+    async fn grouped(
+        &self,
+        opened: &Opened,
+        (query, grouping, window): (Query, &Grouping, (Option<usize>, usize)),
+        (params, guarantee): (&BTreeMap<String, String>, Guarantee),
+    ) -> Result<Vec<FieldData>> {
+        if grouping.is_global() && grouping.counts_rows() && window.0.is_some() {
+            return Err(MilvusError::invalid(
+                "count entities with pagination is not allowed",
+            ));
+        }
+        let told = Wanted::read(&opened.named.collection, &[])?.told_by(params)?;
+        self.see(opened, guarantee).await?;
+        match grouping.only_count() {
+            Some(name) => Ok(vec![counted(
+                name,
+                self.count_matching(opened, query).await?,
+            )]),
+            None => {
+                self.aggregated(opened, (&query, grouping), window, told.zone())
+                    .await
+            }
+        }
     }
 
     async fn queried(
@@ -222,40 +241,47 @@ fn check_growing(params: &BTreeMap<String, String>) -> Result<()> {
     }
 }
 
-/// The order of rows: by their keys, unless fields are named.
-fn order_of(collection: &Collection, given: Option<&String>) -> Result<Vec<SortKey>> {
-    let by_key = SortKey::field(&collection.primary().name, Order::Asc);
-    let mut order = Vec::new();
-    for part in given.into_iter().flat_map(|given| given.split(',')) {
-        let (name, direction) = part.split_once(':').unwrap_or((part, "asc"));
-        let field = collection.field(name.trim())?;
-        if field.data_type.is_vector()
-            || matches!(field.data_type, DataType::Json | DataType::Array)
-        {
-            return Err(MilvusError::invalid(format!(
-                "order by field '{}' of type {} is not sortable",
-                field.name,
-                field.data_type.name()
-            )));
-        }
-        order.push(match direction.trim().to_ascii_lowercase().as_str() {
-            "desc" | "descending" => SortKey::field(&field.name, Order::Desc),
-            "asc" | "ascending" | "" => SortKey::field(&field.name, Order::Asc),
-            other => {
-                return Err(MilvusError::invalid(format!(
-                    "order direction '{other}' is neither asc nor desc"
-                )));
-            }
+/// Refuses an order of rows that nobody bounds, and of those that come page by page in the order of their keys.
+fn check_order(
+    order: &[OrderPart],
+    params: &BTreeMap<String, String>,
+    limit: Option<usize>,
+) -> Result<()> {
+    if order.is_empty() {
+        return Ok(());
+    }
+    if limit.is_none() {
+        return Err(MilvusError::invalid("ORDER BY requires explicit limit"));
+    }
+    match params.get("iterator") {
+        Some(asked) if asked.eq_ignore_ascii_case("true") => Err(MilvusError::invalid(
+            "ORDER BY with iterator is not supported",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The order of rows: by the fields that are named, and then by their keys.
+fn order_of(collection: &Collection, parts: &[OrderPart]) -> Result<Vec<SortKey>> {
+    let mut order = Vec::with_capacity(parts.len() + 1);
+    for part in parts {
+        order.push(SortKey::Field {
+            path: part.field(collection)?.name.clone(),
+            order: part.order,
+            missing: part.missing.clone(),
+            mode: None,
+            unmapped_ok: false,
+            nested: None,
         });
     }
-    order.push(by_key);
+    order.push(SortKey::field(&collection.primary().name, Order::Asc));
     Ok(order)
 }
 
-fn counted(count: u64) -> FieldData {
+fn counted(name: &str, count: u64) -> FieldData {
     FieldData {
         r#type: DataType::Int64.number(),
-        field_name: COUNT.to_string(),
+        field_name: name.to_string(),
         field: Some(field_data::Field::Scalars(ScalarField {
             data: Some(scalar_field::Data::LongData(LongArray {
                 data: vec![i64::try_from(count).unwrap_or(i64::MAX)],

@@ -1,0 +1,355 @@
+//! The groups of the rows that were seen, and what is known of each.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use clew_engine::{FieldValues, Hit};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::{Aggregate, Grouping, Operator, Shown};
+use crate::collection::{DataType, Field};
+use crate::error::{MilvusError, Result};
+use crate::proto::FieldData;
+use crate::rows::{filled, told_column};
+
+/// What all groups may take: their keys, and what is known of them.
+const GROUP_BYTES_MAX: usize = 64 << 20;
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+enum Cell {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    /// One that is there, of which no more is asked.
+    Other,
+}
+
+/// What a group is told by; those without a value come last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Integer(i64),
+    Text(String),
+    Null,
+}
+
+impl Key {
+    fn of(cell: Option<&Cell>) -> Key {
+        match cell {
+            Some(Cell::Integer(number)) => Key::Integer(*number),
+            Some(Cell::Text(text)) => Key::Text(text.clone()),
+            Some(Cell::Float(_) | Cell::Other) | None => Key::Null,
+        }
+    }
+
+    fn value(&self) -> Option<&Key> {
+        Some(self).filter(|key| **key != Key::Null)
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Key::Text(text) => size_of::<Key>() + text.len(),
+            Key::Integer(_) | Key::Null => size_of::<Key>(),
+        }
+    }
+}
+
+/// What is known of the values of one group.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    count: i64,
+    whole: i128,
+    real: f64,
+    least: Option<Cell>,
+    greatest: Option<Cell>,
+}
+
+impl Known {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "an average is told in double precision"
+    )]
+    fn add(&mut self, cell: &Cell) {
+        self.count += 1;
+        match cell {
+            Cell::Integer(number) => {
+                self.whole += i128::from(*number);
+                self.real += *number as f64;
+            }
+            Cell::Float(number) => self.real += number,
+            Cell::Text(_) | Cell::Other => {}
+        }
+        if self.least.as_ref().is_none_or(|least| cell < least) {
+            self.least = Some(cell.clone());
+        }
+        if self
+            .greatest
+            .as_ref()
+            .is_none_or(|greatest| cell > greatest)
+        {
+            self.greatest = Some(cell.clone());
+        }
+    }
+
+    /// What an operator makes of it; nothing of no values, but for their number.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "an average is told in double precision"
+    )]
+    fn result(&self, operator: Operator, is_whole: bool) -> Option<Cell> {
+        if operator == Operator::Count {
+            return Some(Cell::Integer(self.count));
+        }
+        if self.count == 0 {
+            return None;
+        }
+        match operator {
+            // What does not fit is not told, rather than told wrong.
+            Operator::Sum if is_whole => i64::try_from(self.whole).ok().map(Cell::Integer),
+            Operator::Sum => Some(Cell::Float(self.real)),
+            Operator::Avg if is_whole => Some(Cell::Float(self.whole as f64 / self.count as f64)),
+            Operator::Avg => Some(Cell::Float(self.real / self.count as f64)),
+            Operator::Min => self.least.clone(),
+            Operator::Max => self.greatest.clone(),
+            Operator::Count => None,
+        }
+    }
+}
+
+/// The groups of the rows that were seen.
+pub(super) struct Groups<'g> {
+    grouping: &'g Grouping,
+    all: BTreeMap<Vec<Key>, Vec<Known>>,
+    bytes: usize,
+}
+
+impl<'g> Groups<'g> {
+    pub(super) fn new(grouping: &'g Grouping) -> Self {
+        let mut all = BTreeMap::new();
+        if grouping.is_global() {
+            // Of no rows there is something to be told, too.
+            all.insert(
+                Vec::new(),
+                vec![Known::default(); grouping.aggregates.len()],
+            );
+        }
+        Groups {
+            grouping,
+            all,
+            bytes: 0,
+        }
+    }
+
+    /// Adds rows, of which was read what the grouping wants.
+    pub(super) fn add(&mut self, hits: &[Hit], read: Vec<FieldValues>) -> Result<()> {
+        let grouping = self.grouping;
+        let mut read = read.into_iter();
+        let mut columns = Vec::with_capacity(grouping.fields.len());
+        for field in &grouping.fields {
+            columns.push(match field.is_primary {
+                true => ids_of(field, hits)?,
+                false => {
+                    let missing = || MilvusError::Internal("a column was not read".into());
+                    let values = read.next().ok_or_else(missing)?;
+                    match field.added_default() {
+                        Some(default) => filled(values, default),
+                        None => values,
+                    }
+                }
+            });
+        }
+        for row in 0..hits.len() {
+            let cells: Vec<Option<Cell>> = columns.iter().map(|column| cell(column, row)).collect();
+            let keys = grouping.keys.iter();
+            let key: Vec<Key> = keys.map(|at| Key::of(cells[*at].as_ref())).collect();
+            let known = match self.all.entry(key) {
+                Entry::Occupied(there) => there.into_mut(),
+                Entry::Vacant(new) => {
+                    let keys: usize = new.key().iter().map(Key::bytes).sum();
+                    self.bytes += keys + grouping.aggregates.len() * size_of::<Known>();
+                    if self.bytes > GROUP_BYTES_MAX {
+                        return Err(MilvusError::TooLarge(format!(
+                            "the groups of a query take more than {GROUP_BYTES_MAX} bytes"
+                        )));
+                    }
+                    new.insert(vec![Known::default(); grouping.aggregates.len()])
+                }
+            };
+            for (aggregate, known) in grouping.aggregates.iter().zip(known) {
+                match aggregate.field {
+                    None => known.count += 1,
+                    Some(at) => {
+                        if let Some(cell) = &cells[at] {
+                            known.add(cell);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of those groups that a window shows.
+    pub(super) fn columns(
+        self,
+        (limit, offset): (Option<usize>, usize),
+        zone: &TimeZone,
+    ) -> Result<Vec<FieldData>> {
+        let grouping = self.grouping;
+        let mut groups: Vec<(Vec<Key>, Vec<Known>)> = self.all.into_iter().collect();
+        groups.sort_by(|(a, _), (b, _)| {
+            let mut parts = grouping.order.iter();
+            let compared = parts.find_map(|(at, part)| {
+                let ordering = part.compare(a[*at].value(), b[*at].value());
+                Some(ordering).filter(|ordering| *ordering != Ordering::Equal)
+            });
+            compared.unwrap_or(Ordering::Equal)
+        });
+        if !grouping.is_global() {
+            groups.drain(..offset.min(groups.len()));
+            groups.truncate(limit.unwrap_or(usize::MAX));
+        }
+        let column = |shown: &Shown| match *shown {
+            Shown::Key(key) => {
+                let field = &grouping.fields[grouping.keys[key]];
+                let cells = groups.iter().map(|(keys, _)| match &keys[key] {
+                    Key::Integer(number) => Some(Cell::Integer(*number)),
+                    Key::Text(text) => Some(Cell::Text(text.clone())),
+                    Key::Null => None,
+                });
+                told_column(field, values_of(field.data_type, cells), zone)
+            }
+            Shown::Aggregate(at) => {
+                let aggregate = &grouping.aggregates[at];
+                let field = aggregate.field.map(|at| &grouping.fields[at]);
+                let is_whole = field.is_none_or(|field| field.data_type.is_integer());
+                let cells = groups
+                    .iter()
+                    .map(|(_, known)| known[at].result(aggregate.operator, is_whole));
+                let told = told_field(aggregate, field);
+                let values = values_of(told.data_type, cells);
+                told_column(&told, values, zone)
+            }
+        };
+        grouping.shown.iter().map(column).collect()
+    }
+}
+
+/// What an aggregation is told as.
+fn told_field(aggregate: &Aggregate, field: Option<&Field>) -> Field {
+    let of_values = field.map_or(DataType::Int64, |field| field.data_type);
+    let data_type = match aggregate.operator {
+        Operator::Count => DataType::Int64,
+        Operator::Sum if of_values.is_integer() => DataType::Int64,
+        Operator::Sum | Operator::Avg => DataType::Double,
+        Operator::Min | Operator::Max => of_values,
+    };
+    Field {
+        id: 0,
+        name: aggregate.name.clone(),
+        description: String::new(),
+        data_type,
+        element_type: None,
+        is_primary: false,
+        auto_id: false,
+        is_partition_key: false,
+        is_clustering_key: false,
+        nullable: aggregate.operator != Operator::Count,
+        is_function_output: false,
+        default: None,
+        is_added: false,
+        params: BTreeMap::new(),
+        path: None,
+    }
+}
+
+/// Values in the shape in which a field of a type is read.
+fn values_of(data_type: DataType, cells: impl Iterator<Item = Option<Cell>>) -> FieldValues {
+    match data_type {
+        DataType::Float | DataType::Double => FieldValues::Floats(
+            cells
+                .map(|cell| match cell {
+                    Some(Cell::Float(number)) => Some(number),
+                    _ => None,
+                })
+                .collect(),
+        ),
+        DataType::VarChar => FieldValues::Texts(
+            cells
+                .map(|cell| match cell {
+                    Some(Cell::Text(text)) => Some(text),
+                    _ => None,
+                })
+                .collect(),
+        ),
+        _ => FieldValues::Integers(
+            cells
+                .map(|cell| match cell {
+                    Some(Cell::Integer(number)) => Some(number),
+                    _ => None,
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// The keys of rows as the column of their field.
+fn ids_of(field: &Field, hits: &[Hit]) -> Result<FieldValues> {
+    if field.data_type != DataType::Int64 {
+        let ids = hits.iter().map(|hit| Some(hit.id.clone()));
+        return Ok(FieldValues::Texts(ids.collect()));
+    }
+    let ids = hits.iter().map(|hit| {
+        let number = hit.id.parse().map(Some);
+        number.map_err(|_| MilvusError::Internal(format!("the id {} is no number", hit.id)))
+    });
+    Ok(FieldValues::Integers(ids.collect::<Result<_>>()?))
+}
+
+/// The value of a row, where it has one.
+fn cell(column: &FieldValues, row: usize) -> Option<Cell> {
+    match column {
+        FieldValues::Integers(values) => values[row].map(Cell::Integer),
+        FieldValues::Floats(values) => values[row].map(Cell::Float),
+        FieldValues::Texts(values) => values[row].clone().map(Cell::Text),
+        FieldValues::Vectors(values) => values[row].as_ref().map(|_| Cell::Other),
+        FieldValues::Sparse(values) => values[row].as_ref().map(|_| Cell::Other),
+        FieldValues::Json(values) => {
+            match serde_json::from_str::<Value>(values[row].as_ref()?.get()).ok()? {
+                Value::Null => None,
+                Value::Number(number) => match number.as_i64() {
+                    Some(whole) => Some(Cell::Integer(whole)),
+                    None => number.as_f64().map(Cell::Float),
+                },
+                Value::String(text) => Some(Cell::Text(text)),
+                Value::Bool(_) | Value::Array(_) | Value::Object(_) => Some(Cell::Other),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_no_values_there_is_nothing_but_their_number() {
+        let mut known = Known::default();
+        assert_eq!(known.result(Operator::Count, true), Some(Cell::Integer(0)));
+        assert_eq!(known.result(Operator::Sum, true), None);
+        for number in [3, -1, 5] {
+            known.add(&Cell::Integer(number));
+        }
+        for (operator, want) in [
+            (Operator::Count, Cell::Integer(3)),
+            (Operator::Sum, Cell::Integer(7)),
+            (Operator::Avg, Cell::Float(7.0 / 3.0)),
+            (Operator::Min, Cell::Integer(-1)),
+            (Operator::Max, Cell::Integer(5)),
+        ] {
+            assert_eq!(known.result(operator, true), Some(want));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+"""Queries in orders and in groups by fields, with pymilvus, against a server at the address given."""
+
+import sys
+
+from pymilvus import DataType
+
+from session import Session
+
+ROWS = 240
+
+
+class Groups(Session):
+    def make(self):
+        client = self.client
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("kind", DataType.VARCHAR, max_length=20)
+        schema.add_field("size", DataType.INT16, nullable=True)
+        schema.add_field("big", DataType.INT64)
+        schema.add_field("price", DataType.DOUBLE, nullable=True)
+        schema.add_field("cheap", DataType.BOOL)
+        schema.add_field("list", DataType.ARRAY, element_type=DataType.INT32, max_capacity=4)
+        schema.add_field("j", DataType.JSON)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("goods", schema=schema, index_params=params, consistency_level="Strong")
+        self.rows = [{"id": i, "v": [i, 0], "kind": f"k{i % 5}", "size": None if i % 4 == 0 else i * 7 % 31,
+                      "big": (1 << 61) + i, "price": None if i % 3 == 0 else i / 8, "cheap": i % 2 == 0, "list": [i % 3],
+                      "j": {"n": i}, "extra": i % 7} for i in range(ROWS)]
+        client.insert("goods", self.rows)
+
+    def query(self, names, **more):
+        """What is told of rows or groups, as values in the order of the names."""
+        told = self.client.query("goods", output_fields=names, **more)
+        for row in told:
+            assert set(names) <= set(row), (names, row)
+        return [tuple(row[name] for name in names) for row in told]
+
+    def orders(self):
+        def ordered(order, key, rows=self.rows, **more):
+            want = [row["id"] for row in sorted(rows, key=key)]
+            limit, offset = more.setdefault("limit", ROWS), more.get("offset", 0)
+            told = [row[0] for row in self.query(["id"], filter=more.pop("filter", "id >= 0"), order_by_fields=order, **more)]
+            self.same(told, want[offset:offset + limit], order)
+
+        ordered([{"field": "kind", "order": "desc"}], lambda row: (-int(row["kind"][1:]), row["id"]))
+        ordered(["price"], lambda row: (row["price"] is None, row["price"] or 0, row["id"]))
+        # The greatest come first, and what has no value counts as greater than all.
+        ordered(["price:desc"], lambda row: (row["price"] is not None, -(row["price"] or 0), row["id"]))
+        ordered(["price:desc:nulls_last"], lambda row: (row["price"] is None, -(row["price"] or 0), row["id"]))
+        ordered(["price:ASC:nulls_first"], lambda row: (row["price"] is not None, row["price"] or 0, row["id"]))
+        ordered(["cheap:desc", "size:asc"], lambda row: (not row["cheap"], row["size"] is None, row["size"] or 0, row["id"]),
+                limit=20, offset=30)
+        for said, order in [
+            ("order_by field 'v' has type FloatVector which is not sortable", "v:asc"),
+            ("order_by field 'j' has type JSON which is not sortable", "j"),
+            ("order_by field 'list' has type Array which is not sortable", "list"),
+            ("order_by field 'nope' does not exist in collection schema", "nope:desc"),
+            ("order_by field 'extra' does not exist in collection schema", "extra"),
+            ("order_by field 'j[\"n\"]' does not exist in collection schema", 'j["n"]:asc'),
+            ("invalid order direction 'up' for field 'price', must be 'asc' or 'desc'", "price:up"),
+            ("invalid null ordering 'never'", "price:asc:never"),
+        ]:
+            self.refused(1100, said, lambda: self.query(["id"], filter="", limit=5, order_by_fields=[order]))
+        self.refused(1100, "ORDER BY requires explicit limit", lambda: self.query(["id"], order_by_fields=["price"]))
+        self.refused(1100, "ORDER BY with iterator is not supported", lambda: self.client.query_iterator(
+            "goods", batch_size=5, filter="id > 1", output_fields=["id"], order_by_fields=["price"]))
+
+    def grouped(self, keys, rows, of, column):
+        """What is known of the values of groups: their number, sum, least and greatest, and their average."""
+        groups = {}
+        for row in rows:
+            groups.setdefault(tuple(row[key] for key in keys), []).append(row[column])
+        known = {}
+        for key, values in groups.items():
+            there = [value for value in values if value is not None]
+            told = {"rows": len(values), "count": len(there), "sum": sum(there) if there else None,
+                    "avg": sum(there) / len(there) if there else None, "min": min(there, default=None), "max": max(there, default=None)}
+            known[key] = tuple(told[name] for name in of)
+        return known
+
+    def groups(self):
+        names = ["count(*)", "count(size)", "sum(size)", "avg(size)", "min(size)", "max(size)"]
+        of = ["rows", "count", "sum", "avg", "min", "max"]
+        for keys, filter, keep in [
+            (["kind"], "", lambda row: True),
+            (["kind"], "id < 100", lambda row: row["id"] < 100),
+            (["size"], "", lambda row: True),
+            (["kind", "size"], "cheap", lambda row: row["cheap"]),
+            (["kind"], "id < 0", lambda row: False),
+        ]:
+            told = self.query(keys + names, filter=filter, group_by_fields=keys)
+            want = self.grouped(keys, [row for row in self.rows if keep(row)], of, "size")
+            self.same({row[:len(keys)]: row[len(keys):] for row in told}, want, f"groups by {keys} of {filter}")
+            self.same(len(told), len(want), "each group once")
+        want = self.grouped([], self.rows, ["count", "sum", "min", "max"], "big")
+        self.same(self.query(["count(big)", "Sum(big)", "MIN( big )", "max(big)"]), [
+            tuple(value if name != "sum" else None for name, value in zip(["count", "sum", "min", "max"], want[()]))],
+            "a sum that is no 64 bits is none")
+        want = self.grouped([], self.rows, ["rows", "count", "sum"], "price")
+        self.same(self.query(["count(*)", "COUNT(price)", "sum(price)"]), list(want.values()), "of all rows")
+        self.same(self.query(["count(*)", "max(price)"], filter="id < 0"), [(0, None)], "of no rows")
+        self.same(self.query(["COUNT(*)"], filter="id < 7"), [(7,)], "as it was asked for")
+        self.same(self.query(["min(kind)", "max(kind)"], filter="id % 5 > 1"), [("k2", "k4")], "texts")
+        # Groups have an order and a window, too.
+        order = dict(group_by_fields=["kind"], order_by_fields=["kind:desc"], limit=2, offset=1)
+        self.same(self.query(["kind", "count(*)"], filter="", **order), [("k3", 48), ("k2", 48)], "a window of groups")
+        self.same(self.query(["count(*)"], filter="", **order), [(48,), (48,)], "without their keys")
+        self.same(self.query(["kind"], filter="id > 0", group_by_fields=["kind"]), [(f"k{i}",) for i in range(5)], "keys alone")
+
+    def wrong_groups(self):
+        for code, said, names, more in [
+            (1100, "group by field v has unsupported data type FloatVector", ["count(*)"], {"group_by_fields": ["v"]}),
+            (1100, "group by field price has unsupported data type Double", ["price", "count(*)"], {"group_by_fields": ["price"]}),
+            (1100, "group by field j has unsupported data type JSON", ["count(id)"], {"group_by_fields": ["j"]}),
+            (1100, "group by field list has unsupported data type Array", ["count(id)"], {"group_by_fields": ["list"]}),
+            (1100, "field nope not exist", ["count(*)"], {"group_by_fields": ["nope"]}),
+            (1100, "field nope not exist", ["sum(nope)"], {}),
+            (1100, "output field 'big' is not allowed", ["kind", "big", "count(id)"], {"group_by_fields": ["kind"]}),
+            (1100, "output field 'median(big)' is not allowed", ["kind", "median(big)"], {"group_by_fields": ["kind"]}),
+            (65535, "aggregation operator sum does not support data type VarChar", ["sum(kind)"], {}),
+            (65535, "aggregation operator avg does not support data type JSON", ["avg(j)"], {}),
+            (1100, "count entities with pagination is not allowed", ["count(*)", "sum(big)"], {"limit": 5}),
+            (1100, "ORDER BY can only reference GROUP BY columns", ["sum(big)"], {"order_by_fields": ["price"], "limit": 5}),
+            (1100, "is not yet supported", ["kind", "sum(big)"],
+             {"group_by_fields": ["kind"], "order_by_fields": ["sum(big):desc"], "limit": 5}),
+            (1100, "empty expression should be used with limit", ["kind"], {"group_by_fields": ["kind"]}),
+        ]:
+            self.refused(code, said, lambda: self.query(names, **more))
+
+
+def main(uri):
+    session = Groups(uri)
+    session.make()
+    session.orders()
+    session.groups()
+    session.wrong_groups()
+    session.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
