@@ -1,8 +1,8 @@
-"""Queries in orders and in groups by fields, with pymilvus, against a server at the address given."""
+"""Queries in orders and in groups by fields, and hits in the order of fields, with pymilvus, against a server at the address given."""
 
 import sys
 
-from pymilvus import DataType
+from pymilvus import DataType, Function, FunctionType
 
 from session import Session
 
@@ -66,6 +66,45 @@ class Groups(Session):
         self.refused(1100, "ORDER BY requires explicit limit", lambda: self.query(["id"], order_by_fields=["price"]))
         self.refused(1100, "ORDER BY with iterator is not supported", lambda: self.client.query_iterator(
             "goods", batch_size=5, filter="id > 1", output_fields=["id"], order_by_fields=["price"]))
+
+    def hits(self):
+        """What is nearest is found, and told in another order."""
+        near = self.rows[:30]
+        search = lambda order, **more: [hit["id"] for hit in self.client.search("goods", [[0, 0]], **{
+            "limit": 30, "order_by_fields": [{"field": field, "order": way} for field, way in order], **more})[0]]
+        for order, key in [
+            ([("kind", "asc")], lambda row: row["kind"]),
+            ([("cheap", "desc"), ("big", "descending")], lambda row: (not row["cheap"], -row["big"])),
+            ([("price", "asc")], lambda row: (row["price"] is None, row["price"] or 0)),
+            ([("price", "desc")], lambda row: (row["price"] is not None, -(row["price"] or 0))),
+            ([("extra", "asc")], lambda row: row["extra"]),
+            ([('j["n"]', "desc")], lambda row: -row["j"]["n"]),
+            ([('$meta["extra"]', "desc"), ("id", "desc")], lambda row: (-row["extra"], -row["id"])),
+        ]:
+            want = [row["id"] for row in sorted(near, key=key)]
+            self.same(search(order), want, f"hits by {order}")
+            self.same(search(order, limit=7, offset=23), want[23:], f"a page of hits by {order}")
+        kinds = {}
+        for row in near:
+            kinds.setdefault(row["kind"], []).append(row["id"])
+        want = [kinds[kind][0] for kind in sorted(kinds, reverse=True)]
+        self.same(search([("kind", "desc")], group_by_field="kind"), want, "groups in an order")
+        # Of the three nearest groups, as hits are those that are nearest.
+        self.same(search([("kind", "desc")], group_by_fields=["kind"], limit=2, offset=1), [1, 0], "a page of groups")
+        want = [id for kind in sorted(kinds, reverse=True) for id in kinds[kind][:2]]
+        self.same(search([("kind", "desc")], group_by_field="kind", group_size=2, strict_group_size=True), want, "two of each group")
+        for code, said, order, more in [
+            (1100, "order_by field 'nope[' does not exist", [("nope[", "asc")], {}),
+            (1100, "order_by field 'v' has unsortable type FloatVector", [("v", "asc")], {}),
+            (1100, "order_by field 'j' has unsortable type JSON", [("j", "asc")], {}),
+            (1100, "invalid order direction 'up' for field 'id', expected 'asc' or 'desc'", [("id", "up")], {}),
+            (3000, "groups by several fields", [], {"group_by_fields": ["kind", "size"]}),
+        ]:
+            self.refused(code, said, lambda: search(order, **more))
+        # What would rank hits anew is not left out in silence.
+        decay = Function("near", FunctionType.RERANK, input_field_names=["price"],
+                         params={"reranker": "nobody", "function": "gauss", "origin": 5, "scale": 2})
+        self.refused(3000, "nobody", lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=decay))
 
     def grouped(self, keys, rows, of, column):
         """What is known of the values of groups: their number, sum, least and greatest, and their average."""
@@ -134,6 +173,7 @@ def main(uri):
     session = Groups(uri)
     session.make()
     session.orders()
+    session.hits()
     session.groups()
     session.wrong_groups()
     session.close()

@@ -36,6 +36,13 @@ class Rest(ClientsTest):
         self.assertEqual([found["data"][0][key] for key in ("id", "color")], [3, "red"])
         self.assertAlmostEqual(found["data"][0]["distance"], 1.0, places=5)
         self.assertEqual(found["topks"], [3])
+        near = {"collectionName": "quick", "data": [rows[3]["vector"]], "limit": 20, "annsField": "vector"}
+        self.assertEqual([hit["id"] for hit in self.ask("entities/search", {**near, "orderByFields": ["id:desc"]})["data"]],
+                         list(range(19, -1, -1)))
+        refused = self.ask("entities/search", {**near, "orderByFields": ["id"], "searchParams": {"order_by_fields": "id"}}, code=1100)
+        self.assertIn("ambiguous order by", refused["message"])
+        ranker = {"functions": [{"name": "r", "type": "Rerank", "inputFieldNames": ["id"], "params": {"reranker": "nobody"}}]}
+        self.ask("entities/search", {**near, "functionScore": ranker}, code=3000)
         found = self.ask("entities/search", {"collectionName": "quick", "data": [rows[3]["vector"], rows[4]["vector"]],
                                              "limit": 2, "filter": "color == 'blue'"})
         self.assertEqual((found["topks"], found["data"][2]["id"]), ([2, 2], 4))

@@ -196,6 +196,7 @@ async fn hybrid(
         rank_params,
         output_fields: body.texts("outputFields")?,
         consistency_level: 0,
+        function_score: function_score(body)?,
         ..HybridSearchRequest::default()
     };
     let found = door.hybrid_search(caller, request).await?;
@@ -227,7 +228,6 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         pair("anns_field", &field.name),
         pair("topk", body.number("limit")?.unwrap_or(LIMIT)),
         pair("offset", body.number("offset")?.unwrap_or_default()),
-        pair("params", Value::Object(params)),
     ];
     let metric = inner.text_or("metricType", &body.text_or("metricType", "")?)?;
     if !metric.is_empty() {
@@ -243,6 +243,15 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
             search_params.push(pair(key, super::body::text_of(value)));
         }
     }
+    let order = body.texts("orderByFields")?;
+    if !order.is_empty() {
+        if params.contains_key(ORDER_BY) {
+            let said = format!("ambiguous order by: orderByFields and {ORDER_BY} are both given");
+            return Err(MilvusError::Invalid(said).into());
+        }
+        search_params.push(pair(ORDER_BY, order.join(",")));
+    }
+    search_params.push(pair("params", Value::Object(params)));
     Ok(SearchRequest {
         collection_name: name.to_string(),
         partition_names: body.texts("partitionNames")?,
@@ -255,8 +264,33 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         nq,
         expr_template_values: templates(body)?,
         consistency_level: 0,
+        function_score: function_score(body)?,
         ..SearchRequest::default()
     })
+}
+
+/// The functions that rank hits anew.
+fn function_score(body: &Body) -> Result<Option<FunctionScore>> {
+    /// Milvus' number of such functions.
+    const RERANK: i32 = 3;
+    let given = Body(body.object("functionScore")?);
+    let mut functions = Vec::new();
+    for one in given.list("functions") {
+        let members = one.as_object().cloned();
+        let one = Body(members.ok_or_else(|| wrong("functions", "a list of objects"))?);
+        functions.push(FunctionSchema {
+            name: one.text_or("name", "")?,
+            description: one.text_or("description", "")?,
+            r#type: RERANK,
+            input_field_names: one.texts("inputFieldNames")?,
+            params: one.pairs("params")?,
+            ..FunctionSchema::default()
+        });
+    }
+    Ok((!functions.is_empty()).then(|| FunctionScore {
+        functions,
+        params: Vec::new(),
+    }))
 }
 
 /// What is searched for: vectors of the field, or texts.

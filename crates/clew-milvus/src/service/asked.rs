@@ -8,6 +8,8 @@ use clew_query::{FieldStep, Query};
 use prost::Message;
 use serde_json::Value;
 
+use super::aggregate::GROUP_BY;
+use super::ordered::HitOrder;
 use super::query::{filter, window};
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
 use crate::collections::WINDOW_MAX;
@@ -38,6 +40,8 @@ pub(super) struct Asked {
     /// The parameters of the index's structure.
     inner: BTreeMap<String, Value>,
     pub(super) group: Option<GroupBy>,
+    /// The order that hits are told in, where it is not that of their distance.
+    pub(super) order: Option<HitOrder>,
     pub(super) round: Option<u32>,
 }
 
@@ -120,6 +124,7 @@ impl Asked {
             limit,
             offset,
             group: group_by(collection, &params)?,
+            order: HitOrder::read(collection, &params, &inner)?,
             round: params
                 .get("round_decimal")
                 .and_then(|digits| digits.parse().ok()),
@@ -354,9 +359,14 @@ fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Ve
 }
 
 fn group_by(collection: &Collection, params: &BTreeMap<String, String>) -> Result<Option<GroupBy>> {
-    let Some(name) = params.get("group_by_field").filter(|name| !name.is_empty()) else {
+    let names = [params.get("group_by_field"), params.get(GROUP_BY)];
+    let mut names = names.into_iter().flatten().filter(|name| !name.is_empty());
+    let Some(name) = names.next() else {
         return Ok(None);
     };
+    if names.next().is_some() || name.contains(',') {
+        return Err(MilvusError::Unsupported("groups by several fields".into()));
+    }
     let (field, inside) = group_field(collection, name)?;
     let size = match params.get("group_size") {
         None => 1,

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use clew_engine::Purpose;
+use clew_engine::{Pinned, Purpose};
 use serde_json::Value;
 
 use super::asked::Asked;
 use super::loading::check_loaded;
+use super::ordered::HitOrder;
 use super::query::window;
 use super::read::Guarantee;
 use super::search::Found;
@@ -89,14 +90,36 @@ impl Service {
                 .map(|(metric, lists)| (*metric, &lists[at][..]))
                 .collect();
             let mut list = fusion.fused(&lists);
-            list.drain(..offset.min(list.len()));
-            list.truncate(limit);
+            list.truncate(limit + offset);
             fused.push(list);
         }
+        // Clients say an order with each of the searches.
+        let order = all.iter_mut().find_map(|asked| asked.order.take());
+        let fused = self
+            .windowed(&pinned, (order, limit, offset), fused)
+            .await?;
         all[0].limit = limit;
         all[0].ungroup();
         self.answer(&opened, &pinned, (fused, &all[0]), wanted)
             .await
+    }
+
+    /// What a window shows of rankings, in the order that was asked for.
+    async fn windowed(
+        &self,
+        pinned: &Pinned,
+        (order, limit, offset): (Option<HitOrder>, usize, usize),
+        mut rankings: Vec<Vec<Found>>,
+    ) -> Result<Vec<Vec<Found>>> {
+        if let Some(order) = order {
+            return self
+                .ordered(pinned, (&order, limit, offset), rankings)
+                .await;
+        }
+        for list in &mut rankings {
+            list.drain(..offset.min(list.len()));
+        }
+        Ok(rankings)
     }
 }
 

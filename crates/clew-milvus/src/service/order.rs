@@ -21,20 +21,21 @@ pub(super) struct OrderPart {
 }
 
 impl OrderPart {
-    /// Reads the parts of an order; none where nothing is said.
+    /// Reads the parts of an order; none where nothing is said. `demand` is Milvus' word for what a direction has to be, of
+    /// which queries and searches have one each.
     ///
     /// # Errors
     /// For directions, and places of nulls, that there are none of.
-    pub(super) fn read(given: Option<&String>) -> Result<Vec<OrderPart>> {
+    pub(super) fn read(given: Option<&str>, demand: &str) -> Result<Vec<OrderPart>> {
         let parts = given.map_or_else(Vec::new, |given| cut(given, ','));
         let parts = parts.into_iter().map(str::trim);
         parts
             .filter(|part| !part.is_empty())
-            .map(Self::read_one)
+            .map(|part| Self::read_one(part, demand))
             .collect()
     }
 
-    fn read_one(given: &str) -> Result<OrderPart> {
+    fn read_one(given: &str, demand: &str) -> Result<OrderPart> {
         let mut words = cut(given, ':').into_iter().map(str::trim);
         let name = words.next().unwrap_or_default().to_string();
         let order = match words
@@ -47,7 +48,7 @@ impl OrderPart {
             "desc" | "descending" => Order::Desc,
             other => {
                 return Err(MilvusError::invalid(format!(
-                    "invalid order direction '{other}' for field '{name}', must be 'asc' or 'desc'"
+                    "invalid order direction '{other}' for field '{name}', {demand} 'asc' or 'desc'"
                 )));
             }
         };
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     fn read(given: &str) -> Result<Vec<(String, Order, Missing)>> {
-        let parts = OrderPart::read(Some(&given.to_string()))?;
+        let parts = OrderPart::read(Some(given), "must be")?;
         let told = |part: OrderPart| (part.name, part.order, part.missing);
         Ok(parts.into_iter().map(told).collect())
     }
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn values_are_compared_as_the_part_says() {
-        let part = |given: &str| OrderPart::read(Some(&given.to_string())).unwrap().remove(0);
+        let part = |given: &str| OrderPart::read(Some(given), "must be").unwrap().remove(0);
         for (given, a, b, want) in [
             ("n", Some(1), Some(2), Ordering::Less),
             ("n:desc", Some(1), Some(2), Ordering::Greater),

@@ -48,7 +48,7 @@ impl Service {
         )?;
         let (limit, offset) = window(&params)?;
         check_growing(&params)?;
-        let order = OrderPart::read(params.get(ORDER_BY))?;
+        let order = OrderPart::read(params.get(ORDER_BY).map(String::as_str), "must be")?;
         check_order(&order, &params, limit)?;
         let names = &request.output_fields;
         let grouping = Grouping::read(collection, names, (params.get(GROUP_BY), &order))?;

@@ -40,7 +40,8 @@ impl Service {
             by_default: request.use_default_consistency,
         };
         let wanted = Wanted::read(collection, &request.output_fields)?;
-        let asked = Asked::read(collection, request, self.engine().now())?;
+        check_ranker(request.function_score.as_ref())?;
+        let mut asked = Asked::read(collection, request, self.engine().now())?;
         let wanted = wanted.told_by(&asked.params)?;
         self.see(&opened, guarantee).await?;
         if let Some(group) = &asked.group
@@ -58,7 +59,18 @@ impl Service {
             }
             return Ok(answer);
         }
-        let found = self.nearest(&pinned, collection, &asked).await?;
+        let found = match asked.order.take() {
+            None => self.nearest(&pinned, collection, &asked).await?,
+            Some(order) => {
+                // What is skipped is skipped in the order that is told.
+                let (limit, offset) = (asked.limit, std::mem::take(&mut asked.offset));
+                asked.limit += offset;
+                let found = self.nearest(&pinned, collection, &asked).await?;
+                asked.limit = limit;
+                self.ordered(&pinned, (&order, limit, offset), found)
+                    .await?
+            }
+        };
         self.answer(&opened, &pinned, (found, &asked), wanted).await
     }
 
@@ -243,6 +255,20 @@ impl Service {
             ..SearchResults::default()
         })
     }
+}
+
+/// Refuses what would rank the hits of one search anew.
+fn check_ranker(score: Option<&FunctionScore>) -> Result<()> {
+    let function = score.and_then(|score| score.functions.first());
+    let Some(function) = function else {
+        return Ok(());
+    };
+    let mut params = function.params.iter();
+    let ranker = params.find(|pair| pair.key == "reranker");
+    Err(MilvusError::Unsupported(format!(
+        "the ranker {} of a single search",
+        ranker.map_or(function.name.as_str(), |pair| pair.value.as_str())
+    )))
 }
 
 /// Which struct of its row each hit is, of a search whose hits are structs.

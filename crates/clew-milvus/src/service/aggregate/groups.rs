@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 
 use clew_engine::{FieldValues, Hit};
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
+use super::super::cell::{Cell, ids_of};
 use super::{Aggregate, Grouping, Operator, Shown};
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
@@ -16,16 +16,6 @@ use crate::rows::{filled, told_column};
 
 /// What all groups may take: their keys, and what is known of them.
 const GROUP_BYTES_MAX: usize = 64 << 20;
-
-/// A value of a row.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-enum Cell {
-    Integer(i64),
-    Float(f64),
-    Text(String),
-    /// One that is there, of which no more is asked.
-    Other,
-}
 
 /// What a group is told by; those without a value come last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,7 +139,7 @@ impl<'g> Groups<'g> {
         let mut columns = Vec::with_capacity(grouping.fields.len());
         for field in &grouping.fields {
             columns.push(match field.is_primary {
-                true => ids_of(field, hits)?,
+                true => ids_of(field, hits.iter().map(|hit| hit.id.as_str()))?,
                 false => {
                     let missing = || MilvusError::Internal("a column was not read".into());
                     let values = read.next().ok_or_else(missing)?;
@@ -161,7 +151,8 @@ impl<'g> Groups<'g> {
             });
         }
         for row in 0..hits.len() {
-            let cells: Vec<Option<Cell>> = columns.iter().map(|column| cell(column, row)).collect();
+            let cells: Vec<Option<Cell>> =
+                columns.iter().map(|column| Cell::of(column, row)).collect();
             let keys = grouping.keys.iter();
             let key: Vec<Key> = keys.map(|at| Key::of(cells[*at].as_ref())).collect();
             let known = match self.all.entry(key) {
@@ -292,41 +283,6 @@ fn values_of(data_type: DataType, cells: impl Iterator<Item = Option<Cell>>) -> 
                 })
                 .collect(),
         ),
-    }
-}
-
-/// The keys of rows as the column of their field.
-fn ids_of(field: &Field, hits: &[Hit]) -> Result<FieldValues> {
-    if field.data_type != DataType::Int64 {
-        let ids = hits.iter().map(|hit| Some(hit.id.clone()));
-        return Ok(FieldValues::Texts(ids.collect()));
-    }
-    let ids = hits.iter().map(|hit| {
-        let number = hit.id.parse().map(Some);
-        number.map_err(|_| MilvusError::Internal(format!("the id {} is no number", hit.id)))
-    });
-    Ok(FieldValues::Integers(ids.collect::<Result<_>>()?))
-}
-
-/// The value of a row, where it has one.
-fn cell(column: &FieldValues, row: usize) -> Option<Cell> {
-    match column {
-        FieldValues::Integers(values) => values[row].map(Cell::Integer),
-        FieldValues::Floats(values) => values[row].map(Cell::Float),
-        FieldValues::Texts(values) => values[row].clone().map(Cell::Text),
-        FieldValues::Vectors(values) => values[row].as_ref().map(|_| Cell::Other),
-        FieldValues::Sparse(values) => values[row].as_ref().map(|_| Cell::Other),
-        FieldValues::Json(values) => {
-            match serde_json::from_str::<Value>(values[row].as_ref()?.get()).ok()? {
-                Value::Null => None,
-                Value::Number(number) => match number.as_i64() {
-                    Some(whole) => Some(Cell::Integer(whole)),
-                    None => number.as_f64().map(Cell::Float),
-                },
-                Value::String(text) => Some(Cell::Text(text)),
-                Value::Bool(_) | Value::Array(_) | Value::Object(_) => Some(Cell::Other),
-            }
-        }
     }
 }
 

@@ -1,0 +1,65 @@
+//! Values of rows as they are compared: read from columns, one by one.
+
+use clew_engine::FieldValues;
+use serde_json::Value;
+
+use crate::collection::{DataType, Field};
+use crate::error::{MilvusError, Result};
+
+/// A value of a row. Those of one field are of one kind.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub(super) enum Cell {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    /// One that is there, of which no more is asked.
+    Other,
+}
+
+impl Cell {
+    /// The value of a row, where it has one.
+    pub(super) fn of(column: &FieldValues, row: usize) -> Option<Cell> {
+        match column {
+            FieldValues::Integers(values) => values[row].map(Cell::Integer),
+            FieldValues::Floats(values) => values[row].map(Cell::Float),
+            FieldValues::Texts(values) => values[row].clone().map(Cell::Text),
+            FieldValues::Vectors(values) => values[row].as_ref().map(|_| Cell::Other),
+            FieldValues::Sparse(values) => values[row].as_ref().map(|_| Cell::Other),
+            FieldValues::Json(values) => {
+                let value: Value = serde_json::from_str(values[row].as_ref()?.get()).ok()?;
+                match value.as_i64() {
+                    Some(whole) => Some(Cell::Integer(whole)),
+                    None => Cell::of_json(&value),
+                }
+            }
+        }
+    }
+
+    /// A value inside JSON, where a number may be whole in one row and not in the next.
+    pub(super) fn of_json(value: &Value) -> Option<Cell> {
+        match value {
+            Value::Null => None,
+            Value::Bool(truth) => Some(Cell::Integer(i64::from(*truth))),
+            Value::Number(number) => number.as_f64().map(Cell::Float),
+            Value::String(text) => Some(Cell::Text(text.clone())),
+            Value::Array(_) | Value::Object(_) => Some(Cell::Other),
+        }
+    }
+}
+
+/// The keys of rows as the column of their field.
+///
+/// # Errors
+/// When an id is no number and should be one.
+pub(super) fn ids_of<'r>(field: &Field, ids: impl Iterator<Item = &'r str>) -> Result<FieldValues> {
+    if field.data_type != DataType::Int64 {
+        return Ok(FieldValues::Texts(
+            ids.map(|id| Some(id.to_string())).collect(),
+        ));
+    }
+    let numbers = ids.map(|id| {
+        let number = id.parse().map(Some);
+        number.map_err(|_| MilvusError::Internal(format!("the id {id} is no number")))
+    });
+    Ok(FieldValues::Integers(numbers.collect::<Result<_>>()?))
+}
