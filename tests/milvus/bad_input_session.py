@@ -141,6 +141,11 @@ class Mistakes(Session):
             (1100, "16394", lambda: query("id > 1", limit=10, offset=16384)),
             (1100, "expected=L2", lambda: search(search_params={"metric_type": "COSINE"})),
             (1100, "ef(2) should be larger than k(3)", lambda: search(search_params={"params": {"ef": 2}})),
+            (1100, "param 'ef' (-1) should be in range [1, 2147483647]", lambda: search(search_params={"params": {"ef": -1}})),
+            (1100, "Type conflict in json: param 'ef' (32.0) should be integer", lambda: search(search_params={"params": {"ef": 32.0}})),
+            (1100, "param 'ef' (true) should be integer", lambda: search(search_params={"params": {"ef": True}})),
+            (1100, "param 'refine_k' (0.5) should be in range [1.000000,", lambda: search(search_params={"params": {"refine_k": 0.5}})),
+            (1100, "param 'radius' (null) should be a number", lambda: search(search_params={"params": {"radius": None}})),
             (1100, "range_filter", lambda: search(search_params={"params": {"radius": 1, "range_filter": 2}})),
             (1100, "field nope not exist", lambda: search(output_fields=["nope"])),
             (1100, "mismatched input '<EOF>'", lambda: query("id ==")),
@@ -170,7 +175,14 @@ class Mistakes(Session):
         ]:
             self.refused(code, said, call)
         self.refused(1100, "HNSW_X", lambda: self.index(index_type="HNSW_X", metric_type="L2"))
-        self.refused(1100, "M", lambda: self.index(index_type="HNSW", metric_type="L2", params={"M": 1_000_000}))
+        for said, kind, params in [
+            ("param 'M' (2049) should be in range [2, 2048]", "HNSW", {"M": 2049}),
+            ("wrong data type in json, key: 'M', value: '16.0'", "HNSW", {"M": 16.0}),
+            ("invalid integer value, key: 'efConstruction', value: 'True'", "HNSW", {"efConstruction": True}),
+            ("invalid scalar quantizer type", "HNSW_SQ", {"sq_type": "FP32"}),
+            ("should be a multiple of the number of subquantizers (m)", "IVF_PQ", {"m": 3}),
+        ]:
+            self.refused(1100, said, lambda: self.index(index_type=kind, metric_type="L2", params=params))
 
     def index(self, **params):
         made = self.client.prepare_index_params()

@@ -387,6 +387,40 @@ class Client(Session):
             client.drop_index("late", "v")
         client.drop_collection("late")
 
+    def indexes_of_json(self):
+        """JSON has an index for each path into it, and so have keys beyond the fields."""
+        client = self.client
+        schema = client.create_schema(enable_dynamic_field=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=8)
+        schema.add_field("j", DataType.JSON)
+        schema.add_field("t", DataType.VARCHAR, max_length=20)
+        client.create_collection("paths", schema=schema)
+
+        def index(field, name, kind="INVERTED", **own):
+            params = client.prepare_index_params()
+            params.add_index(field, index_type=kind, index_name=name, params=own)
+            client.create_index("paths", params)
+
+        for field, path in [("j", "j['a']"), ("j", "j['b']"), ("more", "more['c']")]:
+            for _ in range(2):
+                index(field, path, json_path=path, json_cast_type="varchar")
+        told = client.describe_index("paths", "more['c']")
+        self.same([told[key] for key in ("field_name", "index_type", "json_path", "json_cast_type")],
+                  ["more", "INVERTED", "more['c']", "varchar"], "an index of a key beyond the fields")
+        self.same(sorted(client.list_indexes("paths")), ["j['a']", "j['b']", "more['c']"], "an index for each path")
+        for code, said, call in [
+            (65535, "at most one distinct index", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
+            (1101, "json index must specify cast type", lambda: index("j", "x", json_path="j['x']")),
+            (1100, "json_cast_type text is not supported", lambda: index("j", "x", json_path="j['x']", json_cast_type="text")),
+            (1100, "cannot create index on non-exist field: nope", lambda: index("nope", "x")),
+            (1100, "TRIE are only supported on varchar field", lambda: index("id", "x", kind="TRIE")),
+            (1100, "create bitmap index on primary key not supported", lambda: index("id", "x", kind="BITMAP")),
+            (1101, "must specify both min_gram and max_gram", lambda: index("t", "x", kind="NGRAM")),
+        ]:
+            self.refused(code, said, call)
+        client.drop_collection("paths")
+
 
 def main(uri):
     session = Client(uri)
@@ -399,6 +433,7 @@ def main(uri):
     session.sparse()
     session.sparse_rows()
     session.index_after_rows()
+    session.indexes_of_json()
     session.close()
 
 

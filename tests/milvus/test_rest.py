@@ -25,7 +25,9 @@ class Rest(ClientsTest):
 
     def test_a_collection_of_a_dimension_alone(self):
         chance = random.Random(3)
-        self.ask("collections/create", {"collectionName": "quick", "dimension": 5})
+        for _ in range(2):
+            # What is there already is made again without a word.
+            self.ask("collections/create", {"collectionName": "quick", "dimension": 5})
         self.assertEqual(self.ask("collections/has", {"collectionName": "quick"})["data"], {"has": True})
         rows = [{"id": i, "vector": [chance.gauss(0, 1) for _ in range(5)], "color": "red" if i % 2 else "blue"}
                 for i in range(20)]

@@ -55,6 +55,8 @@ pub(crate) enum MilvusError {
     #[error("{0}")]
     Invalid(String),
     #[error("{0}")]
+    Missing(String),
+    #[error("{0}")]
     TooLarge(String),
     #[error("{0}: not authenticated")]
     NotAuthenticated(String),
@@ -122,6 +124,7 @@ impl MilvusError {
             MilvusError::DatabaseNotFound(_) => 800,
             MilvusError::InvalidDatabaseName(..) => 802,
             MilvusError::Invalid(_) => 1100,
+            MilvusError::Missing(_) => 1101,
             MilvusError::TooLarge(_) => 1102,
             MilvusError::NotAuthenticated(_) => 1400,
             MilvusError::NotPermitted(_) => 1401,

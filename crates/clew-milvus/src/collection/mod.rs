@@ -9,6 +9,7 @@ mod data_type;
 mod derived;
 mod expiry;
 mod field;
+mod index_params;
 mod loaded;
 mod long;
 mod mapped;
@@ -29,13 +30,14 @@ pub(crate) use analyzer::{analysis, analyzer_settings};
 pub(crate) use data_type::DataType;
 pub(crate) use expiry::{WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
+pub(crate) use index_params::{check_json, check_scalar, check_vector};
 pub(crate) use long::{LONG, TERM_BYTES_MAX, by_length, long_part, long_rows};
 pub(crate) use mapped::{
     DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
 };
 pub(crate) use name::NameOf;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
-pub(crate) use vector_index::{Metric, VectorIndex, check_scalar, flattened};
+pub(crate) use vector_index::{Metric, VectorIndex, flattened};
 
 use mapped::plain_column;
 

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use clew_vector::{ColumnOptions, IvfOptions, ListCodes, Method, Space};
+use clew_vector::{
+    ColumnOptions, EF_CONSTRUCTION_MAX, IvfOptions, ListCodes, M_MAX, Method, Space,
+};
 
+use super::index_params::{CANDIDATES, LINKS, LISTS, number};
 use crate::collection::{DataType, Field, KeptIndex, plain_column};
 use crate::error::{MilvusError, Result};
 
@@ -140,11 +143,12 @@ const TYPES: [(&str, Structure); 26] = [
 ];
 
 /// Index types of scalars; the columns and postings that every field has answer for all.
-const SCALAR_TYPES: [&str; 7] = [
+const SCALAR_TYPES: [&str; 8] = [
     "",
     "INVERTED",
     "STL_SORT",
     "BITMAP",
+    "HYBRID",
     "TRIE",
     "AUTOINDEX",
     "NGRAM",
@@ -228,9 +232,8 @@ pub(crate) fn flattened(params: &BTreeMap<String, String>) -> Result<BTreeMap<St
     Ok(params)
 }
 
-/// Refuses index types that a scalar field cannot have.
-pub(crate) fn check_scalar(field: &Field, params: &BTreeMap<String, String>) -> Result<()> {
-    let index_type = params.get("index_type").map_or("", String::as_str);
+/// Refuses index types that no scalar field can have.
+pub(super) fn check_scalar_type(field: &Field, index_type: &str) -> Result<()> {
     if SCALAR_TYPES.contains(&index_type) {
         return Ok(());
     }
@@ -301,11 +304,15 @@ fn column(
     if let Some(space) = metric.space() {
         column.space = space;
     }
-    if let Some(m) = number(params, "M", (2, 512))? {
-        column.hnsw.m = m;
-    }
-    if let Some(ef) = number(params, "efConstruction", (2, 4_096))? {
-        column.hnsw.ef_construction = ef;
+    if structure == Structure::Graph {
+        // What Milvus takes beyond what a graph of ours can have is the most that it can have.
+        if let Some(m) = number::<u16>(params, "M", LINKS)? {
+            column.hnsw.m = m.min(M_MAX);
+        }
+        if let Some(ef) = number::<u64>(params, "efConstruction", CANDIDATES)? {
+            let ef = u16::try_from(ef).unwrap_or(u16::MAX);
+            column.hnsw.ef_construction = ef.clamp(2, EF_CONSTRUCTION_MAX);
+        }
     }
     column.exact_structure = match params.get("exact_structure").map(String::as_str) {
         None | Some("false") => false,
@@ -317,7 +324,7 @@ fn column(
         }
     };
     if let Structure::Lists(codes) = structure {
-        let lists = number::<u32>(params, "nlist", (1, 65_536))?;
+        let lists = number::<u32>(params, "nlist", LISTS)?;
         // As Milvus' own default of 128 lists is meant for its segments, none given leaves the number to the vectors.
         let lists = lists.unwrap_or(0);
         column.method = Method::Lists(IvfOptions { lists, codes });
@@ -341,25 +348,6 @@ fn check_share(params: &BTreeMap<String, String>, name: &str) -> Result<()> {
             "param '{name}' ({given}) should be in range [0.0, 1.0)"
         ))),
     }
-}
-
-/// A parameter that is a number within bounds, where it was given.
-pub(crate) fn number<N: TryFrom<u64>>(
-    params: &BTreeMap<String, String>,
-    name: &str,
-    (min, max): (u64, u64),
-) -> Result<Option<N>> {
-    let Some(given) = params.get(name) else {
-        return Ok(None);
-    };
-    let number: Option<u64> = given.parse().ok();
-    let within = number.filter(|number| (min..=max).contains(number));
-    let fits = within.and_then(|number| N::try_from(number).ok());
-    fits.map(Some).ok_or_else(|| {
-        MilvusError::invalid(format!(
-            "param '{name}' ({given}) should be in range [{min}, {max}]"
-        ))
-    })
 }
 
 #[cfg(test)]
@@ -414,7 +402,7 @@ mod tests {
             let refused = VectorIndex::read(&float, &wrong).unwrap_err();
             assert_eq!(refused.code(), 1100, "{wrong:?}");
         }
-        assert!(check_scalar(&field(DataType::Int64), &params(&[("index_type", "HNSW")])).is_err());
+        assert!(check_scalar_type(&field(DataType::Int64), "HNSW").is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_engine::{DistanceRange, Effort, GroupBy};
+use clew_engine::GroupBy;
 use clew_query::{FieldStep, Query};
 use prost::Message;
 use serde_json::Value;
@@ -29,7 +29,7 @@ const LIMIT: usize = 10;
 pub(super) struct Asked {
     pub(super) field: Field,
     pub(super) metric: Metric,
-    is_flat: bool,
+    pub(super) is_flat: bool,
     pub(super) probes: Probes,
     pub(super) filter: Query,
     /// What structs have to match, where they are searched.
@@ -38,7 +38,7 @@ pub(super) struct Asked {
     pub(super) offset: usize,
     pub(super) params: BTreeMap<String, String>,
     /// The parameters of the index's structure.
-    inner: BTreeMap<String, Value>,
+    pub(super) inner: BTreeMap<String, Value>,
     pub(super) group: Option<GroupBy>,
     /// The order that hits are told in, where it is not that of their distance.
     pub(super) order: Option<HitOrder>,
@@ -142,105 +142,6 @@ impl Asked {
     /// A parameter as it was given.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name).map(String::as_str)
-    }
-
-    fn inner_number(&self, name: &str) -> Option<f64> {
-        let value = self.inner.get(name)?;
-        let text = || value.as_str()?.parse().ok();
-        value.as_f64().or_else(text)
-    }
-
-    fn inner_count(&self, name: &str, (min, max): (usize, usize)) -> Result<Option<usize>> {
-        let given = self
-            .inner_number(name)
-            .or_else(|| self.params.get(name)?.parse().ok());
-        let Some(given) = given else { return Ok(None) };
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be within small bounds"
-        )]
-        let count = (given.fract() == 0.0 && (0.0..1e9).contains(&given)).then_some(given as usize);
-        match count.filter(|count| (min..=max).contains(count)) {
-            Some(count) => Ok(Some(count)),
-            None => Err(MilvusError::invalid(format!(
-                "param '{name}' ({given}) should be in range [{min}, {max}]"
-            ))),
-        }
-    }
-
-    /// How hard to try.
-    pub(super) fn effort(&self) -> Result<Effort> {
-        let wanted = self.limit + self.offset;
-        let ef = self.inner_count("ef", (1, 32_768))?;
-        if let Some(ef) = ef
-            && ef < wanted
-        {
-            return Err(MilvusError::invalid(format!(
-                "ef({ef}) should be larger than k({wanted})"
-            )));
-        }
-        let list = self.inner_count("search_list", (1, 65_535))?;
-        Ok(Effort {
-            ef_search: ef.or(list),
-            probes: self.inner_count("nprobe", (1, 65_536))?,
-            exact: self.is_flat,
-            drop_ratio: self.drop_ratio()?,
-        })
-    }
-
-    /// Share of the smallest weights that hits are not looked for by.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a share of some hundred weights has no more digits"
-    )]
-    fn drop_ratio(&self) -> Result<f32> {
-        let given = self.inner_number("drop_ratio_search").unwrap_or_default();
-        if (0.0..1.0).contains(&given) {
-            return Ok((given as f32).min(1.0_f32.next_down()));
-        }
-        Err(MilvusError::invalid(format!(
-            "param 'drop_ratio_search' ({given}) should be in range [0.0, 1.0)"
-        )))
-    }
-
-    /// The part of all distances that hits may have.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "distances have no more digits"
-    )]
-    pub(super) fn range(&self) -> Result<Option<DistanceRange>> {
-        let inner = |name: &str| self.inner_number(name).map(|number| number as f32);
-        let (radius, near) = (inner("radius"), inner("range_filter"));
-        let Some(radius) = radius else {
-            return match near {
-                None => Ok(None),
-                Some(_) => Err(MilvusError::invalid(
-                    "range_filter requires radius to be set",
-                )),
-            };
-        };
-        if let Some(near) = near {
-            let is_ordered = match self.metric.is_similarity() {
-                true => near > radius,
-                false => near < radius,
-            };
-            if !is_ordered {
-                let than = if self.metric.is_similarity() {
-                    "greater"
-                } else {
-                    "less"
-                };
-                return Err(MilvusError::invalid(format!(
-                    "metric type {}, range_filter({near}) must be {than} than radius({radius})",
-                    self.metric.name()
-                )));
-            }
-        }
-        Ok(Some(DistanceRange {
-            below: self.metric.distance(radius),
-            from: near.map(|near| self.metric.distance(near)),
-        }))
     }
 }
 

@@ -4,7 +4,8 @@ use clew_engine::Purpose;
 
 use super::{Call, Service};
 use crate::collection::{
-    Collection, KeptIndex, VectorIndex, check_scalar, flattened, key_values, pairs,
+    Collection, KeptIndex, VectorIndex, check_json, check_scalar, check_vector, flattened,
+    key_values, pairs,
 };
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
@@ -202,18 +203,32 @@ impl Service {
     }
 }
 
-fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
-    let field = collection.field(&index.field).map_err(|_| {
-        MilvusError::invalid(format!(
-            "cannot create index on non-exist field: {}",
-            index.field
-        ))
-    })?;
-    if let Some(there) = collection
-        .indexes
-        .iter()
-        .find(|there| there.field == index.field)
-    {
+fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Result<Changes> {
+    let mut changes = Changes::default();
+    match collection.field(&index.field) {
+        Ok(field) if field.data_type.is_vector() => {
+            let given = flattened(&index.params)?;
+            check_vector(field, &given)?;
+            let read = VectorIndex::of(field, &index)?;
+            changes.column = read.column.map(|column| (field.path().to_string(), column));
+            // As they are told, so that who asks for the same again is told that it is there.
+            for (key, usual) in [
+                ("metric_type", read.metric.name()),
+                ("index_type", "AUTOINDEX"),
+            ] {
+                if !given.contains_key(key) {
+                    index.params.insert(key.to_string(), usual.to_string());
+                }
+            }
+        }
+        Ok(field) => check_scalar(field, &flattened(&index.params)?)?,
+        Err(_) => check_dynamic(collection, &index)?,
+    }
+    let mut there = collection.indexes.iter();
+    // JSON has an index for each of the paths into it.
+    let same =
+        there.find(|there| there.field == index.field && json_path(there) == json_path(&index));
+    if let Some(there) = same {
         if there.name == index.name && there.params == index.params {
             return Ok(Changes::default());
         }
@@ -232,26 +247,24 @@ fn add_index(collection: &mut Collection, index: KeptIndex) -> Result<Changes> {
             index.name
         )));
     }
-    let mut changes = Changes::default();
-    if field.data_type.is_vector() {
-        let read = VectorIndex::of(field, &index)?;
-        changes.column = read.column.map(|column| (field.path().to_string(), column));
-        let mut index = index;
-        let metric = read.metric.name().to_string();
-        index
-            .params
-            .entry("metric_type".to_string())
-            .or_insert(metric);
-        index
-            .params
-            .entry("index_type".to_string())
-            .or_insert_with(|| "AUTOINDEX".to_string());
-        collection.indexes.push(index);
-    } else {
-        check_scalar(field, &flattened(&index.params)?)?;
-        collection.indexes.push(index);
-    }
+    collection.indexes.push(index);
     Ok(changes)
+}
+
+fn json_path(index: &KeptIndex) -> Option<&String> {
+    index.params.get("json_path")
+}
+
+/// Refuses an index of what is no field, unless it is one of a key that rows may have beyond the fields.
+fn check_dynamic(collection: &Collection, index: &KeptIndex) -> Result<()> {
+    let params = flattened(&index.params)?;
+    if !collection.dynamic || !params.contains_key("json_path") {
+        return Err(MilvusError::invalid(format!(
+            "cannot create index on non-exist field: {}",
+            index.field
+        )));
+    }
+    check_json(&params)
 }
 
 fn not_found(collection: &str, index: &str) -> MilvusError {

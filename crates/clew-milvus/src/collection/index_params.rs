@@ -1,0 +1,359 @@
+//! What the parameters of an index may be, checked when it is asked for. Most of them mean nothing to the structures of
+//! Clew; but who mistypes one is told so here as by Milvus, and not by what is found.
+
+use std::collections::BTreeMap;
+
+use super::vector_index::check_scalar_type;
+use crate::collection::{DataType, Field};
+use crate::error::{MilvusError, Result};
+
+/// Greatest number of a parameter that has no other bound.
+const NUMBER_MAX: u64 = 2_147_483_647;
+/// Most links of a vector.
+pub(super) const LINKS: (u64, u64) = (2, 2_048);
+/// Candidates for links.
+pub(super) const CANDIDATES: (u64, u64) = (1, NUMBER_MAX);
+/// Inverted lists.
+pub(super) const LISTS: (u64, u64) = (1, 65_536);
+
+/// Types that JSON is read as, for an index of what a path leads to.
+const CAST_TYPES: [&str; 7] = [
+    "BOOL",
+    "DOUBLE",
+    "VARCHAR",
+    "ARRAY_BOOL",
+    "ARRAY_DOUBLE",
+    "ARRAY_VARCHAR",
+    "JSON",
+];
+
+type Params = BTreeMap<String, String>;
+
+/// Refuses parameters that a vector index of Milvus does not take.
+///
+/// # Errors
+/// For numbers out of bounds, and for words there are none of.
+pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
+    let index_type = params.get("index_type").map_or("", String::as_str);
+    let is_graph = index_type.starts_with("HNSW");
+    let has_lists = index_type.contains("IVF") || index_type == "SCANN";
+    let has_codes = index_type.ends_with("_PQ") || index_type == "HNSW_PRQ";
+    if is_graph {
+        number::<u64>(params, "M", LINKS)?;
+        number::<u64>(params, "efConstruction", CANDIDATES)?;
+    }
+    if has_lists {
+        number::<u64>(params, "nlist", LISTS)?;
+    }
+    if has_codes {
+        number::<u64>(params, "nbits", (1, 24))?;
+        if let Some(parts) = number::<usize>(params, "m", (1, 65_536))?
+            && !field.dimension()?.is_multiple_of(parts)
+        {
+            let vector = if is_graph { "the vector" } else { "a vector" };
+            return Err(refused(format!(
+                "The dimension of {vector} (dim) should be a multiple of the number of subquantizers (m). Dimension:{}, m:{parts}",
+                field.dimension()?
+            )));
+        }
+    }
+    if index_type == "HNSW_PRQ" {
+        number::<u64>(params, "nrq", (1, 16))?;
+    }
+    if index_type == "HNSW_SQ"
+        && let Some(given) = params.get("sq_type")
+        && !["SQ4U", "SQ6", "SQ8", "BF16", "FP16"].contains(&given.to_ascii_uppercase().as_str())
+    {
+        return Err(refused("invalid scalar quantizer type"));
+    }
+    if has_codes || index_type == "HNSW_SQ" || index_type == "IVF_RABITQ" {
+        check_refinement(index_type, params)?;
+    }
+    Ok(())
+}
+
+fn check_refinement(index_type: &str, params: &Params) -> Result<()> {
+    if let Some(given) = params.get("refine")
+        && !["true", "false"].contains(&given.to_ascii_lowercase().as_str())
+    {
+        return Err(refused(format!(
+            "Type conflict in json: param 'refine' (\"{given}\") should be a boolean"
+        )));
+    }
+    let mut known = vec!["sq6", "sq8", "fp16", "bf16", "fp32", "flat"];
+    if index_type == "HNSW_SQ" {
+        known.insert(0, "sq4u");
+    }
+    match params.get("refine_type") {
+        Some(given) if !known.contains(&given.to_ascii_lowercase().as_str()) => {
+            Err(refused(format!(
+                "invalid refine type : {given}, optional types are [{}]",
+                known.join(", ")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses index types that a scalar field cannot have, and parameters that they do not take.
+///
+/// # Errors
+/// For those.
+pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
+    let index_type = params.get("index_type").map_or("", String::as_str);
+    check_scalar_type(field, index_type)?;
+    let data_type = field.data_type;
+    let is_text = data_type == DataType::VarChar;
+    let is_number =
+        data_type.is_integer() || matches!(data_type, DataType::Float | DataType::Double);
+    let is_json = data_type == DataType::Json;
+    let said = match index_type {
+        "TRIE" if !is_text => "TRIE are only supported on varchar field".to_string(),
+        "STL_SORT" if !is_text && !is_number && !is_json && data_type != DataType::Timestamptz => {
+            format!(
+                "STL_SORT are only supported on numeric, varchar, timestamptz field, got {}",
+                data_type.name()
+            )
+        }
+        "BITMAP" if field.is_primary => {
+            "create bitmap index on primary key not supported".to_string()
+        }
+        "BITMAP"
+            if matches!(
+                data_type,
+                DataType::Float | DataType::Double | DataType::Timestamptz
+            ) =>
+        {
+            "bitmap index are only supported on bool, int, string and array field".to_string()
+        }
+        "BITMAP" if matches!(field.element_type, Some(DataType::Float | DataType::Double)) => {
+            "bitmap index are only supported on bool, int, string for array field".to_string()
+        }
+        "NGRAM" if !is_text && !is_json => {
+            "ngram index can only be created on VARCHAR or JSON field".to_string()
+        }
+        "NGRAM" if !is_json => return check_grams(params),
+        "NGRAM" => return check_grams(params).and_then(|()| check_json(params)),
+        _ if is_json => return check_json(params),
+        _ => return Ok(()),
+    };
+    Err(refused(format!(
+        "{said}: invalid parameter[expected=valid index params][actual=invalid index params]"
+    )))
+}
+
+/// Lengths of the parts of words that texts are cut into.
+fn check_grams(params: &Params) -> Result<()> {
+    let (Some(min), Some(max)) = (params.get("min_gram"), params.get("max_gram")) else {
+        return Err(MilvusError::Missing(
+            "Ngram index must specify both min_gram and max_gram: missing parameter".into(),
+        ));
+    };
+    let number = |name: &str, given: &str| -> Result<i64> {
+        given.parse().map_err(|_| {
+            refused(format!(
+                "{name} for Ngram index must be an integer, got: {given}"
+            ))
+        })
+    };
+    let (min, max) = (number("min_gram", min)?, number("max_gram", max)?);
+    match 0 < min && min <= max {
+        true => Ok(()),
+        false => Err(refused(format!(
+            "invalid min_gram or max_gram value for Ngram index, min_gram: {min}, max_gram: {max}"
+        ))),
+    }
+}
+
+/// Refuses an index of JSON that does not say what a path leads to: it is read as a type.
+///
+/// # Errors
+/// For none, and one that there is none of.
+pub(crate) fn check_json(params: &Params) -> Result<()> {
+    let Some(cast) = params.get("json_cast_type") else {
+        return Err(MilvusError::Missing(
+            "json index must specify cast type: missing parameter[missing_param=json_cast_type]"
+                .into(),
+        ));
+    };
+    match CAST_TYPES.contains(&cast.to_ascii_uppercase().as_str()) {
+        true => Ok(()),
+        false => Err(refused(format!("json_cast_type {cast} is not supported"))),
+    }
+}
+
+/// A parameter that is a whole number within bounds, where it was given.
+///
+/// # Errors
+/// When it is not.
+pub(super) fn number<N: TryFrom<u64>>(
+    params: &Params,
+    name: &str,
+    (min, max): (u64, u64),
+) -> Result<Option<N>> {
+    let Some(given) = params.get(name) else {
+        return Ok(None);
+    };
+    let Ok(whole) = given.parse::<i64>() else {
+        let wrong = match given.parse::<f64>() {
+            Ok(_) => "wrong data type in json",
+            Err(_) => "invalid integer value",
+        };
+        return Err(refused(format!("{wrong}, key: '{name}', value: '{given}'")));
+    };
+    let number = u64::try_from(whole).ok();
+    let within = number.filter(|number| (min..=max).contains(number));
+    let fits = within.and_then(|number| N::try_from(number).ok());
+    fits.map(Some).ok_or_else(|| {
+        refused(format!(
+            "Out of range in json: param '{name}' ({given}) should be in range [{min}, {max}]"
+        ))
+    })
+}
+
+fn refused(said: impl std::fmt::Display) -> MilvusError {
+    MilvusError::Invalid(format!("{said}: invalid parameter"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::{FieldSchema, KeyValuePair};
+
+    fn field(data_type: DataType) -> Field {
+        let pair = |key: &str, value: &str| KeyValuePair {
+            key: key.into(),
+            value: value.into(),
+        };
+        Field::read(FieldSchema {
+            name: "f".into(),
+            data_type: data_type.number(),
+            type_params: vec![pair("dim", "8"), pair("max_length", "20")],
+            ..FieldSchema::default()
+        })
+        .unwrap()
+    }
+
+    fn params(given: &str) -> Params {
+        let pairs = given
+            .split_whitespace()
+            .map(|pair| pair.split_once('=').unwrap());
+        pairs
+            .map(|(key, value)| (key.into(), value.into()))
+            .collect()
+    }
+
+    #[test]
+    fn vector_indexes_take_what_milvus_takes() {
+        let vector = field(DataType::FloatVector);
+        for taken in [
+            "index_type=HNSW M=2048 efConstruction=1",
+            "index_type=HNSW efConstruction=10000 nobody=knows",
+            "index_type=HNSW_SQ sq_type=fp16 refine=TRUE refine_type=SQ8",
+            "index_type=HNSW_PQ m=4 nbits=8",
+            "index_type=IVF_RABITQ nlist=65536 refine=false refine_type=flat",
+            "index_type=IVF_FLAT M=-1",
+        ] {
+            assert_eq!(check_vector(&vector, &params(taken)), Ok(()), "{taken}");
+        }
+        for (given, said) in [
+            (
+                "index_type=HNSW M=2049",
+                "param 'M' (2049) should be in range [2, 2048]",
+            ),
+            (
+                "index_type=HNSW M=-1",
+                "param 'M' (-1) should be in range [2, 2048]",
+            ),
+            (
+                "index_type=HNSW M=16.0",
+                "wrong data type in json, key: 'M', value: '16.0'",
+            ),
+            (
+                "index_type=HNSW M=True",
+                "invalid integer value, key: 'M', value: 'True': invalid parameter",
+            ),
+            (
+                "index_type=HNSW efConstruction=0",
+                "should be in range [1, 2147483647]",
+            ),
+            (
+                "index_type=HNSW_PQ m=3",
+                "The dimension of the vector (dim) should be a multiple",
+            ),
+            (
+                "index_type=IVF_PQ m=3",
+                "The dimension of a vector (dim) should be a multiple",
+            ),
+            (
+                "index_type=IVF_PQ nbits=25",
+                "param 'nbits' (25) should be in range [1, 24]",
+            ),
+            (
+                "index_type=HNSW_SQ sq_type=FP32",
+                "invalid scalar quantizer type: invalid parameter",
+            ),
+            (
+                "index_type=HNSW_SQ refine=1",
+                "should be a boolean: invalid parameter",
+            ),
+            (
+                "index_type=HNSW_SQ refine_type=INT8",
+                "optional types are [sq4u, sq6, sq8, fp16, bf16, fp32, flat]",
+            ),
+            (
+                "index_type=IVF_RABITQ refine_type=PQ",
+                "invalid refine type : PQ, optional types are [sq6, sq8,",
+            ),
+        ] {
+            let refused = check_vector(&vector, &params(given)).unwrap_err();
+            assert_eq!(refused.code(), 1100, "{given}");
+            assert!(refused.to_string().contains(said), "{given}: {refused}");
+        }
+    }
+
+    #[test]
+    fn scalar_indexes_are_of_the_types_that_milvus_has_them_for() {
+        for (data_type, taken) in [
+            (DataType::VarChar, "index_type=TRIE"),
+            (DataType::VarChar, "index_type=NGRAM min_gram=2 max_gram=3"),
+            (DataType::Double, "index_type=STL_SORT"),
+            (DataType::Bool, "index_type=BITMAP"),
+            (
+                DataType::Json,
+                "index_type=INVERTED json_cast_type=varchar json_path=f['a']",
+            ),
+        ] {
+            assert_eq!(
+                check_scalar(&field(data_type), &params(taken)),
+                Ok(()),
+                "{taken}"
+            );
+        }
+        for (data_type, given, code) in [
+            (DataType::Int8, "index_type=TRIE", 1100),
+            (DataType::Bool, "index_type=STL_SORT", 1100),
+            (DataType::Float, "index_type=BITMAP", 1100),
+            (
+                DataType::Int8,
+                "index_type=NGRAM min_gram=2 max_gram=3",
+                1100,
+            ),
+            (DataType::VarChar, "index_type=NGRAM", 1101),
+            (
+                DataType::VarChar,
+                "index_type=NGRAM min_gram=3 max_gram=2",
+                1100,
+            ),
+            (DataType::Json, "index_type=INVERTED", 1101),
+            (
+                DataType::Json,
+                "index_type=INVERTED json_cast_type=text",
+                1100,
+            ),
+        ] {
+            let refused = check_scalar(&field(data_type), &params(given)).unwrap_err();
+            assert_eq!(refused.code(), code, "{given}");
+        }
+    }
+}

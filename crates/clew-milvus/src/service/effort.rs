@@ -1,0 +1,159 @@
+//! How hard a search tries, and within what distances: read from the parameters of the index's structure.
+
+use clew_engine::{DistanceRange, Effort};
+use serde_json::Value;
+
+use super::asked::Asked;
+use crate::error::{MilvusError, Result};
+
+/// The greatest number of a parameter that has no other bound.
+const COUNT_MAX: usize = 2_147_483_647;
+/// Candidates of a walk beyond which it finds no more.
+const EF_MAX: usize = 32_768;
+
+impl Asked {
+    /// A parameter that is a whole number within bounds, where it was given. Texts are read; other kinds of JSON are refused.
+    fn inner_count(&self, name: &str, (min, max): (usize, usize)) -> Result<Option<usize>> {
+        let beside = || {
+            self.params
+                .get(name)
+                .map(|given| Value::String(given.clone()))
+        };
+        let Some(given) = self.inner.get(name).cloned().or_else(beside) else {
+            return Ok(None);
+        };
+        let number = match &given {
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => Some(text.trim().parse::<i64>().map_err(|_| {
+                MilvusError::invalid(format!(
+                    "invalid integer value, key: '{name}', value: '{text}': invalid parameter"
+                ))
+            })?),
+            _ => None,
+        };
+        let number: i64 = number.ok_or_else(|| {
+            MilvusError::invalid(format!(
+                "Type conflict in json: param '{name}' ({given}) should be integer"
+            ))
+        })?;
+        let count = usize::try_from(number).ok();
+        match count.filter(|count| (min..=max).contains(count)) {
+            Some(count) => Ok(Some(count)),
+            None => Err(MilvusError::invalid(format!(
+                "Out of range in json: param '{name}' ({number}) should be in range [{min}, {max}]"
+            ))),
+        }
+    }
+
+    /// A parameter that is a number, where it was given.
+    fn inner_real(&self, name: &str) -> Result<Option<f64>> {
+        let Some(given) = self.inner.get(name) else {
+            return Ok(None);
+        };
+        let number = match given {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => Some(text.trim().parse::<f64>().map_err(|_| {
+                MilvusError::invalid(format!(
+                    "invalid float value, key: '{name}', value: '{text}': invalid parameter"
+                ))
+            })?),
+            _ => None,
+        };
+        number.map(Some).ok_or_else(|| {
+            MilvusError::invalid(format!(
+                "Type conflict in json: param '{name}' ({given}) should be a number"
+            ))
+        })
+    }
+
+    /// Parameters that mean nothing to the structures of Clew, checked as if they did.
+    fn check_others(&self) -> Result<()> {
+        self.inner_count("rbq_bits_query", (0, 8))?;
+        let factor = self.inner_real("refine_k")?;
+        match factor.filter(|factor| !(1.0..=f64::from(f32::MAX)).contains(factor)) {
+            None => Ok(()),
+            Some(factor) => Err(MilvusError::invalid(format!(
+                "Out of range in json: param 'refine_k' ({factor:?}) should be in range [1.000000, {:.6}]",
+                f32::MAX
+            ))),
+        }
+    }
+
+    /// How hard to try.
+    pub(super) fn effort(&self) -> Result<Effort> {
+        let wanted = self.limit + self.offset;
+        self.check_others()?;
+        let ef = self.inner_count("ef", (1, COUNT_MAX))?;
+        if let Some(ef) = ef
+            && ef < wanted
+        {
+            return Err(MilvusError::invalid(format!(
+                "ef({ef}) should be larger than k({wanted})"
+            )));
+        }
+        let list = self.inner_count("search_list", (1, 65_535))?;
+        Ok(Effort {
+            ef_search: ef.or(list).map(|ef| ef.min(EF_MAX)),
+            probes: self.inner_count("nprobe", (1, 65_536))?,
+            exact: self.is_flat,
+            drop_ratio: self.drop_ratio()?,
+        })
+    }
+
+    /// Share of the smallest weights that hits are not looked for by.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a share of some hundred weights has no more digits"
+    )]
+    fn drop_ratio(&self) -> Result<f32> {
+        let given = self.inner_real("drop_ratio_search")?.unwrap_or_default();
+        if (0.0..1.0).contains(&given) {
+            return Ok((given as f32).min(1.0_f32.next_down()));
+        }
+        Err(MilvusError::invalid(format!(
+            "param 'drop_ratio_search' ({given}) should be in range [0.0, 1.0)"
+        )))
+    }
+
+    /// The part of all distances that hits may have.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "distances have no more digits"
+    )]
+    pub(super) fn range(&self) -> Result<Option<DistanceRange>> {
+        let inner = |name: &str| -> Result<Option<f32>> {
+            let number = self.inner_real(name)?;
+            Ok(number.map(|number| number as f32))
+        };
+        let (radius, near) = (inner("radius")?, inner("range_filter")?);
+        let Some(radius) = radius else {
+            return match near {
+                None => Ok(None),
+                Some(_) => Err(MilvusError::invalid(
+                    "range_filter requires radius to be set",
+                )),
+            };
+        };
+        if let Some(near) = near {
+            let is_ordered = match self.metric.is_similarity() {
+                true => near > radius,
+                false => near < radius,
+            };
+            if !is_ordered {
+                let than = if self.metric.is_similarity() {
+                    "greater"
+                } else {
+                    "less"
+                };
+                return Err(MilvusError::invalid(format!(
+                    "metric type {}, range_filter({near}) must be {than} than radius({radius})",
+                    self.metric.name()
+                )));
+            }
+        }
+        Ok(Some(DistanceRange {
+            below: self.metric.distance(radius),
+            from: near.map(|near| self.metric.distance(near)),
+        }))
+    }
+}
