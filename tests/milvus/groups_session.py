@@ -1,10 +1,11 @@
 """Queries in orders and in groups by fields, and hits in the order of fields, with pymilvus, against a server at the address given."""
 
+import math
 import sys
 
-from pymilvus import DataType, Function, FunctionType
+from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, WeightedRanker
 
-from session import Session
+from session import Session, squared
 
 ROWS = 240
 
@@ -101,10 +102,54 @@ class Groups(Session):
             (3000, "groups by several fields", [], {"group_by_fields": ["kind", "size"]}),
         ]:
             self.refused(code, said, lambda: search(order, **more))
-        # What would rank hits anew is not left out in silence.
-        decay = Function("near", FunctionType.RERANK, input_field_names=["price"],
-                         params={"reranker": "nobody", "function": "gauss", "origin": 5, "scale": 2})
-        self.refused(3000, "nobody", lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=decay))
+    def ranker(self, **params):
+        return Function("near", FunctionType.RERANK, input_field_names=["id"], params={"reranker": "decay", **params})
+
+    def decays(self):
+        """What is as near counts less, the farther a number is from where it should be."""
+        def left(curve, number):
+            beyond = max(0, abs(number - 20) - 2) / 5
+            return {"gauss": 0.3 ** beyond ** 2, "exp": 0.3 ** beyond, "linear": max(0.3, 1 - 0.7 * beyond)}[curve]
+
+        near = lambda row: 1 - 2 * math.atan(squared(row["v"], [0, 0])) / math.pi
+        asked = lambda: [AnnSearchRequest([[0, 0]], "v", {}, limit=30), AnnSearchRequest([[0, 0]], "v", {}, limit=40)]
+        for curve in ["gauss", "exp", "linear"]:
+            ranker = self.ranker(function=curve, origin=20, scale=5, offset=2, decay=0.3)
+            for depth, call in [
+                (30, lambda **more: self.client.search("goods", [[0, 0]], ranker=ranker, **more)),
+                (40, lambda **more: self.client.hybrid_search("goods", asked(), ranker, **more)),
+            ]:
+                want = sorted(((near(row) * left(curve, row["id"]), row["id"]) for row in self.rows[:depth]), reverse=True)
+                (hits,) = call(limit=30)
+                self.same([hit["id"] for hit in hits][:8], [id for _, id in want][:8], f"{curve} of {depth}")
+                assert all(abs(hit["distance"] - score) < 1e-5 for hit, (score, _) in zip(hits, want)), (curve, hits)
+        ranker = self.ranker(function="exp", origin=20, scale=5)
+        (hits,) = self.client.search("goods", [[0, 0]], limit=3, offset=2, ranker=ranker)
+        want = sorted(range(5), key=lambda i: -near(self.rows[i]) * 0.5 ** ((20 - i) / 5))
+        self.same([hit["id"] for hit in hits], want[2:], "a page of them")
+        right = {"function": "exp", "origin": 20, "scale": 5}
+        for code, said, params in [
+            (65535, "Decay function lost param: origin", {"function": "exp", "scale": 5}),
+            (65535, "Param scale:five is not a number", {**right, "scale": "five"}),
+            (65535, "scale must > 0", {**right, "scale": 0}),
+            (65535, "offset must >= 0", {**right, "offset": -1}),
+            (65535, "decay must 0 < decay < 1", {**right, "decay": 1}),
+            (65535, "Invaild decay function: decay, only support [gauss,linear,exp]", {**right, "function": "slow"}),
+            (65535, "Unsupport score mode: [least]", {**right, "score_mode": "least"}),
+            # What would rank hits anew is not left out in silence.
+            (3000, "nobody", {**right, "reranker": "nobody"}),
+        ]:
+            ranker = self.ranker(**params)
+            self.refused(code, said, lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=ranker))
+        self.refused(1100, "does not support grouping", lambda: self.client.search(
+            "goods", [[0, 0]], limit=3, ranker=self.ranker(**right), group_by_field="kind"))
+
+    def weights(self):
+        """Distances are added up as they are, and the least is the best; beside other scores they are turned."""
+        asked = [AnnSearchRequest([[0, 0]], "v", {}, limit=9), AnnSearchRequest([[2, 0]], "v", {}, limit=9)]
+        (hits,) = self.client.hybrid_search("goods", asked, WeightedRanker(0.5, 0.25, norm_score=False), limit=9)
+        want = sorted((0.5 * i * i + 0.25 * (i - 2) ** 2, i) for i in range(9))
+        self.same([(hit["distance"], hit["id"]) for hit in hits], want, "the sums of distances")
 
     def grouped(self, keys, rows, of, column):
         """What is known of the values of groups: their number, sum, least and greatest, and their average."""
@@ -174,6 +219,8 @@ def main(uri):
     session.make()
     session.orders()
     session.hits()
+    session.decays()
+    session.weights()
     session.groups()
     session.wrong_groups()
     session.close()

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
+use crate::rows::filled;
 
 /// A value of a row. Those of one field are of one kind.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
@@ -35,6 +36,19 @@ impl Cell {
         }
     }
 
+    /// The number that it is.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "it is asked for as such a number"
+    )]
+    pub(super) fn number(&self) -> Option<f64> {
+        match self {
+            Cell::Integer(number) => Some(*number as f64),
+            Cell::Float(number) => Some(*number),
+            Cell::Text(_) | Cell::Other => None,
+        }
+    }
+
     /// A value inside JSON, where a number may be whole in one row and not in the next.
     pub(super) fn of_json(value: &Value) -> Option<Cell> {
         match value {
@@ -47,15 +61,26 @@ impl Cell {
     }
 }
 
-/// The keys of rows as the column of their field.
+/// The column of a field, of rows with these ids: the next that was read, or of the key the ids themselves.
 ///
 /// # Errors
-/// When an id is no number and should be one.
-pub(super) fn ids_of<'r>(field: &Field, ids: impl Iterator<Item = &'r str>) -> Result<FieldValues> {
+/// When none was read, or an id is no number and should be one.
+pub(super) fn column<'r>(
+    field: &Field,
+    ids: impl Iterator<Item = &'r str>,
+    read: &mut impl Iterator<Item = FieldValues>,
+) -> Result<FieldValues> {
+    if !field.is_primary {
+        let missing = || MilvusError::Internal("a column was not read".into());
+        let values = read.next().ok_or_else(missing)?;
+        return Ok(match field.added_default() {
+            Some(default) => filled(values, default),
+            None => values,
+        });
+    }
     if field.data_type != DataType::Int64 {
-        return Ok(FieldValues::Texts(
-            ids.map(|id| Some(id.to_string())).collect(),
-        ));
+        let texts = ids.map(|id| Some(id.to_string()));
+        return Ok(FieldValues::Texts(texts.collect()));
     }
     let numbers = ids.map(|id| {
         let number = id.parse().map(Some);

@@ -1,18 +1,20 @@
 //! Several searches whose rankings become one.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 use clew_engine::{Pinned, Purpose};
 use serde_json::Value;
 
 use super::asked::Asked;
+use super::decay::{DECAY, Decay, ranker_of};
 use super::loading::check_loaded;
 use super::ordered::HitOrder;
 use super::query::window;
 use super::read::Guarantee;
 use super::search::Found;
 use super::{Call, Service};
-use crate::collection::{Metric, pairs};
+use crate::collection::{Collection, Metric, pairs};
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
 use crate::rows::Wanted;
@@ -22,6 +24,32 @@ const SEARCHES_MAX: usize = 1_024;
 /// How much a rank counts: 1 divided by this and the rank (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
 /// outperforms Condorcet and individual Rank Learning Methods", 2009).
 const RRF_K: f64 = 60.0;
+
+/// What one search has found, for each query, and how its scores are to be read.
+pub(super) type Ranking = (Metric, Vec<Vec<Found>>);
+
+/// What makes one ranking of several.
+enum Ranker {
+    Fusion(Fusion),
+    Decay(Box<Decay>),
+}
+
+impl Ranker {
+    fn read(
+        collection: &Collection,
+        (params, score): (&BTreeMap<String, String>, Option<FunctionScore>),
+        searches: usize,
+    ) -> Result<Ranker> {
+        let function = score.as_ref().and_then(|score| score.functions.first());
+        match function {
+            Some(function) if ranker_of(function) == DECAY => {
+                let decay = Decay::read(collection, function)?;
+                Ok(Ranker::Decay(Box::new(decay)))
+            }
+            _ => Ok(Ranker::Fusion(Fusion::read(params, score, searches)?)),
+        }
+    }
+}
 
 /// How rankings become one.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +78,7 @@ impl Service {
             ));
         }
         let params = pairs(request.rank_params);
-        let fusion = Fusion::read(&params, request.function_score, count)?;
+        let ranker = Ranker::read(collection, (&params, request.function_score), count)?;
         let (limit, offset) = window(&params)?;
         let limit = limit.unwrap_or(10);
         let wanted = Wanted::read(collection, &request.output_fields)?.told_by(&params)?;
@@ -83,15 +111,9 @@ impl Service {
                 "all searches of a hybrid search must have as many vectors",
             ));
         }
-        let mut fused = Vec::with_capacity(queries);
-        for at in 0..queries {
-            let lists: Vec<(Metric, &[Found])> = rankings
-                .iter()
-                .map(|(metric, lists)| (*metric, &lists[at][..]))
-                .collect();
-            let mut list = fusion.fused(&lists);
+        let mut fused = self.ranked(&pinned, &ranker, &rankings).await?;
+        for list in &mut fused {
             list.truncate(limit + offset);
-            fused.push(list);
         }
         // Clients say an order with each of the searches.
         let order = all.iter_mut().find_map(|asked| asked.order.take());
@@ -104,8 +126,24 @@ impl Service {
             .await
     }
 
+    /// One ranking for each query.
+    async fn ranked(
+        &self,
+        pinned: &Pinned,
+        ranker: &Ranker,
+        rankings: &[Ranking],
+    ) -> Result<Vec<Vec<Found>>> {
+        let fusion = match ranker {
+            Ranker::Decay(decay) => return self.decayed(pinned, decay, rankings).await,
+            Ranker::Fusion(fusion) => fusion,
+        };
+        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
+        let fused = |at| fusion.fused(&of_query(rankings, at));
+        Ok((0..queries).map(fused).collect())
+    }
+
     /// What a window shows of rankings, in the order that was asked for.
-    async fn windowed(
+    pub(super) async fn windowed(
         &self,
         pinned: &Pinned,
         (order, limit, offset): (Option<HitOrder>, usize, usize),
@@ -125,7 +163,7 @@ impl Service {
 
 impl Fusion {
     fn read(
-        params: &std::collections::BTreeMap<String, String>,
+        params: &BTreeMap<String, String>,
         function: Option<FunctionScore>,
         searches: usize,
     ) -> Result<Fusion> {
@@ -200,6 +238,9 @@ impl Fusion {
         reason = "ranks are small, and scores are told in single precision"
     )]
     fn fused(&self, lists: &[(Metric, &[Found])]) -> Vec<Found> {
+        // Scores of which the least is best are added up as they are, unless others are among them.
+        let are_distances = lists.iter().all(|(metric, _)| !metric.is_similarity());
+        let are_mixed = !are_distances && lists.iter().any(|(metric, _)| !metric.is_similarity());
         let mut all: HashMap<&str, (f64, &Found)> = HashMap::new();
         for (at, (metric, list)) in lists.iter().enumerate() {
             // Of rows whose structs are hits by themselves the nearest counts.
@@ -211,11 +252,11 @@ impl Fusion {
                     Fusion::Weighted(weights, normalized) => {
                         let weight = weights.get(at).copied().unwrap_or_default();
                         let score = f64::from(found.score);
+                        let is_turned = are_mixed && !metric.is_similarity();
                         weight
-                            * if *normalized {
-                                scaled(*metric, score)
-                            } else {
-                                score
+                            * match *normalized || is_turned {
+                                true => scaled(*metric, score),
+                                false => score,
                             }
                     }
                 };
@@ -223,7 +264,15 @@ impl Fusion {
             }
         }
         let mut ranking: Vec<(f64, &Found)> = all.into_values().collect();
-        ranking.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.place.cmp(&b.1.place)));
+        let least_first = are_distances && matches!(self, Fusion::Weighted(_, false));
+        ranking.sort_by(|a, b| {
+            let greatest_first = b.0.total_cmp(&a.0);
+            let best_first = match least_first {
+                true => greatest_first.reverse(),
+                false => greatest_first,
+            };
+            best_first.then_with(|| key_order(&a.1.id, &b.1.id))
+        });
         let told = |(score, found): (f64, &Found)| Found {
             score: score as f32,
             group: None,
@@ -234,8 +283,24 @@ impl Fusion {
     }
 }
 
+/// The rankings of one query.
+pub(super) fn of_query(rankings: &[Ranking], at: usize) -> Vec<(Metric, &[Found])> {
+    rankings
+        .iter()
+        .map(|(metric, lists)| (*metric, &lists[at][..]))
+        .collect()
+}
+
+/// The order of keys: of numbers as such.
+pub(super) fn key_order(a: &str, b: &str) -> Ordering {
+    match (a.parse::<i64>(), b.parse::<i64>()) {
+        (Ok(a), Ok(b)) => a.cmp(&b),
+        _ => a.cmp(b),
+    }
+}
+
 /// A score between 0 and 1, greater for what is nearer.
-fn scaled(metric: Metric, score: f64) -> f64 {
+pub(super) fn scaled(metric: Metric, score: f64) -> f64 {
     use std::f64::consts::PI;
     match metric {
         Metric::Cosine => f64::midpoint(1.0, score),

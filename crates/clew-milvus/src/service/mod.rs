@@ -9,6 +9,7 @@ mod calls;
 mod cell;
 mod collections;
 mod databases;
+mod decay;
 mod effort;
 mod expiry;
 mod fields;

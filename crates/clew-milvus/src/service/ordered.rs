@@ -8,13 +8,12 @@ use clew_query::FieldStep;
 use serde_json::Value;
 
 use super::Service;
-use super::cell::{Cell, ids_of};
+use super::cell::{Cell, column};
 use super::order::{ORDER_BY, OrderPart, is_sortable};
 use super::search::Found;
 use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 use crate::expr::inside;
-use crate::rows::filled;
 
 /// Where the values of a part lie.
 #[derive(Clone, Debug)]
@@ -79,17 +78,8 @@ impl HitOrder {
             let rows = 0..ids.len();
             all.push(match source {
                 Source::Field(field) => {
-                    let column = match field.is_primary {
-                        true => ids_of(field, ids.iter().copied())?,
-                        false => {
-                            let values = read.next().ok_or_else(missing)?;
-                            match field.added_default() {
-                                Some(default) => filled(values, default),
-                                None => values,
-                            }
-                        }
-                    };
-                    rows.map(|row| Cell::of(&column, row)).collect()
+                    let values = column(field, ids.iter().copied(), &mut read)?;
+                    rows.map(|row| Cell::of(&values, row)).collect()
                 }
                 Source::Inside(_, steps) => {
                     let FieldValues::Json(values) = read.next().ok_or_else(missing)? else {

@@ -8,6 +8,7 @@ use clew_query::Query;
 use clew_search::TrackTotal;
 
 use super::asked::{Asked, Probes};
+use super::decay::Decay;
 use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
@@ -40,8 +41,11 @@ impl Service {
             by_default: request.use_default_consistency,
         };
         let wanted = Wanted::read(collection, &request.output_fields)?;
-        check_ranker(request.function_score.as_ref())?;
+        let decay = Decay::of(collection, request.function_score.as_ref())?;
         let mut asked = Asked::read(collection, request, self.engine().now())?;
+        if decay.is_some() {
+            check_ranked(&asked)?;
+        }
         let wanted = wanted.told_by(&asked.params)?;
         self.see(&opened, guarantee).await?;
         if let Some(group) = &asked.group
@@ -59,18 +63,22 @@ impl Service {
             }
             return Ok(answer);
         }
-        let found = match asked.order.take() {
-            None => self.nearest(&pinned, collection, &asked).await?,
-            Some(order) => {
-                // What is skipped is skipped in the order that is told.
-                let (limit, offset) = (asked.limit, std::mem::take(&mut asked.offset));
-                asked.limit += offset;
-                let found = self.nearest(&pinned, collection, &asked).await?;
-                asked.limit = limit;
-                self.ordered(&pinned, (&order, limit, offset), found)
-                    .await?
-            }
-        };
+        let order = asked.order.take();
+        if decay.is_none() && order.is_none() {
+            let found = self.nearest(&pinned, collection, &asked).await?;
+            return self.answer(&opened, &pinned, (found, &asked), wanted).await;
+        }
+        // What is skipped is skipped in the order that is told.
+        let (limit, offset) = (asked.limit, std::mem::take(&mut asked.offset));
+        asked.limit += offset;
+        let mut found = self.nearest(&pinned, collection, &asked).await?;
+        asked.limit = limit;
+        if let Some(decay) = &decay {
+            let rankings = [(asked.metric, found)];
+            found = self.decayed(&pinned, decay, &rankings).await?;
+        }
+        let window = (order, limit, offset);
+        let found = self.windowed(&pinned, window, found).await?;
         self.answer(&opened, &pinned, (found, &asked), wanted).await
     }
 
@@ -257,18 +265,20 @@ impl Service {
     }
 }
 
-/// Refuses what would rank the hits of one search anew.
-fn check_ranker(score: Option<&FunctionScore>) -> Result<()> {
-    let function = score.and_then(|score| score.functions.first());
-    let Some(function) = function else {
+/// Refuses what a ranker cannot be beside.
+fn check_ranked(asked: &Asked) -> Result<()> {
+    let iterates = asked.param("iterator");
+    let iterates = iterates.is_some_and(|given| given.eq_ignore_ascii_case("true"));
+    let said = if asked.group.is_some() {
+        "Current rerank does not support grouping search"
+    } else if asked.order.is_some() {
+        "order_by and a function score cannot be used at the same time"
+    } else if iterates {
+        "a function score is not supported when using search iterator"
+    } else {
         return Ok(());
     };
-    let mut params = function.params.iter();
-    let ranker = params.find(|pair| pair.key == "reranker");
-    Err(MilvusError::Unsupported(format!(
-        "the ranker {} of a single search",
-        ranker.map_or(function.name.as_str(), |pair| pair.value.as_str())
-    )))
+    Err(MilvusError::invalid(said))
 }
 
 /// Which struct of its row each hit is, of a search whose hits are structs.

@@ -7,12 +7,12 @@ use std::collections::btree_map::Entry;
 use clew_engine::{FieldValues, Hit};
 use jiff::tz::TimeZone;
 
-use super::super::cell::{Cell, ids_of};
+use super::super::cell::{Cell, column};
 use super::{Aggregate, Grouping, Operator, Shown};
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
 use crate::proto::FieldData;
-use crate::rows::{filled, told_column};
+use crate::rows::told_column;
 
 /// What all groups may take: their keys, and what is known of them.
 const GROUP_BYTES_MAX: usize = 64 << 20;
@@ -138,21 +138,11 @@ impl<'g> Groups<'g> {
         let mut read = read.into_iter();
         let mut columns = Vec::with_capacity(grouping.fields.len());
         for field in &grouping.fields {
-            columns.push(match field.is_primary {
-                true => ids_of(field, hits.iter().map(|hit| hit.id.as_str()))?,
-                false => {
-                    let missing = || MilvusError::Internal("a column was not read".into());
-                    let values = read.next().ok_or_else(missing)?;
-                    match field.added_default() {
-                        Some(default) => filled(values, default),
-                        None => values,
-                    }
-                }
-            });
+            let ids = hits.iter().map(|hit| hit.id.as_str());
+            columns.push(column(field, ids, &mut read)?);
         }
         for row in 0..hits.len() {
-            let cells: Vec<Option<Cell>> =
-                columns.iter().map(|column| Cell::of(column, row)).collect();
+            let cells: Vec<Option<Cell>> = columns.iter().map(|one| Cell::of(one, row)).collect();
             let keys = grouping.keys.iter();
             let key: Vec<Key> = keys.map(|at| Key::of(cells[*at].as_ref())).collect();
             let known = match self.all.entry(key) {
@@ -202,7 +192,7 @@ impl<'g> Groups<'g> {
             groups.drain(..offset.min(groups.len()));
             groups.truncate(limit.unwrap_or(usize::MAX));
         }
-        let column = |shown: &Shown| match *shown {
+        let told = |shown: &Shown| match *shown {
             Shown::Key(key) => {
                 let field = &grouping.fields[grouping.keys[key]];
                 let cells = groups.iter().map(|(keys, _)| match &keys[key] {
@@ -219,12 +209,12 @@ impl<'g> Groups<'g> {
                 let cells = groups
                     .iter()
                     .map(|(_, known)| known[at].result(aggregate.operator, is_whole));
-                let told = told_field(aggregate, field);
-                let values = values_of(told.data_type, cells);
-                told_column(&told, values, zone)
+                let field = told_field(aggregate, field);
+                let values = values_of(field.data_type, cells);
+                told_column(&field, values, zone)
             }
         };
-        grouping.shown.iter().map(column).collect()
+        grouping.shown.iter().map(told).collect()
     }
 }
 

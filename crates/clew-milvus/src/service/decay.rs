@@ -1,0 +1,305 @@
+//! Rankings by how far a number of each row is from where it should be: what is as near by its vector counts less, the
+//! farther off it is.
+
+use std::collections::HashMap;
+
+use clew_engine::{Pinned, WantedField};
+
+use super::Service;
+use super::cell::{Cell, column};
+use super::hybrid::{Ranking, key_order, of_query, scaled};
+use super::search::Found;
+use crate::collection::{Collection, DataType, Field, Metric};
+use crate::error::{MilvusError, Result};
+use crate::proto::{FunctionSchema, FunctionScore};
+
+/// What such a ranker is called.
+pub(super) const DECAY: &str = "decay";
+
+/// How a score fades.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Curve {
+    Gauss,
+    Linear,
+    Exp,
+}
+
+/// What the score of a row is that several searches have found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Merge {
+    Max,
+    Avg,
+    Sum,
+}
+
+/// A ranker.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Decay {
+    field: Field,
+    curve: Curve,
+    /// Where a number should be.
+    origin: f64,
+    /// How far beyond the offset a score is left `rest` of itself.
+    scale: f64,
+    /// How far off a number may be without a loss.
+    offset: f64,
+    rest: f64,
+    /// Whether scores are brought to one scale before.
+    normalized: bool,
+    merge: Merge,
+}
+
+impl Decay {
+    /// The ranker of a single search, where it has one.
+    ///
+    /// # Errors
+    /// For one that is none of these, and what is no number where one is needed.
+    pub(super) fn of(
+        collection: &Collection,
+        score: Option<&FunctionScore>,
+    ) -> Result<Option<Decay>> {
+        match score.map(|score| score.functions.as_slice()) {
+            None | Some([]) => Ok(None),
+            Some([function]) if ranker_of(function) == DECAY => {
+                Decay::read(collection, function).map(Some)
+            }
+            Some([function]) => Err(MilvusError::Unsupported(format!(
+                "the ranker {} of a single search",
+                ranker_of(function)
+            ))),
+            Some(_) => Err(MilvusError::Unsupported("more than one ranker".into())),
+        }
+    }
+
+    /// Reads a ranker.
+    ///
+    /// # Errors
+    /// When it is not of one field of numbers, or one of its numbers is out of bounds.
+    pub(super) fn read(collection: &Collection, function: &FunctionSchema) -> Result<Decay> {
+        let number = |name: &str| -> Result<Option<f64>> {
+            let Some(given) = param(function, name) else {
+                return Ok(None);
+            };
+            let number = given.parse::<f64>().map(Some);
+            number.map_err(|_| wrong(format!("Param {name}:{given} is not a number")))
+        };
+        let needed = |name: &str| -> Result<f64> {
+            number(name)?.ok_or_else(|| wrong(format!("Decay function lost param: {name}")))
+        };
+        let field = input(collection, function)?.clone();
+        let (origin, scale) = (needed("origin")?, needed("scale")?);
+        let offset = number("offset")?.unwrap_or(0.0);
+        let rest = number("decay")?.unwrap_or(0.5);
+        let out_of_bounds = |said: &str, given: f64| {
+            Err(wrong(format!(
+                "Decay function param: {said}, but got {given:.6}"
+            )))
+        };
+        if scale <= 0.0 {
+            return out_of_bounds("scale must > 0", scale);
+        }
+        if offset < 0.0 {
+            return out_of_bounds("offset must >= 0", offset);
+        }
+        if !(rest > 0.0 && rest < 1.0) {
+            return out_of_bounds("decay must 0 < decay < 1", rest);
+        }
+        let curve = match param(function, "function") {
+            Some("gauss") => Curve::Gauss,
+            Some("linear") => Curve::Linear,
+            Some("exp") => Curve::Exp,
+            _ => {
+                return Err(wrong(format!(
+                    "Invaild decay function: {DECAY}, only support [gauss,linear,exp]"
+                )));
+            }
+        };
+        let merge = match param(function, "score_mode").unwrap_or("max") {
+            mode if mode.eq_ignore_ascii_case("max") => Merge::Max,
+            mode if mode.eq_ignore_ascii_case("avg") => Merge::Avg,
+            mode if mode.eq_ignore_ascii_case("sum") => Merge::Sum,
+            other => {
+                return Err(wrong(format!(
+                    "Unsupport score mode: [{other}], only supports: [max, avg, sum]"
+                )));
+            }
+        };
+        let normalized = param(function, "norm_score");
+        Ok(Decay {
+            field,
+            curve,
+            origin,
+            scale,
+            offset,
+            rest,
+            normalized: normalized.is_some_and(|given| given.eq_ignore_ascii_case("true")),
+            merge,
+        })
+    }
+
+    /// What is left of the score of a row with this number.
+    fn left(&self, number: f64) -> f64 {
+        let beyond = ((number - self.origin).abs() - self.offset).max(0.0) / self.scale;
+        match self.curve {
+            Curve::Gauss => (self.rest.ln() * beyond * beyond).exp(),
+            Curve::Exp => (self.rest.ln() * beyond).exp(),
+            Curve::Linear => (1.0 - (1.0 - self.rest) * beyond).max(self.rest),
+        }
+    }
+
+    /// The ranking of one query, best first; of a row without a number nothing is left.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "scores are told in single precision"
+    )]
+    fn ranked(&self, lists: &[(Metric, &[Found])], numbers: &HashMap<&str, f64>) -> Vec<Found> {
+        let mut all: HashMap<&str, (f64, f64, &Found)> = HashMap::new();
+        for (metric, list) in lists {
+            for found in *list {
+                let score = f64::from(found.score);
+                let score = match self.normalized || !metric.is_similarity() {
+                    true => scaled(*metric, score),
+                    false => score,
+                };
+                let known = all.entry(&found.id);
+                known
+                    .and_modify(|(merged, times, _)| {
+                        *times += 1.0;
+                        match self.merge {
+                            Merge::Max => *merged = f64::max(*merged, score),
+                            Merge::Avg | Merge::Sum => *merged += score,
+                        }
+                    })
+                    .or_insert((score, 1.0, found));
+            }
+        }
+        let ranked = all.into_iter().map(|(id, (merged, times, found))| {
+            let left = numbers.get(id).map_or(0.0, |number| self.left(*number));
+            let score = match self.merge {
+                Merge::Avg => merged / times,
+                Merge::Max | Merge::Sum => merged,
+            };
+            Found {
+                score: (score * left) as f32,
+                group: None,
+                element: None,
+                ..found.clone()
+            }
+        });
+        let mut ranked: Vec<Found> = ranked.collect();
+        ranked.sort_by(|a, b| {
+            let best_first = b.score.total_cmp(&a.score);
+            best_first.then_with(|| key_order(&a.id, &b.id))
+        });
+        ranked
+    }
+}
+
+/// What a function says that it ranks by.
+pub(super) fn ranker_of(function: &FunctionSchema) -> &str {
+    param(function, "reranker").unwrap_or_default()
+}
+
+fn param<'f>(function: &'f FunctionSchema, name: &str) -> Option<&'f str> {
+    let mut params = function.params.iter();
+    let found = params.find(|pair| pair.key.eq_ignore_ascii_case(name));
+    found.map(|pair| pair.value.as_str())
+}
+
+/// The field of numbers that a ranker reads.
+fn input<'c>(collection: &'c Collection, function: &FunctionSchema) -> Result<&'c Field> {
+    let [name] = function.input_field_names.as_slice() else {
+        return Err(wrong(format!(
+            "Decay function only supoorts single input, but gets [{}] input",
+            function.input_field_names.join(" ")
+        )));
+    };
+    let missing = |_| wrong(format!("Function input not found: {name}"));
+    let field = collection.field(name).map_err(missing)?;
+    let data_type = field.data_type;
+    let is_number =
+        data_type.is_integer() || matches!(data_type, DataType::Float | DataType::Double);
+    if !is_number || field.is_part() {
+        return Err(wrong(format!(
+            "Decay rerank: unsupported input field type:{}, only support numberic field",
+            data_type.name()
+        )));
+    }
+    match field.nullable {
+        true => Err(wrong(format!(
+            "Function input field cannot be nullable: field {name}"
+        ))),
+        false => Ok(field),
+    }
+}
+
+fn wrong(said: String) -> MilvusError {
+    MilvusError::Unexpected(said)
+}
+
+impl Service {
+    /// Rankings of several searches as one for each query, by what a number of each row leaves of its score.
+    pub(super) async fn decayed(
+        &self,
+        pinned: &Pinned,
+        decay: &Decay,
+        rankings: &[Ranking],
+    ) -> Result<Vec<Vec<Found>>> {
+        let lists = rankings.iter().flat_map(|(_, lists)| lists);
+        let all: Vec<&Found> = lists.flatten().collect();
+        let places: Vec<_> = all.iter().map(|one| one.place).collect();
+        let wanted = match decay.field.is_primary {
+            true => Vec::new(),
+            false => vec![WantedField::Typed(decay.field.path().to_string())],
+        };
+        let read = self.engine().columns(pinned, &places, &wanted).await?;
+        let ids = all.iter().map(|one| one.id.as_str());
+        let column = column(&decay.field, ids, &mut read.fields.into_iter())?;
+        let numbers: HashMap<&str, f64> = all
+            .iter()
+            .enumerate()
+            .filter_map(|(row, one)| Some((one.id.as_str(), Cell::of(&column, row)?.number()?)))
+            .collect();
+        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
+        let ranked = |at| decay.ranked(&of_query(rankings, at), &numbers);
+        Ok((0..queries).map(ranked).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_the_scale_a_score_is_left_what_was_said() {
+        let decay = |curve| Decay {
+            field: crate::collection::Field::read(crate::proto::FieldSchema {
+                name: "n".into(),
+                data_type: DataType::Int64.number(),
+                ..crate::proto::FieldSchema::default()
+            })
+            .unwrap(),
+            curve,
+            origin: 10.0,
+            scale: 4.0,
+            offset: 2.0,
+            rest: 0.25,
+            normalized: false,
+            merge: Merge::Max,
+        };
+        for (curve, number, want) in [
+            (Curve::Gauss, 10.0, 1.0),
+            (Curve::Gauss, 12.0, 1.0),
+            (Curve::Gauss, 16.0, 0.25),
+            (Curve::Gauss, 0.0, 0.25_f64.powi(4)),
+            (Curve::Exp, 4.0, 0.25),
+            (Curve::Exp, 20.0, 0.0625),
+            (Curve::Linear, 14.0, 0.625),
+            (Curve::Linear, 16.0, 0.25),
+            (Curve::Linear, 100.0, 0.25),
+        ] {
+            let left = decay(curve).left(number);
+            assert!((left - want).abs() < 1e-9, "{curve:?} of {number}: {left}");
+        }
+    }
+}
