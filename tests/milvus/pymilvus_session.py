@@ -221,6 +221,7 @@ class Client(Session):
         schema = client.create_schema(auto_id=True)
         schema.add_field("id", DataType.INT64, is_primary=True)
         schema.add_field("text", DataType.VARCHAR, max_length=1000, enable_analyzer=True)
+        schema.add_field("even", DataType.BOOL)
         schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
         schema.add_function(Function(name="bm25", input_field_names=["text"], output_field_names=["sparse"],
                                      function_type=FunctionType.BM25))
@@ -228,10 +229,20 @@ class Client(Session):
         params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
         client.create_collection("words", schema=schema, index_params=params)
         texts = ["the quick brown fox", "a lazy dog sleeps", "quick quick foxes and dogs", "nothing of the kind"]
-        made = client.insert("words", [{"text": text} for text in texts])["ids"]
+        made = client.insert("words", [{"text": text, "even": at % 2 == 0} for at, text in enumerate(texts)])["ids"]
         (hits,) = client.search("words", data=["quick fox"], anns_field="sparse", limit=3, output_fields=["text"])
         self.same([hit["entity"]["text"] for hit in hits], [texts[0], texts[2]], "by words")
         assert hits[0]["distance"] > hits[1]["distance"] > 0
+        first, second = hits[0]["distance"], hits[1]["distance"]
+        found = lambda **more: [texts.index(hit["entity"]["text"]) for hit in client.search(
+            "words", data=["quick fox lazy"], anns_field="sparse", limit=4, output_fields=["text"], **more)[0]]
+        self.same(sorted(found()), [0, 1, 2], "of three words")
+        self.same(sorted(found(group_by_field="even")), [0, 1], "the best of either group")
+        self.same(len(found(group_by_field="even", offset=1)), 1, "a page of groups")
+        for span, want in [((first, first + 1), []), ((second, first), [0]), ((second - 0.01, first - 0.01), [2]), ((0, 99), [0, 2])]:
+            (hits,) = client.search("words", data=["quick fox"], anns_field="sparse", limit=3, output_fields=["text"],
+                                    search_params={"params": dict(zip(("radius", "range_filter"), span))})
+            self.same([texts.index(hit["entity"]["text"]) for hit in hits], want, f"scores within {span}")
         self.same(client.query("words", ids=made[1:2], output_fields=["text"])[0]["text"], texts[1], "keys that were made")
         client.drop_collection("words")
 

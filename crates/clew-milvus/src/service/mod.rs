@@ -31,6 +31,7 @@ mod segments;
 mod server;
 mod subject;
 mod users;
+mod words;
 mod write;
 
 #[cfg(test)]

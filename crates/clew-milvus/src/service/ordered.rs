@@ -127,7 +127,7 @@ fn source_of(collection: &Collection, name: &str) -> Result<Source> {
 }
 
 /// What a way leads to.
-fn led_to<'v>(value: &'v Value, steps: &[FieldStep]) -> Option<&'v Value> {
+pub(super) fn led_to<'v>(value: &'v Value, steps: &[FieldStep]) -> Option<&'v Value> {
     steps.iter().try_fold(value, |value, step| match step {
         FieldStep::Member(name) => value.get(name),
         FieldStep::Element(at) => value.get(at),

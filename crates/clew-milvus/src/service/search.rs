@@ -1,18 +1,16 @@
 //! Searches for what is nearest: to vectors, to words, to rows that are there.
 
 use clew_engine::{
-    FieldValues, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose,
-    SearchRequest as EngineSearch, WantedField,
+    FieldValues, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose, WantedField,
 };
 use clew_query::Query;
-use clew_search::TrackTotal;
 
 use super::asked::{Asked, Probes};
 use super::decay::Decay;
 use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
-use crate::collection::{Collection, TEXT};
+use crate::collection::Collection;
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
@@ -140,45 +138,6 @@ impl Service {
             .into_iter()
             .map(|list| list.into_iter().map(told).collect())
             .collect())
-    }
-
-    async fn by_words(
-        &self,
-        pinned: &Pinned,
-        collection: &Collection,
-        (asked, texts): (&Asked, &[String]),
-    ) -> Result<Vec<Vec<Found>>> {
-        let function = collection.function_of(&asked.field.name);
-        let input = function.and_then(|function| function.inputs.first());
-        let input = input.ok_or_else(|| {
-            MilvusError::invalid(format!(
-                "the field {} is filled by no function",
-                asked.field.name
-            ))
-        })?;
-        let mut all = Vec::with_capacity(texts.len());
-        for text in texts {
-            let words = Query::matches(format!("{input}.{TEXT}"), text.clone());
-            let request = EngineSearch {
-                from: asked.offset,
-                size: asked.limit,
-                track_total: TrackTotal::No,
-                ..EngineSearch::new(
-                    pinned.clone(),
-                    crate::expr::scored_within(words, asked.filter.clone()),
-                )
-            };
-            let found = self.found(request).await?;
-            let told = found.hits.into_iter().map(|hit| Found {
-                id: hit.id,
-                place: hit.place,
-                score: hit.score.unwrap_or_default(),
-                group: None,
-                element: None,
-            });
-            all.push(told.collect());
-        }
-        Ok(all)
     }
 
     /// The vectors of rows by their keys, and which rows have one.

@@ -1,0 +1,132 @@
+//! Searches for words: what Milvus calls a sparse vector that a function made, and is the text itself here.
+
+use std::collections::HashMap;
+
+use clew_engine::{
+    DocPlace, FieldValues, GroupBy, GroupKey, Pinned, SearchRequest as EngineSearch, WantedField,
+};
+use clew_query::Query;
+use clew_search::TrackTotal;
+use serde_json::Value;
+
+use super::Service;
+use super::asked::Asked;
+use super::ordered::led_to;
+use super::search::Found;
+use crate::collection::{Collection, TEXT};
+use crate::collections::WINDOW_MAX;
+use crate::error::{MilvusError, Result};
+
+impl Service {
+    /// What is found for each text, best first.
+    pub(super) async fn by_words(
+        &self,
+        pinned: &Pinned,
+        collection: &Collection,
+        (asked, texts): (&Asked, &[String]),
+    ) -> Result<Vec<Vec<Found>>> {
+        let function = collection.function_of(&asked.field.name);
+        let input = function.and_then(|function| function.inputs.first());
+        let input = input.ok_or_else(|| {
+            MilvusError::invalid(format!(
+                "the field {} is filled by no function",
+                asked.field.name
+            ))
+        })?;
+        let range = asked.range()?;
+        // Of groups, and within a range of scores, it is not known before how deep the window reaches.
+        let is_deep = range.is_some() || asked.group.is_some();
+        let (from, size) = match is_deep {
+            true => (0, WINDOW_MAX),
+            false => (asked.offset, asked.limit),
+        };
+        let mut all = Vec::with_capacity(texts.len());
+        for text in texts {
+            let words = Query::matches(format!("{input}.{TEXT}"), text.clone());
+            let request = EngineSearch {
+                from,
+                size,
+                track_total: TrackTotal::No,
+                ..EngineSearch::new(
+                    pinned.clone(),
+                    crate::expr::scored_within(words, asked.filter.clone()),
+                )
+            };
+            let found = self.found(request).await?;
+            let told = found.hits.into_iter().map(|hit| Found {
+                id: hit.id,
+                place: hit.place,
+                score: hit.score.unwrap_or_default(),
+                group: None,
+                element: None,
+            });
+            let mut told: Vec<Found> = told.collect();
+            if let Some(range) = &range {
+                // Scores are their own distances here, of which the greatest is the nearest.
+                let is_near = |score: f32| range.from.is_none_or(|near| score <= near);
+                told.retain(|one| one.score > range.below && is_near(one.score));
+            }
+            if let Some(group) = &asked.group {
+                told = self.in_groups(pinned, group, told).await?;
+                told = window_of_groups(told, group.size, (asked.limit, asked.offset));
+            } else if is_deep {
+                let window = told.into_iter().skip(asked.offset);
+                told = window.take(asked.limit).collect();
+            }
+            all.push(told);
+        }
+        Ok(all)
+    }
+
+    /// Hits with what their groups have in common.
+    async fn in_groups(
+        &self,
+        pinned: &Pinned,
+        group: &GroupBy,
+        mut found: Vec<Found>,
+    ) -> Result<Vec<Found>> {
+        let places: Vec<DocPlace> = found.iter().map(|one| one.place).collect();
+        let wanted = [match group.inside {
+            Some(_) => WantedField::Json(group.field.clone()),
+            None => WantedField::Typed(group.field.clone()),
+        }];
+        let read = self.engine().columns(pinned, &places, &wanted).await?;
+        let missing = || MilvusError::Internal("a column was not read".into());
+        let column = read.fields.into_iter().next().ok_or_else(missing)?;
+        let steps = group.inside.as_deref().unwrap_or_default();
+        for (row, one) in found.iter_mut().enumerate() {
+            let key = match &column {
+                FieldValues::Integers(values) => values[row].map(GroupKey::Integer),
+                FieldValues::Texts(values) => values[row].clone().map(GroupKey::Text),
+                FieldValues::Json(values) => values[row].as_ref().and_then(|json| {
+                    let value: Value = serde_json::from_str(json.get()).ok()?;
+                    match led_to(&value, steps)? {
+                        Value::Null => None,
+                        Value::String(text) => Some(GroupKey::Text(text.clone())),
+                        other => Some(GroupKey::Text(other.to_string())),
+                    }
+                }),
+                FieldValues::Floats(_) | FieldValues::Vectors(_) | FieldValues::Sparse(_) => None,
+            };
+            one.group = Some(key.unwrap_or(GroupKey::Missing));
+        }
+        Ok(found)
+    }
+}
+
+/// The best of each group, a group beside the other in the order of their best, and of the groups a window.
+fn window_of_groups(found: Vec<Found>, size: usize, (limit, offset): (usize, usize)) -> Vec<Found> {
+    let mut places: HashMap<Option<GroupKey>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<Found>> = Vec::new();
+    for one in found {
+        let at = *places.entry(one.group.clone()).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
+        }
+        if groups[at].len() < size {
+            groups[at].push(one);
+        }
+    }
+    let shown = groups.into_iter().skip(offset).take(limit);
+    shown.flatten().collect()
+}
