@@ -174,6 +174,19 @@ class Mistakes(Session):
             (800, "nope", lambda: pymilvus.MilvusClient(uri=self.uri, db_name="nope").list_collections()),
         ]:
             self.refused(code, said, call)
+        for said, kind, more in [
+            ("type (Int64) of field (x) is not equal to the type(DataType_VarChar) of default_value", "INT64", {"default_value": "a"}),
+            ("type (VarChar) of field (x) is not equal to the type(DataType_Int64) of default_value", "VARCHAR",
+             {"max_length": 5, "default_value": 1}),
+            ("the length (3) of string exceeds max length (2)", "VARCHAR", {"max_length": 2, "default_value": "abc"}),
+            ("default value out of range", "INT8", {"default_value": 300}),
+            ("is set to enable match or bm25 function but not enable analyzer", "VARCHAR", {"max_length": 5, "enable_match": True}),
+        ]:
+            schema = client.create_schema()
+            schema.add_field("id", DataType.INT64, is_primary=True)
+            schema.add_field("v", DataType.FLOAT_VECTOR, dim=4)
+            schema.add_field("x", DataType[kind], **more)
+            self.refused(1100, said, lambda: client.create_collection("wrong", schema=schema))
         self.refused(1100, "HNSW_X", lambda: self.index(index_type="HNSW_X", metric_type="L2"))
         for said, kind, params in [
             ("param 'M' (2049) should be in range [2, 2048]", "HNSW", {"M": 2049}),

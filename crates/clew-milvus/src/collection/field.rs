@@ -90,6 +90,13 @@ impl Field {
             _ => None,
         };
         let params = pairs(field.type_params);
+        if let Some(data) = field
+            .default_value
+            .as_ref()
+            .and_then(|value| value.data.as_ref())
+        {
+            check_default_type((field.name.as_str(), data_type), data)?;
+        }
         let read = Field {
             id: field.field_id,
             name: field.name,
@@ -149,6 +156,34 @@ impl Field {
             return Err(MilvusError::invalid(format!(
                 "type not support default_value, type:{}, name:{name}",
                 self.data_type.name()
+            )));
+        }
+        if self.flag("enable_match") && !self.flag("enable_analyzer") {
+            return Err(MilvusError::invalid(format!(
+                "field {name} is set to enable match or bm25 function but not enable analyzer"
+            )));
+        }
+        self.check_default()
+    }
+
+    /// Refuses a default value that no row could have.
+    fn check_default(&self) -> Result<()> {
+        let Some(default) = &self.default else {
+            return Ok(());
+        };
+        let number = default.as_i64();
+        if let (Some((min, max)), Some(number)) = (self.data_type.integer_limits(), number)
+            && !(min..=max).contains(&number)
+        {
+            return Err(MilvusError::invalid(format!(
+                "default value out of range: invalid parameter[{number} out of range {min} <= value <= {max}]"
+            )));
+        }
+        let length = default.as_str().map_or(0, str::len);
+        if self.data_type == DataType::VarChar && length > self.max_length()? {
+            return Err(MilvusError::invalid(format!(
+                "the length ({length}) of string exceeds max length ({}): invalid parameter[expected=valid length string][actual=string length exceeds max length]",
+                self.max_length()?
             )));
         }
         Ok(())
@@ -309,6 +344,33 @@ impl Field {
                 .map(|text| Data::StringData(text.to_string())),
         };
         proto::ValueField { data }
+    }
+}
+
+/// Refuses a default value of another type than the field's; what kind of whole number it came as is no matter.
+fn check_default_type((name, data_type): (&str, DataType), data: &value_field::Data) -> Result<()> {
+    use value_field::Data;
+    let is_integer = data_type.is_integer();
+    let is_float = matches!(data_type, DataType::Float | DataType::Double);
+    let is_instant = data_type == DataType::Timestamptz;
+    let (fits, kind) = match data {
+        Data::BoolData(_) => (data_type == DataType::Bool, "Bool"),
+        Data::IntData(_) => (is_integer, "Int"),
+        Data::LongData(_) => (is_integer || is_instant, "Int64"),
+        Data::TimestamptzData(_) => (is_instant, "Timestamptz"),
+        Data::FloatData(_) => (is_float, "Float"),
+        Data::DoubleData(_) => (is_float, "Double"),
+        Data::StringData(_) => (data_type == DataType::VarChar || is_instant, "VarChar"),
+        Data::BytesData(_) => return Ok(()),
+    };
+    // Of types that have no default it is said what is wrong with them.
+    let has_none = data_type.is_vector() || matches!(data_type, DataType::Json | DataType::Array);
+    match fits || has_none {
+        true => Ok(()),
+        false => Err(MilvusError::invalid(format!(
+            "type ({}) of field ({name}) is not equal to the type(DataType_{kind}) of default_value: invalid parameter",
+            data_type.name()
+        ))),
     }
 }
 
