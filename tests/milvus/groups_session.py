@@ -4,6 +4,7 @@ import math
 import sys
 
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, WeightedRanker
+from pymilvus.client.search_aggregation import SearchAggregation
 
 from session import Session, squared
 
@@ -143,6 +144,10 @@ class Groups(Session):
             self.refused(code, said, lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=ranker))
         self.refused(1100, "does not support grouping", lambda: self.client.search(
             "goods", [[0, 0]], limit=3, ranker=self.ranker(**right), group_by_field="kind"))
+
+        aggregation = SearchAggregation(fields=["kind"], size=2)
+        self.refused(3000, "a search aggregation is not supported", lambda: self.client.search(
+            "goods", [[0, 0]], limit=3, search_aggregation=aggregation))
 
     def weights(self):
         """Distances are added up as they are, and the least is the best; beside other scores they are turned."""

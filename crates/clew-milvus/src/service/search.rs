@@ -38,6 +38,7 @@ impl Service {
             level: request.consistency_level,
             by_default: request.use_default_consistency,
         };
+        check_known(&request)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let decay = Decay::of(collection, request.function_score.as_ref())?;
         let mut asked = Asked::read(collection, request, self.engine().now())?;
@@ -221,6 +222,19 @@ impl Service {
             }),
             ..SearchResults::default()
         })
+    }
+}
+
+/// Refuses what would change the answer and is done by nobody here.
+fn check_known(request: &SearchRequest) -> Result<()> {
+    let asks = [
+        ("a highlighter", request.highlighter.is_some()),
+        ("a search aggregation", request.search_aggregation.is_some()),
+        ("a chain of functions", !request.function_chains.is_empty()),
+    ];
+    match asks.into_iter().find(|(_, asked)| *asked) {
+        Some((what, _)) => Err(MilvusError::Unsupported(what.into())),
+        None => Ok(()),
     }
 }
 
