@@ -108,6 +108,9 @@ class Client(Session):
         found("array_contains_all(arr, [1, 2])", lambda r: 1 in r["arr"] and 2 in r["arr"])
         found("array_length(arr) == 4", lambda r: len(r["arr"]) == 4)
         found("arr[0] == 0", lambda r: len(r["arr"]) > 0)
+        for row in rows[:8]:
+            found(f"arr == {row['arr']}", lambda r: r["arr"] == row["arr"])
+            found(f"{row['arr']} != arr", lambda r: r["arr"] != row["arr"])
         found("array_contains_any(tags, ['red', 'dog'])", lambda r: "red" in r["tags"] or "dog" in r["tags"])
         found("txt like '%fox%'", lambda r: "fox" in r["txt"])
         found("txt like 'red%'", lambda r: r["txt"].startswith("red"))

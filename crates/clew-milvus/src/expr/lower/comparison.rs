@@ -55,6 +55,9 @@ impl Lowering<'_> {
         }
         let how =
             comparison_of(operator).ok_or_else(|| ExprError::at(at, "expected a comparison"))?;
+        if let Some(test) = self.whole_list(field, how, &value)? {
+            return Ok(predicate(test, None));
+        }
         let operand = self.single(field)?;
         self.check_element(field, &value)?;
         let narrowed = match self.by_document {
@@ -63,6 +66,37 @@ impl Lowering<'_> {
         };
         let test = Test::Compare(how, operand, Operand::Literal(value));
         Ok(predicate(test, narrowed))
+    }
+
+    /// An array field beside a list: it is the same where it is as long, and has the same at each place.
+    fn whole_list(&self, expr: &Expr, how: Comparison, value: &Value) -> Lowered<Option<Test>> {
+        let (Kind::Path(path), Value::Array(items)) = (&expr.kind, value) else {
+            return Ok(None);
+        };
+        let Place::Inside(list, Some(field)) = self.place(expr.at, path)? else {
+            return Ok(None);
+        };
+        let is_equality = matches!(how, Comparison::Equal | Comparison::NotEqual);
+        let element = field.element_type.filter(|_| path.steps.is_empty());
+        let Some(element) = element.filter(|_| is_equality) else {
+            return Ok(None);
+        };
+        let same =
+            |operand, value| Test::Compare(Comparison::Equal, operand, Operand::Literal(value));
+        let mut tests = vec![same(Operand::Length(Box::new(list)), items.len().into())];
+        for (at, item) in items.iter().enumerate() {
+            check_kind(expr.at, element, &field.name, item)?;
+            let operand = Operand::Field {
+                name: field.name.clone(),
+                steps: vec![FieldStep::Element(at)],
+            };
+            tests.push(same(operand, item.clone()));
+        }
+        let all = Test::And(tests);
+        Ok(Some(match how {
+            Comparison::NotEqual => Test::Not(Box::new(all)),
+            _ => all,
+        }))
     }
 
     /// Elements of typed arrays are compared with values of their type alone.
