@@ -142,6 +142,12 @@ class Rest(ClientsTest):
         refused = self.ask("collections/fields/add", {"collectionName": "books", "schema": field("more", "ArrayOfStruct")}, code=3000)
         self.assertIn("struct_fields/add", refused["message"])
         self.ask("collections/struct_fields/add", {"collectionName": "books", "schema": struct})
+        self.ask("collections/fields/add", {"collectionName": "books",
+                                            "schema": field("note", "VarChar", nullable=True, elementTypeParams={"max_length": 4})})
+        self.ask("collections/fields/alter_properties", {"collectionName": "books", "fieldName": "note",
+                                                         "fieldParams": {"max_length": "30"}})
+        told = self.ask("collections/describe", {"collectionName": "books"})["data"]["fields"]
+        self.assertIn({"key": "max_length", "value": "30"}, next(one["params"] for one in told if one["name"] == "note"))
         self.ask("entities/insert", {"collectionName": "books", "data": [{**rows[1], "more": [{"n": 7}]}]})
         self.assertEqual([row["more"] for row in query(filter="id in [1, 2]", outputFields=["more"])], [[{"n": 7}], None])
         # Structs are hits by themselves.

@@ -104,6 +104,18 @@ async fn change(door: &Door, (action, caller): (&str, Caller), body: &Body) -> R
         "truncate" => {
             door.truncate_collection(caller, named(body)?).await?;
         }
+        _ => change_fields(door, (action, caller), (collection_name, body)).await?,
+    }
+    Ok(())
+}
+
+/// What is done to fields, and told only to be done.
+async fn change_fields(
+    door: &Door,
+    (action, caller): (&str, Caller),
+    (collection_name, body): (String, &Body),
+) -> Result<()> {
+    match action {
         "fields/add" => {
             let schema = field(&body.object("schema")?)?;
             let request = AddCollectionFieldRequest {
@@ -112,6 +124,15 @@ async fn change(door: &Door, (action, caller): (&str, Caller), body: &Body) -> R
                 ..AddCollectionFieldRequest::default()
             };
             door.add_collection_field(caller, request).await?;
+        }
+        "fields/alter_properties" => {
+            let request = AlterCollectionFieldRequest {
+                collection_name,
+                field_name: body.text("fieldName")?,
+                properties: body.pairs("fieldParams")?,
+                ..AlterCollectionFieldRequest::default()
+            };
+            door.alter_collection_field(caller, request).await?;
         }
         "struct_fields/add" => {
             let schema = structs::schema(&Body(body.object("schema")?))?;
