@@ -96,7 +96,7 @@ class Groups(Session):
         want = [id for kind in sorted(kinds, reverse=True) for id in kinds[kind][:2]]
         self.same(search([("kind", "desc")], group_by_field="kind", group_size=2, strict_group_size=True), want, "two of each group")
         for code, said, order, more in [
-            (1100, "order_by field 'nope[' does not exist", [("nope[", "asc")], {}),
+            (1100, "order_by field 'nope[:asc' does not exist", [("nope[", "asc")], {}),
             (1100, "order_by field 'v' has unsortable type FloatVector", [("v", "asc")], {}),
             (1100, "order_by field 'j' has unsortable type JSON", [("j", "asc")], {}),
             (1100, "invalid order direction 'up' for field 'id', expected 'asc' or 'desc'", [("id", "up")], {}),

@@ -137,7 +137,7 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
         _ if is_json => return check_json(params),
         _ => return Ok(()),
     };
-    Err(refused(format!(
+    Err(MilvusError::Invalid(format!(
         "{said}: invalid parameter[expected=valid index params][actual=invalid index params]"
     )))
 }
