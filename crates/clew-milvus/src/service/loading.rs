@@ -22,6 +22,9 @@ impl Service {
         let name = request.collection_name.clone();
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
+            if request.refresh && !collection.loaded {
+                return Err(MilvusError::CollectionNotLoaded(name));
+            }
             check_indexed(collection, &name)?;
             collection.load();
             Ok(())
