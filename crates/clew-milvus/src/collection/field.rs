@@ -265,6 +265,11 @@ impl Field {
             })
     }
 
+    /// Whether its values are texts, or lists of them.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.element_type.unwrap_or(self.data_type) == DataType::VarChar
+    }
+
     /// Whether a parameter is set: `true`, in any case.
     pub(crate) fn flag(&self, param: &str) -> bool {
         let given = self.params.get(param);

@@ -241,7 +241,8 @@ fn write_key(primary: &Field, key: i64, source: &mut Vec<u8>) -> String {
     id
 }
 
-fn not_given(field: &str) -> MilvusError {
+/// What is said of a field that rows must have and that was not given.
+pub(crate) fn not_given(field: &str) -> MilvusError {
     MilvusError::invalid(format!(
         "fieldSchema({field}) has no corresponding fieldData pass in"
     ))

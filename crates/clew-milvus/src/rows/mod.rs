@@ -10,6 +10,6 @@ mod wanted;
 
 pub(crate) use answer::{filled, group_column, group_texts, keys, told_column};
 pub(crate) use column::numbers;
-pub(crate) use document::{Ids, documents};
+pub(crate) use document::{Ids, documents, not_given};
 pub(crate) use sparse::sparse_row;
 pub(crate) use wanted::Wanted;

@@ -7,8 +7,8 @@ use prost::Message;
 use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties, key_values,
-    mapping_spec, pairs, written_part,
+    Collection, DataType, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties,
+    key_values, mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
@@ -303,6 +303,18 @@ impl Service {
                 if !CHANGEABLE.contains(&key.as_str()) {
                     return Err(MilvusError::invalid(format!(
                         "{key} is not allowed to update in collection field param"
+                    )));
+                }
+                let of_another = match key.as_str() {
+                    "max_length" if !field.has_texts() => Some("maxlength for non-string"),
+                    "max_capacity" if field.data_type != DataType::Array => {
+                        Some("maxcapacity for non-array")
+                    }
+                    _ => None,
+                };
+                if let Some(what) = of_another {
+                    return Err(MilvusError::invalid(format!(
+                        "{name} can not modify the {what} types"
                     )));
                 }
                 if key == "description" {

@@ -1,8 +1,11 @@
 //! Inserts, upserts and deletions.
 
-use clew_engine::{Action, Condition, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome};
+use clew_engine::{
+    Action, Condition, EngineError, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome,
+};
 use clew_query::Query;
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
+use serde_json::Value;
 
 use super::read::Page;
 use super::{Call, Service};
@@ -11,7 +14,7 @@ use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
 use crate::proto::*;
-use crate::rows::{Ids, documents, keys};
+use crate::rows::{Ids, documents, keys, not_given};
 use crate::timestamp;
 
 /// Documents whose ids are read before they are deleted.
@@ -101,6 +104,7 @@ impl Service {
             return Err(MilvusError::expected("need long int more than 0", 0));
         }
         let call = call.clone();
+        let left_out = collection.left_out(&request.fields_data).map(not_given);
         let (ids, outcome) = self
             .beside(move |service| service.apply_rows(&call, &opened, (&request, &partition, mode)))
             .await?;
@@ -110,6 +114,9 @@ impl Service {
             .into_iter()
             .find_map(std::result::Result::err)
         {
+            Some(EngineError::DocumentMissing { .. }) if left_out.is_some() => {
+                left_out.map_or(Ok(ids), Err)
+            }
             Some(error) => Err(error.into()),
             None => Ok(ids),
         }
@@ -131,10 +138,12 @@ impl Service {
         } else {
             Ids::Given
         };
+        // A row that is not there yet is made of what is given, where that is all it must have.
+        let may_be_new = collection.left_out(&request.fields_data).is_none();
         let relaxed;
         let read_as = match mode {
             Mode::Partial => {
-                relaxed = collection.with_optional_fields();
+                relaxed = collection.with_fields_of(&request.fields_data);
                 &relaxed
             }
             Mode::Insert | Mode::Upsert => &**collection,
@@ -166,7 +175,7 @@ impl Service {
                     Mode::Partial => Action::Update(UpdateSpec {
                         doc: Some(row.source.into()),
                         vectors: row.vectors,
-                        doc_as_upsert: true,
+                        doc_as_upsert: may_be_new,
                         ..UpdateSpec::default()
                     }),
                 },
@@ -318,16 +327,38 @@ fn check_vectors(mapping: &Mapping, vectors: &[(FieldId, VectorValue)]) -> Resul
 }
 
 impl Collection {
-    /// The same with nothing that a row must have but its key.
-    fn with_optional_fields(&self) -> Collection {
-        let mut relaxed = self.clone();
-        for field in &mut relaxed.fields {
-            field.nullable |= !field.is_primary;
-            field.default = None;
+    /// The same with the fields of some columns alone: what is not among them stays as it is in rows that are there, and
+    /// what is null among them becomes null.
+    fn with_fields_of(&self, columns: &[FieldData]) -> Collection {
+        let mut own = self.clone();
+        own.fields
+            .retain(|field| field.is_primary || is_given(columns, &field.name));
+        own.structs.retain(|field| is_given(columns, &field.name));
+        for field in &mut own.fields {
+            if field.nullable && field.default.is_none() && !field.data_type.is_vector() {
+                field.default = Some(Value::Null);
+            }
         }
-        for one in &mut relaxed.structs {
-            one.nullable = true;
-        }
-        relaxed
+        own
     }
+
+    /// A field that rows must have and that none of the columns is of.
+    fn left_out(&self, columns: &[FieldData]) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        let field = fields.find(|field| {
+            let is_needed = !field.nullable && field.default.is_none() && !field.is_function_output;
+            is_needed && !is_given(columns, &field.name)
+        });
+        let mut structs = self.structs.iter();
+        let field = field.map(|field| field.name.as_str());
+        field.or_else(|| {
+            let found = structs.find(|one| !one.nullable && !is_given(columns, &one.name));
+            found.map(|one| one.name.as_str())
+        })
+    }
+}
+
+fn is_given(columns: &[FieldData], name: &str) -> bool {
+    let mut columns = columns.iter().filter(|column| !column.is_dynamic);
+    columns.any(|column| column.field_name == name)
 }
