@@ -222,7 +222,10 @@ fn input(plugin: Plugin, told: &mut Told) -> Option<Value> {
     if let Some(kind) = keys.take_text("type") {
         processors.push(json!({"add": {"field": "type", "value": kind, "override": false}}));
     }
-    logstash_filters::common(&mut keys, None, &mut processors);
+    processors.append(&mut logstash_filters::common(
+        &mut keys,
+        (line, &place, told),
+    ));
     if !processors.is_empty() {
         input["processors"] = processors.into();
     }

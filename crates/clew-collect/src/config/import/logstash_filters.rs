@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
-use super::logstash::{Told, keys, path};
+use super::logstash::{Told, keys, path, together};
 use super::logstash_syntax::Plugin;
 use super::texts;
 
@@ -28,22 +28,72 @@ pub(super) fn convert(
         told.tell(line, &place, "has no counterpart");
         return;
     }
-    common(&mut keys, plugin_tag(&plugin.name), &mut steps);
+    let mut done = common(&mut keys, (line, &place, told));
+    if let Some(tags) = failure_tags(&mut keys, &plugin.name)
+        && !steps.is_empty()
+    {
+        let mark = (!done.is_empty()).then_some(out.len());
+        go_on_after_failures(&mut steps, &tags, mark);
+        for step in &mut done {
+            only_if(step, json!({"not": {"equals": {FAILED: mark}}}));
+        }
+    }
+    steps.append(&mut done);
     for step in &mut steps {
-        if let Some(condition) = condition
-            && let Some((_, Value::Object(parameters))) =
-                step.as_object_mut().and_then(|step| step.iter_mut().next())
-        {
-            parameters.insert("if".to_owned(), condition.clone());
+        if let Some(condition) = condition {
+            only_if(step, condition.clone());
         }
     }
     out.append(&mut steps);
     told.tell_rest(line, &place, &keys.into_rest());
 }
 
+/// Says which filter failed last, in no document: what a filter does for events that it took is not done for others.
+const FAILED: &str = "@metadata.failed";
+
+/// The parameters of a step.
+fn parameters(step: &mut Value) -> Option<&mut Map<String, Value>> {
+    let (_, parameters) = step.as_object_mut()?.iter_mut().next()?;
+    parameters.as_object_mut()
+}
+
+/// Asks for a condition before a step, beside the one that it may have.
+fn only_if(step: &mut Value, condition: Value) {
+    if let Some(parameters) = parameters(step) {
+        let own = parameters.shift_remove("if");
+        let both = together(std::iter::once(condition).chain(own).collect());
+        parameters.extend(both.map(|both| ("if".to_owned(), both)));
+    }
+}
+
+/// Has an event go on to what comes next where a step fails, with tags, and with a mark if something asks for it.
+fn go_on_after_failures(steps: &mut [Value], tags: &[String], mark: Option<usize>) {
+    let mut handlers = Vec::new();
+    if !tags.is_empty() {
+        handlers.push(json!({"append": {"field": "tags", "value": tags}}));
+    }
+    handlers.extend(mark.map(|mark| json!({"add": {"field": FAILED, "value": mark}})));
+    for parameters in steps.iter_mut().filter_map(parameters) {
+        if handlers.is_empty() {
+            parameters.insert("ignore_failure".to_owned(), true.into());
+        } else {
+            parameters.insert("on_failure".to_owned(), handlers.clone().into());
+        }
+    }
+}
+
+/// The tags of an event that a filter could not take, if it gives any.
+fn failure_tags(keys: &mut Keys, plugin: &str) -> Option<Vec<String>> {
+    let given = keys.take("tag_on_failure").map(texts);
+    given.or_else(|| plugin_tag(plugin).map(|tag| vec![tag.to_owned()]))
+}
+
 /// The tag of an event that a filter could not take.
 fn plugin_tag(name: &str) -> Option<&'static str> {
     match name {
+        "mutate" => Some("_mutate_error"),
+        "kv" => Some("_kv_filter_error"),
+        "urldecode" => Some("_urldecodefailure"),
         "grok" => Some("_grokparsefailure"),
         "dissect" => Some("_dissectfailure"),
         "date" => Some("_dateparsefailure"),
@@ -53,29 +103,43 @@ fn plugin_tag(name: &str) -> Option<&'static str> {
     }
 }
 
-/// What every plugin has: fields and tags that are added and removed, and the tag of a failure, after which the event goes on.
-pub(super) fn common(keys: &mut Keys, tag: Option<&str>, steps: &mut Vec<Value>) {
-    let tags = keys.take("tag_on_failure").map(texts);
-    let tags = tags.or_else(|| tag.map(|tag| vec![tag.to_owned()]));
-    if let Some(tags) = tags {
-        for step in steps.iter_mut() {
-            if let Some((_, parameters)) =
-                step.as_object_mut().and_then(|step| step.iter_mut().next())
-            {
-                parameters["on_failure"] = json!([{"append": {"field": "tags", "value": tags}}]);
-            }
+/// What every plugin has: fields and tags that are added and removed once it has done its work.
+pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Vec<Value> {
+    let mut steps = Vec::new();
+    let mut tell_dates = |text: &str| {
+        if text.contains("%{+") {
+            let reason = format!("[{text}] has a date in it, which stays as it is written");
+            told.tell(line, place, reason);
         }
-    }
+    };
     if let Some(Value::Object(fields)) = keys.take("add_field") {
+        for value in fields.values() {
+            tell_dates(value.as_str().unwrap_or_default());
+        }
         steps.extend(fields.into_iter().map(|(name, value)| set(&name, value)));
     }
     if let Some(tags) = keys.take("add_tag").or_else(|| keys.take("tags")) {
-        steps.push(json!({"append": {"field": "tags", "value": texts(tags)}}));
+        let tags = texts(tags);
+        for tag in &tags {
+            tell_dates(tag);
+        }
+        let tags: Vec<String> = tags.iter().map(|tag| template(tag)).collect();
+        steps.push(json!({"append": {"field": "tags", "value": tags}}));
     }
     if let Some(fields) = keys.take("remove_field") {
-        let fields: Vec<String> = texts(fields).iter().map(|field| path(field)).collect();
-        steps.push(json!({"remove": {"field": fields, "ignore_missing": true}}));
+        let (named, fixed): (Vec<String>, Vec<String>) = texts(fields)
+            .into_iter()
+            .partition(|field| field.contains("%{"));
+        for field in named {
+            let reason = format!("[remove_field] is not told by other fields, as [{field}] is");
+            told.tell(line, place, reason);
+        }
+        let fields: Vec<String> = fixed.iter().map(|field| path(field)).collect();
+        if !fields.is_empty() {
+            steps.push(json!({"remove": {"field": fields, "ignore_missing": true}}));
+        }
     }
+    steps
 }
 
 /// A field that gets a value, in which others may be named.
@@ -88,7 +152,7 @@ fn set(name: &str, value: Value) -> Value {
     }
 }
 
-/// `%{[a][b]}` as `{{a.b}}`.
+/// `%{[a][b]}` as `{{a.b}}`; dates, `%{+YYYY}`, stay as they are.
 fn template(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -97,7 +161,10 @@ fn template(text: &str) -> String {
             break;
         };
         out.push_str(before);
-        out.push_str(&format!("{{{{{}}}}}", path(name)));
+        match name.starts_with('+') {
+            true => out.push_str(&format!("%{{{name}}}")),
+            false => out.push_str(&format!("{{{{{}}}}}", path(name))),
+        }
         rest = behind;
     }
     out + rest
@@ -114,19 +181,14 @@ fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
     for (from, to) in of(keys, "rename") {
         let to = path(to.as_str().unwrap_or_default());
         steps.push(
-            json!({"rename": {"field": path(&from), "target_field": to, "ignore_missing": true}}),
+            json!({"rename": {"field": path(&from), "target_field": to, "override_target": true, "ignore_missing": true}}),
         );
     }
     for key in ["update", "replace"] {
         for (name, value) in of(keys, key) {
             let mut step = set(&name, value);
             if key == "update" {
-                let is_there = json!({"has_fields": [path(&name)]});
-                if let Some((_, parameters)) =
-                    step.as_object_mut().and_then(|s| s.iter_mut().next())
-                {
-                    parameters["if"] = is_there;
-                }
+                only_if(&mut step, json!({"has_fields": [path(&name)]}));
             }
             steps.push(step);
         }
@@ -158,7 +220,9 @@ fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
         steps.push(json!({"split": {"field": path(&name), "separator": separator, "ignore_missing": true}}));
     }
     for (name, separator) in of(keys, "join") {
-        steps.push(json!({"join": {"field": path(&name), "separator": separator}}));
+        let mut step = json!({"join": {"field": path(&name), "separator": separator}});
+        only_if(&mut step, json!({"has_fields": [path(&name)]}));
+        steps.push(step);
     }
     for (from, to) in of(keys, "copy") {
         let to = path(to.as_str().unwrap_or_default());
@@ -166,7 +230,7 @@ fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
     }
 }
 
-/// Adds what another filter becomes; false if it has no counterpart.
+/// Adds what another filter becomes; false if it has no counterpart. Filters but `grok` leave events alone that have not their field.
 fn one(
     name: &str,
     keys: &mut Keys,
@@ -181,44 +245,47 @@ fn one(
         )
     };
     match name {
-        "grok" => grok(keys, steps),
-        "dissect" => dissect(keys, steps),
-        "date" => return date(keys, steps),
-        "json" => {
-            keys.take("skip_on_invalid_json");
-            let mut parts = json!({"field": source(keys)});
-            match keys.take_text("target") {
-                Some(target) => parts["target_field"] = path(&target).into(),
-                None => parts["add_to_root"] = true.into(),
+        "grok" => {
+            if keys.take_flag("break_on_match") == Some(false) {
+                let reason = "[break_on_match => false]: the first pattern that fits is taken";
+                told.tell(line, place, reason);
             }
-            steps.push(json!({"json": parts}));
+            grok(keys, steps);
         }
-        "kv" => key_values(source(keys), keys, steps),
+        "dissect" => dissect(keys, steps),
+        "date" => return date(keys, steps, (line, place, told)),
+        "json" => json_text(&source(keys), keys, steps),
+        "kv" => {
+            let reason = "a part that is no pair ends the step, and quotes are not looked at";
+            told.tell(line, place, reason);
+            key_values(source(keys), keys, steps);
+        }
         "csv" => {
             let columns = texts(keys.take("columns").unwrap_or_default());
             let separator = keys
                 .take_text("separator")
                 .unwrap_or_else(|| ",".to_owned());
-            steps.push(json!({"csv": {"field": source(keys), "target_fields": columns, "separator": separator}}));
+            steps.push(json!({"csv": {"field": source(keys), "target_fields": columns, "separator": separator, "ignore_missing": true}}));
         }
-        "drop" => {
-            if let Some(share) = keys.take("percentage") {
-                told.tell(line, place, format!("[percentage => {share}] drops everything here: [sample] lets one of so many through"));
+        "drop" => match keys.take_text("percentage") {
+            // To drop more than was asked for would lose events.
+            Some(share) if share != "100" => {
+                told.tell(line, place, format!("[percentage => {share}] drops nothing here: [sample] lets one of so many through"));
             }
-            steps.push(json!({"drop": {}}));
-        }
+            _ => steps.push(json!({"drop": {}})),
+        },
         "urldecode" => {
             let field = keys
                 .take_text("field")
                 .unwrap_or_else(|| "message".to_owned());
-            steps.push(json!({"urldecode": {"field": path(&field)}}));
+            steps.push(json!({"urldecode": {"field": path(&field), "ignore_missing": true}}));
         }
         "useragent" => {
             let target = keys
                 .take_text("target")
                 .unwrap_or_else(|| "user_agent".to_owned());
             steps.push(
-                json!({"user_agent": {"field": source(keys), "target_field": path(&target)}}),
+                json!({"user_agent": {"field": source(keys), "target_field": path(&target), "ignore_missing": true}}),
             );
         }
         "truncate" => {
@@ -233,28 +300,54 @@ fn one(
     true
 }
 
-fn date(keys: &mut Keys, steps: &mut Vec<Value>) -> bool {
+fn date(
+    keys: &mut Keys,
+    steps: &mut Vec<Value>,
+    (line, place, told): (usize, &str, &mut Told),
+) -> bool {
     let given = texts(keys.take("match").unwrap_or_default());
     let Some((field, formats)) = given.split_first() else {
         return false;
     };
+    let formats: Vec<String> = formats.iter().map(|format| java_format(format)).collect();
     let target = keys
         .take_text("target")
         .unwrap_or_else(|| "@timestamp".to_owned());
-    keys.take("locale");
+    if let Some(locale) = keys.take_text("locale")
+        && !locale.to_ascii_lowercase().starts_with("en")
+    {
+        let reason = format!("[locale => {locale}]: names of months are read in English");
+        told.tell(line, place, reason);
+    }
     let mut parts =
         json!({"field": path(field), "formats": formats, "target_field": path(&target)});
     if let Some(zone) = keys.take("timezone") {
         parts["timezone"] = zone;
     }
-    steps.push(json!({"date": parts}));
+    let mut step = json!({"date": parts});
+    only_if(&mut step, json!({"has_fields": [path(field)]}));
+    steps.push(step);
     true
+}
+
+/// A pattern of Joda, in which dates are written for Logstash, as one of Java, where `Y` is the year of a week and `VV` what
+/// `ZZZ` is there: the name of a zone.
+fn java_format(joda: &str) -> String {
+    let mut in_quotes = false;
+    let letters = joda.chars().map(|letter| {
+        in_quotes ^= letter == '\'';
+        match letter {
+            'Y' if !in_quotes => 'y',
+            letter => letter,
+        }
+    });
+    letters.collect::<String>().replace("ZZZ", "VV")
 }
 
 fn dissect(keys: &mut Keys, steps: &mut Vec<Value>) {
     if let Some(Value::Object(mapping)) = keys.take("mapping") {
         for (field, pattern) in mapping {
-            steps.push(json!({"dissect": {"field": path(&field), "pattern": dotted(pattern.as_str().unwrap_or_default())}}));
+            steps.push(json!({"dissect": {"field": path(&field), "pattern": dotted(pattern.as_str().unwrap_or_default()), "ignore_missing": true}}));
         }
     }
     if let Some(Value::Object(kinds)) = keys.take("convert_datatype") {
@@ -267,14 +360,36 @@ fn dissect(keys: &mut Keys, steps: &mut Vec<Value>) {
     }
 }
 
+/// `json`; what is none is tagged, and what is not there is not looked at.
+fn json_text(source: &str, keys: &mut Keys, steps: &mut Vec<Value>) {
+    keys.take("skip_on_invalid_json");
+    let mut parts = json!({"field": source});
+    match keys.take_text("target") {
+        Some(target) => parts["target_field"] = path(&target).into(),
+        None => parts["add_to_root"] = true.into(),
+    }
+    let mut step = json!({"json": parts});
+    only_if(&mut step, json!({"has_fields": [source]}));
+    steps.push(step);
+}
+
 fn key_values(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
-    let split = keys
-        .take_text("field_split")
-        .unwrap_or_else(|| " ".to_owned());
-    let value_split = keys
-        .take_text("value_split")
-        .unwrap_or_else(|| "=".to_owned());
-    let mut parts = json!({"field": source, "field_split": split, "value_split": value_split});
+    // Either is one of the letters that are given, as in a class of a regular expression, or a pattern.
+    let mut split = |key: &str, default: &str| {
+        let pattern = keys.take_text(&format!("{key}_pattern"));
+        let letters = keys.take_text(key).unwrap_or_else(|| default.to_owned());
+        pattern.unwrap_or_else(|| match regex::escape(&letters) == letters {
+            true if letters.chars().count() == 1 => letters,
+            _ => format!("[{letters}]"),
+        })
+    };
+    let (field_split, value_split) = (split("field_split", " "), split("value_split", "="));
+    let mut parts = json!({"field": source, "field_split": field_split, "value_split": value_split, "ignore_missing": true});
+    for key in ["trim_key", "trim_value"] {
+        if let Some(letters) = keys.take_text(key) {
+            parts[key] = letters.replace('\\', "").into();
+        }
+    }
     for (from, to) in [
         ("target", "target_field"),
         ("prefix", "prefix"),
@@ -292,7 +407,6 @@ fn grok(keys: &mut Keys, steps: &mut Vec<Value>) {
     let definitions = keys.take("pattern_definitions");
     for key in [
         "overwrite",
-        "break_on_match",
         "named_captures_only",
         "keep_empty_captures",
         "timeout_millis",

@@ -346,8 +346,11 @@ processors:
         value:
         - _dateparsefailure
     if:
-      equals:
-        type: app
+      and:
+      - equals:
+          type: app
+      - has_fields:
+        - when
 - drop:
     if:
       and:
@@ -366,17 +369,25 @@ processors:
     field: took
     type: long
     ignore_missing: true
+    on_failure:
+    - append:
+        field: tags
+        value:
+        - _mutate_error
+    - add:
+        field: '@metadata.failed'
+        value: 3
     if: &else
 - set:
     field: from
     value: '{{host}} via {{a.b}}'
-    if: &else
+    if: &done
 - remove:
     field:
     - x
     - a.c
     ignore_missing: true
-    if: &else
+    if: &done
 outputs:
 - type: file
   path: /tmp/errors.json
@@ -403,10 +414,23 @@ const ELSE: &str = r#"
             - equals:
                 level: TRACE"#;
 
+/// The same, where the filter did not fail.
+fn done() -> String {
+    let inner = ELSE.replacen("\n      and:", "\n      - and:", 1);
+    let inner = inner.replace("\n      - not:", "\n        - not:");
+    let inner = inner.replace("\n          ", "\n            ");
+    format!(
+        "\n      and:{inner}\n      - not:\n          equals:\n            '@metadata.failed': 3"
+    )
+}
+
 #[test]
 fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
     let imported = import_logstash("p.conf", LOGSTASH).unwrap();
-    assert_eq!(imported.config, FROM_LOGSTASH.replace(" &else", ELSE));
+    let expected = FROM_LOGSTASH
+        .replace(" &else", ELSE)
+        .replace(" &done", &done());
+    assert_eq!(imported.config, expected);
     let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
@@ -417,6 +441,71 @@ fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
             "line 22: [output.elasticsearch] a login is taken from the variable CLEW_LOGIN (`user:password`)",
         ]
     );
+}
+
+/// The steps of a filter of Logstash, as JSON.
+#[track_caller]
+fn check_filter(filter: &str, expected: &Value) {
+    let text = format!(
+        "input {{ stdin {{}} }} filter {{ if [a] == 1 {{ {filter} }} }} output {{ stdout {{}} }}"
+    );
+    let imported = import_logstash("p.conf", &text).unwrap();
+    let incomplete: Vec<&LeftOut> = imported
+        .left_out
+        .iter()
+        .filter(|one| one.line.is_none())
+        .collect();
+    assert!(incomplete.is_empty(), "{filter}: {incomplete:?}");
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(&config["processors"], expected, "{filter}");
+}
+
+#[test]
+fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let there = |field: &str| json!({"and": [branch, {"has_fields": [field]}]});
+    let tagged = |tag: &str| json!([{"append": {"field": "tags", "value": [tag]}}]);
+    check_filter(
+        r#"date { match => ["t", "YYYY-MM-dd'T'HH:mm:ss ZZZ", "UNIX"] timezone => "UTC" }"#,
+        &json!([{"date": {
+            "field": "t", "formats": ["yyyy-MM-dd'T'HH:mm:ss VV", "UNIX"], "target_field": "@timestamp",
+            "timezone": "UTC", "on_failure": tagged("_dateparsefailure"), "if": there("t"),
+        }}]),
+    );
+    check_filter(
+        r#"kv { field_split => "&?" trim_value => "\"" }"#,
+        &json!([{"kv": {
+            "field": "message", "field_split": "[&?]", "value_split": "=", "ignore_missing": true, "trim_value": "\"",
+            "on_failure": tagged("_kv_filter_error"), "if": branch,
+        }}]),
+    );
+    check_filter(
+        r#"mutate { update => { "u" => "v" } join => { "l" => "-" } rename => { "x" => "y" } }"#,
+        &json!([
+            {"rename": {
+                "field": "x", "target_field": "y", "override_target": true, "ignore_missing": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+            {"add": {"field": "u", "value": "v", "on_failure": tagged("_mutate_error"), "if": there("u")}},
+            {"join": {"field": "l", "separator": "-", "on_failure": tagged("_mutate_error"), "if": there("l")}},
+        ]),
+    );
+    check_filter(
+        r#"json { source => "j" tag_on_failure => [] add_tag => ["of_%{[k][l]}"] }"#,
+        &json!([
+            {"json": {
+                "field": "j", "add_to_root": true,
+                "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": there("j"),
+            }},
+            {"append": {
+                "field": "tags", "value": ["of_{{k.l}}"],
+                "if": {"and": [branch, {"not": {"equals": {"@metadata.failed": 0}}}]},
+            }},
+        ]),
+    );
+    // Less than everything is not everything.
+    check_filter("drop { percentage => 40 }", &Value::Null);
 }
 
 #[test]
