@@ -8,11 +8,16 @@ use super::token::{present, quoted, split, word};
 use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
-    let (first, rest) = word(line)?;
+    let (mut last, mut rest) = word(line)?;
+    // Of those whom proxies forwarded for, `client, proxy`, the first has asked.
+    let first = last.trim_end_matches(',');
+    while last.ends_with(',') {
+        (last, rest) = word(rest)?;
+    }
     let (second, after_second) = word(rest)?;
-    // `host:port client ident user [` has one word more than `client ident user [`.
+    // `host:port client ident user [` has one word more than `client ident user [`, unless the user has blanks.
     let (_, third_onwards) = word(after_second)?;
-    let (site, client, rest) = match third_onwards.starts_with('[') {
+    let (site, client, rest) = match second == "-" || third_onwards.starts_with('[') {
         true => ("", first, rest),
         false => (first, second, after_second),
     };
@@ -157,6 +162,26 @@ mod tests {
                 r#"2026-01-02T03:04:05.000Z - {"event":{"outcome":"success"},"source":{"address":"::1","ip":"::1"},"http":{"version":"1.0","request":{"method":"OPTIONS"},"response":{"status_code":200,"body":{"bytes":126}}},"url":{"domain":"www.example.org","original":"*","path":"*"}}"#,
             ),
         );
+    }
+
+    #[test]
+    fn users_with_blanks_and_lists_of_proxies() {
+        for (start, expected) in [
+            (
+                "10.0.0.7 - Jo Doe",
+                r#""source":{"address":"10.0.0.7","ip":"10.0.0.7"},"user":{"name":"Jo Doe"}"#,
+            ),
+            (
+                "10.0.0.7, 10.1.1.1, 10.1.1.2 - -",
+                r#""source":{"address":"10.0.0.7","ip":"10.0.0.7"}"#,
+            ),
+        ] {
+            let line = format!(r#"{start} [02/Jan/2026:03:04:05 +0000] "-" 408 0 "-" "-""#);
+            let expected = format!(
+                r#"2026-01-02T03:04:05.000Z - {{"event":{{"outcome":"failure"}},{expected},"http":{{"response":{{"status_code":408,"body":{{"bytes":0}}}}}}}}"#
+            );
+            check(&line, Some(&expected));
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Apache's error log, 2.4 (`[time] [module:level] [pid 1:tid 2] [client a:1] text`) and 2.2
 //! (`[time] [level] [client a] text`).
 
+use std::net::Ipv6Addr;
+
 use super::access::write_client;
 use super::stamp::apache_error;
 use super::token::{enclosed, level, split};
@@ -25,6 +27,14 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         rest = after;
     }
     let message = rest.trim_start();
+    let mut text = message;
+    if client.is_empty()
+        && let Some((inside, behind)) = client_behind_error(message)
+    {
+        (client, text) = (inside, behind);
+    } else if message.starts_with('(') {
+        text = message.split_once(": ").map_or(message, |(_, text)| text);
+    }
     record.fields.object("process", |o| {
         o.text("name", "apache");
         let (pid, thread) = process.split_once(":tid ").unwrap_or((process, ""));
@@ -37,8 +47,12 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     });
     record.fields.object("apache", |o| o.text("module", module));
     if !client.is_empty() {
+        // Only 2.4 says ports, and then always: `2001:db8::1:5678` has one there, and is an address in 2.2.
         let (address, port) = match client.rsplit_once(':') {
-            Some((address, port)) if client.parse::<std::net::Ipv6Addr>().is_err() => {
+            Some((address, port))
+                if client.parse::<Ipv6Addr>().is_err()
+                    || (!module.is_empty() && address.parse::<Ipv6Addr>().is_ok()) =>
+            {
                 (address, port)
             }
             _ => (client, ""),
@@ -46,7 +60,7 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         write_client(record, address, port);
     }
     // `AH00126: text`
-    let code = split(message, b':').map(|(code, _)| code).filter(|code| {
+    let code = split(text, b':').map(|(code, _)| code).filter(|code| {
         code.strip_prefix("AH").is_some_and(|digits| {
             digits.len() == 5 && digits.bytes().all(|byte| byte.is_ascii_digit())
         })
@@ -56,6 +70,18 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         o.text("message", message);
     });
     Some(())
+}
+
+/// The client and what is behind it in `(13)Permission denied: [client 1.2.3.4:5] text`, where the system said what went wrong,
+/// and in `mod_a.c(42): [client 1.2.3.4:5] text`, as debugging lines say where they are written.
+fn client_behind_error(message: &str) -> Option<(&str, &str)> {
+    let (before, behind) = message.split_once(": [client ")?;
+    let first = before.split(' ').next()?.trim_end_matches(':');
+    if !before.starts_with('(') && !first.ends_with(')') {
+        return None;
+    }
+    let (client, text) = split(behind, b']')?;
+    Some((client, text.trim_start()))
 }
 
 #[cfg(test)]
@@ -78,5 +104,40 @@ mod tests {
             ),
         );
         check("[Wed Oct 11 14:32:52 2000] denied", None);
+    }
+
+    #[test]
+    fn what_stands_before_the_client_hides_neither_it_nor_the_code() {
+        for (rest, source, code) in [
+            (
+                "(13)Permission denied: [client 10.0.0.7:61] AH00035: denied",
+                r#""source":{"address":"10.0.0.7","ip":"10.0.0.7","port":61},"#,
+                r#""code":"AH00035","#,
+            ),
+            (
+                "mod_a.c(42): (2)No such file: [client 10.0.0.7:61] x",
+                r#""source":{"address":"10.0.0.7","ip":"10.0.0.7","port":61},"#,
+                "",
+            ),
+            (
+                "(111)Connection refused: AH00957: a",
+                "",
+                r#""code":"AH00957","#,
+            ),
+            ("said: [client 10.0.0.7:61] x", "", ""),
+        ] {
+            let line = format!("[Wed Oct 11 14:32:52 2000] [core:trace3] [pid 1] {rest}");
+            let expected = format!(
+                r#"2000-10-11T14:32:52.000Z trace {{"process":{{"name":"apache","pid":1}},"apache":{{"module":"core"}},{source}"error":{{{code}"message":"{rest}"}}}}"#
+            );
+            testing::check(ParserName::ApacheError, &line, Some(&expected));
+        }
+        testing::check(
+            ParserName::ApacheError,
+            "[Wed Oct 11 14:32:52 2000] [core:warn] [pid 1] [client 2001:db8::1:5678] x",
+            Some(
+                r#"2000-10-11T14:32:52.000Z warning {"process":{"name":"apache","pid":1},"apache":{"module":"core"},"source":{"address":"2001:db8::1","ip":"2001:db8::1","port":5678},"error":{"message":"x"}}"#,
+            ),
+        );
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn present(text: &str) -> Option<&str> {
 
 /// The common name of a log level, whatever its spelling.
 pub(crate) fn level(text: &str) -> Option<&'static str> {
-    const LEVELS: [(&str, &str); 22] = [
+    const LEVELS: [(&str, &str); 28] = [
         ("info", "info"),
         ("error", "error"),
         ("warning", "warning"),
@@ -60,6 +60,12 @@ pub(crate) fn level(text: &str) -> Option<&'static str> {
         ("information", "info"),
         ("trace1", "trace"),
         ("trace2", "trace"),
+        ("trace3", "trace"),
+        ("trace4", "trace"),
+        ("trace5", "trace"),
+        ("trace6", "trace"),
+        ("trace7", "trace"),
+        ("trace8", "trace"),
         ("fine", "debug"),
         ("verbose", "debug"),
     ];
