@@ -1,4 +1,4 @@
-//! Lines of glog and of klog, Kubernetes' own: `E0102 03:04:05.678901   17 main.cc:42] text`.
+//! Lines of glog and of klog, Kubernetes' own: `E0102 03:04:05.678901   17 main.cc:42] text`, in glog mostly with the year.
 
 use super::stamp::glog;
 use super::token::word;
@@ -55,7 +55,16 @@ mod tests {
                 r#"{"log":{"origin":{"file":{"name":"pkg/a.go","line":7}}},"process":{"thread":{"id":1}}}"#
             )),
         );
+        check(
+            ParserName::Glog,
+            "W20240229 03:04:05.678901 17 main.cc:42] text",
+            Some(concat!(
+                "2024-02-29T03:04:05.678Z warning ",
+                r#"{"log":{"origin":{"file":{"name":"main.cc","line":42}}},"process":{"thread":{"id":17}}}"#
+            )),
+        );
         for other in [
+            "W20260229 03:04:05.678901 17 main.cc:42] text",
             "X0102 03:04:05.678901 17 main.cc:42] text",
             "I0230 03:04:05.678901 17 main.cc:42] text",
             "I0102 03:04:05.678901 17 main.cc] text",

@@ -91,8 +91,25 @@ fn zone(text: &[u8], at: usize) -> Option<(i64, usize)> {
     (hours < 24 && minutes < 60).then_some((sign * (hours * 60 + minutes) * 60_000, length))
 }
 
+/// A zone behind a space: ` UTC`, ` +0100`, ` -05:00`, and its length with the space. An hour alone may be any number.
+fn spaced_zone(text: &str) -> Option<(i64, usize)> {
+    /// No clock is farther from UTC.
+    const OFFSET_MS_MAX: i64 = 14 * 3_600_000;
+    if text.starts_with(" UTC") {
+        return Some((0, 4));
+    }
+    let bytes = text.as_bytes();
+    if !matches!(bytes, [b' ', b'+' | b'-', ..]) {
+        return None;
+    }
+    let (offset, length) = zone(bytes, 1)?;
+    let goes_on = bytes.get(1 + length).is_some_and(u8::is_ascii_digit);
+    let is_zone = length >= 5 && !goes_on && offset.abs() <= OFFSET_MS_MAX;
+    is_zone.then_some((offset, 1 + length))
+}
+
 /// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/`, and one or two spaces may stand
-/// for the `T`. ` UTC` after it counts as a zone.
+/// for the `T`. ` UTC` and ` +0100` after it count as zones.
 pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
     let year = four(bytes, 0)?;
@@ -122,10 +139,11 @@ pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
     if let Some((offset, length)) = zone(bytes, end) {
         return Some((Stamp::Zoned(civil, offset), &text[end + length..]));
     }
-    match text[end..].strip_prefix(" UTC") {
-        Some(rest) => Some((Stamp::Zoned(civil, 0), rest)),
-        None => Some((Stamp::Local(civil), &text[end..])),
-    }
+    let rest = &text[end..];
+    Some(match spaced_zone(rest) {
+        Some((offset, length)) => (Stamp::Zoned(civil, offset), &rest[length..]),
+        None => (Stamp::Local(civil), rest),
+    })
 }
 
 /// The time of a stamp as [`iso`] finds it, in milliseconds since the epoch. Lines that follow each other are mostly of the
@@ -139,7 +157,7 @@ pub(crate) fn iso_ms<'a>(text: &'a str, times: &mut Times) -> Option<(i64, &'a s
         let (milliseconds, length) = fraction(bytes, SECOND_BYTES);
         let rest = &text[SECOND_BYTES + length..];
         if !matches!(rest.as_bytes().first(), Some(b'Z' | b'z' | b'+' | b'-'))
-            && !rest.starts_with(" UTC")
+            && spaced_zone(rest).is_none()
         {
             return Some((start_ms + i64::from(milliseconds), rest));
         }
@@ -167,7 +185,10 @@ fn month(text: &[u8], at: usize) -> Option<u8> {
         .map(|(number, _)| number)
 }
 
-/// `Jan  2 03:04:05` without a year (1 stands in for it), as RFC 3164 has it.
+/// Stands in for a year that is not said: a leap year, since 29 February must pass.
+const NO_YEAR: i16 = 4;
+
+/// `Jan  2 03:04:05` without a year, as RFC 3164 has it.
 fn month_first(bytes: &[u8]) -> Option<Civil> {
     expect(bytes, 3, b' ')?;
     expect(bytes, 6, b' ')?;
@@ -175,9 +196,8 @@ fn month_first(bytes: &[u8]) -> Option<Civil> {
         b' ' => two(&[b'0', *bytes.get(5)?], 0)?,
         _ => two(bytes, 4)?,
     };
-    // 29 February must pass here, so the year that stands in is a leap year.
     let date = Civil {
-        year: 4,
+        year: NO_YEAR,
         month: month(bytes, 0)?,
         day,
         hour: 0,
@@ -188,32 +208,75 @@ fn month_first(bytes: &[u8]) -> Option<Civil> {
     time_of_day(bytes, 7, date)
 }
 
-/// `Jan  2 03:04:05`, the year guessed.
-pub(crate) fn rfc3164<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
-    let civil = times.guess_year(month_first(text.as_bytes())?)?;
-    Some((Stamp::Local(civil), &text[15..]))
-}
-
-/// `0102 03:04:05.678901`, the year guessed.
-pub(crate) fn glog<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
-    let bytes = text.as_bytes();
-    expect(bytes, 4, b' ')?;
+/// `Jan 2 03:04:05` and `Jan  2 2026 03:04:05`, as devices of the network write it, and where it ends.
+fn month_first_spelled_otherwise(bytes: &[u8]) -> Option<(Civil, usize)> {
+    expect(bytes, 3, b' ')?;
+    let from = 4 + usize::from(bytes.get(4) == Some(&b' '));
+    let (day, end) = match two(bytes, from) {
+        Some(day) => (day, from + 2),
+        None => (two(&[b'0', *bytes.get(from)?], 0)?, from + 1),
+    };
+    expect(bytes, end, b' ')?;
+    let year = four(bytes, end + 1);
+    let at = end + 1 + year.map_or(0, |_| 5);
+    expect(bytes, at - 1, b' ')?;
     let date = Civil {
-        year: 4,
-        month: two(bytes, 0)?,
-        day: two(bytes, 2)?,
+        year: year.unwrap_or(NO_YEAR),
+        month: month(bytes, 0)?,
+        day,
         hour: 0,
         minute: 0,
         second: 0,
         millisecond: 0,
     };
-    let civil = time_of_day(bytes, 5, date)?;
-    let (millisecond, length) = fraction(bytes, 13);
-    let civil = times.guess_year(Civil {
+    Some((time_of_day(bytes, at, date)?, at + 8))
+}
+
+/// A time with its milliseconds, its year guessed where it has none.
+fn with_year(civil: Civil, millisecond: u16, times: &Times) -> Option<Stamp> {
+    let civil = Civil {
         millisecond,
         ..civil
-    })?;
-    Some((Stamp::Local(civil), text.get(13 + length..)?))
+    };
+    let civil = match civil.year {
+        NO_YEAR => times.guess_year(civil)?,
+        _ => civil,
+    };
+    Some(Stamp::Local(civil))
+}
+
+/// `Jan  2 03:04:05`, the year guessed unless it is there; a fraction may follow.
+pub(crate) fn rfc3164<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
+    let bytes = text.as_bytes();
+    let (civil, end) = month_first(bytes)
+        .map(|civil| (civil, 15))
+        .or_else(|| month_first_spelled_otherwise(bytes))?;
+    let (millisecond, length) = fraction(bytes, end);
+    let stamp = with_year(civil, millisecond, times)?;
+    Some((stamp, &text[end + length..]))
+}
+
+/// `0102 03:04:05.678901`, the year guessed; glog's own are `20260102 03:04:05.678901` unless it is told otherwise.
+pub(crate) fn glog<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
+    let bytes = text.as_bytes();
+    let (year, at) = match bytes.get(4)? {
+        b' ' => (NO_YEAR, 0),
+        _ => (four(bytes, 0)?, 4),
+    };
+    expect(bytes, at + 4, b' ')?;
+    let date = Civil {
+        year,
+        month: two(bytes, at)?,
+        day: two(bytes, at + 2)?,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    let civil = time_of_day(bytes, at + 5, date)?;
+    let (millisecond, length) = fraction(bytes, at + 13);
+    let stamp = with_year(civil, millisecond, times)?;
+    Some((stamp, text.get(at + 13 + length..)?))
 }
 
 /// `Fri Sep 09 10:42:29.902022 2011`, Apache's error log; the fraction may be missing.
@@ -300,6 +363,19 @@ mod tests {
             iso("2026-01-02 03:04:05.12 UTC [7]"),
             Some(("2026-01-02T03:04:05.120Z", " [7]")),
         );
+        check(
+            iso("2026-01-02 03:04:05.12 +0530 x"),
+            Some(("2026-01-01T21:34:05.120Z", " x")),
+        );
+        check(
+            iso("2026-01-02 03:04:05 -05:00"),
+            Some(("2026-01-02T08:04:05.000Z", "")),
+        );
+        // None of these is a zone.
+        for rest in [" - x", " -05 x", " +01001", " -2100 x", " +x"] {
+            let text = format!("2026-01-02 03:04:05{rest}");
+            check(iso(&text), Some(("2026-01-02T02:04:05.000Z", rest)));
+        }
         check(iso("2026-02-29 03:04:05"), None);
         check(iso("2026-01-02 03:04:61"), None);
         check(
@@ -335,6 +411,8 @@ mod tests {
             "+02:00",
             "-0800",
             " - x",
+            " +0530 x",
+            " -0530",
             ".5",
             ",123456 x",
             ".1Z",
@@ -365,7 +443,15 @@ mod tests {
             rfc3164("Dec 31 23:04:05 h", &times),
             Some(("2025-12-31T22:04:05.000Z", " h")),
         );
+        check(
+            rfc3164("Jan 2 2024 03:04:05.5 h", &times),
+            Some(("2024-01-02T02:04:05.500Z", " h")),
+        );
         check(rfc3164("Jan 32 03:04:05 h", &times), None);
+        check(
+            glog("20260102 03:04:05.678901 1", &times),
+            Some(("2026-01-02T02:04:05.678Z", " 1")),
+        );
         check(
             apache_error("Fri Sep 09 10:42:29.902022 2011] x"),
             Some(("2011-09-09T08:42:29.902Z", "] x")),

@@ -42,7 +42,7 @@ pub(crate) fn header<'a>(
     }
     let parts = match rest.strip_prefix("1 ") {
         Some(rest) if priority.is_some() => rfc5424(rest, times, record)?,
-        _ => traditional(rest, times, record)?,
+        _ => traditional(rest, priority, times, record)?,
     };
     record.log.object("syslog", |o| {
         o.text("hostname", parts.host);
@@ -76,43 +76,67 @@ struct Parts<'a> {
     content: &'a str,
 }
 
-/// `STAMP HOST PROGRAM[PID]: CONTENT`; lines of the logger itself may have no program.
-fn traditional<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Option<Parts<'a>> {
-    let (stamp, rest) = rfc3164(text, times).or_else(|| iso(text))?;
+/// `STAMP HOST PROGRAM[PID]: CONTENT`. Whoever says a priority speaks syslog, though some say nothing else but their text,
+/// as Python's handler does.
+fn traditional<'a>(
+    text: &'a str,
+    priority: Option<u8>,
+    times: &mut Times,
+    record: &mut Record,
+) -> Option<Parts<'a>> {
+    let stamped = rfc3164(text, times).or_else(|| iso(text));
+    record.timestamp_ms = stamped.map(|(stamp, _)| stamp.epoch_ms(times));
+    let parts = stamped.and_then(|(_, rest)| behind_stamp(text, rest, priority));
+    let content_only = || Parts {
+        content: text,
+        ..Parts::default()
+    };
+    parts.or_else(|| priority.map(|_| content_only()))
+}
+
+/// `HOST PROGRAM[PID]: CONTENT`; what the logger of this machine is sent has no host, and lines of the logger itself may have no
+/// program.
+fn behind_stamp<'a>(text: &str, rest: &'a str, priority: Option<u8>) -> Option<Parts<'a>> {
     // An ISO stamp with a space instead of the T, or with no program after it, begins the lines
     // of many applications; rsyslog writes neither.
     let has_iso_stamp = text.starts_with(|first: char| first.is_ascii_digit());
     if has_iso_stamp && text.as_bytes().get(10) != Some(&b'T') {
         return None;
     }
-    let (host, rest) = word(rest.strip_prefix(' ')?)?;
-    if host.ends_with(':') || host.starts_with('[') {
+    let rest = rest.strip_prefix(' ')?;
+    let (host, behind_host) = word(rest)?;
+    if host.starts_with('[') {
         return None;
     }
-    record.timestamp_ms = Some(stamp.epoch_ms(times));
-    let bare = Parts {
-        host,
-        content: rest,
-        ..Parts::default()
-    };
-    let bare_allowed = (!has_iso_stamp).then_some(());
-    let Some(end) = memchr::memchr3(b':', b'[', b' ', rest.as_bytes()) else {
-        return bare_allowed.map(|()| bare);
-    };
-    let (program, after) = rest.split_at(end);
-    let (pid, after) = enclosed(after, '[', b']').unwrap_or(("", after));
-    match after.strip_prefix(':') {
-        Some(content) if !program.is_empty() => {
-            let content = content.strip_prefix(' ').unwrap_or(content);
-            Some(Parts {
-                program,
-                pid,
-                content,
-                ..bare
-            })
-        }
-        _ => bare_allowed.map(|()| bare),
+    if host.ends_with(':') {
+        // Without a priority only where a process is named by its number, since levels end so, too.
+        let is_program =
+            |parts: &Parts<'_>| priority.is_some() || (!has_iso_stamp && !parts.pid.is_empty());
+        return tagged(rest).filter(is_program);
     }
+    match tagged(behind_host) {
+        Some(parts) => Some(Parts { host, ..parts }),
+        None if has_iso_stamp && priority.is_none() => None,
+        None => Some(Parts {
+            host,
+            content: behind_host,
+            ..Parts::default()
+        }),
+    }
+}
+
+/// `PROGRAM[PID]: CONTENT`.
+fn tagged(text: &str) -> Option<Parts<'_>> {
+    let end = memchr::memchr3(b':', b'[', b' ', text.as_bytes())?;
+    let (program, after) = text.split_at(end);
+    let (pid, after) = enclosed(after, '[', b']').unwrap_or(("", after));
+    let content = after.strip_prefix(':').filter(|_| !program.is_empty())?;
+    Some(Parts {
+        program,
+        pid,
+        content: content.strip_prefix(' ').unwrap_or(content),
+        ..Parts::default()
+    })
 }
 
 /// `STAMP HOST APP PROCID MSGID DATA [CONTENT]`, a dash for what is missing.
@@ -199,6 +223,47 @@ mod tests {
             "Jun 14 09:08:07 web1 last message repeated 2 times",
             Some(r#"2026-06-14T09:08:07.000Z - {"log":{"syslog":{"hostname":"web1"}}}"#),
         );
+    }
+
+    #[test]
+    fn lines_that_leave_out_a_host_or_a_time() {
+        const NOTICE: &str = r#""priority":13,"facility":{"code":1},"severity":{"code":5}"#;
+        let sent = |line: &str, start: &str, host: &str, fields: &str| {
+            let expected =
+                format!(r#"{start} notice {{"log":{{"syslog":{{{host}{NOTICE}}}}}{fields}}}"#);
+            check(line, Some(&expected));
+        };
+        let time = "2026-06-14T09:08:07.000Z";
+        let app = r#","process":{"name":"app","pid":12}"#;
+        sent("<13>Jun 14 09:08:07 app[12]: local", time, "", app);
+        sent(
+            "<13>Jun 14 09:08:07 app: x",
+            time,
+            "",
+            r#","process":{"name":"app"}"#,
+        );
+        sent("<13>said by Python", "", "", "");
+        sent("<13>2026-06-14 09:08:07 INFO said by Python", time, "", "");
+        let host = r#""hostname":"web1","#;
+        sent("<13>2026-06-14T09:08:07Z web1 a text", time, host, "");
+        sent(
+            "<13>Jun 4 2025 09:08:07 web1 app[12]: x",
+            "2025-06-04T09:08:07.000Z",
+            host,
+            app,
+        );
+        sent(
+            "<13>Jun 4 09:08:07.25 web1 app[12]: x",
+            "2026-06-04T09:08:07.250Z",
+            host,
+            app,
+        );
+        check(
+            "Jun 14 09:08:07 dnsmasq[7]: started",
+            Some(r#"2026-06-14T09:08:07.000Z - {"process":{"name":"dnsmasq","pid":7}}"#),
+        );
+        check("Jun 14 09:08:07 ERROR: failed", None);
+        check("2026-06-14T09:08:07Z app[12]: x", None);
     }
 
     #[test]
