@@ -131,6 +131,13 @@ fn reading(name: &str) -> Result<Reading, DefinitionError> {
         "UNIX_MS" => Reading::Format(format("epoch_millis")?),
         "UNIX" => Reading::Unix,
         "TAI64N" => Reading::Tai,
+        // Letters behind a percent sign are letters of Java's patterns, too, which would then fit nothing.
+        other if other.contains('%') => {
+            Reading::Moment(Moment::compile(other).ok_or_else(|| {
+                let reason = "says no day, or has what is not known of strptime";
+                DefinitionError::refused("formats", format!("Invalid format: [{other}]: {reason}"))
+            })?)
+        }
         other => match (format(other), Moment::compile(other)) {
             (Ok(format), _) => Reading::Format(format),
             (Err(_), Some(moment)) => Reading::Moment(moment),

@@ -19,8 +19,10 @@ enum Part {
     DayName,
     /// `AM`, `pm`.
     Half,
-    /// `Z`, `+01`, `+0100`, `+01:00`, `UTC`, `GMT`.
+    /// `Z`, `+01`, `+0100`, `+01:00`, `UTC`, `PST`.
     Zone,
+    /// Seconds since the epoch.
+    Epoch,
     /// One or more spaces.
     Spaces,
 }
@@ -49,6 +51,7 @@ struct Parts {
     second: i64,
     millisecond: i64,
     offset_ms: Option<i64>,
+    epoch_seconds: Option<i64>,
 }
 
 impl Moment {
@@ -66,7 +69,8 @@ impl Moment {
                 .any(|part| matches!(part, Part::Number(known, ..) if *known == unit))
         };
         let has_month = has(Unit::Month) || parts.contains(&Part::MonthName);
-        (has(Unit::Day) && has_month).then_some(Moment(parts))
+        let tells = (has(Unit::Day) && has_month) || parts.contains(&Part::Epoch);
+        tells.then_some(Moment(parts))
     }
 
     /// Milliseconds since the epoch of a text that is all of a date. A missing year is guessed, and a missing zone is the
@@ -84,6 +88,9 @@ impl Moment {
 
 impl Parts {
     fn instant(&self, times: &mut Times) -> Option<i64> {
+        if let Some(seconds) = self.epoch_seconds {
+            return seconds.checked_mul(1_000)?.checked_add(self.millisecond);
+        }
         let hour = match self.afternoon {
             None => self.hour,
             Some(_) if !(1..=12).contains(&self.hour) => return None,
@@ -161,6 +168,11 @@ impl Part {
                 parts.offset_ms = Some(offset);
                 Some(&text[length..])
             }
+            Part::Epoch => {
+                let digits = digits(text, 12);
+                parts.epoch_seconds = Some(text[..digits].parse().ok()?);
+                Some(&text[digits..])
+            }
         }
     }
 }
@@ -213,12 +225,36 @@ fn month_name(text: &str) -> Option<(i64, usize)> {
     })
 }
 
+/// Zones by name, and their hours from UTC: those of RFC 5322, and others that mean one thing only.
+const ZONES: [(&str, i64); 20] = [
+    ("UTC", 0),
+    ("GMT", 0),
+    ("Z", 0),
+    ("z", 0),
+    ("EST", -5),
+    ("EDT", -4),
+    ("CST", -6),
+    ("CDT", -5),
+    ("MST", -7),
+    ("MDT", -6),
+    ("PST", -8),
+    ("PDT", -7),
+    ("WET", 0),
+    ("WEST", 1),
+    ("CET", 1),
+    ("CEST", 2),
+    ("EET", 2),
+    ("EEST", 3),
+    ("MSK", 3),
+    ("JST", 9),
+];
+
 /// The distance from UTC that a text begins with, in milliseconds, and its length.
 fn zone(text: &str) -> Option<(i64, usize)> {
-    for name in ["UTC", "GMT", "Z", "z"] {
-        if text.starts_with(name) {
-            return Some((0, name.len()));
-        }
+    let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+    if letters > 0 {
+        let (_, hours) = ZONES.iter().find(|(name, _)| *name == &text[..letters])?;
+        return Some((hours * 3_600_000, letters));
     }
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
@@ -281,6 +317,9 @@ fn strptime(format: &str) -> Option<Vec<Part>> {
             'a' | 'A' => parts.push(Part::DayName),
             'p' | 'P' => parts.push(Part::Half),
             'z' | 'Z' => parts.push(Part::Zone),
+            's' => parts.push(Part::Epoch),
+            'n' | 't' => parts.push(Part::Spaces),
+            'r' => parts.extend(strptime("%I:%M:%S %p")?),
             'T' => parts.extend(strptime("%H:%M:%S")?),
             'R' => parts.extend(strptime("%H:%M")?),
             'F' => parts.extend(strptime("%Y-%m-%d")?),
@@ -405,6 +444,20 @@ mod tests {
             "Fri Jan  2 03:04:05 2026",
             Some("2026-01-02T02:04:05.000Z"),
         );
+        check("%s", "1767323045", Some("2026-01-02T03:04:05.000Z"));
+        check("%s.%L", "1767323045.25", Some("2026-01-02T03:04:05.250Z"));
+        check("%s", "-", None);
+        check(
+            "%D %r %Z",
+            "01/02/26 03:04:05 PM PST",
+            Some("2026-01-02T23:04:05.000Z"),
+        );
+        check(
+            "EEE, dd MMM yyyy HH:mm:ss zzz",
+            "Thu, 02 Jul 2026 03:04:05 CEST",
+            Some("2026-07-02T01:04:05.000Z"),
+        );
+        check("yyyy-MM-dd z", "2026-02-03 ABC", None);
         check("yyyy-MM-dd", "2026-02-30", None);
         check("yyyy-MM-dd", "2026-02-03x", None);
         check("yyyy-MM-dd HH:mm", "2026-02-03 24:00", None);
