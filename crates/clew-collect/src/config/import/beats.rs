@@ -108,8 +108,7 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
         return None;
     }
     let kind = keys.take_text("type").unwrap_or_else(|| "log".to_owned());
-    // Names and beats that mean nothing elsewhere.
-    keys.take("id");
+    let id = keys.take("id");
     let mut input = Map::new();
     let mut processors = Vec::new();
     match kind.as_str() {
@@ -121,6 +120,7 @@ fn input(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
             input.insert("parse".to_owned(), "plain".into());
         }
         "syslog" | "tcp" | "udp" | "unix" => sent(&kind, &mut keys, &mut input, notes),
+        "journald" => journal(id, &mut keys, &mut input, notes),
         "http_endpoint" => {
             let address = keys
                 .take_text("listen_address")
@@ -167,9 +167,7 @@ fn file(
     }
     encoding(keys, input, notes);
     if matches!(kind, "container" | "docker") {
-        input.insert("wrapping".to_owned(), "container".into());
-        keys.take("stream");
-        keys.take("format");
+        container(keys, input, processors);
     }
     if let Some(multiline) = keys.take_keys("multiline") {
         input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
@@ -287,8 +285,11 @@ fn parsers(
         };
         if let Some(multiline) = parser.take_keys("multiline") {
             input.extend(multiline_of(multiline, notes).map(|one| ("multiline".to_owned(), one)));
-        } else if parser.take("container").is_some() {
-            input.insert("wrapping".to_owned(), "container".into());
+        } else if let Some(given) = parser.take("container") {
+            let given = Keys::new(given, parser.path_of("container"));
+            let mut keys = given.unwrap_or_default();
+            container(&mut keys, input, processors);
+            keys.tell_rest(notes);
         } else if let Some(mut keys) = parser.take_keys("syslog") {
             beats_processors::syslog(&mut keys, processors, notes);
             keys.tell_rest(notes);
@@ -296,6 +297,16 @@ fn parsers(
             json_of(parser.take_keys("ndjson"), processors, notes);
         }
         parser.tell_rest(notes);
+    }
+}
+
+/// What a container's runtime wraps lines in, and of which of its streams they are.
+fn container(keys: &mut Keys, input: &mut Map<String, Value>, processors: &mut Vec<Value>) {
+    input.insert("wrapping".to_owned(), "container".into());
+    keys.take("format");
+    if let Some(stream) = keys.take_text("stream").filter(|stream| stream != "all") {
+        let others = json!({"not": {"equals": {"stream": stream}}});
+        processors.push(processor("drop", [("if", others)]));
     }
 }
 
@@ -360,6 +371,41 @@ fn json_of(keys: Option<Keys>, processors: &mut Vec<Value>, notes: &mut Notes<'_
         _ => processor("json", [field, ("add_to_root", true.into())]),
     });
     keys.tell_rest(notes);
+}
+
+/// The system's journal.
+fn journal(
+    id: Option<Value>,
+    keys: &mut Keys,
+    input: &mut Map<String, Value>,
+    notes: &mut Notes<'_>,
+) {
+    input.insert("type".to_owned(), "journald".into());
+    input.extend(id.map(|id| ("id".to_owned(), id)));
+    let matches = keys
+        .take("include_matches.match")
+        .or_else(|| keys.take("include_matches"));
+    for (key, given) in [
+        ("units", keys.take("units")),
+        ("identifiers", keys.take("syslog_identifiers")),
+        ("matches", matches),
+    ] {
+        let given = texts(given.unwrap_or_default());
+        if !given.is_empty() {
+            input.insert(key.to_owned(), given.into());
+        }
+    }
+    if keys.take_text("seek").as_deref() == Some("tail") {
+        input.insert("start_at".to_owned(), "end".into());
+    }
+    let path = keys.path_of("paths");
+    match &texts(keys.take("paths").unwrap_or_default())[..] {
+        [] => {}
+        [folder] => {
+            input.insert("directory".to_owned(), folder.as_str().into());
+        }
+        _ => notes.tell(&path, "several folders need several inputs"),
+    }
 }
 
 /// What is sent to over sockets.

@@ -51,5 +51,11 @@ pub(super) fn of_output(keys: &mut Keys, notes: &mut Notes<'_>) -> Option<Value>
     if tls["verification"] == "strict" {
         tls["verification"] = "full".into();
     }
+    // Who verifies nothing has no use for authorities, which are refused here.
+    if tls["verification"] == "none"
+        && let Some(members) = tls.as_object_mut()
+    {
+        members.shift_remove("ca");
+    }
     Some(tls)
 }

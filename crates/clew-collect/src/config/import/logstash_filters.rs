@@ -58,7 +58,7 @@ fn parameters(step: &mut Value) -> Option<&mut Map<String, Value>> {
 }
 
 /// Asks for a condition before a step, beside the one that it may have.
-fn only_if(step: &mut Value, condition: Value) {
+pub(super) fn only_if(step: &mut Value, condition: Value) {
     if let Some(parameters) = parameters(step) {
         let own = parameters.shift_remove("if");
         let both = together(std::iter::once(condition).chain(own).collect());

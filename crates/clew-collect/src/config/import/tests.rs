@@ -84,6 +84,10 @@ inputs:
   - dissect:
       field: message
       pattern: '%{app.level} %{app.took}ms %{?skip} %{app.text}'
+  - convert:
+      field: app.took
+      type: integer
+      ignore_missing: true
   - drop:
       if:
         equals:
@@ -268,6 +272,88 @@ output.console: {}
     }
     let lines: Vec<Option<usize>> = imported.left_out.iter().map(|one| one.line).collect();
     assert_eq!(lines, [Some(5), Some(7)]);
+}
+
+#[test]
+fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
+    use serde_json::json;
+    let check = |given: &str, expected: &Value, told: usize| {
+        let text = format!(
+            "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert_eq!(imported.left_out.len(), told, "{:?}", imported.left_out);
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        assert_eq!(&config["processors"], expected, "{given}");
+    };
+    check(
+        "{if: {equals: {a: 1}}, then: [{drop_event: ~}], else: {add_tags: {tags: [t], when.has_fields: [b]}}}",
+        &json!([
+            {"drop": {"if": {"equals": {"a": 1}}}},
+            {"append": {"field": "tags", "value": ["t"], "if": {"and": [
+                {"not": {"equals": {"a": 1}}}, {"has_fields": ["b"]},
+            ]}}},
+        ]),
+        0,
+    );
+    check(
+        "{dissect: {tokenizer: '%{a|long} %{b}', target_prefix: '', trim_values: all}}",
+        &json!([
+            {"dissect": {"field": "message", "pattern": "%{a} %{b}"}},
+            {"convert": {"field": "a", "type": "long", "ignore_missing": true}},
+        ]),
+        1,
+    );
+    check(
+        "{convert: {fields: [{from: a, to: b, type: long}, {from: c, to: d}], mode: rename}}",
+        &json!([
+            {"convert": {"field": "a", "target_field": "b", "type": "long"}},
+            {"remove": {"field": "a", "ignore_missing": true}},
+            {"rename": {"field": "c", "target_field": "d"}},
+        ]),
+        0,
+    );
+    check(
+        "{drop_fields: {fields: [a, '/^tmp_/']}}",
+        &json!([{"remove": {"field": ["a"], "ignore_missing": true}}]),
+        1,
+    );
+    check(
+        "{timestamp: {field: t, layouts: [UNIX], timezone: Local, ignore_missing: true, when.equals.a: 1}}",
+        &json!([{"date": {
+            "field": "t", "formats": ["UNIX"], "target_field": "@timestamp",
+            "if": {"and": [{"equals": {"a": 1}}, {"has_fields": ["t"]}]},
+        }}]),
+        1,
+    );
+    check(
+        "{replace: {fields: [{field: f, pattern: a, replacement: b}]}}",
+        &json!([{"gsub": {"field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false}}]),
+        0,
+    );
+}
+
+#[test]
+fn inputs_of_a_filebeat_keep_their_stream_and_their_journal() {
+    let text = "\
+filebeat.inputs:
+- {type: filestream, paths: [/a], parsers: [{container: {stream: stderr, format: cri}}]}
+- {type: journald, id: sys, units: [a.service], include_matches.match: [_UID=0], seek: tail}
+output.elasticsearch:
+  hosts: ['https://es:9200']
+  ssl: {certificate_authorities: [/ca.pem], verification_mode: none}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let dropped = serde_json::json!([{"drop": {"if": {"not": {"equals": {"stream": "stderr"}}}}}]);
+    assert_eq!(config["inputs"][0]["processors"], dropped);
+    let journal = serde_json::json!({
+        "type": "journald", "id": "sys", "units": ["a.service"], "matches": ["_UID=0"], "start_at": "end",
+    });
+    assert_eq!(config["inputs"][1], journal);
+    let tls = serde_json::json!({"verification": "none"});
+    assert_eq!(config["outputs"][0]["tls"], tls);
 }
 
 #[test]

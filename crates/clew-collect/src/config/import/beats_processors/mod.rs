@@ -5,6 +5,7 @@ mod layouts;
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
+use super::logstash_filters::only_if;
 use super::{Notes, Part, bytes, processor, texts};
 use layouts::java_format;
 
@@ -26,10 +27,7 @@ pub(super) fn convert(
             continue;
         };
         if members.contains_key("if") {
-            notes.tell(
-                &path,
-                "[if], [then] and [else] have to be written as conditions of each processor",
-            );
+            branches(members, &path, out, notes);
             continue;
         }
         for (name, parameters) in members {
@@ -43,6 +41,30 @@ pub(super) fn convert(
             };
             let keys = Keys::new(parameters, path).unwrap_or_default();
             one(&name, keys, out, notes);
+        }
+    }
+}
+
+/// `if`, `then` and `else`: processors that are asked for the condition when the turn of each comes.
+fn branches(
+    mut members: Map<String, Value>,
+    path: &[Part],
+    out: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) {
+    let asked = condition(members.remove("if").unwrap_or_default(), path, notes);
+    let otherwise = json!({"not": asked});
+    for (key, asked) in [("then", asked), ("else", otherwise)] {
+        let mut path = path.to_vec();
+        path.push(Part::Key(key.to_owned()));
+        let given = members.remove(key).map(|given| match given {
+            Value::Array(items) => Value::Array(items),
+            one => Value::Array(vec![one]),
+        });
+        let first = out.len();
+        convert(given, &path, out, notes);
+        for step in &mut out[first..] {
+            only_if(step, asked.clone());
         }
     }
 }
@@ -79,17 +101,15 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
     let fails_quietly = keys.take_flag("ignore_failure").unwrap_or(false)
         || keys.take_flag("fail_on_error") == Some(false);
     for processor in &mut out[first..] {
-        let Some((_, Value::Object(parameters))) = processor
-            .as_object_mut()
-            .and_then(|one| one.iter_mut().next())
-        else {
-            continue;
-        };
         if let Some(condition) = &condition {
-            parameters.insert("if".to_owned(), condition.clone());
+            only_if(processor, condition.clone());
         }
-        if fails_quietly {
-            parameters.insert("ignore_failure".to_owned(), true.into());
+        if fails_quietly
+            && let Some((_, parameters)) = processor
+                .as_object_mut()
+                .and_then(|one| one.iter_mut().next())
+        {
+            parameters["ignore_failure"] = true.into();
         }
     }
     keys.tell_rest(notes);
@@ -114,18 +134,16 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "drop_fields" => {
             keys.take("ignore_missing");
             let missing = ("ignore_missing", true.into());
-            out.push(processor(
-                "remove",
-                [("field", fields(keys).into()), missing],
-            ));
+            let removed = plain_fields(keys, notes);
+            out.push(processor("remove", [("field", removed.into()), missing]));
         }
         "include_fields" => {
-            let mut kept = fields(keys);
+            let mut kept = plain_fields(keys, notes);
             kept.push("@timestamp".to_owned());
             out.push(processor("keep", [("field", kept.into())]));
         }
         "rename" | "copy_fields" | "convert" => moves(name, keys, out, notes),
-        "dissect" => dissect(keys, out),
+        "dissect" => dissect(keys, out, notes),
         "decode_json_fields" => decoded_json(keys, out),
         "truncate_fields" => truncated(keys, out, notes),
         "fingerprint" => {
@@ -147,6 +165,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
             }
         }
         "rate_limit" => rate_limit(keys, out),
+        "replace" => replace(keys, out),
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
         _ => return false,
@@ -154,18 +173,42 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
     true
 }
 
-fn dissect(keys: &mut Keys, out: &mut Vec<Value>) {
+/// `replace`: what fits a pattern becomes something else.
+fn replace(keys: &mut Keys, out: &mut Vec<Value>) {
+    let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
+    let Some(Value::Array(items)) = keys.take("fields") else {
+        return;
+    };
+    for item in items {
+        out.push(json!({"gsub": {
+            "field": item["field"], "pattern": item["pattern"], "replacement": item["replacement"],
+            "ignore_missing": is_quiet,
+        }}));
+    }
+}
+
+fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let pattern = keys.take_text("tokenizer").unwrap_or_default();
     let prefix = keys
         .take_text("target_prefix")
         .unwrap_or_else(|| "dissect".to_owned());
     keys.take("overwrite_keys");
-    keys.take("trim_values");
-    let pattern = ("pattern", with_prefix(&pattern, &prefix).into());
+    let path = keys.path_of("trim_values");
+    if keys
+        .take_text("trim_values")
+        .is_some_and(|side| side != "none")
+    {
+        notes.tell(&path, "values are taken as they are: see [trim]");
+    }
+    let (pattern, kinds) = with_prefix(&pattern, &prefix);
+    let pattern = ("pattern", pattern.into());
     out.push(processor(
         "dissect",
         [("field", field(keys).into()), pattern],
     ));
+    for (field, kind) in kinds {
+        out.push(json!({"convert": {"field": field, "type": kind, "ignore_missing": true}}));
+    }
 }
 
 fn truncated(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
@@ -223,6 +266,20 @@ fn fields(keys: &mut Keys) -> Vec<String> {
     texts(keys.take("fields").unwrap_or_default())
 }
 
+/// The fields of a list, without the patterns between slashes that Filebeat takes there, too.
+fn plain_fields(keys: &mut Keys, notes: &mut Notes<'_>) -> Vec<String> {
+    let path = keys.path_of("fields");
+    let is_pattern =
+        |field: &String| field.len() > 1 && field.starts_with('/') && field.ends_with('/');
+    let (patterns, plain): (Vec<String>, Vec<String>) =
+        fields(keys).into_iter().partition(is_pattern);
+    for pattern in patterns {
+        let reason = format!("[{pattern}] is a pattern of names: see [remove_by_pattern]");
+        notes.tell(&path, reason);
+    }
+    plain
+}
+
 /// `add_fields` and `add_labels`: what is under a key, in an object of the same name or of another one.
 fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
     let target = keys.take_text("target").unwrap_or_else(|| key.to_owned());
@@ -277,11 +334,19 @@ fn timestamp(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
         }
     }
     keys.take("test");
-    let mut parts = json!({"field": field(keys), "formats": formats, "target_field": target});
-    if let Some(zone) = keys.take_text("timezone") {
-        parts["timezone"] = zone.into();
+    let field = field(keys);
+    let mut parts = json!({"field": field, "formats": formats, "target_field": target});
+    let path = keys.path_of("timezone");
+    match keys.take_text("timezone") {
+        Some(zone) if zone == "Local" => notes.tell(&path, "[Local] has to be a name of a zone"),
+        Some(zone) => parts["timezone"] = zone.into(),
+        None => {}
     }
-    out.push(json!({"date": parts}));
+    let mut step = json!({"date": parts});
+    if keys.take_flag("ignore_missing") == Some(true) {
+        only_if(&mut step, json!({"has_fields": [field]}));
+    }
+    out.push(step);
 }
 
 /// `from` and `to` of each item of `fields`.
@@ -304,7 +369,10 @@ fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_
         notes.tell(&path, "names no fields");
         return;
     };
-    keys.take("mode");
+    // A conversion leaves what it has read, unless it is told to rename it.
+    let renames = keys
+        .take_text("mode")
+        .is_some_and(|mode| name == "convert" && mode == "rename");
     for item in items {
         let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
         let Some(from) = text("from") else {
@@ -315,26 +383,32 @@ fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_
         if quiet {
             parts["ignore_missing"] = true.into();
         }
-        let own = match name {
-            "copy_fields" => {
-                json!({"copy": {"source_field": parts["field"], "target_field": parts["target_field"], "ignore_missing": quiet}})
-            }
-            "rename" => json!({"rename": parts}),
-            _ => {
-                let kind = text("type").unwrap_or_else(|| "string".to_owned());
+        let kind = text("type");
+        match (name, kind) {
+            ("rename", _) => out.push(json!({"rename": parts})),
+            ("convert", None) if renames => out.push(json!({"rename": parts})),
+            ("copy_fields", _) | ("convert", None) => out.push(json!({"copy": {
+                "source_field": from, "target_field": to, "ignore_missing": quiet,
+            }})),
+            (_, kind) => {
                 parts["type"] = kind.into();
-                json!({"convert": parts})
+                out.push(json!({"convert": parts}));
+                if renames && from != to {
+                    out.push(json!({"remove": {"field": from, "ignore_missing": true}}));
+                }
             }
-        };
-        out.push(own);
+        }
     }
 }
 
-/// A tokenizer whose fields are inside of another one.
-fn with_prefix(tokenizer: &str, prefix: &str) -> String {
-    if prefix.is_empty() {
-        return tokenizer.to_owned();
-    }
+/// A tokenizer whose fields are inside of another one, and the fields that have a type there (`%{took|integer}`) with it.
+fn with_prefix(tokenizer: &str, prefix: &str) -> (String, Vec<(String, String)>) {
+    let prefix = if prefix.is_empty() {
+        String::new()
+    } else {
+        format!("{prefix}.")
+    };
+    let mut kinds = Vec::new();
     let mut out = String::new();
     let mut rest = tokenizer;
     while let Some(at) = rest.find("%{") {
@@ -347,19 +421,18 @@ fn with_prefix(tokenizer: &str, prefix: &str) -> String {
         out.push_str(&rest[..modifiers]);
         let is_named = !rest[modifiers..].starts_with(['}', '-']);
         if is_named && !rest.starts_with('?') {
-            out.push_str(prefix);
-            out.push('.');
+            out.push_str(&prefix);
         }
         rest = &rest[modifiers..];
-        // A type behind the name, which the step `convert` gives.
         if let Some(end) = rest.find('}')
-            && let Some(bar) = rest[..end].find('|')
+            && let Some((name, kind)) = rest[..end].split_once('|')
         {
-            out.push_str(&rest[..bar]);
+            out.push_str(name);
+            kinds.push((format!("{prefix}{name}"), kind.to_owned()));
             rest = &rest[end..];
         }
     }
-    out + rest
+    (out + rest, kinds)
 }
 
 /// A condition. Bounds of ranges may be written with dots, `http.code.gte: 400`.
