@@ -98,7 +98,7 @@ impl FileOptions {
         }
     }
 
-    fn validate(&self) -> Result<(), CollectError> {
+    pub(crate) fn validate(&self) -> Result<(), CollectError> {
         if self.paths.is_empty() {
             return refuse("paths", "names nothing to read");
         }

@@ -27,6 +27,8 @@ pub struct InputConfig {
     pub(super) authentication: Vec<Credential>,
     /// Where they come from.
     pub kind: InputKind,
+    /// Where it stands in the file, for what is wrong with it.
+    place: Definition,
 }
 
 /// The kinds of inputs.
@@ -297,7 +299,19 @@ impl InputConfig {
         self.authentication.clear();
     }
 
+    /// What is wrong with one of its options, with its place.
+    pub(super) fn placed(&self, error: CollectError) -> CollectError {
+        match error {
+            CollectError::Option { option, reason } => CollectError::Config(ConfigError {
+                place: format!("{}.{option}", self.place.place),
+                ..self.place.wrong(&reason)
+            }),
+            other => other,
+        }
+    }
+
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
+        let place = section.place();
         let kind = section.take_text("type")?.unwrap_or_else(|| "file".into());
         let given = section.take_text("parse")?;
         if kind == "journald" && given.is_some() {
@@ -349,6 +363,7 @@ impl InputConfig {
             tls,
             authentication,
             kind,
+            place,
         })
     }
 }

@@ -198,34 +198,33 @@ impl CollectConfig {
             options.processors.push(list);
             let credentials = authentication::credentials(&input.authentication)?;
             let tls = input.tls.as_ref().map(InputTls::ready).transpose()?;
-            match &input.kind {
-                InputKind::File(file) => options.files.push(FileOptions {
-                    plan,
-                    ..file.options(input.parse)?
-                }),
-                InputKind::Stdin(stdin) => options.feeds.push(FeedOptions {
-                    plan,
-                    ..stdin.options(input.parse)
-                }),
-                InputKind::Kafka(kafka) => options.feeds.push(FeedOptions {
-                    plan,
-                    ..kafka.options(input.parse)?
-                }),
-                InputKind::Http(http) => options.feeds.push(FeedOptions {
-                    plan,
-                    tls,
-                    ..http.options(input.parse, credentials)?
-                }),
-                InputKind::Journald(journald) => options.feeds.push(FeedOptions {
-                    plan,
-                    ..journald.options(mode)?
-                }),
-                InputKind::Syslog(syslog) => options.feeds.push(FeedOptions {
-                    plan,
-                    tls,
-                    ..syslog.options(input.parse)?
-                }),
-            }
+            let wrong = |error| input.placed(error);
+            let feed = match &input.kind {
+                InputKind::File(file) => {
+                    let read = file.options(input.parse);
+                    let read = read.and_then(|read| read.validate().map(|()| read));
+                    options.files.push(FileOptions {
+                        plan,
+                        ..read.map_err(wrong)?
+                    });
+                    continue;
+                }
+                InputKind::Stdin(stdin) => Ok(stdin.options(input.parse)),
+                InputKind::Kafka(kafka) => kafka.options(input.parse),
+                InputKind::Http(http) => {
+                    let read = http.options(input.parse, credentials);
+                    read.map(|read| FeedOptions { tls, ..read })
+                }
+                InputKind::Journald(journald) => journald.options(mode),
+                InputKind::Syslog(syslog) => {
+                    let read = syslog.options(input.parse);
+                    read.map(|read| FeedOptions { tls, ..read })
+                }
+            };
+            options.feeds.push(FeedOptions {
+                plan,
+                ..feed.map_err(wrong)?
+            });
         }
         if self.outputs.iter().any(|output| output.when.is_some()) {
             let conditions = self.outputs.iter().map(|output| output.when.clone());

@@ -23,6 +23,8 @@ pub struct ConfigError {
 
 fn position(file: &str, line: Option<usize>) -> String {
     match line {
+        // Of what was made a moment ago, and lies in no file.
+        Some(line) if file.is_empty() => format!("line {line}"),
         Some(line) => format!("{file}, line {line}"),
         None => file.to_owned(),
     }
@@ -144,9 +146,10 @@ impl<'a> Section<'a> {
     }
 
     /// Reads what is left into a struct; `taken` are keys that were known before, for the nearest one, and `required`
-    /// those that have no default.
+    /// those that have no default. Where a text belongs, a number is one: secrets and names may spell one, of which
+    /// nobody thinks where a variable stands.
     pub(super) fn read<T: Default + Serialize + DeserializeOwned>(
-        self,
+        mut self,
         taken: &[&str],
         required: &[&str],
     ) -> Result<T, ConfigError> {
@@ -154,6 +157,7 @@ impl<'a> Section<'a> {
         let known = defaults.as_object().expect("a struct is an object");
         let mut names: Vec<&str> = known.keys().map(String::as_str).collect();
         names.extend(taken);
+        let mut texts = Vec::new();
         for (key, value) in &self.members {
             if !known.contains_key(key) {
                 let nearest = Section::nearest(&names, key);
@@ -161,11 +165,18 @@ impl<'a> Section<'a> {
                 return Err(self.wrong(Some(key), reason));
             }
             // Alone, so that what is wrong with a value is told of its own key.
-            let alone = Map::from_iter([(key.clone(), value.clone())]);
-            if let Err(error) = serde_json::from_value::<T>(Value::Object(alone)) {
-                return Err(self.wrong(Some(key), error.to_string()));
+            let alone = |value: &Value| {
+                let alone = Map::from_iter([(key.clone(), value.clone())]);
+                serde_json::from_value::<T>(Value::Object(alone))
+            };
+            if let Err(error) = alone(value) {
+                match spelled(value).filter(|text| alone(text).is_ok()) {
+                    Some(text) => texts.push((key.clone(), text)),
+                    None => return Err(self.wrong(Some(key), error.to_string())),
+                }
             }
         }
+        self.members.extend(texts);
         if let Some(missing) = required
             .iter()
             .find(|key| !self.members.contains_key(**key))
@@ -174,6 +185,23 @@ impl<'a> Section<'a> {
         }
         let whole = Value::Object(self.members.clone());
         serde_json::from_value(whole).map_err(|error| self.wrong(None, error.to_string()))
+    }
+}
+
+/// A whole number or a truth, or a list of some, as texts. Other numbers may have been written otherwise.
+fn spelled(value: &Value) -> Option<Value> {
+    match value {
+        Value::Bool(_) => Some(value.to_string().into()),
+        Value::Number(number) if !number.is_f64() => Some(value.to_string().into()),
+        Value::Array(items) => {
+            let items = items.iter();
+            Some(
+                items
+                    .map(|item| spelled(item).unwrap_or_else(|| item.clone()))
+                    .collect(),
+            )
+        }
+        _ => None,
     }
 }
 

@@ -48,8 +48,19 @@ impl<'a> Source<'a> {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Value, ConfigError> {
         let mut tree = self.raw_tree()?;
+        self.refuse_doubles()?;
         self.substitute(&mut tree, &mut Vec::new(), variable)?;
         Ok(tree)
+    }
+
+    /// Refuses a key that a mapping has twice: of its values all but the last would be lost without a word.
+    fn refuse_doubles(&self) -> Result<(), ConfigError> {
+        let read: Result<Option<serde_yaml_ng::Value>, _> = serde_yaml_ng::from_str(self.text);
+        let Err(error) = read else {
+            return Ok(());
+        };
+        let line = error.location().map(|location| location.line());
+        Err(self.error("", line, format!("is not valid: {error}")))
     }
 
     fn substitute(
@@ -164,8 +175,8 @@ fn filled(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Value
 fn scalar(text: &str) -> Value {
     match serde_yaml_ng::from_str(text) {
         Ok(read @ Value::Bool(_)) => read,
-        // Whole numbers in another spelling are more likely secrets or names.
-        Ok(Value::Number(read)) if read.is_f64() || read.to_string() == text => Value::Number(read),
+        // Numbers in another spelling are more likely secrets or names: `007`, `12e456`.
+        Ok(Value::Number(read)) if read.to_string() == text => Value::Number(read),
         _ => Value::String(text.to_owned()),
     }
 }

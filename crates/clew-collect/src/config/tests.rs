@@ -118,6 +118,45 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
 }
 
 #[test]
+fn variables_that_spell_numbers_are_texts_where_texts_belong() {
+    let read = |value: &str| {
+        let text = "inputs: [{paths: ['${V}', '/l/${V}']}]\nhost: '${V}'\nbatch_lines_max: '${N:5}'\n\
+                    outputs: [{type: clew, index: '${V}', api_key: '${V}'}]";
+        let variable = |name: &str| (name == "V").then(|| value.to_owned());
+        CollectConfig::parse("c.yaml", text, &variable).unwrap()
+    };
+    for value in ["12345", "007", "true", "823e17409214", "1e5", "web1"] {
+        let config = read(value);
+        assert_eq!(config.general.host.as_deref(), Some(value));
+        assert_eq!(config.general.batch_lines_max, 5);
+        let InputKind::File(file) = &config.inputs[0].kind else {
+            panic!("{:?}", config.inputs);
+        };
+        assert_eq!(file.paths[0], PathBuf::from(value));
+        let OutputKind::Bulk(bulk) = &config.outputs[0].kind else {
+            panic!("{:?}", config.outputs);
+        };
+        assert_eq!(bulk.api_key.as_deref(), Some(value));
+    }
+    let wrong = parse("inputs: [{paths: [a]}]\noutputs: [{type: stdout}]\nhost: [1]").unwrap_err();
+    assert!(
+        wrong.to_string().starts_with("c.yaml, line 3: [host]"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_refused() {
+    for text in [
+        "inputs: [{paths: [a], paths: [b]}]\noutputs: [{type: stdout}]",
+        "inputs: [{paths: [a]}]\noutputs: [{type: stdout}]\ninputs: [{paths: [b]}]",
+    ] {
+        let wrong = parse(text).unwrap_err();
+        assert!(wrong.reason.contains("duplicate entry"), "{wrong}");
+    }
+}
+
+#[test]
 fn a_file_without_inputs_or_outputs_is_refused() {
     for text in [
         "",
@@ -171,6 +210,21 @@ outputs: [{type: stdout}]
         let text = text.replace("{preset: java, lines_max: 7}", wrong);
         let error = options(&text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+    for (from, to, expected) in [
+        (
+            "{preset: java, lines_max: 7}",
+            "{start: '('}",
+            "c.yaml, line 2: [inputs[0].multiline] regex parse error",
+        ),
+        (
+            "paths: [/l]",
+            "paths: []",
+            "c.yaml, line 2: [inputs[0].paths] names nothing to read",
+        ),
+    ] {
+        let error = options(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
     }
     let unknown = parse(&text.replace("lines_max", "lines")).unwrap_err();
     assert!(unknown.to_string().contains("line 8"), "{unknown}");
