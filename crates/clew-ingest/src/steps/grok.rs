@@ -104,7 +104,8 @@ impl Expression {
         };
         let mut captures: Vec<Capture> = Vec::new();
         let mut renamed = String::new();
-        for component in grok_split(written) {
+        let marked = without_at(written);
+        for component in grok_split(&marked) {
             match component {
                 GrokComponent::GrokPattern {
                     pattern,
@@ -190,9 +191,27 @@ impl Expression {
     }
 }
 
+/// What the crate is given for the `@` of fields such as `[@metadata][a]`, which it does not take.
+const AT: &str = "-at-";
+
+/// An expression with [`AT`] for the `@` of its references; those of its regular expressions stay.
+fn without_at(written: &str) -> String {
+    let mut out = String::new();
+    let mut rest = written;
+    while let Some((before, behind)) = rest.split_once("%{") {
+        let end = behind.find(['}', '=']).unwrap_or(behind.len());
+        out.push_str(before);
+        out.push_str("%{");
+        out.push_str(&behind[..end].replace('@', AT));
+        rest = &behind[end..];
+    }
+    out + rest
+}
+
 /// `[a][b]` is `a.b`.
 fn path(name: &str) -> String {
-    name.replace("][", ".").replace(['[', ']'], "")
+    let path = name.replace("][", ".").replace(['[', ']'], "");
+    path.replace(AT, "@")
 }
 
 /// The step.
@@ -220,7 +239,7 @@ impl Grok {
                 let definition = definition
                     .as_str()
                     .ok_or_else(|| DefinitionError::missing(name))?;
-                patterns.add_pattern(name.as_str(), definition);
+                patterns.add_pattern(name.as_str(), without_at(definition).as_str());
                 definitions.insert(name, definition);
             }
         }
@@ -327,6 +346,19 @@ mod tests {
         let expected = json!({"pet": "dog", "verb": "barks"});
         assert_eq!(run(patterns.clone(), "a dog barks").unwrap(), expected);
         assert_eq!(run(patterns, "x").unwrap(), json!({"rest": "x"}));
+    }
+
+    #[test]
+    fn captures_may_be_for_what_goes_with_an_event() {
+        let found = run(
+            json!({
+                "patterns": ["%{INT:[@metadata][n]:int} [@x]+ %{PET}"],
+                "pattern_definitions": {"PET": "%{WORD:@metadata.pet}"},
+            }),
+            "12 @x dog",
+        );
+        let expected = json!({"@metadata": {"n": 12, "pet": "dog"}});
+        assert_eq!(found.unwrap(), expected);
     }
 
     #[test]
