@@ -5,7 +5,7 @@ use clew_ingest::Flow;
 use crate::document::{Encoder, Line, Origin};
 use crate::error::CollectError;
 use crate::event::OutputSet;
-use crate::input::{FileRules, Framing, Group, Rest, Stream};
+use crate::input::{FileRules, Framing, Group, Rest, Stream, unmarked};
 use crate::options::{CollectOptions, FileOptions, ParserChoice};
 use crate::parse::{Fit, ParserName, Times, choose};
 use crate::planned::Planned;
@@ -100,13 +100,14 @@ impl Explainer {
                 if events.len() >= events_max {
                     return events;
                 }
-                let text = group.bytes(piece, &bytes[at..]);
+                let offset = (at + piece.place.start) as u64;
+                let text = unmarked(group.bytes(piece, &bytes[at..]), offset);
                 if text.trim_ascii().is_empty() {
                     continue;
                 }
                 let line = Line {
                     bytes: text,
-                    offset: (at + piece.place.start) as u64,
+                    offset,
                     checksum: 0,
                     cut: piece.cut,
                     stream: piece.stream.map(Stream::as_str),

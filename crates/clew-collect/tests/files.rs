@@ -96,6 +96,9 @@ fn other_encodings_are_read_as_text() {
         files.encoding = Encoding::Latin1
     });
     assert_eq!(messages(&options), ["café", "\u{80}ÿ"]);
+    place.append("eight.log", b"\xef\xbb\xbfeins\n\xef\xbb\xbfzwei\n");
+    let expected = ["eins", "\u{feff}zwei"];
+    assert_eq!(messages(&place.options("eight.log")), expected);
     // Longer than a line may be, in two bytes a letter.
     let long: Vec<u8> = format!("{}\nlast\n", "x".repeat(300_000))
         .encode_utf16()

@@ -20,7 +20,7 @@ pub use frame::{Encoding, Multiline, MultilineRule, Wrapping};
 
 pub(crate) use file_system::{FileId, stat};
 pub(crate) use fleet::{Fleet, FleetOptions, Now, Patience};
-pub(crate) use frame::{Framing, Group, Rest, Stream, unwrap};
+pub(crate) use frame::{Framing, Group, Rest, Stream, unmarked, unwrap};
 pub(crate) use names::stem;
 pub(crate) use rules::FileRules;
 pub(crate) use source::FileSource;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::frame::{Encoding, Framing, Group, Joiner, Rest};
+use super::frame::{Encoding, Framing, Group, Joiner, Rest, unmarked};
 use super::glob::path_matches;
 use crate::error::CollectError;
 use crate::options::FileOptions;
@@ -75,7 +75,8 @@ impl FileRules {
         let framing = self.framing(encoding, ParserName::Plain);
         if !framing.decodes() {
             let range = sample_range(data, last)?;
-            return Some(String::from_utf8_lossy(&data[range]).into_owned());
+            let text = unmarked(&data[range], 0);
+            return Some(String::from_utf8_lossy(text).into_owned());
         }
         let data = &data[..data.len().min(SAMPLE_BYTES_MAX)];
         let mut group = Group::default();

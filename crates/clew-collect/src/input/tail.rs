@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::file_system::{self, FileId, Stat};
-use super::frame::{Encoding, Framing, Group, Rest, Stream, cut_point};
+use super::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, unmarked};
 use super::rules::FileRules;
 use super::source::FileSource;
 use crate::document::{Encoder, Line, Origin};
@@ -255,9 +255,10 @@ impl Tail {
                     checksum = crc32c::crc32c_append(checksum, &rest[summed..piece.place.end]);
                     summed = piece.place.end;
                 }
+                let offset = self.read.offset + (passed + piece.place.start) as u64;
                 let line = Line {
-                    bytes: group.bytes(piece, rest),
-                    offset: self.read.offset + (passed + piece.place.start) as u64,
+                    bytes: unmarked(group.bytes(piece, rest), offset),
+                    offset,
                     checksum,
                     cut: piece.cut,
                     stream: piece.stream.map(Stream::as_str),

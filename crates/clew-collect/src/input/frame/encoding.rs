@@ -82,6 +82,15 @@ impl Encoding {
     }
 }
 
+/// A line's text, of a file's first line without the mark that some programs put in front of UTF-8.
+pub(crate) fn unmarked(text: &[u8], offset: u64) -> &[u8] {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    match offset {
+        0 => text.strip_prefix(MARK).unwrap_or(text),
+        _ => text,
+    }
+}
+
 fn push_char(text: &mut Vec<u8>, letter: char) {
     let mut buffer = [0; 4];
     text.extend_from_slice(letter.encode_utf8(&mut buffer).as_bytes());

@@ -16,6 +16,7 @@ pub use encoding::Encoding;
 pub use multiline::{Multiline, MultilineRule};
 
 pub(crate) use container::{Stream, unwrap};
+pub(crate) use encoding::unmarked;
 pub(crate) use multiline::Joiner;
 
 use crate::parse::ParserName;
