@@ -199,6 +199,8 @@ fn shape(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shape> {
             Shape::Otlp(Form::Protobuf)
         }
         ("/v1/logs", _) => Shape::Otlp(Form::Json),
+        // What else OpenTelemetry sends is neither events nor text, and its senders give up at a 404.
+        ("/v1/metrics" | "/v1/traces" | "/v1development/profiles", _) => return None,
         _ if path.starts_with("/_") || media_type.starts_with("application/grpc") => return None,
         (_, media_type) if media_type.ends_with("json") => Shape::Json,
         _ => Shape::Lines,
@@ -284,6 +286,8 @@ mod tests {
         check(grpc::EXPORT, "application/grpc+proto", Some(Shape::Grpc));
         check("/other.Service/Call", "application/grpc", None);
         check("/_search", "application/json", None);
+        check("/v1/traces", "application/json", None);
+        check("/v1/metrics/", "application/x-protobuf", None);
         assert_eq!(
             shape(&Method::GET, &"/_bulk".parse().unwrap(), &HeaderMap::new()),
             None
