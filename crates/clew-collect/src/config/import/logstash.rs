@@ -1,6 +1,7 @@
 //! Logstash's pipelines: inputs, filters and outputs that have a counterpart. A branch becomes a condition of each step in it, asked
 //! when its turn comes.
 
+use clew_ingest::grok_patterns;
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
@@ -89,6 +90,13 @@ fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut
                 // A branch is taken if its condition holds and none of those before it does.
                 let mut before: Vec<Value> = condition.cloned().into_iter().collect();
                 for (own, items) in branches {
+                    if own.as_ref().is_some_and(is_of_two_fields) {
+                        told.left_out.push(LeftOut {
+                            line: first_line(&items),
+                            place: "if".to_owned(),
+                            reason: "compares two fields, which never holds here".to_owned(),
+                        });
+                    }
                     let own = own.map(|own| written(&own));
                     let all = together(before.iter().cloned().chain(own.clone()).collect());
                     each(items, all.as_ref(), told, done);
@@ -96,6 +104,28 @@ fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut
                 }
             }
         }
+    }
+}
+
+/// The line of the first plugin among items.
+fn first_line(items: &[Item]) -> Option<usize> {
+    items.iter().find_map(|item| match item {
+        Item::Plugin(plugin) => Some(plugin.line),
+        Item::Branches(branches) => branches.iter().find_map(|(_, items)| first_line(items)),
+    })
+}
+
+/// Whether a comparison in it has other sides than a field and a value.
+fn is_of_two_fields(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(is_of_two_fields),
+        Condition::Not(inner) => is_of_two_fields(inner),
+        Condition::There(_) => false,
+        Condition::Compared(left, _, right) => !matches!(
+            (left, right),
+            (Operand::Field(_), Operand::Value(_) | Operand::Regex(_))
+                | (Operand::Value(_), Operand::Field(_))
+        ),
     }
 }
 
@@ -275,20 +305,37 @@ fn codec(
     };
     let mut keys = keys(settings);
     match name.as_str() {
-        "plain" | "line" => {}
+        "plain" | "line" => {
+            let charset = keys.take_text("charset").unwrap_or_default();
+            let encoding = match charset.to_ascii_uppercase().as_str() {
+                "" | "UTF-8" | "US-ASCII" => return,
+                "ISO-8859-1" => Some("latin-1"),
+                "UTF-16LE" => Some("utf-16le"),
+                "UTF-16BE" => Some("utf-16be"),
+                _ => None,
+            };
+            match encoding {
+                Some(encoding) if input["type"] == "file" => input["encoding"] = encoding.into(),
+                _ => told.tell(
+                    line,
+                    place,
+                    format!("[charset => {charset}] is read as UTF-8"),
+                ),
+            }
+        }
         "json" | "json_lines" => {
             if input["type"] != "http" {
                 processors.push(json!({"json": {"field": "message", "add_to_root": true}}));
             }
         }
         "multiline" => {
-            let pattern = keys.take_text("pattern").unwrap_or_default();
+            let pattern = expanded(&keys.take_text("pattern").unwrap_or_default(), 0);
             let negate = keys.take_flag("negate").unwrap_or(false);
             let what = keys.take_text("what");
-            if pattern.contains("%{") || what.as_deref() != Some("previous") {
+            let Some(pattern) = pattern.filter(|_| what.as_deref() == Some("previous")) else {
                 told.tell(line, place, "only a [multiline] of regular expressions with [what => previous] has a counterpart");
                 return;
-            }
+            };
             let rule = if negate { "start" } else { "continue" };
             input["multiline"] = json!({rule: pattern});
             if let Some(lines) = keys.take("max_lines") {
@@ -301,6 +348,27 @@ fn codec(
             format!("the codec [{other}] has no counterpart"),
         ),
     }
+}
+
+/// A pattern with those that it names put in, `^%{TIMESTAMP_ISO8601}`, as a regular expression; nothing if one of them is not
+/// known, or has what such expressions do not have here. Groups that give nothing back are as good as others.
+fn expanded(pattern: &str, depth: usize) -> Option<String> {
+    const DEPTH_MAX: usize = 16;
+    if depth > DEPTH_MAX {
+        return None;
+    }
+    let known = grok_patterns();
+    let mut out = String::new();
+    let mut rest = pattern;
+    while let Some((before, behind)) = rest.split_once("%{") {
+        let (name, behind) = behind.split_once('}')?;
+        let name = name.split(':').next()?;
+        out.push_str(before);
+        out.push_str(&format!("(?:{})", expanded(known.get(name)?, depth + 1)?));
+        rest = behind;
+    }
+    let out = (out + rest).replace("(?>", "(?:");
+    regex::Regex::new(&out).ok().map(|_| out)
 }
 
 fn output(plugin: Plugin, condition: Option<&Value>, told: &mut Told) -> Option<Value> {

@@ -112,11 +112,9 @@ pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut To
             told.tell(line, place, reason);
         }
     };
-    if let Some(Value::Object(fields)) = keys.take("add_field") {
-        for value in fields.values() {
-            tell_dates(value.as_str().unwrap_or_default());
-        }
-        steps.extend(fields.into_iter().map(|(name, value)| set(&name, value)));
+    for (name, value) in pairs(keys.take("add_field")) {
+        tell_dates(value.as_str().unwrap_or_default());
+        steps.push(set(&name, value));
     }
     if let Some(tags) = keys.take("add_tag").or_else(|| keys.take("tags")) {
         let tags = texts(tags);
@@ -140,6 +138,20 @@ pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut To
         }
     }
     steps
+}
+
+/// Names and what they are given: a mapping, or, as it was written earlier, a list of a name and its value, and so on.
+fn pairs(given: Option<Value>) -> Map<String, Value> {
+    match given {
+        Some(Value::Object(fields)) => fields,
+        Some(Value::Array(items)) => {
+            let pairs = items.chunks_exact(2);
+            pairs
+                .filter_map(|pair| Some((pair[0].as_str()?.to_owned(), pair[1].clone())))
+                .collect()
+        }
+        _ => Map::new(),
+    }
 }
 
 /// A field that gets a value, in which others may be named.
@@ -172,20 +184,14 @@ fn template(text: &str) -> String {
 
 /// `mutate`, in the order in which Logstash does it.
 fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
-    fn of(keys: &mut Keys, key: &str) -> Map<String, Value> {
-        match keys.take(key) {
-            Some(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        }
-    }
-    for (from, to) in of(keys, "rename") {
+    for (from, to) in pairs(keys.take("rename")) {
         let to = path(to.as_str().unwrap_or_default());
         steps.push(
             json!({"rename": {"field": path(&from), "target_field": to, "override_target": true, "ignore_missing": true}}),
         );
     }
     for key in ["update", "replace"] {
-        for (name, value) in of(keys, key) {
+        for (name, value) in pairs(keys.take(key)) {
             let mut step = set(&name, value);
             if key == "update" {
                 only_if(&mut step, json!({"has_fields": [path(&name)]}));
@@ -193,7 +199,7 @@ fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
             steps.push(step);
         }
     }
-    for (name, kind) in of(keys, "convert") {
+    for (name, kind) in pairs(keys.take("convert")) {
         let kind = match kind.as_str().unwrap_or_default() {
             "integer" | "integer_eu" => "long",
             "float" | "float_eu" => "double",
@@ -205,7 +211,7 @@ fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
     }
     let gsub = texts(keys.take("gsub").unwrap_or_default());
     for three in gsub.chunks_exact(3) {
-        steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": three[1], "replacement": three[2], "ignore_missing": true}}));
+        steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": three[1], "replacement": java_replacement(&three[2]), "ignore_missing": true}}));
     }
     for (key, name) in [
         ("uppercase", "uppercase"),
@@ -216,18 +222,32 @@ fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
             steps.push(json!({name: {"field": path(&field), "ignore_missing": true}}));
         }
     }
-    for (name, separator) in of(keys, "split") {
+    for (name, separator) in pairs(keys.take("split")) {
         steps.push(json!({"split": {"field": path(&name), "separator": separator, "ignore_missing": true}}));
     }
-    for (name, separator) in of(keys, "join") {
+    for (name, separator) in pairs(keys.take("join")) {
         let mut step = json!({"join": {"field": path(&name), "separator": separator}});
         only_if(&mut step, json!({"has_fields": [path(&name)]}));
         steps.push(step);
     }
-    for (from, to) in of(keys, "copy") {
+    for (from, to) in pairs(keys.take("copy")) {
         let to = path(to.as_str().unwrap_or_default());
         steps.push(json!({"copy": {"source_field": path(&from), "target_field": to, "ignore_missing": true}}));
     }
+}
+
+/// What takes the place of a match in Ruby's words, `\1`, as Java writes it, `$1`.
+fn java_replacement(ruby: &str) -> String {
+    let mut out = String::new();
+    let mut letters = ruby.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.peek()) {
+            ('\\', Some(digit)) if digit.is_ascii_digit() => out.push('$'),
+            ('$', _) => out.push_str("\\$"),
+            _ => out.push(letter),
+        }
+    }
+    out
 }
 
 /// Adds what another filter becomes; false if it has no counterpart. Filters but `grok` leave events alone that have not their field.
@@ -413,19 +433,7 @@ fn grok(keys: &mut Keys, steps: &mut Vec<Value>) {
     ] {
         keys.take(key);
     }
-    let given = match keys.take("match") {
-        Some(Value::Object(fields)) => fields,
-        // The older way of writing it: a list of a field and its pattern.
-        Some(Value::Array(items)) => {
-            let items = texts(Value::Array(items));
-            let pairs = items.chunks_exact(2);
-            pairs
-                .map(|pair| (pair[0].clone(), pair[1].clone().into()))
-                .collect()
-        }
-        _ => Map::new(),
-    };
-    for (field, patterns) in given {
+    for (field, patterns) in pairs(keys.take("match")) {
         let patterns: Vec<String> = texts(patterns)
             .iter()
             .map(|pattern| dotted(pattern))

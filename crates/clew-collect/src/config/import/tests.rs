@@ -590,8 +590,56 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
             }},
         ]),
     );
+    check_filter(
+        r#"mutate { convert => ["n", "integer", "f", "float"] gsub => ["m", "(\d+)", "<\1> $"] }"#,
+        &json!([
+            {"convert": {
+                "field": "n", "type": "long", "ignore_missing": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+            {"convert": {
+                "field": "f", "type": "double", "ignore_missing": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+            {"gsub": {
+                "field": "m", "pattern": "(\\d+)", "replacement": "<$1> \\$", "ignore_missing": true,
+                "on_failure": tagged("_mutate_error"), "if": branch,
+            }},
+        ]),
+    );
     // Less than everything is not everything.
     check_filter("drop { percentage => 40 }", &Value::Null);
+}
+
+#[test]
+fn codecs_of_a_logstash_and_what_cannot_be_compared() {
+    let text = r#"
+input {
+  file { path => "/a" codec => multiline { pattern => "^%{YEAR}-%{MONTHNUM} " negate => true what => "previous" } }
+  file { path => "/b" codec => plain { charset => "ISO-8859-1" } }
+  udp { port => 514 codec => plain { charset => "CP1252" } }
+}
+filter {
+  if [a] == [b] {
+    drop { }
+  }
+}
+output { stdout { } }
+"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "line 5: [input.udp] [charset => CP1252] is read as UTF-8",
+            "line 9: [if] compares two fields, which never holds here",
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let start = config["inputs"][0]["multiline"]["start"].as_str().unwrap();
+    let start = regex::Regex::new(start).unwrap();
+    assert!(start.is_match("2026-01 a") && !start.is_match(" 2026-01 a"));
+    assert_eq!(config["inputs"][1]["encoding"], "latin-1");
 }
 
 #[test]
