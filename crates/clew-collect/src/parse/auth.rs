@@ -8,6 +8,7 @@ use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
     let Message { program, content } = syslog::header(line, times, record)?;
+    let content = repeated(content).unwrap_or(content);
     let found = pam(content).or_else(|| match program {
         "sshd" | "sshd-session" | "sshd-auth" => ssh(content),
         "sudo" => sudo(content),
@@ -18,6 +19,16 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         found.write(record);
     }
     Some(())
+}
+
+/// What rsyslog says once instead of several times, `message repeated 2 times: [ TEXT]`: failed logins come in rows.
+fn repeated(content: &str) -> Option<&str> {
+    let (count, inside) = content
+        .strip_prefix("message repeated ")?
+        .split_once(" times: [")?;
+    let is_count = count.bytes().all(|byte| byte.is_ascii_digit());
+    let inside = inside.strip_suffix(']').filter(|_| is_count)?;
+    Some(inside.trim_start())
 }
 
 #[derive(Default)]
@@ -238,6 +249,11 @@ mod tests {
             "sshd",
             "Failed password for invalid user a from b from 2001:db8::1 port 22 ssh2",
             r#""action":"ssh_login","outcome":"failure"|"user":{"name":"a from b"},"source":{"address":"2001:db8::1","ip":"2001:db8::1","port":22},"auth":{"method":"password"}"#,
+        );
+        check(
+            "sshd",
+            "message repeated 2 times: [ Failed password for ada from 10.1.2.3 port 22 ssh2]",
+            r#""action":"ssh_login","outcome":"failure"|"user":{"name":"ada"},"source":{"address":"10.1.2.3","ip":"10.1.2.3","port":22},"auth":{"method":"password"}"#,
         );
         check(
             "sshd",
