@@ -1,10 +1,11 @@
 //! Conditions on an event: `if:` of a step, and whatever else depends on what an event says. The words are those of Beats:
-//! `equals`, `contains`, `regexp`, `range`, `has_fields`, `and`, `or`, `not`.
+//! `equals`, `contains`, `regexp`, `range`, `network`, `has_fields`, `and`, `or`, `not`.
 
 use memchr::memmem::Finder;
 use regex::Regex;
 use serde_json::{Map, Value as Json};
 
+use super::network::Networks;
 use super::read::slot;
 use crate::error::DefinitionError;
 use crate::event::{Event, Slot, Value};
@@ -22,6 +23,8 @@ pub(super) enum Condition {
     Contains(Slot, Box<Finder<'static>>),
     Regexp(Slot, Regex),
     Range(Slot, Bounds),
+    /// The field is an address in one of these.
+    Network(Slot, Networks),
     HasFields(Vec<Slot>),
     And(Vec<Condition>),
     Or(Vec<Condition>),
@@ -105,6 +108,10 @@ impl Condition {
             Condition::Range(slot, bounds) => {
                 number(event, *slot).is_some_and(|number| bounds.have(number))
             }
+            Condition::Network(slot, networks) => {
+                let text = event.text(*slot);
+                text.is_some_and(|text| networks.have(event.at(text)))
+            }
             Condition::HasFields(slots) => slots.iter().all(|slot| event.has(*slot)),
             Condition::And(parts) => parts.iter().all(|part| part.holds(event)),
             Condition::Or(parts) => parts.iter().any(|part| part.holds(event)),
@@ -176,10 +183,15 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
             java_pattern(text()?).map_err(|error| refused(&format!("[regexp] {error}")))?,
         ),
         "range" => Condition::Range(slot, bounds(what)?),
+        "network" => {
+            let networks = Networks::parse(what);
+            let networks = networks.map_err(|wrong| refused(&format!("[network] {wrong}")))?;
+            Condition::Network(slot, networks)
+        }
         other => {
             return Err(refused(&format!(
                 "has no condition [{other}]; there are equals, contains, regexp, range, \
-                 has_fields, and, or, not"
+                 network, has_fields, and, or, not"
             )));
         }
     })

@@ -36,6 +36,7 @@ mod formats;
 mod grok;
 mod limits;
 mod lookup;
+mod network;
 mod pairs;
 mod pattern;
 mod read;

@@ -336,6 +336,7 @@ fn conditions_say_whether_a_step_is_done() {
         (json!({"range": {"b.c": {"gte": 7, "lt": 8}}}), true),
         (json!({"range": {"b.c": {"gt": 7}}}), false),
         (json!({"range": {"a": {"gt": 0}}}), false),
+        (json!({"network": {"a": "private"}}), false),
         (json!({"has_fields": ["a", "b", "b.c"]}), true),
         (json!({"has_fields": ["b.d"]}), false),
         (json!({"not": {"has_fields": ["b.d"]}}), true),
@@ -415,7 +416,7 @@ fn definitions_that_are_wrong_say_where() {
     );
     check(
         json!({"drop": {"if": {"equal": {"a": 1}}}}),
-        "[if] has no condition [equal]; there are equals, contains, regexp, range, has_fields, and, or, not",
+        "[if] has no condition [equal]; there are equals, contains, regexp, range, network, has_fields, and, or, not",
     );
     check(
         json!({"pipeline": {"name": "x"}}),

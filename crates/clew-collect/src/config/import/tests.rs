@@ -327,6 +327,11 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
         1,
     );
     check(
+        "{drop_event.when.network: {source.ip: [private, 192.0.2.0/24]}}",
+        &json!([{"drop": {"if": {"network": {"source.ip": ["private", "192.0.2.0/24"]}}}}]),
+        0,
+    );
+    check(
         "{replace: {fields: [{field: f, pattern: a, replacement: b}]}}",
         &json!([{"gsub": {"field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false}}]),
         0,

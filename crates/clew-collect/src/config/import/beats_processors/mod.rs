@@ -451,7 +451,7 @@ fn condition(when: Value, path: &[Part], notes: &mut Notes<'_>) -> Value {
             }
             ("not", inner) => condition(inner, path, notes),
             ("range", Value::Object(fields)) => Value::Object(range(fields)),
-            ("equals" | "contains" | "regexp" | "has_fields", what) => what,
+            ("equals" | "contains" | "regexp" | "network" | "has_fields", what) => what,
             (other, _) => {
                 notes.tell(
                     path,
