@@ -386,19 +386,21 @@ mod tests {
 
     use super::*;
 
+    #[track_caller]
+    fn check(format: &str, text: &str, expected: Option<&str>) {
+        let mut times = Times::new(TimeZone::get("Europe/Berlin").unwrap());
+        times.newest_ms = 1_767_400_000_000; // 2026-01-03
+        let moment = Moment::compile(format).expect(format);
+        let shown = moment.read(text, &mut times).map(|ms| {
+            let mut out = Vec::new();
+            Civil::from_utc_ms(ms).push_iso(&mut out);
+            String::from_utf8(out).unwrap()
+        });
+        assert_eq!(shown.as_deref(), expected, "{format}: {text}");
+    }
+
     #[test]
     fn formats_read_what_they_say_and_nothing_else() {
-        let check = |format: &str, text: &str, expected: Option<&str>| {
-            let mut times = Times::new(TimeZone::get("Europe/Berlin").unwrap());
-            times.newest_ms = 1_767_400_000_000; // 2026-01-03
-            let moment = Moment::compile(format).expect(format);
-            let shown = moment.read(text, &mut times).map(|ms| {
-                let mut out = Vec::new();
-                Civil::from_utc_ms(ms).push_iso(&mut out);
-                String::from_utf8(out).unwrap()
-            });
-            assert_eq!(shown.as_deref(), expected, "{format}: {text}");
-        };
         check(
             "yyyy-MM-dd HH:mm:ss,SSS",
             "2026-07-02 03:04:05,678",
