@@ -71,6 +71,7 @@ class FieldTypes(ClewTest):
         self.index_all("t", {"a": {"kind": "log"}, "b": {}})
         for query in [
             {"term": {"kind": "log"}},
+            {"term": {"kind": "l*"}},
             {"wildcard": {"kind": "l*"}},
             {"regexp": {"kind": "l[a-z]{2}"}},
             {"range": {"kind": {"gte": "log"}}},
@@ -80,6 +81,29 @@ class FieldTypes(ClewTest):
         self.assertEqual(self.found(term={"kind": "metric"}), [])
         with self.refused(400, "mapper_parsing_exception"):
             self.client.index(index="t", body={"kind": "metric"})
+
+    def test_the_name_of_the_index_is_a_field_of_every_document(self):
+        self.index_all("logs-1", {"a": {}})
+        self.index_all("logs-2", {"b": {}})
+        for query, found in [
+            ({"term": {"_index": "logs-1"}}, ["a"]),
+            ({"term": {"_index": {"value": "LOGS-1", "case_insensitive": True}}}, ["a"]),
+            ({"terms": {"_index": ["logs-2", "other"]}}, ["b"]),
+            ({"match": {"_index": "logs-2"}}, ["b"]),
+            ({"term": {"_index": "logs-*"}}, ["a", "b"]),
+            ({"prefix": {"_index": "logs"}}, ["a", "b"]),
+            ({"wildcard": {"_index": "*-2"}}, ["b"]),
+            ({"query_string": {"query": "_index:logs-1"}}, ["a"]),
+            ({"bool": {"must_not": {"term": {"_index": "logs-1"}}}}, ["b"]),
+            ({"term": {"_index": "other"}}, []),
+        ]:
+            self.assertEqual(sorted(self.ids("logs-*", query=query)), found, query)
+        counted = {"f": {"filters": {"filters": {"one": {"term": {"_index": "logs-1"}}}}}}
+        counts = self.client.search(index="logs-*", body={"size": 0, "aggs": counted})
+        self.assertEqual(counts["aggregations"]["f"]["buckets"]["one"]["doc_count"], 1)
+        last = {"sort": [{"_index": "desc"}]}
+        hits = self.client.search(index="logs-*", body=last)["hits"]["hits"]
+        self.assertEqual([hit["sort"] for hit in hits], [["logs-2"], ["logs-1"]])
 
     def test_match_only_text_finds_phrases_without_positions(self):
         self.create(body={"type": "match_only_text"})

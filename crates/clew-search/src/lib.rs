@@ -56,7 +56,7 @@ pub use search::{
     term_figures,
 };
 pub use segments::{Blocks, FilterCache, FilterCacheFigures, Scope, SegmentBits};
-pub use snapshot::Snapshot;
+pub use snapshot::{NamedIndex, Snapshot};
 pub use suggest::{Completed, CompletionWish, complete};
 
 #[cfg(any(test, feature = "fixture"))]

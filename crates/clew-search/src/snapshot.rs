@@ -23,6 +23,15 @@ use crate::segments::{Ids, KeptIds};
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 
+/// The field that has the name of the index in every document.
+pub(crate) const INDEX_FIELD: &str = "_index";
+
+/// Tells the name of an index, which may change while searches go on.
+pub trait NamedIndex: Send + Sync {
+    /// The name now.
+    fn name(&self) -> &str;
+}
+
 /// One shard's searchable segments.
 pub struct Snapshot {
     /// The mapping.
@@ -43,6 +52,8 @@ pub struct Snapshot {
     filters: Arc<FilterCache>,
     columns: Arc<Columns>,
     ids: KeptIds,
+    /// What the documents have as `_index`; `None` for those that are in no index.
+    index: Option<Arc<dyn NamedIndex>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -72,7 +83,22 @@ impl Snapshot {
             filters: Arc::default(),
             columns: Arc::default(),
             ids: KeptIds::default(),
+            index: None,
         }
+    }
+
+    /// The same as that of an index.
+    #[must_use]
+    pub fn in_index(self, index: Arc<dyn NamedIndex>) -> Self {
+        Snapshot {
+            index: Some(index),
+            ..self
+        }
+    }
+
+    /// The name of the index that the documents are in.
+    pub(crate) fn index_name(&self) -> Option<&str> {
+        self.index.as_deref().map(NamedIndex::name)
     }
 
     /// The same with nested objects in its segments, in their order.
@@ -108,7 +134,10 @@ impl Snapshot {
 
     /// The same without segments: what sort keys are checked against.
     pub fn without_segments(&self) -> Self {
-        Snapshot::new(self.mapping.clone(), Vec::new(), self.stub.clone())
+        Snapshot {
+            index: self.index.clone(),
+            ..Snapshot::new(self.mapping.clone(), Vec::new(), self.stub.clone())
+        }
     }
 
     /// The snapshot that follows this one; what was counted of segments in both is kept.
@@ -154,6 +183,7 @@ impl Snapshot {
             files,
             filters,
             ids: self.ids.kept(&living),
+            index: self.index.clone(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use clew_search::NamedIndex;
+
 /// Most names that an index has between two starts of the node: all of them are kept, as somebody may be reading them.
 pub(crate) const NAMES_MAX: usize = 1_000;
 
@@ -46,6 +48,12 @@ impl IndexName {
                 Err(again) => next = again,
             }
         }
+    }
+}
+
+impl NamedIndex for IndexName {
+    fn name(&self) -> &str {
+        self.get()
     }
 }
 

@@ -75,6 +75,8 @@ impl Inner {
             name: new.to_string(),
         })?;
         index.name.change(new);
+        // Filters on `_index` have left something by the old name.
+        index.clear_caches();
         indices.remove(name);
         indices.insert(new.to_string(), index);
         // The indexes of an alias stand there by their names.

@@ -257,7 +257,7 @@ impl Shard {
     fn publish(&self, writer: &mut Writer) -> Result<(), EngineError> {
         let started = self.context.clock.monotonic();
         let view = writer
-            .publish(&self.context.clock, Some(&self.view()))
+            .publish(&self.place.index, &self.context.clock, Some(&self.view()))
             .map_err(|source| {
                 writer.fail(&source);
                 self.tantivy_error(source)

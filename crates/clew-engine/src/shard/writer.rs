@@ -21,6 +21,7 @@ use super::source_plugin::SourcePlugin;
 use super::vector_plugin::VectorPlugin;
 use super::{AliveBits, Located, ShardDirectory, View};
 use crate::base::error::EngineError;
+use crate::base::index_name::IndexName;
 use crate::base::operation::decode;
 use crate::shard::update::with_vectors;
 
@@ -405,9 +406,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Seals the buffer and gives the view that shows everything; `None` when nothing changed.
+    /// Seals the buffer and gives the view that shows everything, as one of the named index; `None` when nothing changed.
     pub(super) fn publish(
         &mut self,
+        name: &Arc<IndexName>,
         clock: &Arc<dyn Clock>,
         before: Option<&View>,
     ) -> tantivy::Result<Option<View>> {
@@ -439,6 +441,7 @@ impl Writer {
         };
         let blocks = segments.iter().map(|segment| segment.blocks().cloned());
         let snapshot = snapshot.with_blocks(blocks.collect());
+        let snapshot = snapshot.in_index(name.clone());
         Ok(Some(View { snapshot, segments }))
     }
 }

@@ -9,7 +9,7 @@ use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
 
 use crate::segments::Ids;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{INDEX_FIELD, Snapshot};
 
 /// Where the values of a key are.
 pub(super) enum KeySource {
@@ -65,6 +65,9 @@ pub(super) fn source(
     let Some(mapped) = snapshot.mapping.field(path) else {
         if path == "_id" {
             return Ok(KeySource::Ids(snapshot.ids(reader)?));
+        }
+        if let Some(name) = snapshot.index_name().filter(|_| path == INDEX_FIELD) {
+            return Ok(KeySource::Same(name.to_string()));
         }
         if unmapped_ok {
             return Ok(KeySource::Absent);

@@ -1,13 +1,15 @@
-//! Queries on a field whose value is the mapping's: they match every document or none.
+//! Queries on a field of which all documents have the same, by the mapping or as the name of their index: they match
+//! every document or none.
 
 use clew_query::{FieldQuery, Pattern, Query, QueryError, Range, Term};
-use clew_schema::FieldKind;
+use clew_schema::{FieldKind, glob};
 use serde_json::Value;
 
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
+use crate::snapshot::INDEX_FIELD;
 
 impl Compiler<'_> {
     /// The answer, if the query is on such a field.
@@ -19,9 +21,12 @@ impl Compiler<'_> {
         let Some(query) = query.on_field() else {
             return Ok(None);
         };
-        let mapped = self.context.snapshot.mapping.field(query.field());
-        let Some(FieldKind::Constant { value }) = mapped.map(|mapped| &mapped.kind) else {
-            return Ok(None);
+        let snapshot = self.context.snapshot;
+        let mapped = snapshot.mapping.field(query.field());
+        let value = match mapped.map(|mapped| &mapped.kind) {
+            Some(FieldKind::Constant { value }) => value.as_deref(),
+            None if query.field() == INDEX_FIELD => snapshot.index_name(),
+            _ => return Ok(None),
         };
         let (matches, boost) = match value {
             Some(value) => matches(query, value)?,
@@ -39,15 +44,15 @@ impl Compiler<'_> {
 fn matches(query: FieldQuery<'_>, have: &str) -> Result<(bool, f32), QueryError> {
     Ok(match query {
         FieldQuery::Match(clause) | FieldQuery::BoolPrefix(clause) => {
-            (text_of(&clause.text) == have, clause.boost)
+            (is_meant(&clause.text, have), clause.boost)
         }
-        FieldQuery::Phrase(phrase) => (text_of(&phrase.text) == have, phrase.boost),
+        FieldQuery::Phrase(phrase) => (is_meant(&phrase.text, have), phrase.boost),
         FieldQuery::PhrasePrefix(phrase) => {
             (have.starts_with(&text_of(&phrase.text)), phrase.boost)
         }
-        FieldQuery::Term(term) => (is_equal(term, have)?, term.boost),
+        FieldQuery::Term(term) => (is_equal(term, have), term.boost),
         FieldQuery::Terms(_, values, boost) => {
-            (values.iter().any(|value| text_of(value) == have), boost)
+            (values.iter().any(|value| is_meant(value, have)), boost)
         }
         FieldQuery::Exists(_, boost) => (true, boost),
         FieldQuery::Prefix(pattern) => {
@@ -68,10 +73,15 @@ fn matches(query: FieldQuery<'_>, have: &str) -> Result<(bool, f32), QueryError>
     })
 }
 
-fn is_equal(term: &Term, have: &str) -> Result<bool, QueryError> {
-    let wanted = text_of(&term.value);
-    Ok(wanted == have
-        || term.case_insensitive && Wildcard::literal(&wanted, false, true)?.matches(have))
+/// A star stands for anything in each word that is looked for in such a field, as in OpenSearch.
+fn is_meant(wanted: &Value, have: &str) -> bool {
+    glob::matches(&text_of(wanted), have)
+}
+
+fn is_equal(term: &Term, have: &str) -> bool {
+    is_meant(&term.value, have)
+        || term.case_insensitive
+            && glob::matches(&text_of(&term.value).to_lowercase(), &have.to_lowercase())
 }
 
 fn is_expression(pattern: &Pattern, have: &str) -> Result<bool, QueryError> {
