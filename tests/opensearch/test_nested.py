@@ -52,6 +52,18 @@ class NestedTest(ClewTest):
         self.assertEqual(self.ids("posts", query=both("bob", 1)), [])
         self.assertEqual(self.ids("posts", query=both("bob", 5)), ["1"])
 
+    def test_a_dynamic_template_makes_new_objects_nested(self):
+        template = {"match": "lines", "match_mapping_type": "object", "mapping": {"type": "nested"}}
+        mappings = {"dynamic_templates": [{"lines": template}]}
+        self.client.indices.create(index="bills", body={"mappings": mappings})
+        self.index_all("bills", {"1": {"lines": [{"a": 1, "b": 1}, {"a": 2, "b": 2}]}})
+        shown = self.client.indices.get_mapping(index="bills")["bills"]["mappings"]["properties"]
+        self.assertEqual(shown["lines"]["type"], "nested")
+        self.assertEqual(shown["lines"]["properties"]["a"], {"type": "long"})
+        for b, found in [(1, ["1"]), (2, [])]:
+            line = [{"term": {"lines.a": 1}}, {"term": {"lines.b": b}}]
+            self.assertEqual(self.ids("bills", query=nested("lines", {"bool": {"must": line}})), found)
+
     def test_pipelines_run_inside_nested_objects_and_read_them(self):
         stars = {"stars": {"sum": {"field": "likes.stars"}}}
         aggs = {

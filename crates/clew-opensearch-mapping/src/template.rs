@@ -94,7 +94,7 @@ pub(crate) fn made(
         parts: Vec::new(),
     };
     match type_of(path, &parameters)? {
-        "object" => reader.object(path, &parameters)?,
+        "object" | "nested" => reader.object(path, &parameters)?,
         _ => reader.field(path, &parameters)?,
     }
     Ok(reader.parts)
