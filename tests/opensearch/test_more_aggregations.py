@@ -36,6 +36,26 @@ class MoreAggregationsTest(ClewTest):
         functions = {"field_value_factor": {"field": "n"}}
         return {"function_score": {"query": {"match_all": {}}, **functions}}
 
+    def test_buckets_are_ordered_by_what_lies_in_single_buckets_inside(self):
+        self.fill()
+        late = {"filter": {"range": {"n": {"gte": 7}}}, "aggs": {"sum": {"sum": {"field": "n"}}}}
+        inside = {"late": late, "all": {"filter": {"match_all": {}}, "aggs": {"late": late}}}
+        for path, most in [
+            ("late>sum", "odd"),
+            ("late>sum.value", "odd"),
+            ("all>late>sum", "odd"),
+            ("all>late", "odd"),
+            ("all>late._count", "odd"),
+        ]:
+            for direction, first in [("desc", most), ("asc", "even")]:
+                terms = {"field": "k", "order": {path: direction}}
+                found = self.aggregate({"k": {"terms": terms, "aggs": inside}})["k"]["buckets"]
+                self.assertEqual(found[0]["key"], first, (path, direction))
+        many = {"n": {"terms": {"field": "n"}, "aggs": {"sum": {"sum": {"field": "n"}}}}}
+        with self.refused(400, reason="all shards failed"):
+            terms = {"field": "k", "order": {"n>sum": "desc"}}
+            self.aggregate({"k": {"terms": terms, "aggs": many}})
+
     def test_a_sample_has_the_best_documents(self):
         query = self.fill()
         inside = {"aggs": {"sum": {"sum": {"field": "n"}}, "k": {"terms": {"field": "k"}}}}

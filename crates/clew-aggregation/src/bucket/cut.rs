@@ -49,7 +49,7 @@ fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
             ..LeftOut::default()
         };
         if kept.len() == terms.shard_size {
-            match (terms.order[0].by, terms.order[0].direction) {
+            match (&terms.order[0].by, terms.order[0].direction) {
                 (By::Key | By::Score(_), _) => {}
                 (By::Count, Direction::Descending) => {
                     of_parent.error = counts_of(kept).into_iter().min().unwrap_or(0);

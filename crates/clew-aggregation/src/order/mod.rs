@@ -46,14 +46,14 @@ enum What {
 impl<'a> Comparison<'a> {
     pub(crate) fn new(buckets: &'a Buckets, order: &[PlannedOrder]) -> Self {
         let criteria = order.iter().map(|one| Criterion {
-            what: match one.by {
+            what: match &one.by {
                 By::Count => What::Count,
                 By::Key => What::Key,
                 By::Score(heuristic) => What::Metric {
-                    values: buckets.scores(heuristic),
+                    values: buckets.scores(*heuristic),
                     empty: 0.0,
                 },
-                By::Metric { sub, property } => metric(buckets, sub, property),
+                By::Metric { way, property } => metric(buckets, way, *property),
             },
             direction: one.direction,
         });
@@ -127,13 +127,38 @@ fn compare_numbers(a: f64, b: f64, direction: Direction) -> Ordering {
     }
 }
 
+/// The numbers at the end of a way through single buckets.
+fn metric(buckets: &Buckets, way: &[usize], property: Property) -> What {
+    let empty = property.of_nothing();
+    let values = numbers(buckets, way, (property, empty));
+    What::Metric { values, empty }
+}
+
+/// One number of each bucket; `empty` where there is none.
+fn numbers(buckets: &Buckets, way: &[usize], (property, empty): (Property, f64)) -> Vec<f64> {
+    let count = buckets.table.len();
+    let (sub, further) = way.split_first().expect("an order's way has a metric");
+    let mut values = match &buckets.subs[*sub] {
+        Partial::Buckets(single) if !further.is_empty() => {
+            let mut values = vec![empty; count];
+            let inside = numbers(single, further, (property, empty));
+            for (parent, number) in single.table.parents().iter().zip(inside) {
+                values[*parent as usize] = number;
+            }
+            values
+        }
+        last => numbers_of(last, property, count),
+    };
+    values.resize(count, empty);
+    values
+}
+
 #[allow(
     clippy::cast_precision_loss,
     reason = "2^53 documents will not be counted"
 )]
-fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
-    let count = buckets.table.len();
-    let mut values: Vec<f64> = match &buckets.subs[sub] {
+fn numbers_of(counted: &Partial, property: Property, count: usize) -> Vec<f64> {
+    match counted {
         Partial::Counts(counts) => counts.iter().map(|count| *count as f64).collect(),
         Partial::Distinct(sketches) => {
             let counts = sketches.sketches.iter().map(|sketch| sketch.count() as f64);
@@ -165,23 +190,25 @@ fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
             }
             values
         }
-    };
-    let empty = match property {
-        Property::Variance
-        | Property::VarianceSampling
-        | Property::Deviation
-        | Property::DeviationSampling
-        | Property::Value
-        | Property::Point(_)
-        | Property::Rank(_) => f64::NAN,
-        Property::SumOfSquares => 0.0,
-        _ => property.of_moments(&Moments::default()),
-    };
-    values.resize(count, empty);
-    What::Metric { values, empty }
+    }
 }
 
 impl Property {
+    /// The number of a bucket without documents.
+    fn of_nothing(self) -> f64 {
+        match self {
+            Property::Variance
+            | Property::VarianceSampling
+            | Property::Deviation
+            | Property::DeviationSampling
+            | Property::Value
+            | Property::Point(_)
+            | Property::Rank(_) => f64::NAN,
+            Property::SumOfSquares => 0.0,
+            _ => self.of_moments(&Moments::default()),
+        }
+    }
+
     #[allow(
         clippy::cast_precision_loss,
         reason = "2^53 values will not be counted"
@@ -218,12 +245,13 @@ pub(crate) struct PlannedOrder {
     pub(crate) direction: Direction,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum By {
     Count,
     Key,
+    /// A number of a metric, which may lie in single buckets: the places of these among their siblings, then its own.
     Metric {
-        sub: usize,
+        way: Vec<usize>,
         property: Property,
     },
     /// How significant a term is.

@@ -11,6 +11,8 @@ pub(crate) trait Ordered {
     fn name(&self) -> &str;
     /// The number of it that is called so; its only one where no name is given.
     fn property(&self, name: Option<&str>) -> Option<Property>;
+    /// What is inside it, where it has one bucket in each of its parent's; `None` for all others.
+    fn inside(&self) -> Option<Vec<&dyn Ordered>>;
 }
 
 /// What each criterion compares.
@@ -55,17 +57,34 @@ fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
              does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
         ))
     };
-    // A name may itself contain dots, so the whole path is tried first, then one with its property
-    // in brackets, which may contain dots too.
-    let whole = subs.iter().position(|sub| sub.name() == path);
-    let bracketed = path.strip_suffix(']').and_then(|path| path.split_once('['));
-    let (sub, property) = match (whole, bracketed.or(path.rsplit_once('.'))) {
+    let (outer, last) = path.rsplit_once('>').unwrap_or(("", path));
+    let mut way = Vec::new();
+    let mut subs = subs.to_vec();
+    for step in outer.split('>').filter(|_| last != path) {
+        let at = subs.iter().position(|sub| sub.name() == step);
+        let at = at.ok_or_else(|| unknown(step))?;
+        let sub: &dyn Ordered = subs[at];
+        subs = sub.inside().ok_or_else(|| {
+            AggError::invalid(format!(
+                "Invalid aggregation order path [{path}]. Buckets can only be sorted on a \
+                 sub-aggregator path that is built out of zero or more single-bucket aggregations \
+                 within the path and a final single-bucket or a metrics aggregation at the path \
+                 end. Sub-path [{step}] points to non single-bucket aggregation"
+            ))
+        })?;
+        way.push(at);
+    }
+    // A name may itself contain dots, so the whole is tried first, then one with its property in
+    // brackets, which may contain dots too.
+    let whole = subs.iter().position(|sub| sub.name() == last);
+    let bracketed = last.strip_suffix(']').and_then(|last| last.split_once('['));
+    let (sub, property) = match (whole, bracketed.or(last.rsplit_once('.'))) {
         (Some(sub), _) => (sub, None),
         (None, Some((name, property))) => {
             let sub = subs.iter().position(|sub| sub.name() == name);
             (sub.ok_or_else(|| unknown(name))?, Some(property))
         }
-        (None, None) => return Err(unknown(path)),
+        (None, None) => return Err(unknown(last)),
     };
     let property = subs[sub].property(property).ok_or_else(|| {
         AggError::invalid(format!(
@@ -74,5 +93,6 @@ fn metric_path(path: &str, subs: &[&dyn Ordered]) -> Result<By, AggError> {
             subs[sub].name()
         ))
     })?;
-    Ok(By::Metric { sub, property })
+    way.push(sub);
+    Ok(By::Metric { way, property })
 }

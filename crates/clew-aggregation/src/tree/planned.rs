@@ -45,6 +45,12 @@ impl Ordered for Plan {
             Op::Metric(metric) => metric.as_metric().property(name),
         }
     }
+
+    fn inside(&self) -> Option<Vec<&dyn Ordered>> {
+        // What has many buckets has no number of its own.
+        let is_single = matches!(self.op, Op::Bucket(_)) && self.property(None).is_some();
+        is_single.then(|| self.subs.iter().map(|sub| sub as &dyn Ordered).collect())
+    }
 }
 
 impl Reduced for Plan {
