@@ -155,9 +155,13 @@ class TestRollover(TemplateTest):
         self.assertEqual(reply["items"][0]["create"]["_index"], ".ds-metrics-a-000001")
         with self.refused(400, "illegal_argument_exception", "op_type of create"):
             self.client.index(index="metrics-a", id="1", body=document)
+        with self.refused(400, "illegal_argument_exception", "op_type of create"):
+            self.client.index(index="metrics-a", body=document, op_type="index")
         reply = self.client.indices.rollover(alias="metrics-a")
         self.assertEqual(reply["new_index"], ".ds-metrics-a-000002")
-        self.client.bulk(body=[{"create": {"_index": "metrics-a"}}, document], refresh=True)
+        # Without an id, a document is created.
+        reply = self.client.index(index="metrics-a", body=document, refresh=True)
+        self.assertEqual(reply["_index"], ".ds-metrics-a-000002")
         self.assertEqual(self.client.count(index="metrics-a")["count"], 2)
         stream = self.client.indices.get_data_stream(name="metrics-a")["data_streams"][0]
         self.assertEqual(stream["generation"], 2)

@@ -21,6 +21,8 @@ const ID_BYTES_MAX: usize = 512;
 /// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
 pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
     let op_type = match call.params.get("op_type") {
+        // What gets an id of its own is new; a data stream takes nothing else.
+        None if call.path("id").is_none() => OpType::Create,
         None | Some("index") => OpType::Index,
         Some("create") => OpType::Create,
         Some(other) => {
