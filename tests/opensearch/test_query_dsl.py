@@ -318,6 +318,18 @@ class FunctionScores(ClewTest):
         names = {hit["_id"]: hit.get("matched_queries", []) for hit in hits}
         self.assertEqual(names, {"1": ["first"], "2": ["first", "many"]})
 
+    def test_scores_of_what_matched(self):
+        clauses = [
+            {"range": {"likes": {"gte": 0, "_name": "some"}}},
+            {"range": {"likes": {"gte": 50, "boost": 10, "_name": "many"}}},
+        ]
+        body = {"query": {"bool": {"should": clauses}}, "sort": ["_doc"]}
+        params = {"include_named_queries_score": "true"}
+        hits = self.raw("POST", "/shop/_search", body, params=params)["hits"]["hits"]
+        scores = {hit["_id"]: hit.get("matched_queries", {}) for hit in hits}
+        self.assertEqual(scores["2"], {"some": 1.0, "many": 10.0})
+        self.assertEqual(scores["1"], {"some": 1.0})
+
     def test_a_query_in_base_64(self):
         inner = base64.b64encode(json.dumps({"term": {"tags": "b"}}).encode()).decode()
         self.assertEqual(sorted(self.scores({"wrapper": {"query": inner}})), ["2", "3"])

@@ -110,7 +110,7 @@ pub use search::recall::{
     ShardRecall,
 };
 pub use search::request::{
-    Collapse, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
+    Collapse, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, MatchedQuery, NestedStep,
     ProfileDetail, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardFailure,
     ShardProfile, Within,
 };

@@ -30,12 +30,12 @@ impl<'a> NamedQueries<'a> {
         })
     }
 
-    /// The names that a hit matches; `run` gives a query's documents in the hit's shard.
+    /// The names that a hit matches, and their queries; `run` gives a query's documents in the hit's shard.
     pub(crate) fn matched(
         &mut self,
         hit: &MergedHit,
         run: impl Fn(&Query) -> Result<Vec<SegmentBits>, QueryError>,
-    ) -> Result<Vec<String>, QueryError> {
+    ) -> Result<Vec<(&'a str, &'a Query)>, QueryError> {
         if self.queries.is_empty() {
             return Ok(Vec::new());
         }
@@ -53,7 +53,7 @@ impl<'a> NamedQueries<'a> {
                 bits.get(hit.hit.segment)
                     .is_some_and(|bits| bits.contains(hit.hit.doc))
             })
-            .map(|((name, _), _)| (*name).to_string())
+            .map(|(named, _)| *named)
             .collect())
     }
 }

@@ -132,6 +132,8 @@ pub struct SearchControl {
     pub rescore: Vec<Rescore>,
     /// Whether hits say where their score comes from.
     pub explain: bool,
+    /// Whether hits say what the named queries that they match score.
+    pub named_scores: bool,
     /// Shards on which a range that every match must be in has no document are left out when there
     /// are more shards than this.
     pub skip_above: Option<u64>,
@@ -245,8 +247,8 @@ pub struct Hit {
     pub routing: Option<String>,
     /// Its JSON, when it was asked for.
     pub source: Option<Bytes>,
-    /// Names of the queries that it matches.
-    pub matched_queries: Vec<String>,
+    /// The named queries that it matches.
+    pub matched_queries: Vec<MatchedQuery>,
     /// The shard it is in.
     pub shard: u32,
     /// Where it lies in what was pinned.
@@ -259,6 +261,15 @@ pub struct Hit {
     pub nested: Vec<NestedStep>,
     /// What was wanted from inside it, in the request's order.
     pub inner: Vec<InnerResult>,
+}
+
+/// A named query that a hit matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchedQuery {
+    /// Its name.
+    pub name: String,
+    /// What the hit scores by it alone, when that was asked for.
+    pub score: Option<f32>,
 }
 
 /// How many shards took part.

@@ -41,6 +41,7 @@ pub(super) struct Control {
     pub(super) pit: Option<PitRef>,
     pub(super) scroll: Option<Duration>,
     pub(super) explain: bool,
+    named_scores: bool,
     pub(super) rescore: Vec<Rescore>,
     pub(super) batch: Option<u64>,
     slice: Option<Slice>,
@@ -65,6 +66,7 @@ impl Control {
     /// Takes the URI's parameters.
     pub(super) fn read_params(&mut self, params: &Params) -> Result<(), ApiError> {
         self.explain = params.flag("explain", self.explain)?;
+        self.named_scores = params.flag("include_named_queries_score", false)?;
         if let Some(after) = params.unsigned("terminate_after")? {
             self.terminate_after = Some(after);
         }
@@ -93,6 +95,7 @@ impl Control {
             collapse: None,
             rescore: self.rescore.clone(),
             explain: self.explain,
+            named_scores: self.named_scores,
             hybrid: None,
             skip_above: Some(self.pre_filter.unwrap_or(PRE_FILTER_DEFAULT)),
         }

@@ -203,8 +203,12 @@ impl Spec {
             "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
             "indices_boost" => self.indices_boost = read_boosts(value)?,
+            // Answers show these scores when the URI asks for them.
+            "include_named_queries_score" => {
+                flag(key, value)?;
+            }
             // These only tell a cluster where to run, or how to count a search.
-            "include_named_queries_score" | "ext" | "verbose_pipeline" if is_empty(value) => {}
+            "ext" | "verbose_pipeline" if is_empty(value) => {}
             "collapse" => self.collapse_body = Some(value.clone()),
             "script_fields" | "derived" | "ext" if !is_empty(value) => {
                 return Err(ApiError::illegal_argument(format!(

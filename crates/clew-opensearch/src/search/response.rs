@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clew_aggregation::TopHitsResult;
-use clew_engine::{EngineError, Hit, PRIMARY_TERM, SearchResponse};
+use clew_engine::{EngineError, Hit, MatchedQuery, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_query::{QueryError, SortValue};
 use clew_search::{Explained, Relation, Total};
@@ -275,13 +275,7 @@ impl<'a> HitWriter<'a> {
         }
         self.write_source(json, hit);
         self.write_fields(json, hit);
-        if !hit.matched_queries.is_empty() {
-            json.key("matched_queries").begin_array();
-            for name in &hit.matched_queries {
-                json.string(name);
-            }
-            json.end_array();
-        }
+        write_matched_queries(json, &hit.matched_queries);
         if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit))? {
             json.key("highlight").value(&shown);
         }
@@ -348,6 +342,28 @@ pub(crate) fn explained(explained: &Explained) -> Value {
         "description": explained.description,
         "details": details,
     })
+}
+
+/// The names of queries that a hit matches: a list, or by name what it scores by them.
+fn write_matched_queries(json: &mut JsonWriter, matched: &[MatchedQuery]) {
+    let Some(first) = matched.first() else {
+        return;
+    };
+    json.key("matched_queries");
+    if first.score.is_none() {
+        json.begin_array();
+        for one in matched {
+            json.string(&one.name);
+        }
+        json.end_array();
+        return;
+    }
+    json.begin_object();
+    for one in matched {
+        json.key(&one.name);
+        write_score(json, one.score);
+    }
+    json.end_object();
 }
 
 pub(super) fn write_score(json: &mut JsonWriter, score: Option<f32>) {

@@ -15,7 +15,7 @@ use crate::search::fetch::{Lookup, fetch};
 use crate::search::inner;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
-use crate::search::request::{Hit, ProfileDetail, SearchRequest};
+use crate::search::request::{Hit, MatchedQuery, ProfileDetail, SearchRequest};
 use crate::search::times::{Times, unless_late, unless_stopped};
 
 /// Hits that were read.
@@ -56,9 +56,17 @@ impl Inner {
                     }
                 };
                 let place = (hit.hit.segment, hit.hit.doc);
+                let matched = named.matched(hit, |query| self.documents_of(target, query))?;
+                let matched = matched.into_iter().map(|(name, query)| {
+                    let scored = request.control.named_scores.then_some(query);
+                    let score = scored.map(|query| score_of(target, query, place, lookup.now_ms));
+                    Ok::<_, QueryError>(MatchedQuery {
+                        name: name.to_string(),
+                        score: score.transpose()?.flatten(),
+                    })
+                });
                 hits.push(Hit {
-                    matched_queries: named
-                        .matched(hit, |query| self.documents_of(target, query))?,
+                    matched_queries: matched.collect::<Result<_, _>>()?,
                     percolated: percolations.through(snapshot, place, lookup.now_ms)?,
                     ..fetch(target, &hit.hit, lookup)?
                 });
@@ -131,4 +139,18 @@ impl Inner {
         let vectors = knn.stage(now_ms).answers(query)?;
         clew_search::matching(&target.view.snapshot, query, &vectors, now_ms)
     }
+}
+
+/// What a document scores by a query alone.
+fn score_of(
+    target: &PinnedShard,
+    query: &Query,
+    place: (usize, DocId),
+    now_ms: i64,
+) -> Result<Option<f32>, QueryError> {
+    let knn = target.knn();
+    let vectors = knn.stage(now_ms).answers(query)?;
+    let snapshot = &target.view.snapshot;
+    let explained = clew_search::explain(snapshot, query, &vectors, now_ms, place)?;
+    Ok(explained.map(|explained| explained.value))
 }
