@@ -105,6 +105,31 @@ class FieldTypes(ClewTest):
         hits = self.client.search(index="logs-*", body=last)["hits"]["hits"]
         self.assertEqual([hit["sort"] for hit in hits], [["logs-2"], ["logs-1"]])
 
+    def test_fields_that_cannot_be_searched_are_in_nobodys_way(self):
+        """Over all fields, what a field cannot answer is nothing found in it."""
+        self.create(
+            hidden={"type": "text", "index": False},
+            kept={"type": "keyword", "index": False, "doc_values": False},
+            labels={"type": "flat_object"},
+            query={"type": "percolator"},
+            at={"type": "date"},
+            count={"type": "integer"},
+            body={"type": "text"},
+        )
+        self.index_all("t", {"a": {"body": "quick fox", "hidden": "fox", "kept": "fox"}})
+        for text in ["fox", "fix~1", "fo*", "f?x", "/f.x/", '"quick fox"', '"quick fox"~2']:
+            for fields in [{}, {"fields": ["*"]}]:
+                query = {"query": text, **fields}
+                self.assertEqual(self.found(query_string=query), ["a"], query)
+                if "/" not in text and "?" not in text:
+                    self.assertEqual(self.found(simple_query_string=query), ["a"], query)
+        for kind in ["best_fields", "most_fields", "cross_fields", "phrase", "bool_prefix"]:
+            for fields in [{}, {"fields": ["*"]}, {"fields": ["b*", "h*"], "lenient": True}]:
+                query = {"query": "quick fox", "type": kind, **fields}
+                self.assertEqual(self.found(multi_match=query), ["a"], query)
+        with self.refused(400, reason="all shards failed"):
+            self.found(multi_match={"query": "fox", "fields": ["h*"]})
+
     def test_match_only_text_finds_phrases_without_positions(self):
         self.create(body={"type": "match_only_text"})
         self.index_all(

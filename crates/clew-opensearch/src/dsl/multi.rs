@@ -1,7 +1,7 @@
 //! Queries over several fields.
 
 use clew_query::{
-    FieldBoost, Fuzziness, MultiMatch, MultiMatchKind, Query, QueryString, SimpleFeatures,
+    FieldBoost, Fuzziness, Match, MultiMatch, MultiMatchKind, Query, QueryString, SimpleFeatures,
 };
 use serde_json::Value;
 
@@ -50,12 +50,16 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
             }
         }
     }
+    let lenient = parameters.flag("lenient")?;
     let multi = MultiMatch {
-        fields,
         kind,
         slop: slop(&mut parameters, "slop")?,
         tie_breaker: parameters.float("tie_breaker")?,
-        clause: clause("", &mut parameters)?,
+        clause: Match {
+            lenient: lenient.unwrap_or_else(|| are_all(&fields)),
+            ..clause("", &mut parameters)?
+        },
+        fields,
     };
     parameters.finish()?;
     Ok(Query::MultiMatch(multi))
@@ -124,12 +128,19 @@ fn text(parameters: &mut Parameters<'_>) -> Result<QueryString, DslError> {
     Ok(QueryString::new(text))
 }
 
+/// Whether every field is meant, of which some never fit: a word is no number.
+fn are_all(fields: &[FieldBoost]) -> bool {
+    fields.iter().any(|field| field.field == "*")
+}
+
 /// What both query languages understand.
 fn shared(parameters: &mut Parameters<'_>, query: &mut QueryString) -> Result<(), DslError> {
     query.default_operator = parameters.operator("default_operator")?;
     query.minimum_should_match = parameters.minimum_should_match()?;
     query.boost = parameters.boost()?;
-    query.lenient = parameters.flag("lenient")?.unwrap_or(false);
+    query.lenient = parameters
+        .flag("lenient")?
+        .unwrap_or_else(|| are_all(&query.fields));
     query.analyzer = parameters.text("analyzer")?;
     if let Some(most) = parameters.whole("fuzzy_max_expansions")? {
         query.fuzziness.max_expansions = most;

@@ -43,17 +43,21 @@ impl<'a> Compiler<'a> {
             let Some((mapped, _)) = self.field(field) else {
                 continue;
             };
+            let lenient = multi.clause.lenient || multi.fields.is_empty();
             let FieldKind::Text { .. } = &mapped.kind else {
                 let clause = Match {
                     field: field.clone(),
                     boost: multi.clause.boost * boost,
-                    lenient: multi.clause.lenient || multi.fields.is_empty(),
+                    lenient,
                     ..multi.clause.clone()
                 };
-                nodes.push(leniently(self.matches(&clause, factor), clause.lenient)?);
+                nodes.push(leniently(self.matches(&clause, factor), lenient)?);
                 continue;
             };
-            must_be_indexed(mapped)?;
+            if let Err(error) = must_be_indexed(mapped) {
+                nodes.push(leniently(Err(error), lenient)?);
+                continue;
+            }
             let analyzer = query_analyzer(mapped, multi.clause.analyzer.as_deref());
             let boost = *boost;
             let member = Member { mapped, boost };

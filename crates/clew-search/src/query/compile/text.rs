@@ -5,7 +5,7 @@ use clew_query::{
     FieldBoost, FrequentWords, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind,
     Operator, Query, QueryError, Term,
 };
-use clew_schema::{FieldKind, FloatKind, MappedField, Mapping};
+use clew_schema::{FieldKind, FloatKind, IntegerKind, MappedField, Mapping};
 use tantivy::Term as IndexTerm;
 use tantivy::query::{BooleanQuery, Occur};
 use tantivy::schema::Field;
@@ -49,7 +49,9 @@ impl<'a> Compiler<'a> {
             };
             return leniently(self.term(&term, factor), clause.lenient);
         };
-        must_be_indexed(mapped)?;
+        if let Err(error) = must_be_indexed(mapped) {
+            return leniently(Err(error), clause.lenient);
+        }
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         if tokens.is_empty() {
@@ -297,6 +299,8 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
                         | FieldKind::Binary { .. }
                         | FieldKind::Completion(_)
                         | FieldKind::Float(FloatKind::RankFeature)
+                        | FieldKind::Integer(IntegerKind::Murmur3)
+                        | FieldKind::Percolator
                         | FieldKind::RankFeatures
                 );
                 has_words && !have.settings.hidden && pattern.matches(&have.path)

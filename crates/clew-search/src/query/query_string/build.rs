@@ -7,7 +7,7 @@ use clew_query::{Bool, FieldBoost, Query, QueryError, QueryString, unless_stoppe
 use clew_schema::{FieldKind, Mapping};
 
 use super::{Clause, Occurrence, Word};
-use crate::query::compile::{CLAUSES_MAX, query_analyzer};
+use crate::query::compile::{CLAUSES_MAX, query_analyzer, search_fields};
 
 /// What a query string is made a tree under.
 pub(super) struct Build<'a> {
@@ -275,21 +275,10 @@ impl Build<'_> {
                 boost: boost * word.boost,
             }));
         }
-        let named = |field: &str| FieldBoost {
-            field: field.to_string(),
+        let named = FieldBoost {
+            field: name.to_string(),
             boost: 1.0,
         };
-        let fields: Vec<FieldBoost> = if name.contains('*') {
-            let pattern = crate::query::automaton::Wildcard::parse(name, false)?;
-            self.mapping
-                .fields()
-                .iter()
-                .filter(|field| pattern.matches(&field.path))
-                .map(|field| named(&field.path))
-                .collect()
-        } else {
-            vec![named(name)]
-        };
-        self.clause(inner, &fields, boost)
+        self.clause(inner, &search_fields(&[named], self.mapping), boost)
     }
 }

@@ -2,7 +2,7 @@
 
 use clew_analysis::{is_analyzer, tokens};
 use clew_query::{Fuzziness, Match, MatchPhrase, Pattern, Query, QueryError, Range};
-use clew_schema::FieldKind;
+use clew_schema::{FieldKind, MappedField};
 use serde_json::Value;
 
 use super::build::Build;
@@ -174,20 +174,18 @@ impl Build<'_> {
 
     /// A query on words, where the field has words; else nothing if that is to be forgiven.
     fn on_words(&self, field: &str, query: Query) -> Query {
-        let has_words = match self.mapping.field(field) {
-            Some(field) => matches!(
-                field.kind,
-                FieldKind::Text { .. }
-                    | FieldKind::Keyword { .. }
-                    | FieldKind::Flat
-                    | FieldKind::Constant { .. }
-            ),
-            None => true,
+        let mapped = self.mapping.field(field).filter(|_| self.lenient);
+        let Some(mapped) = mapped else {
+            return query;
         };
-        if has_words || !self.lenient {
-            query
-        } else {
-            Query::MatchNone
+        match mapped.kind {
+            FieldKind::Constant { .. } => query,
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } if mapped.indexed => query,
+            // Some of these it answers, and says itself which it does not.
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Flat => {
+                Query::Lenient(Box::new(query))
+            }
+            _ => Query::MatchNone,
         }
     }
 
@@ -197,9 +195,17 @@ impl Build<'_> {
         if !self.lenient {
             return query;
         }
-        match self.mapping.field(field).map(|field| &field.kind) {
-            Some(FieldKind::Text { .. } | FieldKind::Keyword { .. }) | None => query,
-            Some(_) => Query::Lenient(Box::new(query)),
+        let fits = |mapped: &MappedField| {
+            let has_words = matches!(
+                mapped.kind,
+                FieldKind::Text { .. } | FieldKind::Keyword { .. }
+            );
+            has_words && mapped.indexed
+        };
+        if self.mapping.field(field).is_none_or(fits) {
+            query
+        } else {
+            Query::Lenient(Box::new(query))
         }
     }
 }
