@@ -99,6 +99,59 @@ class IntervalQueries(ClewTest):
             self.assertAlmostEqual(scores(span)[identity], score, places=5)
 
 
+class QueryStrings(ClewTest):
+    def setUp(self):
+        super().setUp()
+        stemmed = {"type": "text", "analyzer": "english", "fields": {"exact": {"type": "text"}}}
+        properties = {"at": {"type": "date"}, "text": stemmed}
+        self.client.indices.create(index="people", body={"mappings": {"properties": properties}})
+        self.index_all(
+            "people",
+            {
+                "1": {"first": "will smith", "last": "jones", "at": "2024-01-01T23:30:00Z"},
+                "2": {"first": "will", "last": "smith", "at": "2024-01-02T00:30:00Z"},
+                "3": {"first": "smith will", "last": "x"},
+                "4": {"text": "running dogs"},
+                "5": {"text": "run dog"},
+            },
+        )
+
+    def found(self, text, language="query_string", **options):
+        query = {language: {"query": text, **options}}
+        return sorted(self.ids("people", query=query))
+
+    def test_words_are_looked_for_in_fields_of_a_kind(self):
+        both = {"fields": ["first", "last"]}
+        for kind, text, operator, found in [
+            ("best_fields", "will smith", "and", ["1", "3"]),
+            ("most_fields", "will smith", "and", ["1", "3"]),
+            ("cross_fields", "will smith", "and", ["1", "2", "3"]),
+            ("phrase", "will smith", "or", ["1"]),
+            ("phrase_prefix", "will smi", "or", ["1"]),
+            ("bool_prefix", "smith wi", "and", ["1", "3"]),
+        ]:
+            options = {"type": kind, "default_operator": operator}
+            self.assertEqual(self.found(text, **options, **both), found, kind)
+        self.assertEqual(self.found("first:(will smith)", type="phrase"), ["1"])
+        self.assertEqual(self.found("jones OR (will smith)", type="phrase", **both), ["1"])
+        with self.refused(400, "parsing_exception", "unknown type"):
+            self.found("will", type="all_fields")
+
+    def test_dates_are_those_of_a_zone(self):
+        since = "at:[2024-01-02 TO *]"
+        self.assertEqual(self.found(since), ["2"])
+        self.assertEqual(self.found(since, time_zone="+01:00"), ["1", "2"])
+        self.assertEqual(self.found(since, time_zone="-01:00"), [])
+
+    def test_phrases_may_have_fields_of_their_own(self):
+        suffix = {"quote_field_suffix": ".exact", "fields": ["text", "first"]}
+        for language in ["query_string", "simple_query_string"]:
+            self.assertEqual(self.found('"run dog"', language, fields=["text"]), ["4", "5"])
+            self.assertEqual(self.found('"run dog"', language, **suffix), ["5"])
+            self.assertEqual(self.found("run", language, **suffix), ["4", "5"])
+            self.assertEqual(self.found('"will smith"', language, **suffix), ["1"])
+
+
 class CommonWords(ClewTest):
     def setUp(self):
         super().setUp()

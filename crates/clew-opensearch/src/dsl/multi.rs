@@ -28,19 +28,7 @@ fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslErr
 pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("multi_match", body)?;
     let fields = field_list(&mut parameters)?;
-    let kind = match parameters.text("type")?.as_deref() {
-        None | Some("best_fields") => MultiMatchKind::BestFields,
-        Some("most_fields") => MultiMatchKind::MostFields,
-        Some("cross_fields") => MultiMatchKind::CrossFields,
-        Some("phrase") => MultiMatchKind::Phrase,
-        Some("phrase_prefix") => MultiMatchKind::PhrasePrefix,
-        Some("bool_prefix") => MultiMatchKind::BoolPrefix,
-        Some(other) => {
-            return Err(DslError::parsing(format!(
-                "failed to parse [multi_match] query type [{other}]. unknown type."
-            )));
-        }
-    };
+    let kind = kind(&mut parameters)?;
     if kind == MultiMatchKind::BoolPrefix {
         for name in ["slop", "cutoff_frequency"] {
             if parameters.take(name).is_some() {
@@ -65,6 +53,23 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
     Ok(Query::MultiMatch(multi))
 }
 
+/// How fields are joined.
+fn kind(parameters: &mut Parameters<'_>) -> Result<MultiMatchKind, DslError> {
+    Ok(match parameters.text("type")?.as_deref() {
+        None | Some("best_fields") => MultiMatchKind::BestFields,
+        Some("most_fields") => MultiMatchKind::MostFields,
+        Some("cross_fields") => MultiMatchKind::CrossFields,
+        Some("phrase") => MultiMatchKind::Phrase,
+        Some("phrase_prefix") => MultiMatchKind::PhrasePrefix,
+        Some("bool_prefix") => MultiMatchKind::BoolPrefix,
+        Some(other) => {
+            return Err(DslError::parsing(format!(
+                "failed to parse [multi_match] query type [{other}]. unknown type."
+            )));
+        }
+    })
+}
+
 pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("query_string", body)?;
     let mut query = text(&mut parameters)?;
@@ -85,21 +90,21 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
         query.allow_leading_wildcard = allowed;
     }
     query.quote_analyzer = parameters.text("quote_analyzer")?;
-    query.tie_breaker = parameters.float("tie_breaker")?.unwrap_or(0.0);
+    query.kind = kind(&mut parameters)?;
+    let are_added = matches!(
+        query.kind,
+        MultiMatchKind::MostFields | MultiMatchKind::BoolPrefix
+    );
+    let usual = if are_added { 1.0 } else { 0.0 };
+    query.tie_breaker = parameters.float("tie_breaker")?.unwrap_or(usual);
+    query.time_zone = parameters.text("time_zone")?;
     if let Some(states_max) = parameters.whole("max_determinized_states")? {
         query.regexp_states_max = states_max;
     }
     if let Some(text) = parameters.text("fuzziness")? {
         query.fuzziness.distance = Fuzziness::parse(&text).map_err(DslError::illegal)?.distance;
     }
-    parameters.ignore(&[
-        "enable_position_increments",
-        "escape",
-        "quote_field_suffix",
-        "rewrite",
-        "time_zone",
-        "type",
-    ]);
+    parameters.ignore(&["enable_position_increments", "escape", "rewrite"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
 }
@@ -113,7 +118,6 @@ pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {
     if let Some(flags) = parameters.text("flags")? {
         query.features = SimpleFeatures::parse(&flags).map_err(DslError::illegal)?;
     }
-    parameters.ignore(&["quote_field_suffix"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
 }
@@ -142,6 +146,7 @@ fn shared(parameters: &mut Parameters<'_>, query: &mut QueryString) -> Result<()
         .flag("lenient")?
         .unwrap_or_else(|| are_all(&query.fields));
     query.analyzer = parameters.text("analyzer")?;
+    query.quote_suffix = parameters.text("quote_field_suffix")?;
     if let Some(most) = parameters.whole("fuzzy_max_expansions")? {
         query.fuzziness.max_expansions = most;
     }

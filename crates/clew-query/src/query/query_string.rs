@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::minimum::MinimumShouldMatch;
 use super::regexp_options::RegexpOptions;
-use super::words::{FieldBoost, Fuzziness, Operator};
+use super::words::{FieldBoost, Fuzziness, MultiMatchKind, Operator};
 
 /// The query language of a search box.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +29,17 @@ pub struct QueryString {
     pub quote_analyzer: Option<String>,
     /// What holds for words with `~`; their distance is this one's unless they name their own.
     pub fuzziness: Fuzziness,
+    /// How several fields are joined that words are looked for in.
+    #[serde(default)]
+    pub kind: MultiMatchKind,
     /// Share of the other fields' scores that is added to the best one's.
     pub tie_breaker: f32,
+    /// Zone of dates that name none.
+    #[serde(default)]
+    pub time_zone: Option<String>,
+    /// Phrases are looked for in the field whose name ends in this besides, where there is one.
+    #[serde(default)]
+    pub quote_suffix: Option<String>,
     /// Whether the words of a synonym must stand in a row.
     pub synonym_phrases: bool,
     /// How large the tables of regular expressions may grow.
@@ -121,7 +130,10 @@ impl QueryString {
             analyzer: None,
             quote_analyzer: None,
             fuzziness: Fuzziness::auto(),
+            kind: MultiMatchKind::default(),
             tie_breaker: 0.0,
+            time_zone: None,
+            quote_suffix: None,
             synonym_phrases: true,
             regexp_states_max: RegexpOptions::default().states_max,
             simple: false,

@@ -3,7 +3,9 @@
 use std::cell::Cell;
 
 use clew_analysis::{is_analyzer, tokens};
-use clew_query::{Bool, FieldBoost, Query, QueryError, QueryString, unless_stopped};
+use clew_query::{
+    Bool, FieldBoost, MultiMatchKind, Query, QueryError, QueryString, unless_stopped,
+};
 use clew_schema::{FieldKind, Mapping};
 
 use super::{Clause, Occurrence, Word};
@@ -117,6 +119,11 @@ impl Build<'_> {
             }
             Clause::All => Ok(Some(Query::MatchAll { boost })),
             leaf => {
+                if let Some(query) = self.together(leaf, fields, boost) {
+                    self.count()?;
+                    let says_nothing = |one: &FieldBoost| self.says_nothing(leaf, &one.field);
+                    return Ok((!fields.iter().all(says_nothing)).then_some(query));
+                }
                 let mut queries = Vec::with_capacity(fields.len());
                 for field in fields {
                     if !self.says_nothing(leaf, &field.field) {
@@ -237,8 +244,15 @@ impl Build<'_> {
     }
 
     /// Whether words in a row mean something else than each of them by itself, as the words of a
-    /// synonym do.
+    /// synonym do, or those of a phrase.
     fn is_one_text(&self, fields: &[FieldBoost], words: &[String]) -> bool {
+        let in_order = matches!(
+            self.options.kind,
+            MultiMatchKind::Phrase | MultiMatchKind::PhrasePrefix | MultiMatchKind::BoolPrefix
+        );
+        if in_order {
+            return true;
+        }
         let mapped = fields
             .first()
             .and_then(|one| self.mapping.field(&one.field));

@@ -1,7 +1,12 @@
 //! What one clause of a query string asks of one field.
 
+use std::borrow::Cow;
+
 use clew_analysis::{is_analyzer, tokens};
-use clew_query::{Fuzziness, Match, MatchPhrase, Pattern, Query, QueryError, Range};
+use clew_query::{
+    FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Pattern, Query,
+    QueryError, Range,
+};
 use clew_schema::{FieldKind, MappedField};
 use serde_json::Value;
 
@@ -21,9 +26,10 @@ impl Build<'_> {
                 text,
                 slop,
                 boost: inner,
-            } => Ok(self.guarded(
-                field,
-                Query::MatchPhrase(MatchPhrase {
+            } => {
+                let quoted = self.quoted(field);
+                let field = &*quoted;
+                let phrase = MatchPhrase {
                     slop: slop.unwrap_or(self.options.phrase_slop),
                     boost: boost * inner,
                     analyzer: self
@@ -32,8 +38,9 @@ impl Build<'_> {
                         .clone()
                         .or_else(|| self.options.analyzer.clone()),
                     ..MatchPhrase::new(field, text)
-                }),
-            )),
+                };
+                Ok(self.guarded(field, Query::MatchPhrase(phrase)))
+            }
             Clause::Range {
                 low,
                 high,
@@ -41,6 +48,7 @@ impl Build<'_> {
             } => {
                 let mut range = Range {
                     boost: boost * inner,
+                    time_zone: self.options.time_zone.clone(),
                     ..Range::new(field)
                 };
                 if let Some((text, inclusive)) = low {
@@ -80,6 +88,57 @@ impl Build<'_> {
             Clause::Words(words) => self.word(&Word::plain(&words.join(" ")), field, boost),
             Clause::Group { .. } | Clause::Field { .. } | Clause::All => Ok(Query::MatchNone),
         }
+    }
+
+    /// The field that phrases are looked for in, instead of a field.
+    fn quoted<'f>(&self, field: &'f str) -> Cow<'f, str> {
+        let suffix = self.options.quote_suffix.as_deref();
+        let other = suffix.map(|suffix| format!("{field}{suffix}"));
+        match other.filter(|other| self.mapping.field(other).is_some()) {
+            Some(other) => Cow::Owned(other),
+            None => Cow::Borrowed(field),
+        }
+    }
+
+    /// Plain words in all fields at once, where these are not just asked one by one.
+    pub(super) fn together(
+        &self,
+        clause: &Clause,
+        fields: &[FieldBoost],
+        boost: f32,
+    ) -> Option<Query> {
+        let kind = self.options.kind;
+        if matches!(
+            kind,
+            MultiMatchKind::BestFields | MultiMatchKind::MostFields
+        ) || fields.is_empty()
+        {
+            return None;
+        }
+        let (text, own) = match clause {
+            Clause::Word(Word {
+                text,
+                pattern: None,
+                fuzzy: None,
+                boost,
+            }) => (text.clone(), *boost),
+            Clause::Words(words) => (words.join(" "), 1.0),
+            _ => return None,
+        };
+        Some(Query::MultiMatch(MultiMatch {
+            fields: fields.to_vec(),
+            clause: Match {
+                operator: self.options.default_operator,
+                analyzer: self.options.analyzer.clone(),
+                lenient: self.lenient,
+                synonym_phrases: self.options.synonym_phrases,
+                boost: boost * own,
+                ..Match::new("", &text)
+            },
+            kind,
+            slop: self.options.phrase_slop,
+            tie_breaker: Some(self.options.tie_breaker),
+        }))
     }
 
     fn word(&self, word: &Word, field: &str, boost: f32) -> Result<Query, QueryError> {
