@@ -49,6 +49,11 @@ class FieldTypes(ClewTest):
         self.assertEqual(self.ids("t", sort=["at"]), ["b", "a"])
         self.assertEqual(self.found(range={"at": {"gt": early}}), ["a"])
         self.assertEqual(self.ids("t", sort=["at"], search_after=[early]), ["a"])
+        near = {"field": "at", "origin": early, "pivot": "1micros"}
+        body = {"query": {"distance_feature": near}}
+        hits = self.client.search(index="t", body=body)["hits"]["hits"]
+        scores = {hit["_id"]: round(hit["_score"], 1) for hit in hits}
+        self.assertEqual(scores, {"b": 1.0, "a": 0.5})
         with self.refused(400, "mapper_parsing_exception"):
             self.client.index(index="t", body={"at": "1960-01-01"})
 

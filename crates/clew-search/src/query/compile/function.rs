@@ -172,7 +172,10 @@ impl Compiler<'_> {
                 "Can't run [distance_feature] query on unmapped fields!",
             ));
         };
-        if !matches!(mapped.kind, FieldKind::Date { .. } | FieldKind::GeoPoint) {
+        if !matches!(
+            mapped.kind,
+            FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::GeoPoint
+        ) {
             return Err(QueryError::illegal(format!(
                 "Illegal data type of [{}]! [distance_feature] query can only be run on a date, \
                  date_nanos or geo_point field type!",
@@ -253,6 +256,25 @@ impl Compiler<'_> {
                     unit: Unit::Milliseconds,
                 })
             }
+            FieldKind::DateNanos { .. } => {
+                let now_ms = self.context.now_ms;
+                let origin = match (origin, mapped.date_format()) {
+                    (Some(origin), Some(format)) => format
+                        .parse_nanos_with_math_in(
+                            &text_of(origin),
+                            now_ms,
+                            rounding,
+                            &jiff::tz::TimeZone::UTC,
+                        )
+                        .map_err(QueryError::from)?,
+                    _ => now_ms.saturating_mul(1_000_000),
+                };
+                Ok(Place {
+                    column: NumberColumn::Whole(mapped.column()),
+                    origin: number(&Value::from(origin)).unwrap_or(0.0),
+                    unit: Unit::Nanoseconds,
+                })
+            }
             FieldKind::Integer(_) | FieldKind::Float(_) => {
                 let origin = origin.ok_or_else(missing)?;
                 Ok(Place {
@@ -283,6 +305,7 @@ struct Place {
 enum Unit {
     Number,
     Milliseconds,
+    Nanoseconds,
     Metres,
 }
 
@@ -296,6 +319,9 @@ impl Place {
                 parse_distance(&text, DistanceUnit::metres()).map_err(QueryError::illegal)
             }
             Unit::Milliseconds => milliseconds(&text).ok_or_else(wrong),
+            Unit::Nanoseconds => milliseconds(&text)
+                .map(|length| length * 1e6)
+                .ok_or_else(wrong),
         }
     }
 }
