@@ -186,6 +186,15 @@ class Aggregations(ClewTest):
                     "script": "params.sales / params.count",
                 }
             },
+            "taxed": {
+                "bucket_script": {
+                    "buckets_path": {"sales": "sales"},
+                    "script": {
+                        "source": "params.sales != null ? params.sales * params.rate : 0",
+                        "params": {"rate": 2},
+                    },
+                }
+            },
         }
         result = self.aggregate(
             months={"date_histogram": month, "aggs": inner},
@@ -197,6 +206,7 @@ class Aggregations(ClewTest):
         self.assertEqual([b["change"]["value"] for b in buckets[1:]], [40.0, 40.0])
         self.assertNotIn("change", buckets[0])
         self.assertEqual([b["share"]["value"] for b in buckets], [5.0, 25.0, 45.0])
+        self.assertEqual([b["taxed"]["value"] for b in buckets], [20.0, 100.0, 180.0])
         self.assertEqual(result["best"]["keys"], ["2024-03-01T00:00:00.000Z"])
         self.assertEqual((result["stats"]["sum"], result["stats"]["count"]), (150.0, 3))
 

@@ -2,6 +2,8 @@
 //! reads what scripts of buckets are written in for the most part: `params.a / params.b * 100`.
 //! Statements, variables and loops are refused.
 
+use std::collections::BTreeMap;
+
 use crate::AggError;
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +14,17 @@ const TEXT_MAX: usize = 16_384;
 
 /// An expression, understood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Expression(Node);
+pub struct Expression {
+    node: Node,
+    /// What names stand for that nobody else gives a number.
+    params: BTreeMap<String, f64>,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Node {
     Number(f64),
+    /// What no number equals.
+    Null,
     Name(String),
     Negated(Box<Node>),
     Not(Box<Node>),
@@ -100,7 +108,16 @@ impl Expression {
         if reader.at < start.len() {
             return Err(reader.unexpected());
         }
-        Ok(Expression(node))
+        Ok(Expression {
+            node,
+            params: BTreeMap::new(),
+        })
+    }
+
+    /// The same with numbers of its own.
+    #[must_use]
+    pub fn with_params(self, params: BTreeMap<String, f64>) -> Self {
+        Expression { params, ..self }
     }
 
     /// Its value with these numbers; comparisons are 1 where they hold and 0 elsewhere.
@@ -108,9 +125,10 @@ impl Expression {
     /// # Errors
     /// [`AggError::Invalid`] when it uses a name that was not given.
     pub fn value(&self, names: &[&str], numbers: &[f64]) -> Result<f64, AggError> {
-        self.0.value(&|name| {
+        self.node.value(&|name| {
             let at = names.iter().position(|known| *known == name);
-            at.and_then(|at| numbers.get(at)).copied()
+            let given = at.and_then(|at| numbers.get(at));
+            given.or_else(|| self.params.get(name)).copied()
         })
     }
 }
@@ -119,6 +137,7 @@ impl Node {
     fn value(&self, number: &impl Fn(&str) -> Option<f64>) -> Result<f64, AggError> {
         Ok(match self {
             Node::Number(value) => *value,
+            Node::Null => f64::NAN,
             Node::Name(name) => number(name).ok_or_else(|| {
                 AggError::invalid(format!(
                     "the script uses [{name}], which is not in buckets_path"
@@ -317,6 +336,7 @@ impl Reader<'_> {
             "" => Err(self.unexpected()),
             "true" => Ok(Node::Number(1.0)),
             "false" => Ok(Node::Number(0.0)),
+            "null" => Ok(Node::Null),
             "params" if self.take(".") => Ok(Node::Name(self.word())),
             "params" if self.take("[") => {
                 self.space();
@@ -405,8 +425,12 @@ mod tests {
             ("!(a == 2)", 0.0),
             ("Math.max(a, b) % 3", 1.0),
             ("Math.round(2.5) + 1L", 4.0),
+            ("params.a != null && params.b == null ? 1 : 2", 2.0),
+            ("params.a * params.own", 20.0),
         ] {
             let expression = Expression::parse(text).unwrap();
+            let own = [("own", 10.0), ("a", 7.0)].map(|(name, number)| (name.to_string(), number));
+            let expression = expression.with_params(BTreeMap::from(own));
             let value = expression.value(&["a", "b"], &[2.0, 4.0]).unwrap();
             assert!((value - expected).abs() < 1e-12, "{text}: {value}");
         }

@@ -4,7 +4,7 @@ use clew_query::aggregation::{AggSpec, Expression, PipelineKind};
 
 use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;
-use crate::aggs::pipeline::{pipeline, script};
+use crate::aggs::pipeline::{Script, pipeline, script};
 use crate::aggs::table::{NOT_LISTED, Row};
 
 /// By name: the values it reads, and its reader.
@@ -23,11 +23,12 @@ fn read(body: &mut Body<'_>, kind: fn(Expression) -> PipelineKind) -> Result<Agg
 }
 
 fn expression(body: &mut Body<'_>) -> Result<Expression, AggDslError> {
-    let text = script(body)?;
-    Expression::parse(&text).map_err(|reason| {
+    let Script { text, params } = script(body)?;
+    let expression = Expression::parse(&text).map_err(|reason| {
         AggDslError::illegal(format!(
             "the script [{text}] of [{}] cannot be used: {reason}",
             body.name
         ))
-    })
+    })?;
+    Ok(expression.with_params(params))
 }

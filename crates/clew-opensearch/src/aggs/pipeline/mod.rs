@@ -6,6 +6,8 @@ pub(super) mod bucket_sort;
 pub(super) mod sequence;
 pub(super) mod summary;
 
+use std::collections::BTreeMap;
+
 use clew_query::aggregation::{AggSpec, GapPolicy, PipelineKind, PipelineSpec};
 use serde_json::Value;
 
@@ -95,11 +97,23 @@ fn positive(body: &mut Body<'_>, key: &str) -> Result<Option<usize>, AggDslError
     })
 }
 
-fn script(body: &mut Body<'_>) -> Result<String, AggDslError> {
+/// A script, and the numbers that it has by name.
+struct Script {
+    text: String,
+    params: BTreeMap<String, f64>,
+}
+
+fn script(body: &mut Body<'_>) -> Result<Script, AggDslError> {
     match body.take("script") {
-        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::String(text)) => Ok(Script {
+            text: text.clone(),
+            params: BTreeMap::new(),
+        }),
         Some(Value::Object(object)) => match object.get("source").or(object.get("inline")) {
-            Some(Value::String(text)) => Ok(text.clone()),
+            Some(Value::String(text)) => Ok(Script {
+                text: text.clone(),
+                params: numbers(object.get("params")),
+            }),
             _ => Err(AggDslError::illegal(
                 "must specify either [source] for an inline script or [id] for a stored script",
             )),
@@ -110,4 +124,11 @@ fn script(body: &mut Body<'_>) -> Result<String, AggDslError> {
             body.name
         ))),
     }
+}
+
+/// Those of a script's parameters that are numbers.
+fn numbers(params: Option<&Value>) -> BTreeMap<String, f64> {
+    let params = params.and_then(Value::as_object).into_iter().flatten();
+    let numbers = params.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)));
+    numbers.collect()
 }
