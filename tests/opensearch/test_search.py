@@ -73,6 +73,22 @@ class SearchTest(ClewTest):
 
 
 class Queries(SearchTest):
+    def test_a_term_suggester_can_be_asked_for_in_the_address(self):
+        asked = {"suggest_field": "title", "suggest_text": "quik", "suggest_mode": "always"}
+        reply = self.raw("GET", "/books/_search", params={**asked, "suggest_size": "1"})
+        options = reply["suggest"]["title"][0]["options"]
+        self.assertEqual([option["text"] for option in options], ["quick"])
+
+    def test_the_body_of_a_get_may_stand_in_the_address(self):
+        body = {"source": '{"query": {"ids": {"values": ["2"]}}}'}
+        media = {"source_content_type": "application/json"}
+        found = self.raw("GET", "/books/_search", params={**body, **media})["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in found], ["2"])
+        with self.refused(400, "illegal_argument_exception", "source_content_type"):
+            self.raw("GET", "/books/_search", params=body)
+        with self.refused(400, "illegal_argument_exception", "unrecognized parameter"):
+            self.raw("POST", "/books/_search", params={**body, **media})
+
     def test_queries_of_words(self):
         self.check({"match": {"title": "QUICK"}}, "1", "2")
         self.check({"match": {"title": {"query": "quick fox", "operator": "and"}}}, "1")

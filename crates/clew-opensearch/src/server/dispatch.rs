@@ -137,10 +137,16 @@ async fn run(
     params: Arc<Params>,
     body: Result<Bytes, ApiError>,
 ) -> Result<Reply, ApiError> {
-    params.refuse_unknown(head.uri.path(), &[COMMON_PARAMS, found.route.params])?;
+    let in_uri = head.method == Method::GET;
+    let body_params = if in_uri { BODY_PARAMS } else { &[] };
+    let known = [COMMON_PARAMS, body_params, found.route.params];
+    params.refuse_unknown(head.uri.path(), &known)?;
     check_common(&params)?;
-    let body = body?;
+    let mut body = body?;
     check_content_type(&head.headers, &body)?;
+    if in_uri && body.is_empty() {
+        body = body_of(&params)?;
+    }
     let call = Call {
         api: api.clone(),
         method: head.method.clone(),
@@ -237,6 +243,24 @@ fn short_header(headers: &HeaderMap, name: &str) -> Option<String> {
     (text.len() <= HEADER_BYTES_MAX).then(|| text.to_string())
 }
 
+/// Where clients that send no body with a GET put it. With other methods it would be a way around the check of
+/// the body's type.
+const BODY_PARAMS: &[&str] = &["source", "source_content_type"];
+
+/// The body that stands in the address; empty where none does.
+fn body_of(params: &Params) -> Result<Bytes, ApiError> {
+    match (params.get("source"), params.get("source_content_type")) {
+        (None, _) => Ok(Bytes::new()),
+        (Some(body), Some(media)) if is_json(media) => Ok(Bytes::from(body.to_string())),
+        (Some(_), Some(media)) => Err(ApiError::illegal_argument(format!(
+            "Unknown value for source_content_type [{media}]"
+        ))),
+        (Some(_), None) => Err(ApiError::illegal_argument(
+            "source and source_content_type parameters are required",
+        )),
+    }
+}
+
 /// Only JSON is read. The check also keeps web pages of other origins from writing through a
 /// user's browser, which may send forms and plain text anywhere unasked.
 fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError> {
@@ -247,21 +271,20 @@ fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError>
         return Ok(());
     }
     let text = value.to_str().unwrap_or_default();
-    let media = text
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    let is_json = media.starts_with("application/")
-        && (media.ends_with("json") || media.ends_with("json+nd"));
-    if is_json {
+    if is_json(text) {
         return Ok(());
     }
     Err(ApiError::text(
         StatusCode::NOT_ACCEPTABLE,
         format!("Content-Type header [{text}] is not supported"),
     ))
+}
+
+/// Whether a type of bodies is JSON, or lines of it.
+fn is_json(text: &str) -> bool {
+    let media = text.split(';').next().unwrap_or_default();
+    let media = media.trim().to_ascii_lowercase();
+    media.starts_with("application/") && (media.ends_with("json") || media.ends_with("json+nd"))
 }
 
 /// Answers above this are booked: one that is not fetched stays for as long as its connection.
