@@ -116,6 +116,10 @@ pub(super) const SEARCH: &[&str] = &[
     "min_score",
     "search_pipeline",
     "include_named_queries_score",
+    "suggest_field",
+    "suggest_mode",
+    "suggest_size",
+    "suggest_text",
     "phase_took",
     "cancel_after_time_interval",
 ];

@@ -268,6 +268,15 @@ impl Spec {
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
             self.track_total = Some(track_total(&value)?);
         }
+        if let Some(field) = params.get("suggest_field") {
+            let text = params.get("suggest_text").or(params.get("q"));
+            let term = json!({
+                "field": field,
+                "size": params.unsigned("suggest_size")?.unwrap_or(5),
+                "suggest_mode": params.get("suggest_mode").unwrap_or("missing"),
+            });
+            self.suggest = Some(json!({field: {"text": text.unwrap_or_default(), "term": term}}));
+        }
         self.control.read_params(params)?;
         self.control.scroll = params.time("scroll")?;
         self.track_scores = params.flag("track_scores", self.track_scores)?;
