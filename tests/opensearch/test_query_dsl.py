@@ -91,6 +91,29 @@ class IntervalQueries(ClewTest):
         both = {"clauses": [{"span_term": {"text": "slow"}}, masked], "slop": 0, "in_order": False}
         self.assertEqual(self.found({"span_near": both}), ["4"])
 
+    def test_words_of_intervals_and_spans_are_highlighted(self):
+        self.index_all("talk", {"5": {"text": "quick slow quick fox"}})
+        quick, fox = {"span_term": {"text": "quick"}}, {"span_term": {"text": "fox"}}
+        near = {"span_near": {"clauses": [quick, fox], "slop": 0, "in_order": True}}
+        brown = {"span_term": {"text": "brown"}}
+        prefix = {"span_multi": {"match": {"prefix": {"text": {"value": "sl"}}}}}
+        for query, identity, shown in [
+            (quick, "3", "<em>quick</em> <em>quick</em> slow"),
+            (near, "5", "quick slow <em>quick</em> <em>fox</em>"),
+            ({"span_or": {"clauses": [near, brown]}}, "2", "the <em>brown</em> <em>quick</em> <em>fox</em>"),
+            ({"span_not": {"include": brown, "exclude": quick}}, "2", "the <em>brown</em> quick fox"),
+            (prefix, "4", "<em>slow</em> brown dog"),
+            (
+                {"intervals": {"text": {"match": {"query": "quick fox", "max_gaps": 0}}}},
+                "5",
+                "<em>quick</em> slow <em>quick</em> <em>fox</em>",
+            ),
+        ]:
+            body = {"query": query, "highlight": {"fields": {"text": {}}}}
+            hits = self.client.search(index="talk", body=body)["hits"]["hits"]
+            marked = {hit["_id"]: hit["highlight"]["text"] for hit in hits}
+            self.assertEqual(marked[identity], [shown], query)
+
     def test_a_lone_span_scores_as_its_term(self):
         term = self.client.search(index="talk", body={"query": {"term": {"text": "quick"}}})
         span = self.client.search(index="talk", body={"query": {"span_term": {"text": "quick"}}})

@@ -4,6 +4,7 @@
 //! query matches by (terms, prefixes, patterns, phrases) is looked for in those words.
 
 mod fragments;
+mod intervals;
 #[cfg(test)]
 mod tests;
 mod wanted;

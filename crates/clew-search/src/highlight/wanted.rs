@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::query::{Regexp, Wildcard};
 
 /// Queries are this deep at most; a deeper one is not looked into.
-const DEPTH_MAX: usize = 30;
+pub(super) const DEPTH_MAX: usize = 30;
 
 /// Something that a query looks for in a field.
 #[derive(Clone, Debug)]
@@ -23,8 +23,9 @@ pub(super) struct FieldWanted {
     what: Wanted,
 }
 
+/// What it looks for.
 #[derive(Clone, Debug)]
-enum Wanted {
+pub(super) enum Wanted {
     Term(String),
     Prefix(String),
     Wildcard(Wildcard),
@@ -68,7 +69,8 @@ pub(super) fn wanted(query: &Query, mapping: &Mapping) -> Vec<FieldWanted> {
     reader.found
 }
 
-struct Reader<'a> {
+/// Reads queries.
+pub(super) struct Reader<'a> {
     mapping: &'a Mapping,
     found: Vec<FieldWanted>,
 }
@@ -105,6 +107,7 @@ impl Reader<'_> {
                 }
             }
             Query::MultiMatch(multi) => self.multi_match(multi),
+            Query::Intervals(intervals) => self.intervals(intervals),
             leaf => {
                 if let Some(leaf) = leaf.on_field() {
                     self.leaf(leaf);
@@ -208,7 +211,7 @@ impl Reader<'_> {
     }
 
     /// The terms of a query's text in a field.
-    fn terms(&self, field: &str, analyzer: Option<&str>, text: &Value) -> Vec<String> {
+    pub(super) fn terms(&self, field: &str, analyzer: Option<&str>, text: &Value) -> Vec<String> {
         let text = plain(text);
         let own = self.mapping.field(field);
         let name = match own.map(|mapped| &mapped.kind) {
@@ -247,13 +250,13 @@ impl Reader<'_> {
     }
 
     /// A pattern that cannot be read is not marked.
-    fn wildcard(&mut self, field: &str, pattern: Result<Wildcard, QueryError>) {
+    pub(super) fn wildcard(&mut self, field: &str, pattern: Result<Wildcard, QueryError>) {
         if let Ok(pattern) = pattern {
             self.push(field, Wanted::Wildcard(pattern));
         }
     }
 
-    fn push(&mut self, field: &str, what: Wanted) {
+    pub(super) fn push(&mut self, field: &str, what: Wanted) {
         let kind = self.mapping.field(field).map(|mapped| &mapped.kind);
         let is_wildcard = matches!(
             kind,
@@ -273,7 +276,8 @@ impl Reader<'_> {
     }
 }
 
-fn fuzzy(term: &str, fuzziness: &Fuzziness) -> Wanted {
+/// A word, or one that is much like it.
+pub(super) fn fuzzy(term: &str, fuzziness: &Fuzziness) -> Wanted {
     Wanted::Fuzzy {
         term: term.to_string(),
         edits: fuzziness.edits(term.chars().count()).into(),
