@@ -28,6 +28,48 @@ class PipelineTest(ClewTest):
         shown = self.client.ingest.simulate(id="p", body={"docs": [{"_source": {"name": "Bo"}}]})
         self.assertEqual(shown["docs"][0]["doc"]["_source"]["greeting"], "hello Bo")
 
+    def test_a_verbose_simulation_shows_what_each_step_made(self):
+        inner = {"processors": [{"uppercase": {"field": "a"}}]}
+        self.client.ingest.put_pipeline(id="inner", body=inner)
+        pipeline = {
+            "processors": [
+                {"set": {"field": "a", "value": "x", "tag": "first", "description": "sets a"}},
+                {"rename": {"field": "none", "target_field": "b", "ignore_failure": True}},
+                {"pipeline": {"name": "inner"}},
+                {"foreach": {"field": "list", "processor": {"lowercase": {"field": "_ingest._value"}}}},
+                {"fail": {"message": "no", "on_failure": [{"set": {"field": "c", "value": 1}}]}},
+                {"drop": {}},
+            ]
+        }
+        body = {"pipeline": pipeline, "docs": [{"_source": {"list": ["A"]}}]}
+        [shown] = self.client.ingest.simulate(body=body, params={"verbose": "true"})["docs"]
+        steps = [(step["processor_type"], step["status"]) for step in shown["processor_results"]]
+        self.assertEqual(
+            steps,
+            [
+                ("set", "success"),
+                ("rename", "error_ignored"),
+                ("pipeline", "success"),
+                ("uppercase", "success"),
+                ("foreach", "success"),
+                ("fail", "error"),
+                ("set", "success"),
+                ("drop", "dropped"),
+            ],
+        )
+        first, renamed, call, upper, each, failed, mended, dropped = shown["processor_results"]
+        self.assertEqual((first["tag"], first["description"]), ("first", "sets a"))
+        self.assertEqual(first["doc"]["_source"], {"list": ["A"], "a": "x"})
+        self.assertEqual(first["doc"]["_ingest"]["pipeline"], "_simulate_pipeline")
+        self.assertEqual(renamed["ignored_error"]["error"]["type"], "illegal_argument_exception")
+        self.assertNotIn("doc", call)
+        self.assertEqual(upper["doc"]["_source"]["a"], "X")
+        self.assertEqual(each["doc"]["_source"]["list"], ["a"])
+        self.assertEqual(failed["error"]["reason"], "no")
+        self.assertNotIn("doc", failed)
+        self.assertEqual(mended["doc"]["_source"]["c"], 1)
+        self.assertNotIn("doc", dropped)
+
     def test_documents_go_to_the_index_of_their_month_and_get_a_hash(self):
         steps = [
             {"date_index_name": {"field": "at", "date_rounding": "M", "index_name_prefix": "by-{{kind}}-", "date_formats": ["yyyy-MM-dd"]}},

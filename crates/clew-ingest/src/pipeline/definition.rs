@@ -30,6 +30,7 @@ pub struct Pipeline {
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) tag: Option<String>,
+    pub(crate) description: Option<String>,
     pub(crate) ignore_failure: bool,
     pub(crate) on_failure: Vec<Step>,
     pub(crate) what: Processor,
@@ -148,13 +149,14 @@ impl Reader {
                 "[if] of processor [{name}] is not supported: there is no scripting language"
             )));
         }
-        config.remove("description");
+        let description = optional(&mut config, "description")?;
         let tag = optional(&mut config, "tag")?;
         let ignore_failure = flag(&mut config, "ignore_failure", false)?;
         self.configured(name, &mut config, depth)
             .map(|(name, on_failure, what)| Step {
                 name,
                 tag: tag.clone(),
+                description,
                 ignore_failure,
                 on_failure,
                 what,

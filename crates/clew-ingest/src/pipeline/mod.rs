@@ -7,4 +7,4 @@ mod run;
 
 pub use definition::Pipeline;
 pub(crate) use processor::{Field, Processor};
-pub use run::{Alone, Flow, Surroundings, run_named};
+pub use run::{Alone, Flow, StepEnd, StepWay, Surroundings, run_named};

@@ -35,6 +35,37 @@ pub trait Surroundings {
     fn data_dir(&self) -> Option<&Path>;
 }
 
+/// What a step came to, as somebody sees it who watches a run.
+#[derive(Debug)]
+pub struct StepEnd<'a> {
+    /// The name of its kind.
+    pub name: &'static str,
+    /// Its tag.
+    pub tag: Option<&'a str>,
+    /// What its definition says of it.
+    pub description: Option<&'a str>,
+    /// How it went.
+    pub way: StepWay<'a>,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug)]
+pub enum StepWay<'a> {
+    /// It has left the document like this.
+    Done(&'a Document),
+    /// It dropped the document.
+    Dropped,
+    /// It failed.
+    Failed(&'a Failure),
+    /// It failed, and the document goes on as it was left.
+    Ignored(&'a Failure, &'a Document),
+    /// It calls a pipeline, whose steps come next.
+    Calls,
+}
+
+/// Who watches a run.
+type Watcher<'w> = &'w mut dyn FnMut(&StepEnd<'_>);
+
 /// No surroundings: neither other pipelines nor databases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
@@ -59,7 +90,22 @@ impl Pipeline {
         document: &mut Document,
         around: &mut dyn Surroundings,
     ) -> Result<Flow, Failure> {
-        Run { around }.run(self, document, 0)
+        let watcher = None;
+        Run { around, watcher }.run(self, document, 0)
+    }
+
+    /// The same, telling of every step that is done, in their order, but of those inside others.
+    ///
+    /// # Errors
+    /// As [`Pipeline::run`].
+    pub fn run_watched(
+        &self,
+        document: &mut Document,
+        around: &mut dyn Surroundings,
+        watcher: &mut dyn FnMut(&StepEnd<'_>),
+    ) -> Result<Flow, Failure> {
+        let watcher = Some(watcher);
+        Run { around, watcher }.run(self, document, 0)
     }
 }
 
@@ -72,15 +118,29 @@ pub fn run_named(
     document: &mut Document,
     around: &mut dyn Surroundings,
 ) -> Result<Flow, Failure> {
-    Run { around }.run_named(name, document, 0)
+    let watcher = None;
+    Run { around, watcher }.run_named(name, document, 0)
 }
 
 /// One document's way.
-struct Run<'a> {
+struct Run<'a, 'w> {
     around: &'a mut dyn Surroundings,
+    watcher: Option<Watcher<'w>>,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
+    /// Tells of a step.
+    fn tell(&mut self, step: &Step, way: StepWay<'_>) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher(&StepEnd {
+                name: step.name,
+                tag: step.tag.as_deref(),
+                description: step.description.as_deref(),
+                way,
+            });
+        }
+    }
+
     fn run_named(
         &mut self,
         name: &str,
@@ -136,13 +196,33 @@ impl Run<'_> {
         document: &mut Document,
         depth: usize,
     ) -> Result<Flow, Failure> {
-        match self.apply(&step.what, document, depth) {
-            Ok(flow) => Ok(flow),
-            Err(_) if step.ignore_failure => Ok(Flow::On),
+        // A call is told of before its steps are.
+        let is_call = matches!(step.what, Processor::Pipeline { .. });
+        match self.apply(step, document, depth) {
+            Ok(flow) => {
+                if !is_call {
+                    let way = match flow {
+                        Flow::On => StepWay::Done(document),
+                        Flow::Dropped => StepWay::Dropped,
+                    };
+                    self.tell(step, way);
+                }
+                Ok(flow)
+            }
+            Err(failure) if step.ignore_failure => {
+                if !is_call {
+                    self.tell(step, StepWay::Ignored(&failure, document));
+                }
+                Ok(Flow::On)
+            }
             Err(mut failure) => {
-                if failure.step.is_empty() {
+                let is_own = failure.step.is_empty();
+                if is_own {
                     failure.step = step.name;
                     failure.tag = step.tag.clone();
+                }
+                if is_own || !is_call {
+                    self.tell(step, StepWay::Failed(&failure));
                 }
                 if step.on_failure.is_empty() {
                     return Err(failure);
@@ -171,11 +251,11 @@ impl Run<'_> {
 
     fn apply(
         &mut self,
-        what: &Processor,
+        step: &Step,
         document: &mut Document,
         depth: usize,
     ) -> Result<Flow, Failure> {
-        match what {
+        match &step.what {
             Processor::Drop => return Ok(Flow::Dropped),
             Processor::Fail(message) => {
                 return Err(Failure {
@@ -199,13 +279,14 @@ impl Run<'_> {
                         ))
                     });
                 }
+                self.tell(step, StepWay::Calls);
                 return self.run_named(&name, document, depth + 1);
             }
             Processor::Foreach {
                 field,
                 ignore_missing,
-                step,
-            } => return self.foreach((field, *ignore_missing), step, document, depth),
+                step: inner,
+            } => return self.foreach((field, *ignore_missing), inner, document, depth),
             Processor::GeoIp(place) => place.apply(document, self.around.data_dir())?,
             other => other.change(document)?,
         }
@@ -230,6 +311,24 @@ impl Run<'_> {
             }
             Some(other) => return Err(wrong_type(field, &other, java::LIST)),
         };
+        let watcher = self.watcher.take();
+        let changed = self.each(items, step, document, depth);
+        self.watcher = watcher;
+        let Some(changed) = changed? else {
+            return Ok(Flow::Dropped);
+        };
+        document.set(field, Value::Array(changed))?;
+        Ok(Flow::On)
+    }
+
+    /// What a step makes of each item; `None` where it dropped the document.
+    fn each(
+        &mut self,
+        items: Vec<Value>,
+        step: &Step,
+        document: &mut Document,
+        depth: usize,
+    ) -> Result<Option<Vec<Value>>, Failure> {
         let mut changed = Vec::with_capacity(items.len());
         for item in items {
             // The step sees the item as `_ingest._value`.
@@ -237,12 +336,11 @@ impl Run<'_> {
             let done = self.step(step, document, depth);
             let value = document.ingest.remove("_value");
             if done? == Flow::Dropped {
-                return Ok(Flow::Dropped);
+                return Ok(None);
             }
             changed.extend(value);
         }
-        document.set(field, Value::Array(changed))?;
-        Ok(Flow::On)
+        Ok(Some(changed))
     }
 }
 

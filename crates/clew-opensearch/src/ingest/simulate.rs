@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_ingest::template::plain;
-use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline};
+use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, StepWay};
 use clew_platform::stopped;
 use serde_json::{Value, json};
 
@@ -11,17 +11,20 @@ use super::prepare::{Ingest, now_ms};
 use super::store;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::http::request_memory::RequestMemory;
 use crate::state::call::Call;
 
 /// Documents of one request.
 const DOCS_MAX: usize = 10_000;
+/// How much more memory JSON takes than its text, about.
+const JSON_FACTOR: usize = 4;
 
 /// `POST /_ingest/pipeline/{id}/_simulate`.
 pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    if call.params.flag("verbose", false)? {
-        return Err(ApiError::illegal_argument("[verbose] is not supported"));
-    }
+    let is_verbose = call.params.flag("verbose", false)?;
+    let name = call.path("id").unwrap_or("_simulate_pipeline").to_string();
+    let memory = call.memory.clone();
     let definition = match (call.path("id"), body.get("pipeline")) {
         (Some(id), _) => store::find(&call.api.engine, id)
             .ok_or_else(|| ApiError::illegal_argument(format!("pipeline [{id}] does not exist")))?,
@@ -42,14 +45,21 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
             let mut ingest = Ingest::new(engine);
             // Once the request is over nobody sees the answer.
             let wanted = docs.iter().take_while(|_| !stopped());
-            let shown = wanted.map(|doc| one(&mut ingest, &pipeline, doc));
+            let shown = wanted.map(|doc| {
+                let document = document_of(doc);
+                if is_verbose {
+                    let watched = (document, name.as_str());
+                    return step_by_step(&mut ingest, &pipeline, watched, &memory);
+                }
+                one(&mut ingest, &pipeline, document)
+            });
             Ok(shown.collect::<Result<Vec<Value>, ApiError>>())
         })
         .await??;
     Ok(Reply::json(&json!({"docs": shown})))
 }
 
-fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Result<Value, ApiError> {
+fn document_of(doc: &Value) -> Document {
     let text = |key: &str| doc.get(key).map(plain);
     let mut document = Document::new(
         text("_index").unwrap_or_else(|| "_index".to_string()),
@@ -58,25 +68,93 @@ fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Result<Valu
     );
     document.id = Some(text("_id").unwrap_or_else(|| "_id".to_string()));
     document.routing = text("routing").or_else(|| text("_routing"));
+    document
+}
+
+fn one(
+    ingest: &mut Ingest<'_>,
+    pipeline: &Pipeline,
+    mut document: Document,
+) -> Result<Value, ApiError> {
     Ok(match pipeline.run(&mut document, ingest) {
         Ok(Flow::Dropped) => Value::Null,
         Ok(Flow::On) => {
-            let came = document.came().cloned();
-            let mut shown = json!({"_index": document.index});
-            if let Some(id) = document.id {
-                shown["_id"] = id.into();
-            }
-            shown["_source"] = document.source;
-            shown["_ingest"] = json!({"timestamp": came});
-            if let Some(routing) = document.routing {
-                shown["_routing"] = routing.into();
-            }
-            json!({"doc": shown})
+            let about = json!({"timestamp": document.came()});
+            json!({"doc": shown(&document, about)})
         }
         // OpenSearch answers so when the list itself cannot be gone through.
         Err(failure) if failure.step == "foreach" => return Err(failure.into()),
         Err(failure) => json!({"error": error(failure)}),
     })
+}
+
+fn shown(document: &Document, about: Value) -> Value {
+    let mut shown = json!({"_index": document.index});
+    if let Some(id) = &document.id {
+        shown["_id"] = id.as_str().into();
+    }
+    shown["_source"] = document.source.clone();
+    shown["_ingest"] = about;
+    if let Some(routing) = &document.routing {
+        shown["_routing"] = routing.as_str().into();
+    }
+    shown
+}
+
+/// What each step made of a document, up to one that failed or dropped it.
+fn step_by_step(
+    ingest: &mut Ingest<'_>,
+    pipeline: &Pipeline,
+    (mut document, name): (Document, &str),
+    memory: &RequestMemory,
+) -> Result<Value, ApiError> {
+    let mut results = Vec::new();
+    let mut refused = None;
+    let mut watcher = |end: &StepEnd<'_>| {
+        if refused.is_some() {
+            return;
+        }
+        let result = result_of(end, name);
+        match memory.take(JSON_FACTOR * result.to_string().len()) {
+            Ok(()) => results.push(result),
+            Err(error) => refused = Some(error),
+        }
+    };
+    // How it ends is what the last step came to.
+    drop(pipeline.run_watched(&mut document, ingest, &mut watcher));
+    match refused {
+        Some(error) => Err(error),
+        None => Ok(json!({"processor_results": results})),
+    }
+}
+
+fn result_of(end: &StepEnd<'_>, name: &str) -> Value {
+    let (status, document) = match end.way {
+        StepWay::Done(document) => ("success", Some(document)),
+        StepWay::Calls => ("success", None),
+        StepWay::Dropped => ("dropped", None),
+        StepWay::Failed(_) => ("error", None),
+        StepWay::Ignored(_, document) => ("error_ignored", Some(document)),
+    };
+    let mut result = json!({"processor_type": end.name, "status": status});
+    if let Some(description) = end.description {
+        result["description"] = description.into();
+    }
+    if let Some(tag) = end.tag {
+        result["tag"] = tag.into();
+    }
+    match end.way {
+        StepWay::Failed(failure) => result["error"] = error(failure.clone()),
+        StepWay::Ignored(failure, _) => {
+            result["ignored_error"] = json!({"error": error(failure.clone())});
+        }
+        StepWay::Done(_) | StepWay::Dropped | StepWay::Calls => {}
+    }
+    if let Some(document) = document {
+        let about = json!({"pipeline": name, "timestamp": document.came()});
+        result["doc"] = shown(document, about);
+    }
+    result
 }
 
 fn error(failure: Failure) -> Value {
