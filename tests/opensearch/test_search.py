@@ -318,6 +318,30 @@ class Shown(SearchTest):
         self.assertEqual(hit["fields"]["tag"], ["animal", "red"])
         self.assertEqual(hit["fields"]["title.raw"], ["The quick brown fox"])
 
+    def test_columns_are_shown_in_a_format(self):
+        wanted = [
+            {"field": "year", "format": "#,##0.0"},
+            {"field": "price", "format": "000.00"},
+            {"field": "at", "format": "yyyy"},
+            {"field": "tag"},
+        ]
+        shown = self.hit(_source=False, docvalue_fields=wanted)["fields"]
+        self.assertEqual((shown["year"], shown["price"]), (["1,999.0"], ["009.50"]))
+        self.assertEqual((shown["at"], shown["tag"]), (["2024"], ["animal", "red"]))
+
+    def test_places_are_shown_in_a_format(self):
+        self.client.indices.create(
+            index="places", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}}
+        )
+        self.index_all("places", {"1": {"at": {"lat": 41, "lon": -71.5}}})
+        for form, shown in [
+            ("wkt", "POINT (-71.5 41.0)"),
+            ("geojson", {"type": "Point", "coordinates": [-71.5, 41.0]}),
+        ]:
+            body = {"fields": [{"field": "at", "format": form}]}
+            hits = self.client.search(index="places", body=body)["hits"]["hits"]
+            self.assertEqual(hits[0]["fields"]["at"], [shown])
+
     def test_versions_come_when_asked_for(self):
         hit = self.hit(version=True, seq_no_primary_term=True)
         self.assertEqual((hit["_version"], hit["_seq_no"], hit["_primary_term"]), (1, 0, 1))

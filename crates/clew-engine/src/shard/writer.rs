@@ -406,7 +406,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Seals the buffer and gives the view that shows everything, as one of the named index; `None` when nothing changed.
+    /// Seals the buffer and gives the view that shows everything, as one of the index of a name; `None` when nothing
+    /// changed.
     pub(super) fn publish(
         &mut self,
         name: &Arc<IndexName>,

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
+use clew_aggregation::DecimalFormat;
 use clew_engine::{Hit, Index};
 use clew_schema::{
     DateFormat, FieldKind, MappedField, Mapping, geo::GeoPoint, glob::matches as glob,
@@ -28,7 +29,22 @@ pub(crate) enum FieldsForm {
 struct Wanted {
     pattern: String,
     asked: FieldsForm,
-    format: Option<(String, DateFormat)>,
+    format: Option<Format>,
+}
+
+/// How values are to be written, which says something else of dates, numbers and places.
+#[derive(Clone, Debug)]
+struct Format {
+    date: Result<DateFormat, String>,
+    number: Option<DecimalFormat>,
+    place: Option<PlaceFormat>,
+}
+
+/// How places are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PlaceFormat {
+    GeoJson,
+    WellKnownText,
 }
 
 /// Field names and patterns that a search wants of each hit.
@@ -101,9 +117,18 @@ impl FieldList {
             let Some(field) = mapping.field(&wanted.pattern) else {
                 continue;
             };
+            if let Some(format) = &wanted.format
+                && field.date_format().is_some()
+                && let Err(reason) = &format.date
+            {
+                return Err(ApiError::illegal_argument(reason.clone()));
+            }
+            let is_place = matches!(field.kind, FieldKind::GeoPoint);
+            let places = wanted.format.as_ref().and_then(|format| format.place);
             if wanted.format.is_some()
                 && wanted.asked == FieldsForm::Fields
                 && !field.takes_format()
+                && !(is_place && places.is_some())
             {
                 return Err(ApiError::illegal_argument(format!(
                     "Field [{}] of type [{}] doesn't support formats.",
@@ -208,8 +233,9 @@ impl Wanted {
     }
 
     fn fetch(&self, mapping: &Mapping, field: &MappedField, source: &Value) -> Vec<Value> {
-        let format = self.format.as_ref().map(|(_, format)| format);
-        let mut found = mapping.fetch(field, source, format);
+        let format = self.format.as_ref();
+        let dates = format.and_then(|format| format.date.as_ref().ok());
+        let mut found = mapping.fetch(field, source, dates);
         if self.asked == FieldsForm::DocValues {
             match field.kind {
                 FieldKind::GeoPoint => return points(&found),
@@ -219,9 +245,30 @@ impl Wanted {
             if matches!(field.kind, FieldKind::Keyword { .. } | FieldKind::Ip) {
                 found.dedup();
             }
+            let is_number = matches!(
+                field.kind,
+                FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Unsigned
+            );
+            if let Some(numbers) = format.and_then(|format| format.number.as_ref())
+                && is_number
+            {
+                let found = found.iter().filter_map(Value::as_f64);
+                let shown = found.map(|number| Value::from(numbers.format(number)));
+                return shown.collect();
+            }
+        } else if matches!(field.kind, FieldKind::GeoPoint)
+            && format.and_then(|format| format.place) == Some(PlaceFormat::WellKnownText)
+        {
+            return found.iter().filter_map(well_known_text).collect();
         }
         found
     }
+}
+
+/// A point as well-known text.
+fn well_known_text(point: &Value) -> Option<Value> {
+    let GeoPoint { lat, lon } = GeoPoint::from_json(point).ok()?;
+    Some(format!("POINT ({} {})", degrees(lon), degrees(lat)).into())
 }
 
 /// Points as their column has them: in its order, with its precision.
@@ -274,14 +321,27 @@ fn order(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// A format of dates; `use_field_mapping` means the field's own.
-fn read_format(format: Option<&str>) -> Result<Option<(String, DateFormat)>, ApiError> {
+/// A format; `use_field_mapping` means the field's own.
+fn read_format(format: Option<&str>) -> Result<Option<Format>, ApiError> {
     let Some(format) = format.filter(|format| *format != "use_field_mapping") else {
         return Ok(None);
     };
-    match DateFormat::parse(format) {
-        Ok(parsed) => Ok(Some((format.to_string(), parsed))),
-        Err(error) => Err(ApiError::illegal_argument(error.to_string())),
+    let read = Format {
+        date: DateFormat::parse(format).map_err(|error| error.to_string()),
+        number: DecimalFormat::parse(format),
+        place: match format {
+            "geojson" => Some(PlaceFormat::GeoJson),
+            "wkt" => Some(PlaceFormat::WellKnownText),
+            _ => None,
+        },
+    };
+    match &read {
+        Format {
+            date: Err(reason),
+            number: None,
+            place: None,
+        } => Err(ApiError::illegal_argument(reason.clone())),
+        _ => Ok(Some(read)),
     }
 }
 
