@@ -50,6 +50,7 @@ use serde_json::Value;
 use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::feed::FeedOptions;
+use crate::input::FileRules;
 use crate::options::{CollectOptions, FileOptions, Mode};
 use section::{Section, take_list};
 use source::Source;
@@ -202,7 +203,11 @@ impl CollectConfig {
             let feed = match &input.kind {
                 InputKind::File(file) => {
                     let read = file.options(input.parse);
-                    let read = read.and_then(|read| read.validate().map(|()| read));
+                    let read = read.and_then(|read| {
+                        read.validate()?;
+                        FileRules::new(&read)?;
+                        Ok(read)
+                    });
                     options.files.push(FileOptions {
                         plan,
                         ..read.map_err(wrong)?

@@ -178,7 +178,15 @@ impl Pattern {
                         return Err(format!("Unknown pattern letter: {letter}"));
                     }
                     let width = same;
+                    if matches!(letter, 'Q' | 'q') && width > 3 {
+                        return Err(format!("Too many pattern letters: {letter}"));
+                    }
                     items.push(Item::Part { letter, width });
+                }
+                '{' | '}' | '#' => {
+                    return Err(format!(
+                        "Pattern includes reserved character: '{character}'"
+                    ));
                 }
                 other => push_literal(&mut items, &other.to_string().repeat(same)),
             }
@@ -281,9 +289,11 @@ fn read_part(
         'w' => fields.week = Some(number()?),
         'e' => fields.week_day = Some(number()?),
         // The month says it, too; alone it names no day.
-        'Q' | 'q' => {
-            (1..=4).contains(&number()?).then_some(())?;
+        'Q' | 'q' if width == 3 => {
+            reader.take_text("Q").then_some(())?;
+            is_quarter(reader.number(1, 1)?)?;
         }
+        'Q' | 'q' => is_quarter(number()?)?,
         'M' | 'L' if width >= 3 => fields.month = Some(read_name(&MONTHS, width, reader)?),
         'M' | 'L' => fields.month = Some(number()?),
         'd' => fields.day = Some(number()?),
@@ -304,6 +314,10 @@ fn read_part(
         _ => fields.zone = Some(reader.offset()?),
     }
     Some(())
+}
+
+fn is_quarter(number: i64) -> Option<()> {
+    (1..=4).contains(&number).then_some(())
 }
 
 /// The number, from 1, of a name, in full or its first three letters.
@@ -408,6 +422,7 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
     match letter {
         'y' | 'u' | 'Y' if width == 2 => format!("{:02}", moment.number(letter).rem_euclid(100)),
         'M' | 'L' if width >= 3 => name(&MONTHS, moment.month - 1),
+        'Q' | 'q' if width == 3 => format!("Q{}", moment.number(letter)),
         'E' => name(&DAYS, (moment.days + 3).rem_euclid(7)),
         'a' => if moment.hour() < 12 { "AM" } else { "PM" }.to_string(),
         'S' => {

@@ -97,6 +97,7 @@ fn what_does_not_fit_is_refused() {
         ("week_date", "2026-W00-1"),
         ("week_date", "2026-W01-8"),
         ("yyyy-Q", "2026-5"),
+        ("yyyy-QQQ", "2026-1"),
     ];
     for (format, text) in rows {
         let refused = matches!(read(format, text), Err(DateError::Value { .. }));
@@ -119,6 +120,9 @@ fn formats_that_mean_nothing_are_refused() {
         "'open",
         "yyyy]",
         "yyyy||",
+        "yyyy#",
+        "yyyy{",
+        "QQQQ",
         "weekDates",
     ] {
         let refused = matches!(DateFormat::parse(format), Err(DateError::Format { .. }));
@@ -149,6 +153,7 @@ fn the_first_alternative_writes() {
         ("strict_week_date", "2024-W09-4"),
         ("YY.ww", "24.09"),
         ("yyyy-'Q'Q", "2024-Q1"),
+        ("yyyy-QQQ", "2024-Q1"),
     ];
     for (format, expected) in rows {
         let format = DateFormat::parse(format).unwrap();
