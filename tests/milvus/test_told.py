@@ -83,15 +83,27 @@ class Told(unittest.TestCase):
             self.assertAlmostEqual(sum(parts.values()) / wall, 1, delta=0.01, msg=key)
             self.assertGreater(parts["cpu"], 0, key)
 
-    def test_calls_are_spans_of_their_clients_traces(self):
+    def test_calls_are_spans_of_their_clients_traces_and_have_their_shards_as_parts(self):
         with GrpcReceiver() as receiver:
             self.serve(CLEW_TRACING__OTLP__ENDPOINT=receiver.endpoint, CLEW_TRACING__SAMPLE_RATIO="0")
             self.fill()
-            search = {"collectionName": "books", "data": [[3.0, 1.0]], "annsField": "vector", "limit": 3}
+            search = {"collectionName": "books", "data": [[3.0, 1.0]], "annsField": "vector", "limit": 3, "outputFields": ["vector"]}
             _, rest = self.rest("entities/search", search, **HEADERS)
+            _, insert = self.rest("entities/insert", {"collectionName": "books", "data": [{"id": 99, "vector": [9.0, 1.0]}]}, **HEADERS)
             told = self.call("HasCollection", metadata=tuple(HEADERS.items()))
-            spans = [span for _, span in receiver.until(lambda spans: len(spans) == 2)]
-            by_name = {span.name: span for span in spans}
+            is_call = lambda span: span.kind == span.SPAN_KIND_SERVER
+            spans = [span for _, span in receiver.until(lambda spans: sum(is_call(span) for _, span in spans) == 3)]
+            by_name = {span.name: span for span in spans if is_call(span)}
+            for answer, names in ((rest, {"query", "fetch"}), (insert, {"write", "durable"}), (told, set())):
+                parent = answer["traceresponse"].split("-")[2]
+                parts = [span for span in spans if span.parent_span_id.hex() == parent]
+                self.assertEqual({span.name for span in parts}, names)
+                for span in parts:
+                    says = attributes(span.attributes)
+                    self.assertEqual(span.name != "durable", "clew.index" in says)
+                    # A search by vectors asks all shards at once, a write each of its own.
+                    self.assertEqual(says.get("clew.shards"), 1 if span.name in ("query", "fetch") else None)
+                    self.assertLessEqual(span.start_time_unix_nano, span.end_time_unix_nano)
             search = by_name["POST /v2/vectordb/entities/search"]
             call = by_name["milvus.proto.milvus.MilvusService/HasCollection"]
             for span, answer in ((search, rest["traceresponse"]), (call, told["traceresponse"])):

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use tantivy::columnar::{Column, StrColumn};
 
 use crate::base::error::EngineError;
+use crate::base::phase::in_span;
 use crate::node::engine::{Engine, Inner};
 use crate::search::knn::search_error;
 use crate::search::pinned::{Pinned, PinnedShard};
@@ -93,10 +94,12 @@ impl Engine {
                 memory: self.inner.memory.open(MemoryPurpose::Searches),
             });
         }
+        let of = || pinned.attributes();
         let (pinned, places, wanted) = (pinned.clone(), places.to_vec(), wanted.to_vec());
         let inner = self.inner.clone();
         let read = move || inner.columns(&pinned, &places, &wanted);
-        self.inner.pool.run(read).await?
+        let read = async { self.inner.pool.run(read).await? };
+        in_span(&*self.inner.clock, "fetch", of, read).await
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_platform::CancellationToken;
+use clew_profile::Spent;
 
 use crate::base::error::EngineError;
 use crate::node::engine::Engine;
@@ -22,12 +23,29 @@ impl Engine {
         self.inner.buckets_max.store(max, Ordering::Relaxed);
     }
 
-    /// Searches; runs on the engine's search threads.
+    /// Searches; runs on the engine's search threads. A request whose spans somebody wants is told when each shard did what.
     ///
     /// # Errors
     /// When the request is wrong, too many searches wait, or every shard failed. A part of the
     /// shards failing is told in the response.
-    pub async fn search(&self, request: SearchRequest) -> Result<SearchResponse, EngineError> {
+    pub async fn search(&self, mut request: SearchRequest) -> Result<SearchResponse, EngineError> {
+        let Some(trace) = Spent::recorded() else {
+            return self.search_untold(request).await;
+        };
+        request.time_phases();
+        let found = self.search_untold(request).await?;
+        for shard in &found.shard_profiles {
+            let place = (shard.index.as_str(), shard.shard);
+            let hits = Some(("clew.total_hits", shard.total.value.into()));
+            shard.query.tell(&trace, "query", place, hits.clone());
+            if let Some(fetch) = shard.fetch {
+                fetch.tell(&trace, "fetch", place, hits);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn search_untold(&self, request: SearchRequest) -> Result<SearchResponse, EngineError> {
         let inner = self.inner.clone();
         if root::is_small(&request) {
             let work = || inner.search(&request);

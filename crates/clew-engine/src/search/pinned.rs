@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use clew_log::Glsn;
+use clew_profile::Attribute;
 use clew_schema::Mapping;
 use clew_search::{SegmentBits, Snapshot};
 
@@ -117,6 +118,15 @@ impl std::fmt::Debug for Pinned {
 }
 
 impl Pinned {
+    /// What spans say of a part that all of it was asked at once.
+    pub(crate) fn attributes(&self) -> Vec<Attribute> {
+        let shards = u32::try_from(self.shards.len()).unwrap_or(u32::MAX);
+        let index = self.shards.first().map(|shard| shard.index.name());
+        let index = index.map(|name| ("clew.index", name.to_string().into()));
+        let shards = ("clew.shards", shards.into());
+        index.into_iter().chain([shards]).collect()
+    }
+
     /// The shards.
     pub fn shards(&self) -> &[PinnedShard] {
         &self.shards

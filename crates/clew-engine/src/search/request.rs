@@ -103,6 +103,13 @@ impl SearchRequest {
             control: SearchControl::default(),
         }
     }
+
+    /// Has the shards of the search timed, if that is not done anyway.
+    pub fn time_phases(&mut self) {
+        if self.profile == ProfileDetail::Nothing {
+            self.profile = ProfileDetail::Phases;
+        }
+    }
 }
 
 /// What a response tells of how it was made.

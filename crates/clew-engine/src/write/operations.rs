@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::Glsn;
+use clew_profile::Spent;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::Block;
@@ -13,7 +14,7 @@ use crate::base::date_names::resolve_date;
 use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
 use crate::base::error::EngineError;
 use crate::base::operation::ROUTING_BYTES_MAX;
-use crate::base::phase::Phase;
+use crate::base::phase::{Phase, in_span};
 use crate::base::settings::TranslogDurability;
 use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
 use crate::index::handle::{Index, count_write};
@@ -67,17 +68,25 @@ impl Engine {
         self.inner.write(access, operations)
     }
 
-    /// Waits until writes are as durable as their indexes ask for.
+    /// Waits until writes are as durable as their indexes ask for. A request whose spans somebody wants is told which
+    /// shards were written to when, and how long the log was waited for.
     ///
     /// # Errors
     /// When the log lost its disk: nothing of the outcome may be acknowledged.
     pub async fn durable(&self, outcome: &WriteOutcome) -> Result<(), EngineError> {
+        if let Some(trace) = Spent::recorded() {
+            for touched in &outcome.touched {
+                let place = (touched.index.name(), touched.shard);
+                touched.phase.tell(&trace, "write", place, None);
+            }
+        }
         let Some(last) = outcome.last else {
             return Ok(());
         };
         let durability = Inner::log_durability(outcome.durability);
         let log = &self.inner.log;
-        let durable = log.wait_async_in(outcome.life, last, durability).await;
+        let durable = log.wait_async_in(outcome.life, last, durability);
+        let durable = in_span(&*self.inner.clock, "durable", Vec::new, durable).await;
         durable.inspect_err(|_| self.inner.log_refused())?;
         Ok(())
     }

@@ -2,14 +2,12 @@
 //! is durable and, if the client asked, visible.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use clew_engine::{
     Index, PRIMARY_TERM, Purpose, WriteOperation, WriteOutcome, WriteResult, Written,
 };
 use clew_log::Glsn;
-use clew_profile::{Spent, Trace};
 
 use crate::documents::slow;
 use crate::http::error::ApiError;
@@ -62,12 +60,7 @@ pub(crate) async fn acknowledge(
     outcome: WriteOutcome,
     refresh: Refresh,
 ) -> Result<WriteOutcome, ApiError> {
-    let trace = Spent::recorded();
-    let (began, waiting) = (SystemTime::now(), Instant::now());
     call.api.engine.durable(&outcome).await?;
-    if let Some(trace) = trace {
-        tell_trace(&trace, &outcome, (began, waiting.elapsed()));
-    }
     slow::tell(call, &outcome);
     if refresh == Refresh::Later {
         return Ok(outcome);
@@ -95,20 +88,6 @@ pub(crate) async fn acknowledge(
         call.wait_visible(&indices, last).await?;
     }
     Ok(outcome)
-}
-
-/// Tells the trace of the request which shards were written to when, and how long the log was waited for.
-fn tell_trace(trace: &Trace, outcome: &WriteOutcome, (began, waited): (SystemTime, Duration)) {
-    for touched in &outcome.touched {
-        trace.tell("write", (touched.phase.began, touched.phase.took), || {
-            vec![
-                ("clew.index", touched.index.name().to_string().into()),
-                ("clew.shard", touched.shard.into()),
-            ]
-        });
-    }
-    let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
-    trace.tell("durable", (began, waited), Vec::new);
 }
 
 /// The status of a write.

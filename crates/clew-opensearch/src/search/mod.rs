@@ -165,7 +165,7 @@ async fn answer(
     (started, partial): (Instant, bool),
 ) -> Result<Vec<u8>, ApiError> {
     if call.api.cluster_settings.tells_slow() {
-        slow::time_shards(&mut request);
+        request.time_phases();
     }
     let mut response = execute(call, &state.indices, request, body).await?;
     let watched = WatchedRequest::of(call, &response);
@@ -267,10 +267,6 @@ async fn execute(
         }
     }
     let watched = WatchedSearch::of(call, indices, &mut request);
-    let trace = Spent::recorded();
-    if trace.is_some() {
-        slow::time_shards(&mut request);
-    }
     let found = call.api.engine.search(request).await.map_err(|error| {
         let of_shards = matches!(
             error,
@@ -284,9 +280,6 @@ async fn execute(
     })?;
     if let Some(watched) = watched {
         watched.tell(call, indices, body, &found);
-    }
-    if let Some(trace) = trace {
-        slow::tell_trace(&trace, &found);
     }
     Ok(found)
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clew_engine::{
-    Index, Phase, ProfileDetail, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
-    SlowLevel, SlowRequests, Took, tell_slow,
+    Index, Phase, SearchRequest, SearchResponse, ShardCounts, ShardProfile, SlowLevel,
+    SlowRequests, Took, tell_slow,
 };
-use clew_profile::{SpentTold, Trace};
+use clew_profile::SpentTold;
 use clew_search::{Relation, Total};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ impl WatchedSearch {
         if !call.api.engine.tells_slow() || !indices.iter().any(tells) {
             return None;
         }
-        time_shards(request);
+        request.time_phases();
         Some(WatchedSearch {
             groups: request.groups.join(","),
             shards: request.pinned.shards().len(),
@@ -150,32 +150,6 @@ impl WatchedRequest {
             },
             "search"
         );
-    }
-}
-
-/// Tells the trace of the request when each shard did what.
-pub(super) fn tell_trace(trace: &Trace, found: &SearchResponse) {
-    let tell = |name, phase: Phase, shard: &ShardProfile| {
-        trace.tell(name, (phase.began, phase.took), || {
-            vec![
-                ("clew.index", shard.index.clone().into()),
-                ("clew.shard", shard.shard.into()),
-                ("clew.total_hits", shard.total.value.into()),
-            ]
-        });
-    };
-    for shard in &found.shard_profiles {
-        tell("query", shard.query, shard);
-        if let Some(fetch) = shard.fetch {
-            tell("fetch", fetch, shard);
-        }
-    }
-}
-
-/// Has the shards of a search timed, if that is not done anyway.
-pub(super) fn time_shards(request: &mut SearchRequest) {
-    if request.profile == ProfileDetail::Nothing {
-        request.profile = ProfileDetail::Phases;
     }
 }
 

@@ -22,6 +22,7 @@ pub use objects::ObjectHits;
 
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
+use crate::base::phase::in_span;
 use crate::node::engine::{Engine, Inner};
 use crate::search::pinned::Pinned;
 use crate::search::place::DocPlace;
@@ -251,11 +252,21 @@ impl Engine {
     /// When the request is out of bounds or does not fit the mapping, too many searches wait, memory is short, or a
     /// shard failed.
     pub async fn nearest(&self, request: NearestRequest) -> Result<NearestResponse, EngineError> {
-        let inner = self.inner.clone();
-        if request.is_small() {
-            return inner.pool.run_here(|| inner.nearest(&request))?;
-        }
-        self.inner.pool.run(move || inner.nearest(&request)).await?
+        let pinned = request.pinned.clone();
+        let searched = async {
+            let inner = self.inner.clone();
+            if request.is_small() {
+                return inner.pool.run_here(|| inner.nearest(&request))?;
+            }
+            self.inner.pool.run(move || inner.nearest(&request)).await?
+        };
+        in_span(
+            &*self.inner.clock,
+            "query",
+            || pinned.attributes(),
+            searched,
+        )
+        .await
     }
 }
 
