@@ -119,6 +119,12 @@ class Client(Session):
         found("txt =~ '^red'", lambda r: r["txt"].startswith("red"))
         found("pk == {k} or i16 in {l}", lambda r: r["pk"] == "k5" or r["i16"] in (1, 2),
               filter_params={"k": "k5", "l": [1, 2]})
+        sampled = self.client.query("all", filter="i16 < 200 and random_sample(0.5)", output_fields=["i16"])
+        self.same(50 < len(sampled) < 150 and all(row["i16"] < 200 for row in sampled), True, "a sample")
+        near = self.client.search("all", [rows[0]["v"]], filter="random_sample(0.5)", anns_field="v", limit=300)[0]
+        self.same(90 < len(near) < 210, True, "a sample of what is near")
+        self.refused(1100, "the sample factor should be between 0 and 1",
+                     lambda: self.client.query("all", filter="random_sample(1)"))
         for wrong, said in [("i64 >", "line 1:5"), ("i8 == 'x'", "i8"), ("(i8 > 1", "expecting ')'"), ("v == 1", "vector"),
                             ("i8 > 1 1", "extraneous input"), ("txt > 5", "VarChar"), ("pk == {k}", "{k}")]:
             self.refused(1100, said, lambda: self.client.query("all", filter=wrong))

@@ -9,6 +9,7 @@ mod limits;
 mod literal;
 mod membership;
 mod operand;
+mod sample;
 mod structs;
 mod text;
 
@@ -23,6 +24,7 @@ use clauses::{all_of, any_of, constant, exists, not, tested};
 use literal::literal_of;
 use membership::Which;
 use operand::Place;
+use sample::{SAMPLE, check_negated, check_sides};
 
 type Lowered<T> = Result<T, ExprError>;
 
@@ -161,7 +163,10 @@ impl<'a> Lowering<'a> {
             return Ok(query);
         }
         match &expr.kind {
-            Kind::Not(inner) => self.truth(inner, !negated),
+            Kind::Not(inner) => {
+                check_negated(expr.at, inner)?;
+                self.truth(inner, !negated)
+            }
             Kind::Binary(operator @ (Operator::And | Operator::Or), ..) => {
                 let mut parts = Vec::new();
                 self.gather(expr, (*operator, negated), &mut parts)?;
@@ -222,6 +227,7 @@ impl<'a> Lowering<'a> {
         while let Some(next) = left.pop() {
             match &next.kind {
                 Kind::Binary(own, first, second) if *own == operator => {
+                    check_sides(next.at, operator, first, second)?;
                     left.push(second);
                     left.push(first);
                 }
@@ -298,6 +304,7 @@ impl<'a> Lowering<'a> {
             }
             "text_match" => self.text_match(expr.at, (arguments, named), negated),
             "phrase_match" => self.phrase_match(expr.at, arguments, negated),
+            SAMPLE => self.sample(expr.at, (arguments, named)),
             other => Err(ExprError::at(
                 expr.at,
                 format!("function {other} is not supported"),

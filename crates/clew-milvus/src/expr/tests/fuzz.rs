@@ -10,7 +10,7 @@ use super::printed::{placeless, printed};
 use crate::expr::{NOT_BOOLEAN, Templates, lower, parse};
 
 /// Where all begins.
-const SEEDS: [&str; 14] = [
+const SEEDS: [&str; 15] = [
     "l > 1 and d <= 2.5 or not (t == 'x')",
     "t in ['a', \"b\", r'\\d'] and l not in [1, -2, 0x1F, 017]",
     "1 < l <= 5 && d ** 2 % 3 != l + 4 * -1",
@@ -25,6 +25,7 @@ const SEEDS: [&str; 14] = [
     "~l & 3 | 4 ^ 5 << 2 >> 1 == 0",
     "l + INTERVAL 'P1DT2H' > ISO '2025-01-01T00:00:00Z' and ISO '2024-01-01' <= l",
     "element_filter(s, $[n] > 1 && $[t] == 'x') or match_least(s, $[n] in [1], threshold=2)",
+    "l > 1 and random_sample(0.25)",
 ];
 /// What is put between.
 const WORDS: [&str; 44] = [

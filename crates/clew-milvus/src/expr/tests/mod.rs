@@ -7,3 +7,4 @@ mod limits;
 mod oracle;
 mod parser;
 mod printed;
+mod sample;
