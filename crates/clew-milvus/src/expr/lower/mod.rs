@@ -203,10 +203,7 @@ impl<'a> Lowering<'a> {
                 value,
                 negated: own,
             } => self.null(value, *own != negated),
-            Kind::Exists(value) => {
-                let operand = self.operand(value)?;
-                Ok(tested(Test::Exists(operand), negated))
-            }
+            Kind::Exists(value) => self.has_key(value, negated),
             Kind::Call { .. } => self.call(expr, negated),
             Kind::Path(path) => self.flag(expr, path, negated),
             _ => match self.literal(expr)? {
@@ -261,6 +258,31 @@ impl<'a> Lowering<'a> {
             Place::Inside(operand, _) => return Ok(tested(Test::Exists(operand), !has_value)),
         };
         Ok(if has_value { query } else { not(query) })
+    }
+
+    /// Whether a JSON field has a key.
+    fn has_key(&self, value: &Expr, negated: bool) -> Lowered<Query> {
+        let refused = |said: String| Err(ExprError::at(value.at, said));
+        let Kind::Path(path) = &value.kind else {
+            return refused("exists operations are only supported on single fields now".into());
+        };
+        let (operand, field) = match self.place(value.at, path)? {
+            Place::Indexed(field) => (None, Some(field)),
+            Place::Inside(operand, field) => (Some(operand), field),
+        };
+        if let Some(field) = field.filter(|field| field.data_type != DataType::Json) {
+            return refused(format!(
+                "exists operations are only supportted on json field, got:{}",
+                field.data_type.name()
+            ));
+        }
+        match operand {
+            Some(Operand::Field { name, steps }) if !steps.is_empty() => Ok(tested(
+                Test::Exists(Operand::Field { name, steps }),
+                negated,
+            )),
+            _ => refused("exists operations are only supportted on json key".into()),
+        }
     }
 
     fn flag(&self, expr: &Expr, path: &Path, negated: bool) -> Lowered<Query> {

@@ -271,3 +271,21 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
         refused(text, code, said);
     }
 }
+
+#[test]
+fn only_json_has_keys() {
+    let collection = super::oracle::collection();
+    for (text, said) in [
+        ("exists l", "only supportted on json field, got:Int64"),
+        ("exists a[0]", "only supportted on json field, got:Array"),
+        ("exists j", "only supportted on json key"),
+        ("exists $meta", "only supportted on json key"),
+        ("exists 1", "only supported on single fields now"),
+        ("exists {x}", "only supported on single fields now"),
+    ] {
+        let parsed = parse(text).unwrap();
+        let error = lower(&parsed, &collection, &Templates::default()).unwrap_err();
+        assert_eq!(error.code(), 1100, "{text}: {error}");
+        assert!(error.to_string().contains(said), "{text}: {error}");
+    }
+}

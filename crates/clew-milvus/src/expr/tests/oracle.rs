@@ -183,6 +183,18 @@ fn deep() -> BoxedStrategy<String> {
     ])
 }
 
+/// A key of JSON or of the dynamic field.
+fn key() -> BoxedStrategy<String> {
+    one_of(&[
+        "j['k']",
+        "j['n'][0]",
+        "j['o']['k']",
+        "x",
+        "y['n']",
+        "missing",
+    ])
+}
+
 fn comparison() -> BoxedStrategy<String> {
     let order = || one_of(&["==", "!=", "<", "<=", ">", ">="]);
     let numeric = || one_of(&["id", "i", "l", "d", "a[0]"]);
@@ -262,7 +274,7 @@ fn condition() -> BoxedStrategy<String> {
         6 => comparison(),
         2 => (within, one_of(&["in", "not in"])).prop_map(|((value, list), word)| format!("{value} {word} {list}")),
         1 => (any, one_of(&["is null", "is not null"])).prop_map(|(value, word)| format!("{value} {word}")),
-        1 => deep().prop_map(|path| format!("exists {path}")),
+        1 => key().prop_map(|path| format!("exists {path}")),
         1 => (one_of(&["t", "s", "j['k']", "x", "w[0]"]), pattern).prop_map(|(text, pattern)| format!("{text} like {pattern}")),
         2 => contains.prop_map(|(call, wanted)| format!("{call}, {wanted})")),
         1 => one_of(&["b", "x", "j['k']", "true", "false"]),
