@@ -143,6 +143,16 @@ impl Field {
                 )));
             }
         }
+        if self.is_partition_key && self.is_primary {
+            return Err(MilvusError::invalid(
+                "the partition key field must not be primary field",
+            ));
+        }
+        if self.is_partition_key && self.nullable {
+            return Err(MilvusError::invalid(
+                "partition key field not support nullable",
+            ));
+        }
         if self.is_partition_key && !matches!(self.data_type, DataType::Int64 | DataType::VarChar) {
             return Err(MilvusError::invalid(format!(
                 "the data type of partition key should be Int64 or VarChar, but field {name} is {}",
@@ -408,4 +418,28 @@ pub(crate) fn key_values(map: &BTreeMap<String, String>) -> Vec<KeyValuePair> {
         value: value.clone(),
     };
     map.iter().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_key_has_a_value_and_is_no_primary_key() {
+        for (is_primary, nullable, said) in [
+            (true, false, "must not be primary field"),
+            (false, true, "not support nullable"),
+        ] {
+            let read = Field::read(proto::FieldSchema {
+                name: "n".into(),
+                data_type: DataType::Int64.number(),
+                is_partition_key: true,
+                is_primary_key: is_primary,
+                nullable,
+                ..proto::FieldSchema::default()
+            });
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
 }
