@@ -1,5 +1,8 @@
 //! Conditions on an event: `if:` of a step, and whatever else depends on what an event says. The words are those of Beats:
-//! `equals`, `contains`, `regexp`, `range`, `network`, `has_fields`, `and`, `or`, `not`.
+//! `equals`, `contains`, `regexp`, `range`, `network`, `has_fields`, `and`, `or`, `not`. Of a list one item has to contain a text,
+//! or to be as an expression says; `includes`, the one word that Beats do not have, asks for an item that is the same.
+
+use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 use regex::Regex;
@@ -9,6 +12,7 @@ use super::network::Networks;
 use super::read::slot;
 use crate::error::DefinitionError;
 use crate::event::{Event, Slot, Value};
+use crate::text::{Span, any_item};
 use clew_analysis::java_pattern;
 
 /// Conditions inside each other.
@@ -19,8 +23,10 @@ const DEPTH_MAX: usize = 20;
 pub(super) enum Condition {
     /// The field says the same.
     Equals(Slot, Literal),
-    /// The field has the text in it.
+    /// The field, or an item of it, has the text in it.
     Contains(Slot, Box<Finder<'static>>),
+    /// The field is a list that has the item, or a text that has the text in it.
+    Includes(Slot, Literal),
     Regexp(Slot, Regex),
     Range(Slot, Bounds),
     /// The field is an address in one of these.
@@ -98,12 +104,11 @@ impl Condition {
         match self {
             Condition::Equals(slot, literal) => literal.is(event, *slot),
             Condition::Contains(slot, finder) => {
-                let text = event.text(*slot);
-                text.is_some_and(|text| finder.find(event.at(text).as_bytes()).is_some())
+                any_text(event, *slot, |text| finder.find(text.as_bytes()).is_some())
             }
+            Condition::Includes(slot, literal) => literal.is_in(event, *slot),
             Condition::Regexp(slot, pattern) => {
-                let text = event.text(*slot);
-                text.is_some_and(|text| pattern.is_match(event.at(text)))
+                any_text(event, *slot, |text| pattern.is_match(text))
             }
             Condition::Range(slot, bounds) => {
                 number(event, *slot).is_some_and(|number| bounds.have(number))
@@ -135,6 +140,55 @@ impl Literal {
                 .is_some_and(|text| event.at(text) == wanted),
         }
     }
+
+    /// Whether a field is a list that has it, or says the same, or as a text has it in it.
+    fn is_in(&self, event: &mut Event, slot: Slot) -> bool {
+        if list(event, slot).is_some() {
+            return any_text(event, slot, |item| self.is_spelled(item));
+        }
+        match self {
+            Literal::Text(wanted) => any_text(event, slot, |text| text.contains(wanted)),
+            Literal::Number(_) | Literal::Bool(_) => self.is(event, slot),
+        }
+    }
+
+    /// Whether an item of a list says the same.
+    fn is_spelled(&self, item: &str) -> bool {
+        match self {
+            Literal::Text(wanted) => item == wanted,
+            Literal::Number(wanted) => item.parse::<f64>().ok() == Some(*wanted),
+            Literal::Bool(wanted) => item == if *wanted { "true" } else { "false" },
+        }
+    }
+}
+
+/// The JSON of a field that is a list.
+fn list(event: &mut Event, slot: Slot) -> Option<Span> {
+    match event.get(slot) {
+        Value::Json(json) if event.at(json).starts_with('[') => Some(json),
+        _ => None,
+    }
+}
+
+/// Whether a field's text is as it should be, or that of one of its items.
+fn any_text(event: &mut Event, slot: Slot, is_it: impl Fn(&str) -> bool) -> bool {
+    if let Some(list) = list(event, slot) {
+        return any_item(event.at(list), |item| is_it(&plain(item)));
+    }
+    let text = event.text(slot);
+    text.is_some_and(|text| is_it(event.at(text)))
+}
+
+/// What a value of JSON says as text: strings without their quotes, others as they stand.
+fn plain(json: &str) -> Cow<'_, str> {
+    match json
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
+        None => json.into(),
+        Some(text) if !text.contains('\\') => text.into(),
+        Some(_) => serde_json::from_str(json).unwrap_or_default(),
+    }
 }
 
 impl Bounds {
@@ -165,18 +219,8 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
         text.ok_or_else(|| refused(&format!("[{name}] wants a text")))
     };
     Ok(match name {
-        "equals" => Condition::Equals(
-            slot,
-            match what {
-                Json::String(text) => Literal::Text(text.clone()),
-                Json::Bool(truth) => Literal::Bool(*truth),
-                other => Literal::Number(
-                    other
-                        .as_f64()
-                        .ok_or_else(|| refused("[equals] wants a text, a number or a truth"))?,
-                ),
-            },
-        ),
+        "equals" => Condition::Equals(slot, literal(name, what)?),
+        "includes" => Condition::Includes(slot, literal(name, what)?),
         "contains" => Condition::Contains(slot, Box::new(Finder::new(text()?).into_owned())),
         "regexp" => Condition::Regexp(
             slot,
@@ -190,10 +234,22 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
         }
         other => {
             return Err(refused(&format!(
-                "has no condition [{other}]; there are equals, contains, regexp, range, \
-                 network, has_fields, and, or, not"
+                "has no condition [{other}]; there are equals, contains, includes, regexp, \
+                 range, network, has_fields, and, or, not"
             )));
         }
+    })
+}
+
+fn literal(name: &str, what: &Json) -> Result<Literal, DefinitionError> {
+    Ok(match what {
+        Json::String(text) => Literal::Text(text.clone()),
+        Json::Bool(truth) => Literal::Bool(*truth),
+        other => Literal::Number(
+            other
+                .as_f64()
+                .ok_or_else(|| refused(&format!("[{name}] wants a text, a number or a truth")))?,
+        ),
     })
 }
 

@@ -355,6 +355,36 @@ fn conditions_say_whether_a_step_is_done() {
 }
 
 #[test]
+fn conditions_on_lists_look_at_each_item() {
+    let line =
+        r#"{"tags":["application","b\"c","[x]"],"codes":[200,404.0],"none":[],"text":"[\"app\"]"}"#;
+    let table = [
+        (json!({"contains": {"tags": "app"}}), true),
+        (json!({"contains": {"tags": "b\"c"}}), true),
+        (json!({"contains": {"tags": "\",\""}}), false),
+        (json!({"regexp": {"tags": "^app.*n$"}}), true),
+        (json!({"regexp": {"tags": "^app$"}}), false),
+        (json!({"regexp": {"none": ""}}), false),
+        (json!({"includes": {"tags": "app"}}), false),
+        (json!({"includes": {"tags": "application"}}), true),
+        (json!({"includes": {"tags": "[x]"}}), true),
+        (json!({"includes": {"codes": 404}}), true),
+        (json!({"includes": {"codes": "200"}}), true),
+        (json!({"includes": {"codes": 20}}), false),
+        (json!({"includes": {"text": "app"}}), true),
+        (json!({"includes": {"missing": "app"}}), false),
+    ];
+    for (condition, expected) in table {
+        let steps = json!([
+            {"json": {"field": "message", "add_to_root": true}},
+            {"drop": {"if": condition}},
+        ]);
+        let is_dropped = run(steps, line).starts_with("dropped");
+        assert_eq!(is_dropped, expected, "{condition}");
+    }
+}
+
+#[test]
 fn failures_end_the_run_unless_they_are_ignored_or_handled_and_are_counted() {
     let fails = json!({"field": "message", "pattern": "%{a}|%{b}"});
     let with = |more: Json| {
@@ -416,7 +446,7 @@ fn definitions_that_are_wrong_say_where() {
     );
     check(
         json!({"drop": {"if": {"equal": {"a": 1}}}}),
-        "[if] has no condition [equal]; there are equals, contains, regexp, range, network, has_fields, and, or, not",
+        "[if] has no condition [equal]; there are equals, contains, includes, regexp, range, network, has_fields, and, or, not",
     );
     check(
         json!({"pipeline": {"name": "x"}}),

@@ -40,6 +40,17 @@ pub(crate) fn is_json(text: &str) -> bool {
     text.len() <= TEXT_BYTES_MAX && scanner.value(0).is_some() && scanner.is_done()
 }
 
+/// Whether a function holds for an item of the list that a text is, as the item is written.
+pub(crate) fn any_item(text: &str, mut is_it: impl FnMut(&str) -> bool) -> bool {
+    let mut scanner = Scanner {
+        bytes: text.as_bytes(),
+        at: 0,
+    };
+    let mut is_found = false;
+    let each = |item: Span| is_found = is_found || is_it(item.of(text));
+    text.len() <= TEXT_BYTES_MAX && scanner.list(0, each).is_some() && is_found
+}
+
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -104,7 +115,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Option<()> {
+    fn list(&mut self, depth: usize, mut each: impl FnMut(Span)) -> Option<()> {
         self.expect(b'[')?;
         if depth >= DEPTH_MAX {
             return None;
@@ -114,7 +125,10 @@ impl Scanner<'_> {
             return Some(());
         }
         loop {
+            self.skip_space();
+            let start = self.at;
             self.value(depth + 1)?;
+            each(Span::new(start, self.at));
             match self.peek()? {
                 b',' => self.at += 1,
                 b']' => {
@@ -133,7 +147,7 @@ impl Scanner<'_> {
                 self.string().map(drop)
             }
             b'{' => self.object(depth, |_| ()),
-            b'[' => self.list(depth),
+            b'[' => self.list(depth, |_| ()),
             b't' => self.word(b"true"),
             b'f' => self.word(b"false"),
             b'n' => self.word(b"null"),
@@ -300,5 +314,27 @@ mod tests {
         let deep = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
         assert!(members(&deep(DEPTH_MAX - 1), &mut found));
         assert!(!members(&deep(DEPTH_MAX), &mut found));
+    }
+
+    #[test]
+    fn items_of_a_list_are_handed_out_as_they_are_written() {
+        for (list, items) in [
+            (r#" ["a,]", {"b":[2]} ,[ ],-1e2,null ] "#, 5),
+            ("[]", 0),
+            ("{}", 0),
+            ("[1,", 0),
+        ] {
+            let mut found = Vec::new();
+            any_item(list, |item| {
+                found.push(item.to_owned());
+                false
+            });
+            let read: Option<Vec<&RawValue>> = serde_json::from_str(list).ok();
+            if let Some(read) = read {
+                assert!(read.iter().map(|item| item.get()).eq(&found), "{list}");
+                assert_eq!(found.len(), items, "{list}");
+            }
+        }
+        assert!(any_item("[1,2]", |item| item == "2") && !any_item("[1,2", |item| item == "2"));
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use civil::ISO_BYTES;
 pub use civil::{Civil, IsoTimes, SECOND_BYTES, Times};
 pub(crate) use csv::{Cell, Csv};
 pub(crate) use dissect::{Dissect, Found, Key, KeyKind};
-pub(crate) use json::{Member, is_json, members};
+pub(crate) use json::{Member, any_item, is_json, members};
 pub(crate) use moment::Moment;
 pub(crate) use pairs::{Pair, PairValue, logfmt, pairs};
 pub(crate) use pattern::{Decision, Machine, Pattern};

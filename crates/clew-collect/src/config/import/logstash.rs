@@ -164,8 +164,8 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
         ("!=", _) => json!({"not": is("equals", &value)}),
         ("=~", _) => is("regexp", &value),
         ("!~", _) => json!({"not": is("regexp", &value)}),
-        ("in", true) => is("contains", &value),
-        ("not in", true) => json!({"not": is("contains", &value)}),
+        ("in", true) => is("includes", &value),
+        ("not in", true) => json!({"not": is("includes", &value)}),
         ("in" | "not in", false) => {
             let items = value.as_array().cloned().unwrap_or_else(|| vec![value]);
             let any: Vec<Value> = items.iter().map(|item| is("equals", item)).collect();

@@ -449,7 +449,7 @@ processors:
           equals:
             type: app
       - or:
-        - contains:
+        - includes:
             tags: debug
         - or:
           - equals:
@@ -497,7 +497,7 @@ const ELSE: &str = r#"
             type: app
       - not:
           or:
-          - contains:
+          - includes:
               tags: debug
           - or:
             - equals:
