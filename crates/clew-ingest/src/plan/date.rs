@@ -1,8 +1,5 @@
 //! `date`: a text as the time of the event, or of another field.
 
-use clew_schema::parse_zone;
-use jiff::tz::TimeZone;
-
 use super::read::slot;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
@@ -32,8 +29,6 @@ enum Format {
 }
 
 pub(super) fn date(event: &mut Event, step: DateStep) -> Result<Box<dyn Step>, DefinitionError> {
-    let zone: TimeZone = parse_zone(step.zone.as_deref())
-        .map_err(|error| DefinitionError::unsupported(format!("[timezone] {error}")))?;
     let formats = step.formats.iter().enumerate();
     let formats = formats.map(|(number, format)| match format.as_str() {
         "UNIX" | "epoch_second" => Format::Seconds,
@@ -44,7 +39,7 @@ pub(super) fn date(event: &mut Event, step: DateStep) -> Result<Box<dyn Step>, D
         field: slot(event, &step.field)?,
         target: slot(event, &step.target)?,
         formats: formats.collect(),
-        times: Times::new(zone),
+        times: Times::new(step.zone().clone()),
         step,
     }))
 }

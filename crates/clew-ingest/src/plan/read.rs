@@ -130,8 +130,18 @@ impl<'e> Reader<'e> {
             let step = read_parse(self.event, self.formats, config)?;
             return Ok(("parse", step));
         }
-        let (name, processor) = Processor::parse(name, config, None)?;
-        Ok((name, self.bound(name, processor)?))
+        // Lines are mostly of the machine that reads them. Of documents a server's own zone says nothing.
+        let is_local = name == "date" && config.get("timezone").is_some_and(|zone| zone == "Local");
+        if is_local {
+            config.remove("timezone");
+        }
+        let processor = match Processor::parse(name, config, None)? {
+            (name, Processor::Date(step)) if is_local => {
+                (name, Processor::Date(step.in_local_zone()))
+            }
+            other => other,
+        };
+        Ok((processor.0, self.bound(processor.0, processor.1)?))
     }
 
     /// A step of pipelines, bound to the event's fields.

@@ -318,6 +318,22 @@ fn dates_are_read_by_the_first_format_that_fits() {
 }
 
 #[test]
+fn the_local_zone_is_that_of_the_machine_for_lines_and_no_zone_of_documents() {
+    let steps = |zone: &str| json!([{"date": {"field": "message", "formats": ["yyyy-MM-dd HH:mm"], "timezone": zone}}]);
+    let local = jiff::civil::date(2026, 7, 2).at(3, 4, 0, 0);
+    let local = local.to_zoned(jiff::tz::TimeZone::system()).unwrap();
+    let expected = local.timestamp().strftime("%Y-%m-%dT%H:%M:%S.000Z");
+    check(
+        steps("Local"),
+        "2026-07-02 03:04",
+        &format!(r#"{{"message":"2026-07-02 03:04","@timestamp":"{expected}"}}"#),
+    );
+    let config = &steps("Local")[0]["date"];
+    let mut config = config.as_object().unwrap().clone();
+    assert!(crate::steps::dates::DateStep::parse(&mut config).is_err());
+}
+
+#[test]
 fn conditions_say_whether_a_step_is_done() {
     let holds = |condition: Json, line: &str| {
         let steps = json!([

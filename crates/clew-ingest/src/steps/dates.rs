@@ -61,9 +61,8 @@ pub(crate) struct DateStep {
     pub(crate) target: String,
     readings: Readings,
     output: DateFormat,
-    /// The formats as they are written, the zone, and whether dates are written as no other format says.
+    /// The formats as they are written, and whether dates are written as no other format says.
     pub(crate) formats: Vec<String>,
-    pub(crate) zone: Option<String>,
     pub(crate) is_written_plainly: bool,
 }
 
@@ -81,10 +80,20 @@ impl DateStep {
             target: target.unwrap_or_else(|| TARGET_DEFAULT.to_string()),
             readings: Readings::parse(&formats, zone.as_deref())?,
             formats,
-            zone,
             is_written_plainly: output.is_none(),
             output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
         })
+    }
+
+    /// The same for dates of this machine's zone, where they name none.
+    pub(crate) fn in_local_zone(mut self) -> Self {
+        self.readings.zone = TimeZone::system();
+        self
+    }
+
+    /// The zone of dates that name none.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.readings.zone
     }
 
     /// A text as one of the formats reads it.

@@ -145,7 +145,10 @@ fn written(condition: &Condition) -> Value {
         Condition::And(parts) => json!({"and": all(parts)}),
         Condition::Or(parts) => json!({"or": all(parts)}),
         Condition::Not(inner) => json!({"not": written(inner)}),
-        Condition::There(field) => json!({"has_fields": [field]}),
+        // There is something, and it is not `false`.
+        Condition::There(field) => json!({"and": [
+            {"regexp": {field: "(?s)."}}, {"not": {"equals": {field: false}}},
+        ]}),
         Condition::Compared(left, sign, right) => compared(left, sign, right),
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn convert(
         return;
     }
     let mut done = common(&mut keys, (line, &place, told));
+    let needed = needed_field(&plugin.name, &mut steps);
     if let Some(tags) = failure_tags(&mut keys, &plugin.name)
         && !steps.is_empty()
     {
@@ -37,6 +38,9 @@ pub(super) fn convert(
         for step in &mut done {
             only_if(step, json!({"not": {"equals": {FAILED: mark}}}));
         }
+    }
+    for step in done.iter_mut().filter(|_| needed.is_some()) {
+        only_if(step, json!({"has_fields": [needed]}));
     }
     steps.append(&mut done);
     for step in &mut steps {
@@ -50,6 +54,15 @@ pub(super) fn convert(
 
 /// Says which filter failed last, in no document: what a filter does for events that it took is not done for others.
 const FAILED: &str = "@metadata.failed";
+
+/// The field without which a filter does nothing, neither its work nor what is done once it has done it.
+fn needed_field(name: &str, steps: &mut [Value]) -> Option<String> {
+    if !matches!(name, "date" | "json" | "kv" | "csv" | "useragent") {
+        return None;
+    }
+    let field = parameters(steps.first_mut()?)?.get("field")?;
+    field.as_str().map(str::to_owned)
+}
 
 /// The parameters of a step.
 fn parameters(step: &mut Value) -> Option<&mut Map<String, Value>> {
@@ -320,6 +333,9 @@ fn one(
     true
 }
 
+/// The zone of the machine, in which times are that say none.
+const LOCAL: &str = "Local";
+
 fn date(
     keys: &mut Keys,
     steps: &mut Vec<Value>,
@@ -341,8 +357,14 @@ fn date(
     }
     let mut parts =
         json!({"field": path(field), "formats": formats, "target_field": path(&target)});
-    if let Some(zone) = keys.take("timezone") {
-        parts["timezone"] = zone;
+    let zone = keys
+        .take_text("timezone")
+        .unwrap_or_else(|| LOCAL.to_owned());
+    if zone.contains("%{") {
+        let reason = format!("[timezone => {zone}] depends on the event: it has to be a name");
+        told.tell(line, place, reason);
+    } else {
+        parts["timezone"] = zone.into();
     }
     let mut step = json!({"date": parts});
     only_if(&mut step, json!({"has_fields": [path(field)]}));

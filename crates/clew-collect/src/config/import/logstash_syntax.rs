@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 /// Branches, and values, inside each other.
 const DEPTH_MAX: usize = 50;
 
+/// `xor` and `nand` of one pipeline: each has both of its sides twice.
+const JOINS_MAX: usize = 8;
+
 /// A part of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
@@ -46,7 +49,11 @@ pub(super) type Wrong = (usize, String);
 
 /// Reads a pipeline: its sections in their order.
 pub(super) fn parse(text: &str) -> Result<Vec<(String, Vec<Item>)>, Wrong> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        joins: 0,
+    };
     let mut sections = Vec::new();
     loop {
         reader.pass_blanks();
@@ -62,9 +69,19 @@ pub(super) fn parse(text: &str) -> Result<Vec<(String, Vec<Item>)>, Wrong> {
     }
 }
 
+/// Conditions of which one has to hold.
+fn any(mut parts: Vec<Condition>) -> Condition {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => Condition::Or(parts),
+    }
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    /// How many `xor` and `nand` there were.
+    joins: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -261,13 +278,27 @@ impl<'t> Reader<'t> {
             return Err(self.wrong("too much is inside each other"));
         }
         let mut parts = vec![self.all_of(depth)?];
-        while self.takes_word("or") {
-            parts.push(self.all_of(depth)?);
+        loop {
+            if self.takes_word("or") {
+                parts.push(self.all_of(depth)?);
+                continue;
+            }
+            let is_xor = self.takes_word("xor");
+            if !is_xor && !self.takes_word("nand") {
+                return Ok(any(parts));
+            }
+            self.joins += 1;
+            if self.joins > JOINS_MAX {
+                return Err(self.wrong("there are too many [xor] and [nand]"));
+            }
+            let (left, right) = (any(parts), self.all_of(depth)?);
+            let both = Condition::And(vec![left.clone(), right.clone()]);
+            let not_both = Condition::Not(Box::new(both));
+            parts = vec![match is_xor {
+                true => Condition::And(vec![Condition::Or(vec![left, right]), not_both]),
+                false => not_both,
+            }];
         }
-        Ok(match parts.len() {
-            1 => parts.remove(0),
-            _ => Condition::Or(parts),
-        })
     }
 
     fn all_of(&mut self, depth: usize) -> Result<Condition, Wrong> {

@@ -321,10 +321,10 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     check(
         "{timestamp: {field: t, layouts: [UNIX], timezone: Local, ignore_missing: true, when.equals.a: 1}}",
         &json!([{"date": {
-            "field": "t", "formats": ["UNIX"], "target_field": "@timestamp",
+            "field": "t", "formats": ["UNIX"], "target_field": "@timestamp", "timezone": "Local",
             "if": {"and": [{"equals": {"a": 1}}, {"has_fields": ["t"]}]},
         }}]),
-        1,
+        0,
     );
     check(
         "{drop_event.when.network: {source.ip: [private, 192.0.2.0/24]}}",
@@ -431,6 +431,7 @@ processors:
     - dd/MMM/yyyy:HH:mm:ss Z
     - ISO8601
     target_field: '@timestamp'
+    timezone: Local
     on_failure:
     - append:
         field: tags
@@ -591,7 +592,9 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
             }},
             {"append": {
                 "field": "tags", "value": ["of_{{k.l}}"],
-                "if": {"and": [branch, {"not": {"equals": {"@metadata.failed": 0}}}]},
+                "if": {"and": [branch, {"and": [
+                    {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
+                ]}]},
             }},
         ]),
     );
@@ -614,6 +617,49 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
     );
     // Less than everything is not everything.
     check_filter("drop { percentage => 40 }", &Value::Null);
+}
+
+#[test]
+fn conditions_of_a_logstash_hold_when_they_hold_there() {
+    use serde_json::json;
+    let check = |condition: &str, expected: Value| {
+        let text = format!(
+            "input {{ stdin {{}} }} filter {{ if {condition} {{ drop {{}} }} }} output {{ stdout {{}} }}"
+        );
+        let imported = import_logstash("p.conf", &text).unwrap();
+        assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        assert_eq!(
+            config["processors"][0]["drop"]["if"], expected,
+            "{condition}"
+        );
+    };
+    let equal = |field: &str| json!({"equals": {field: 1}});
+    let both = json!({"not": {"and": [equal("a"), equal("b")]}});
+    check("[a] == 1 nand [b] == 1", both.clone());
+    check(
+        "[a] == 1 xor [b] == 1",
+        json!({"and": [{"or": [equal("a"), equal("b")]}, both]}),
+    );
+    check(
+        "[a] == 1 and [b] == 1 or [c] == 1",
+        json!({"or": [{"and": [equal("a"), equal("b")]}, equal("c")]}),
+    );
+    check(
+        "[a][b]",
+        json!({"and": [{"regexp": {"a.b": "(?s)."}}, {"not": {"equals": {"a.b": false}}}]}),
+    );
+    check(
+        r#""x" not in [tags]"#,
+        json!({"not": {"includes": {"tags": "x"}}}),
+    );
+    let many = vec!["[a] == 1"; 10].join(" xor ");
+    let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
+    let error = import_logstash("p.conf", &text).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "p.conf, line 1: [] there are too many [xor] and [nand]"
+    );
 }
 
 #[test]

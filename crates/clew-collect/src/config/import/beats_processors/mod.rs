@@ -336,11 +336,8 @@ fn timestamp(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     keys.take("test");
     let field = field(keys);
     let mut parts = json!({"field": field, "formats": formats, "target_field": target});
-    let path = keys.path_of("timezone");
-    match keys.take_text("timezone") {
-        Some(zone) if zone == "Local" => notes.tell(&path, "[Local] has to be a name of a zone"),
-        Some(zone) => parts["timezone"] = zone.into(),
-        None => {}
+    if let Some(zone) = keys.take_text("timezone") {
+        parts["timezone"] = zone.into();
     }
     let mut step = json!({"date": parts});
     if keys.take_flag("ignore_missing") == Some(true) {
