@@ -109,6 +109,19 @@ impl FileOptions {
     }
 }
 
+impl FeedOptions {
+    pub(crate) fn validate(&self) -> Result<(), CollectError> {
+        if LINE_BYTES.contains(&self.line_bytes_max) {
+            return Ok(());
+        }
+        let option = match &self.address {
+            FeedAddress::Journal(_) => "entry_bytes_max",
+            _ => "line_bytes_max",
+        };
+        refuse(option, "is not in 64 B..=16 MiB")
+    }
+}
+
 fn refuse(option: &'static str, reason: &str) -> Result<(), CollectError> {
     Err(CollectError::Option {
         option,
@@ -177,10 +190,7 @@ impl CollectOptions {
         if !self.feeds.iter().all(&mut is_new) {
             return refuse("id", "is the same for two inputs of journals");
         }
-        let mut limits = self.feeds.iter().map(|feed| feed.line_bytes_max);
-        if !limits.all(|bytes| LINE_BYTES.contains(&bytes)) {
-            return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
-        }
+        self.feeds.iter().try_for_each(FeedOptions::validate)?;
         if self.outputs.len() > OutputSet::OUTPUTS_MAX {
             return refuse("outputs", "has more than 64 members");
         }

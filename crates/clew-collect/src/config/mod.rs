@@ -226,6 +226,7 @@ impl CollectConfig {
                     read.map(|read| FeedOptions { tls, ..read })
                 }
             };
+            let feed = feed.and_then(|feed| feed.validate().map(|()| feed));
             options.feeds.push(FeedOptions {
                 plan,
                 ..feed.map_err(wrong)?

@@ -539,3 +539,23 @@ fn kafka_has_its_keys() {
     let error = CollectConfig::parse("c.yaml", &wrong, &|_| None).unwrap_err();
     assert_eq!(error.place, "inputs[0].properties");
 }
+
+#[test]
+fn a_limit_of_what_is_sent_is_refused_with_its_line() {
+    let check = |input: &str, key: &str| {
+        let text = format!("inputs:\n- {{type: stdin}}\n- {input}\noutputs: [{{type: stdout}}]");
+        let config = CollectConfig::parse("c.yaml", &text, &|_| None).unwrap();
+        let error = config.options(Mode::Once).unwrap_err().to_string();
+        let expected = format!("c.yaml, line 3: [inputs[1].{key}] is not in 64 B..=16 MiB");
+        assert_eq!(error, expected);
+    };
+    check(
+        "{type: syslog, listen: 'udp://127.0.0.1:1', line_bytes_max: 1}",
+        "line_bytes_max",
+    );
+    check(
+        "{type: http, listen: '127.0.0.1:1', line_bytes_max: 1}",
+        "line_bytes_max",
+    );
+    check("{type: journald, entry_bytes_max: 1}", "entry_bytes_max");
+}
