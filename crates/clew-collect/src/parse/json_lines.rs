@@ -19,14 +19,24 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     }
     let found: Found<'_> = serde_json::from_str(line).ok()?;
     record.timestamp_ms = found.time.and_then(|value| epoch_ms(value.get(), times));
-    record.level = found
-        .level
-        .and_then(|value| serde_json::from_str::<Cow<'_, str>>(value.get()).ok())
-        .and_then(|text| level(&text));
+    record.level = found.level.and_then(|value| level_of(value.get()));
     // A document is one line; whitespace inside the object may be a carriage return at most, and
     // that is as harmless to a reader of lines as it is in JSON.
     record.fields.raw("json", line);
     Some(())
+}
+
+/// A level by its name, or by the number that pino and bunyan give it.
+fn level_of(json: &str) -> Option<&'static str> {
+    Some(match json {
+        "10" => "trace",
+        "20" => "debug",
+        "30" => "info",
+        "40" => "warning",
+        "50" => "error",
+        "60" => "fatal",
+        _ => return level(&serde_json::from_str::<Cow<'_, str>>(json).ok()?),
+    })
 }
 
 /// Objects nested deeper than servers accept are not taken: as plain text they are.
@@ -137,12 +147,14 @@ mod tests {
         );
         check(
             r#" {"tim\u0065":1767323045,"level":30} "#,
-            Some(r#"2026-01-02T03:04:05.000Z - {"json":{"tim\u0065":1767323045,"level":30}}"#),
+            Some(r#"2026-01-02T03:04:05.000Z info {"json":{"tim\u0065":1767323045,"level":30}}"#),
         );
         check(
             r#"{"time":1767323045678.4}"#,
             Some(r#"2026-01-02T03:04:05.678Z - {"json":{"time":1767323045678.4}}"#),
         );
+        check(r#"{"level":60}"#, Some(r#" fatal {"json":{"level":60}}"#));
+        check(r#"{"level":35}"#, Some(r#" - {"json":{"level":35}}"#));
         check(
             r#"{"ts":7,"ts":null}"#,
             Some(r#" - {"json":{"ts":7,"ts":null}}"#),
