@@ -1,5 +1,5 @@
-//! Lines out of a stream of bytes, as RFC 6587 has them: separated by newlines, or each with its length in front, which a
-//! message that begins with a digit has.
+//! Lines out of a stream of bytes, as RFC 6587 has them: separated by newlines, or, as it has seen of some senders, by NULs (Python's
+//! handler is one), or each with its length in front, which a message that begins with a digit has.
 
 use super::PARCEL_BYTES;
 
@@ -11,8 +11,18 @@ pub(super) type WholeLines = (Vec<u8>, Vec<(usize, bool)>);
 pub(super) enum Separation {
     /// By newlines only.
     Newlines,
-    /// By a length in front, or else by a newline.
+    /// By a length in front, or else by a newline or a NUL.
     Counted,
+}
+
+impl Separation {
+    /// Where a message ends that has no length in front.
+    fn end(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Separation::Newlines => memchr::memchr(b'\n', bytes),
+            Separation::Counted => memchr::memchr2(b'\n', 0, bytes),
+        }
+    }
 }
 
 /// A stream of bytes on its way to lines.
@@ -111,7 +121,7 @@ impl LineFrames {
                 return passed;
             }
             Passing::ToNewline => {
-                let found = memchr::memchr(b'\n', bytes);
+                let found = self.separation.end(bytes);
                 if found.is_some() {
                     self.passing = Passing::Nothing;
                 }
@@ -128,7 +138,7 @@ impl LineFrames {
         {
             return self.step_counted(bytes, digits, length);
         }
-        match memchr::memchr(b'\n', bytes) {
+        match self.separation.end(bytes) {
             Some(end) => {
                 let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
                 self.add(line, false);
@@ -237,6 +247,13 @@ mod tests {
             &["<1>ab", "<1>a\nb", "<2>x", "<1>"],
         );
         check(counted, "3 abc\n4 abcd\n", &["abc", "abcd"]);
+        check(counted, "<1>a\0<2>b\n\0<3>c", &["<1>a", "<2>b", "<3>c"]);
+        check(newlines, "a\0b\n", &["a\0b"]);
+        check(
+            counted,
+            &("x".repeat(50) + "\0y\0"),
+            &[&("x".repeat(20) + "+"), "y"],
+        );
         // Digits that are no length.
         check(
             counted,
