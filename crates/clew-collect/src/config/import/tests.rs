@@ -653,7 +653,7 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
         r#""x" not in [tags]"#,
         json!({"not": {"includes": {"tags": "x"}}}),
     );
-    let many = vec!["[a] == 1"; 10].join(" xor ");
+    let many = ["[a] == 1"; 10].join(" xor ");
     let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
     let error = import_logstash("p.conf", &text).unwrap_err().to_string();
     assert_eq!(
