@@ -103,3 +103,33 @@ class Bulk(ClewTest):
         ]
         items = self.client.bulk(index="i", body=lines)["items"]
         self.assertEqual([item["index"]["status"] for item in items], [200, 409])
+
+    def test_updates_show_the_documents_that_are_asked_for(self):
+        self.index_all("i", {str(n): {"a": n, "b": n} for n in range(6)})
+        lines = [
+            {"update": {"_id": "0", "_source": True}},
+            {"doc": {"a": 10}},
+            {"update": {"_id": "1", "_source": {"includes": "b"}}},
+            {"doc": {"a": 11}},
+            {"update": {"_id": "2"}},
+            {"doc": {"a": 12}, "_source": ["a"]},
+            {"update": {"_id": "3"}},
+            {"doc": {"a": 13}},
+            {"update": {"_id": "missing", "_source": True}},
+            {"doc": {"a": 14}},
+            {"index": {"_id": "5", "_source": True}},
+            {"a": 15},
+        ]
+        items = [item for each in self.client.bulk(index="i", body=lines)["items"] for item in each.values()]
+        shown = [item.get("get", {}).get("_source") for item in items]
+        self.assertEqual(shown, [{"a": 10, "b": 0}, {"b": 1}, {"a": 12}, None, None, None])
+        self.assertEqual([items[0]["get"][key] for key in ("_seq_no", "found")], [items[0]["_seq_no"], True])
+        # What the address says holds where a line says nothing, and is stronger than the body.
+        lines = [{"update": {"_id": "3"}}, {"doc": {"a": 1}, "_source": False}]
+        reply = self.client.bulk(index="i", body=lines, _source_includes="a")
+        self.assertEqual(reply["items"][0]["update"]["get"]["_source"], {"a": 1})
+
+    def test_what_is_to_be_new_has_no_condition(self):
+        for member in [{"version": 3, "version_type": "external"}, {"if_seq_no": 1, "if_primary_term": 1}]:
+            with self.subTest(member), self.refused(400, "action_request_validation_exception", "create operations"):
+                self.client.bulk(index="i", body=[{"create": {"_id": "1", **member}}, {"n": 1}])

@@ -56,6 +56,21 @@ class Documents(ClewTest):
             self.client.index(index="books", id="1", body={"n": 2}, op_type="create")
         self.assertEqual(self.client.get(index="books", id="1")["_source"], {"n": 1})
 
+    def test_create_takes_no_version_from_elsewhere(self):
+        reason = "create operations only support internal versioning. use index instead"
+        for version in [0, 5]:
+            with self.subTest(version), self.refused(400, "action_request_validation_exception", reason):
+                self.client.create(index="books", id="1", body={}, version=version, version_type="external")
+        reason = "create operations do not support compare and set. use index instead"
+        with self.refused(400, "action_request_validation_exception", reason):
+            self.client.create(index="books", id="1", body={}, if_seq_no=1, if_primary_term=1)
+
+    def test_several_documents_are_asked_for_by_known_members(self):
+        self.client.index(index="books", id="1", body={})
+        for member in ["_routing", "_version"]:
+            with self.subTest(member), self.refused(400, "parse_exception", f"unknown field [{member}]"):
+                self.client.mget(body={"docs": [{"_index": "books", "_id": "1", member: 1}]})
+
     def test_a_condition_must_hold(self):
         first = self.client.index(index="books", id="1", body={"n": 1})
         here = {"if_seq_no": first["_seq_no"], "if_primary_term": first["_primary_term"]}

@@ -1,5 +1,6 @@
 //! `_bulk`: many writes, one group in the log, one item in the answer for each, in order.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -7,11 +8,13 @@ use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, pa
 use clew_platform::{CancellationToken, MemoryPurpose, stopped};
 use clew_query::QueryError;
 
-use crate::documents::bulk_lines::{self, BulkAction, Verb};
+use crate::documents::after_update::{AfterUpdate, read_all};
+use crate::documents::bulk_lines::{self, BulkAction, Defaults, Verb};
 use crate::documents::write_reply::{self, Refresh};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
+use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
 
@@ -36,6 +39,9 @@ struct Asked {
     decided: Option<Decided>,
 }
 
+/// A place among the items whose document is to be shown, its routing key, and what of it.
+type Shown = (usize, Option<String>, SourceFilter);
+
 /// An item that never came to be written.
 enum Decided {
     Dropped,
@@ -46,8 +52,11 @@ enum Decided {
 pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let refresh = Refresh::from_call(&call)?;
-    let default_index = call.path("index").map(String::from);
-    let default_routing = call.params.get("routing").map(String::from);
+    let defaults = Defaults {
+        index: call.path("index").map(String::from),
+        routing: call.params.get("routing").map(String::from),
+        shown: SourceFilter::from_params(&call.params)?,
+    };
     let default_pipeline = call.params.get("pipeline").map(String::from);
     let require_alias = call.params.flag("require_alias", false)?;
     let body = call.body.clone();
@@ -60,10 +69,10 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     )?;
     // Cutting the body is done beside the write, away from the async threads.
     let writing = call.off_thread(move || {
-        let actions =
-            bulk_lines::parse(&body, default_index.as_deref(), default_routing.as_deref())?;
+        let actions = bulk_lines::parse(&body, &defaults)?;
         let mut asked = Vec::with_capacity(actions.len());
         let mut operations = Vec::with_capacity(actions.len());
+        let mut shown: Vec<Shown> = Vec::new();
         let mut ingest = Ingest::new(&engine);
         for action in actions {
             // Pipelines may take long, and nothing is written yet.
@@ -76,6 +85,9 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
                 id: action.id.clone(),
                 decided: None,
             };
+            if let Some(filter) = action.shown {
+                shown.push((asked.len(), action.routing.clone(), filter));
+            }
             let operation = WriteOperation {
                 index: action.index,
                 require_alias: action.require_alias.unwrap_or(require_alias),
@@ -99,15 +111,47 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
         let _entered = CancellationToken::default().enter();
+        let asked = (asked, shown);
         Ok::<_, ApiError>((asked, engine.write(&access, operations), memory))
     });
-    let (asked, outcome, memory) = writing.await??;
+    let ((asked, shown), outcome, memory) = writing.await??;
     let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
+    let after = read_shown(&call, (&asked, shown), &outcome).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let json = render(&call, &asked, &outcome, refresh, took_ms);
+    let json = render(&call, (&asked, &after), &outcome, refresh, took_ms);
     Ok(Reply::written(json)
         .at(write_reply::last_glsn(&outcome))
         .over(memory))
+}
+
+/// The documents that updates are to be answered with, by their place among the items, as they are once all of the bulk is
+/// written.
+async fn read_shown(
+    call: &Call,
+    (asked, shown): (&[Asked], Vec<Shown>),
+    outcome: &WriteOutcome,
+) -> Result<HashMap<usize, Vec<u8>>, ApiError> {
+    if shown.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut results = outcome.results.iter();
+    let result_of = |item: &Asked| match item.decided {
+        None => results.next()?.as_ref().ok(),
+        Some(_) => None,
+    };
+    let written: Vec<Option<&Written>> = asked.iter().map(result_of).collect();
+    let (mut places, mut updated) = (Vec::new(), Vec::new());
+    for (place, routing, filter) in shown {
+        if let Some(written) = written[place].filter(|_| filter != SourceFilter::None) {
+            places.push(place);
+            updated.push(AfterUpdate::new(written, routing, filter));
+        }
+    }
+    let read = read_all(call, updated).await?;
+    let both = places.into_iter().zip(read);
+    Ok(both
+        .filter_map(|(place, after)| Some((place, after?)))
+        .collect())
 }
 
 /// Bytes of a source that is no slice of the body any more, as a pipeline has changed it.
@@ -128,7 +172,7 @@ fn new_bytes(body: &Bytes, action: &Action) -> usize {
 
 fn render(
     call: &Call,
-    asked: &[Asked],
+    (asked, after): (&[Asked], &HashMap<usize, Vec<u8>>),
     outcome: &WriteOutcome,
     refresh: Refresh,
     took_ms: u64,
@@ -140,7 +184,7 @@ fn render(
     json.boolean_field("errors", errors);
     let mut results = outcome.results.iter();
     json.key("items").begin_array();
-    for asked in asked {
+    for (place, asked) in asked.iter().enumerate() {
         json.begin_object().key(asked.verb.name()).begin_object();
         match (
             &asked.decided,
@@ -150,6 +194,9 @@ fn render(
             (Some(Decided::Refused(error)), _) => write_error(&mut json, asked, error),
             (None, Some(Ok(written))) => {
                 write_reply::write_members(&mut json, written, refresh);
+                if let Some(after) = after.get(&place) {
+                    json.key("get").raw(after);
+                }
                 let status = write_reply::status(written).as_u16();
                 json.unsigned_field("status", u64::from(status));
             }

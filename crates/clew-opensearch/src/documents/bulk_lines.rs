@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::documents::update_body;
 use crate::http::error::ApiError;
 use crate::http::raw_json::{Members, plain_text, token_name};
+use crate::http::source_filter::SourceFilter;
 
 /// What an action is called in its line and in its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,18 @@ pub(crate) struct BulkAction {
     pub(crate) condition: Option<Condition>,
     /// The ingest pipeline that the line names.
     pub(crate) pipeline: Option<String>,
+    /// What of the document an update is to be answered with.
+    pub(crate) shown: Option<SourceFilter>,
     pub(crate) action: Action,
+}
+
+/// What holds where a line says nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Defaults {
+    pub(crate) index: Option<String>,
+    pub(crate) routing: Option<String>,
+    /// What of their documents updates are to be answered with.
+    pub(crate) shown: Option<SourceFilter>,
 }
 
 /// Cuts the body.
@@ -48,11 +60,7 @@ pub(crate) struct BulkAction {
 /// # Errors
 /// One for the whole request: an action line that cannot be understood leaves no way to tell
 /// which of the lines after it are sources.
-pub(crate) fn parse(
-    body: &Bytes,
-    default_index: Option<&str>,
-    default_routing: Option<&str>,
-) -> Result<Vec<BulkAction>, ApiError> {
+pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>, ApiError> {
     if body.is_empty() {
         return Err(ApiError::bad_request(
             "parse_exception",
@@ -76,26 +84,26 @@ pub(crate) fn parse(
         }
         let header = Header::parse(&line, lines.number)?;
         let mut condition = header.condition()?;
-        if header.verb == Verb::Create && matches!(condition, Some(Condition::At { .. })) {
-            return Err(ApiError::validation(
-                "create operations do not support compare and set. use index instead",
-            ));
+        if header.verb == Verb::Create {
+            check_create(condition)?;
         }
-        let Some(index) = header.index.or_else(|| default_index.map(String::from)) else {
+        let Some(index) = header.index.or_else(|| defaults.index.clone()) else {
             return Err(ApiError::validation("index is missing"));
         };
         if header.id.is_none() && matches!(header.verb, Verb::Update | Verb::Delete) {
             return Err(ApiError::validation("id is missing"));
         }
-        let action = read_action(header.verb, &mut lines, &mut condition)?;
+        let mut shown = header.shown.or_else(|| defaults.shown.clone());
+        let action = read_action(header.verb, &mut lines, (&mut condition, &mut shown))?;
         actions.push(BulkAction {
             verb: header.verb,
             index,
             require_alias: header.require_alias,
             id: header.id,
-            routing: header.routing.or_else(|| default_routing.map(String::from)),
+            routing: header.routing.or_else(|| defaults.routing.clone()),
             condition,
             pipeline: header.pipeline,
+            shown: shown.filter(|_| header.verb == Verb::Update),
             action,
         });
     }
@@ -108,7 +116,7 @@ pub(crate) fn parse(
 fn read_action(
     verb: Verb,
     lines: &mut Lines,
-    condition: &mut Option<Condition>,
+    (condition, shown): (&mut Option<Condition>, &mut Option<SourceFilter>),
 ) -> Result<Action, ApiError> {
     if verb == Verb::Delete {
         return Ok(Action::Delete);
@@ -123,6 +131,11 @@ fn read_action(
             let update = update_body::parse(&source)?;
             *condition = update.condition.or(*condition);
             update_body::check_condition(&update.spec, condition.as_ref())?;
+            if shown.is_none()
+                && let Some(filter) = &update.source
+            {
+                *shown = Some(SourceFilter::from_json(filter)?);
+            }
             Action::Update(update.spec)
         }
     })
@@ -140,6 +153,7 @@ struct Header {
     version: Option<u64>,
     version_type: Option<String>,
     pipeline: Option<String>,
+    shown: Option<SourceFilter>,
 }
 
 impl Header {
@@ -182,6 +196,7 @@ impl Header {
             version: None,
             version_type: None,
             pipeline: None,
+            shown: None,
         };
         for (name, value) in &members(meta, number)?.0 {
             header.set(name, value, number)?;
@@ -213,7 +228,8 @@ impl Header {
                 _ => return Err(unexpected_value(number, name, value)),
             },
             // Old clients name a type; the others ask for what is done anyway.
-            "_type" | "retry_on_conflict" | "_source" | "dynamic_templates" => {}
+            "_type" | "retry_on_conflict" | "dynamic_templates" => {}
+            "_source" => self.shown = Some(source_filter(value, number)?),
             "pipeline" => self.pipeline = Some(text?),
             "version" => self.version = Some(position(&text?, number, name, value)?),
             "version_type" => self.version_type = Some(text?),
@@ -225,6 +241,15 @@ impl Header {
         }
         Ok(())
     }
+}
+
+/// `_source` of an action line.
+fn source_filter(value: &RawValue, number: usize) -> Result<SourceFilter, ApiError> {
+    if token_name(value) == "START_ARRAY" {
+        return Err(unexpected_value(number, "_source", value));
+    }
+    let value = serde_json::from_str(value.get());
+    SourceFilter::from_json(&value.map_err(|error| ApiError::malformed_json(&error))?)
 }
 
 fn members(raw: &RawValue, number: usize) -> Result<Members<'_>, ApiError> {
@@ -270,6 +295,19 @@ pub(crate) fn condition(
         (None, Some(term)) => Err(ApiError::validation(&format!(
             "ifSeqNo is unassigned, but primary term is [{term}]"
         ))),
+    }
+}
+
+/// Refuses a condition on a document that is to be new.
+pub(crate) fn check_create(condition: Option<Condition>) -> Result<(), ApiError> {
+    match condition {
+        None => Ok(()),
+        Some(Condition::At { .. }) => Err(ApiError::validation(
+            "create operations do not support compare and set. use index instead",
+        )),
+        Some(Condition::External { .. }) => Err(ApiError::validation(
+            "create operations only support internal versioning. use index instead",
+        )),
     }
 }
 
@@ -335,12 +373,18 @@ impl Lines<'_> {
 mod tests {
     use super::*;
 
+    fn usual() -> Defaults {
+        let [routing, index] = [None, Some("default".to_string())];
+        let shown = None;
+        Defaults {
+            index,
+            routing,
+            shown,
+        }
+    }
+
     fn parsed(body: &str) -> Result<Vec<BulkAction>, ApiError> {
-        parse(
-            &Bytes::copy_from_slice(body.as_bytes()),
-            Some("default"),
-            None,
-        )
+        parse(&Bytes::copy_from_slice(body.as_bytes()), &usual())
     }
 
     fn check_refused(body: &str, reason: &str) {
@@ -363,7 +407,7 @@ mod tests {
             )
             .as_bytes(),
         );
-        let actions = parse(&body, Some("default"), None).unwrap();
+        let actions = parse(&body, &usual()).unwrap();
         let verbs: Vec<&str> = actions.iter().map(|action| action.verb.name()).collect();
         assert_eq!(verbs, ["index", "create", "update", "delete", "index"]);
         assert_eq!(
@@ -435,6 +479,12 @@ mod tests {
             "{\"index\":{\"_x\":1}}\n{}\n",
             "line [1] contains an unknown parameter [_x]",
         );
+        check_refused(
+            "{\"update\":{\"_id\":\"1\",\"_source\":[\"a\"]}}\n{\"doc\":{}}\n",
+            &format!(
+                "{line} [1], expected a simple value for field [_source] but found [START_ARRAY]"
+            ),
+        );
         check_refused("{\"index\n", "json_parse_exception");
         check_refused("{\"delete\":{}}\n", "id is missing");
         check_refused("{\"index\":{}}\n", "no requests added");
@@ -443,7 +493,7 @@ mod tests {
 
     #[test]
     fn an_index_must_come_from_somewhere() {
-        let error = parse(&Bytes::from("{\"index\":{}}\n{}\n"), None, None).unwrap_err();
+        let error = parse(&Bytes::from("{\"index\":{}}\n{}\n"), &Defaults::default()).unwrap_err();
         assert!(
             String::from_utf8(error.body())
                 .unwrap()

@@ -1,11 +1,10 @@
 //! Writing one document: index, create, update, delete.
 
-use clew_engine::{
-    Action, Condition, OpType, PRIMARY_TERM, Purpose, WriteOperation, WriteResult, Written,
-};
+use clew_engine::{Action, Condition, OpType, WriteOperation, WriteResult, Written};
 use serde_json::json;
 
-use crate::documents::bulk_lines::{condition, external_version};
+use crate::documents::after_update::{AfterUpdate, read_all};
+use crate::documents::bulk_lines::{check_create, condition, external_version};
 use crate::documents::update_body;
 use crate::documents::write_reply::{self, Refresh};
 use crate::http::error::ApiError;
@@ -46,8 +45,12 @@ async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
             "request body is required",
         ));
     }
+    let condition = condition_of(&call)?;
+    if op_type == OpType::Create {
+        check_create(condition)?;
+    }
     let action = Action::index(call.body.clone(), op_type);
-    one(&call, action, condition_of(&call)?).await
+    one(&call, action, condition).await
 }
 
 /// `DELETE /{index}/_doc/{id}`.
@@ -164,7 +167,11 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     json.begin_object();
     write_reply::write_members(&mut json, &written, refresh);
     if let Some(filter) = filter.filter(|filter| *filter != SourceFilter::None) {
-        write_after(&call, &written, &filter, &mut json).await?;
+        let routing = call.params.get("routing").map(String::from);
+        let updated = AfterUpdate::new(&written, routing, filter);
+        for after in read_all(&call, vec![updated]).await?.into_iter().flatten() {
+            json.key("get").raw(&after);
+        }
     }
     json.end_object();
     let status = match written.result {
@@ -172,35 +179,4 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         _ => axum::http::StatusCode::OK,
     };
     Ok(Reply::written(json).with_status(status).at(written.glsn))
-}
-
-/// Writes `"get": {...}`: the document as it is after the update.
-async fn write_after(
-    call: &Call,
-    written: &Written,
-    filter: &SourceFilter,
-    json: &mut JsonWriter,
-) -> Result<(), ApiError> {
-    // Who may write and not read is not told what is there.
-    let engine = &call.api.engine;
-    let Ok(index) = engine.open_exactly(written.index.name(), &call.access, Purpose::Read) else {
-        return Ok(());
-    };
-    let (id, routing) = (
-        written.id.clone(),
-        call.params.get("routing").map(String::from),
-    );
-    let document = call
-        .blocking(move |engine| engine.get(&index, &id, routing.as_deref(), true))
-        .await?;
-    let Some(document) = document else {
-        return Ok(());
-    };
-    json.key("get").begin_object();
-    json.unsigned_field("_seq_no", document.seq_no)
-        .unsigned_field("_primary_term", PRIMARY_TERM);
-    json.boolean_field("found", true).key("_source");
-    filter.write(&document.source, json);
-    json.end_object();
-    Ok(())
 }

@@ -115,14 +115,14 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
         match key.as_str() {
             "_index" => spec.index = text(value)?,
             "_id" => spec.id = text(value)?,
-            "routing" | "_routing" => spec.routing = Some(text(value)?),
+            "routing" => spec.routing = Some(text(value)?),
             "_source" => spec.source = SourceFilter::from_json(value)?,
             "stored_fields" => spec.want_stored(value)?,
             "_type" | "version" | "version_type" => {}
             other => {
                 return Err(ApiError::bad_request(
-                    "parsing_exception",
-                    format!("Unknown field [{other}] in [docs]"),
+                    "parse_exception",
+                    format!("failed to parse multi get request. unknown field [{other}]"),
                 ));
             }
         }

@@ -1,5 +1,6 @@
 //! Documents by id: written one by one, in bulks and by query, read, and taken apart.
 
+mod after_update;
 pub(crate) mod bulk;
 pub(crate) mod bulk_lines;
 pub(crate) mod by_query;
