@@ -1,0 +1,126 @@
+//! Tests of cutting bulk bodies.
+
+use super::*;
+
+fn usual() -> Defaults {
+    Defaults {
+        index: Some("default".to_string()),
+        ..Defaults::default()
+    }
+}
+
+fn parsed(body: &str) -> Result<Vec<BulkAction>, ApiError> {
+    parse(&Bytes::copy_from_slice(body.as_bytes()), &usual())
+}
+
+fn check_refused(body: &str, reason: &str) {
+    let error = parsed(body).unwrap_err();
+    let text = String::from_utf8(error.body()).unwrap();
+    assert!(text.contains(reason), "{text}");
+}
+
+#[test]
+fn every_action_is_cut_out_without_copying_its_source() {
+    let body = Bytes::from_static(
+        concat!(
+            "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"_type\":\"_doc\"}}\n{\"x\":1}\r\n",
+            "{\"create\":{\"_id\":2,\"routing\":\"r\"}}\n{\"x\":2}\n",
+            "\n",
+            "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
+            "{\"doc\":{\"x\":3}}\n",
+            "{\"delete\":{\"_id\":\"4\"}}\n",
+            "{\"index\":{}}\nnot read here\n",
+        )
+        .as_bytes(),
+    );
+    let actions = parse(&body, &usual()).unwrap();
+    let verbs: Vec<&str> = actions.iter().map(|action| action.verb.name()).collect();
+    assert_eq!(verbs, ["index", "create", "update", "delete", "index"]);
+    assert_eq!(
+        (actions[0].index.as_str(), actions[1].index.as_str()),
+        ("a", "default")
+    );
+    assert_eq!(actions[1].id.as_deref(), Some("2"));
+    assert_eq!(actions[1].routing.as_deref(), Some("r"));
+    assert_eq!(
+        actions[2].condition,
+        Some(Condition::At {
+            seq_no: 4,
+            primary_term: 1
+        })
+    );
+    let Action::Index { source, .. } = &actions[0].action else {
+        panic!("an index")
+    };
+    assert_eq!(source, "{\"x\":1}");
+    assert!(body.as_ptr_range().contains(&source.as_ptr()));
+    let Action::Update(spec) = &actions[2].action else {
+        panic!("an update")
+    };
+    let doc = spec.doc.as_ref().unwrap();
+    assert_eq!(doc, "{\"x\":3}");
+    assert!(body.as_ptr_range().contains(&doc.as_ptr()));
+}
+
+#[test]
+fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
+    check_refused("", "request body is required");
+    check_refused("\n", "no requests added");
+    check_refused(
+        "{\"index\":{}}\n{}",
+        "must be terminated by a newline [\\\\n]",
+    );
+    check_refused(
+        concat!(
+            "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
+            "{\"doc\":{\"x\":3},\"doc_as_upsert\":true}\n",
+        ),
+        "compare and write operations can not be used with upsert",
+    );
+    let line = "Malformed action/metadata line";
+    check_refused(
+        "[]\n",
+        &format!("{line} [1], expected START_OBJECT but found [START_ARRAY]"),
+    );
+    check_refused(
+        "{}\n",
+        &format!("{line} [1], expected FIELD_NAME but found [END_OBJECT]"),
+    );
+    check_refused(
+        "{\"index\":{}}\n{}\n{\"insert\":{}}\n{}\n",
+        &format!(
+            "{line} [3], expected field [create], [delete], [index] or [update] \
+             but found [insert]"
+        ),
+    );
+    check_refused(
+        "{\"index\":1}\n",
+        &format!("{line} [1], expected START_OBJECT but found [VALUE_NUMBER]"),
+    );
+    check_refused(
+        "{\"index\":{\"_id\":[1]}}\n{}\n",
+        &format!("{line} [1], expected a simple value for field [_id] but found [START_ARRAY]"),
+    );
+    check_refused(
+        "{\"index\":{\"_x\":1}}\n{}\n",
+        "line [1] contains an unknown parameter [_x]",
+    );
+    check_refused(
+        "{\"update\":{\"_id\":\"1\",\"_source\":[\"a\"]}}\n{\"doc\":{}}\n",
+        &format!("{line} [1], expected a simple value for field [_source] but found [START_ARRAY]"),
+    );
+    check_refused("{\"index\n", "json_parse_exception");
+    check_refused("{\"delete\":{}}\n", "id is missing");
+    check_refused("{\"index\":{}}\n", "no requests added");
+    check_refused("{\"index\":{\"if_seq_no\":1}}\n{}\n", "ifSeqNo is set");
+}
+
+#[test]
+fn an_index_must_come_from_somewhere() {
+    let error = parse(&Bytes::from("{\"index\":{}}\n{}\n"), &Defaults::default()).unwrap_err();
+    assert!(
+        String::from_utf8(error.body())
+            .unwrap()
+            .contains("index is missing")
+    );
+}
