@@ -63,7 +63,7 @@ class Documents(ClewTest):
                 self.client.create(index="books", id="1", body={}, version=version, version_type="external")
         reason = "create operations do not support compare and set. use index instead"
         with self.refused(400, "action_request_validation_exception", reason):
-            self.client.create(index="books", id="1", body={}, if_seq_no=1, if_primary_term=1)
+            self.raw("PUT", "/books/_create/1", body={}, params={"if_seq_no": 1, "if_primary_term": 1})
 
     def test_several_documents_are_asked_for_by_known_members(self):
         self.client.index(index="books", id="1", body={})
