@@ -62,6 +62,44 @@ class ScrollTest(ClewTest):
         with self.refused(400, "illegal_argument_exception", "Cannot parse scroll id"):
             self.client.scroll(scroll_id="nonsense")
 
+    def test_how_long_and_in_how_many_parts_is_for_settings_to_say(self):
+        def scroll(**search):
+            return self.client.search(index="s", **{"scroll": "1m", **search})["_scroll_id"]
+
+        self.client.cluster.put_settings(body={"transient": {"search.max_keep_alive": "1m"}})
+        reason = "Keep alive for request (2m) is too large. It must be less than (1m)."
+        with self.refused(400, reason=reason):
+            scroll(scroll="2m")
+        kept = scroll()
+        with self.refused(400, reason="Keep alive for request (3m)"):
+            self.client.scroll(scroll_id=kept, scroll="3m")
+        self.client.create_pit(index="s", params={"keep_alive": "2m"})
+        with self.refused(400, "illegal_argument_exception"):
+            self.client.cluster.put_settings(body={"transient": {"search.max_keep_alive": "long"}})
+        self.client.cluster.put_settings(body={"transient": {"search.max_keep_alive": None}})
+        scroll(scroll="2m")
+        parts = {"slice": {"id": 0, "max": 1025}}
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            scroll(body=parts)
+        self.assertIn("[index.max_slices_per_scroll]", str(caught.exception.info))
+        self.client.indices.put_settings(index="s", body={"index.max_slices_per_scroll": 1025})
+        scroll(body=parts)
+
+    def test_so_many_columns_and_scripts_as_an_index_allows(self):
+        settings = {"index.max_docvalue_fields_search": 2, "index.max_script_fields": 1}
+        self.client.indices.put_settings(index="s", body=settings)
+        script = {"script": {"source": "1"}}
+        for body, reason in (
+            ({"docvalue_fields": ["a", "b", "c"]}, "[2] but was [3]"),
+            ({"docvalue_fields": ["*", "a"]}, "[2] but was [3]"),
+            ({"script_fields": {"a": script, "b": script}}, "[1] but was [2]"),
+            ({"script_fields": {"a": script}}, "[script_fields] is not supported"),
+        ):
+            with self.refused(400, "search_phase_execution_exception") as caught:
+                self.client.search(index="s", body=body)
+            self.assertIn(reason, caught.exception.info["error"]["root_cause"][0]["reason"])
+        self.client.search(index="s", body={"docvalue_fields": ["n", "a"]})
+
     def test_a_point_in_time_stays_as_it_was(self):
         pit = self.client.create_pit(index="s", params={"keep_alive": "1m"})["pit_id"]
         self.index_all("s", {"99": {"n": 99}})

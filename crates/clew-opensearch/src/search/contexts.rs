@@ -20,13 +20,12 @@ use crate::http::error::{ApiError, Cause};
 use crate::http::request_memory::json_bytes;
 use crate::state::api::Api;
 use crate::state::call::Call;
+use crate::state::cluster_settings::{PIT_ALIVE_SETTING, SCROLL_ALIVE_SETTING};
 
 /// Scrolls that may be open at once.
 const SCROLLS_MAX: usize = 500;
 /// Points in time that may be open at once.
 const PITS_MAX: usize = 300;
-/// How long a context may stay open without being asked for.
-const KEEP_ALIVE_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +160,6 @@ impl SearchContexts {
         scroll: Scroll,
         keep_alive: Duration,
     ) -> Result<ContextId, ApiError> {
-        check_keep_alive(ContextKind::Scroll, keep_alive)?;
         let mut state = self.state.lock();
         if state.scrolls.len() >= SCROLLS_MAX {
             return Err(too_many(format!(
@@ -178,7 +176,6 @@ impl SearchContexts {
 
     /// Opens a point in time.
     pub(super) fn open_pit(&self, pit: Pit, keep_alive: Duration) -> Result<ContextId, ApiError> {
-        check_keep_alive(ContextKind::Pit, keep_alive)?;
         let mut state = self.state.lock();
         if state.pits.len() >= PITS_MAX {
             return Err(too_many(format!(
@@ -306,9 +303,6 @@ fn touch<T: Clone>(
     id: ContextId,
     keep_alive: Option<Duration>,
 ) -> Result<T, ApiError> {
-    if let Some(keep_alive) = keep_alive {
-        check_keep_alive(kind, keep_alive)?;
-    }
     let now = Instant::now();
     let living = contexts
         .get_mut(&id.number)
@@ -326,19 +320,26 @@ fn touch<T: Clone>(
     Ok(open.what.clone())
 }
 
-fn check_keep_alive(kind: ContextKind, keep_alive: Duration) -> Result<(), ApiError> {
+/// Refuses to keep a context for longer than the cluster allows.
+pub(super) fn check_keep_alive(
+    call: &Call,
+    kind: ContextKind,
+    keep_alive: Option<Duration>,
+) -> Result<(), ApiError> {
     let setting = match kind {
-        ContextKind::Scroll => "search.max_keep_alive",
-        ContextKind::Pit => "point_in_time.max_keep_alive",
+        ContextKind::Scroll => SCROLL_ALIVE_SETTING,
+        ContextKind::Pit => PIT_ALIVE_SETTING,
     };
-    if keep_alive > KEEP_ALIVE_MAX {
-        return Err(ApiError::illegal_argument(format!(
-            "Keep alive for request ({}) is too large. It must be less than (24h). This limit can \
+    let max = call.api.cluster_settings.keep_alive_max(setting);
+    match keep_alive {
+        Some(keep_alive) if keep_alive > max => Err(ApiError::illegal_argument(format!(
+            "Keep alive for request ({}) is too large. It must be less than ({}). This limit can \
              be set by changing the [{setting}] cluster level setting.",
-            shown_time(keep_alive)
-        )));
+            shown_time(keep_alive),
+            shown_time(max)
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn shown_time(time: Duration) -> String {

@@ -8,14 +8,15 @@ use clew_engine::{Index, SearchControl, Slice};
 use clew_search::{Combine, Rescore};
 use serde_json::Value;
 
+use super::guard::limit;
 use super::members::flag;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::params::Params;
 use crate::http::setting_values::parse_time;
 
-/// Parts that one search may be cut into.
-const SLICES_MAX: u32 = 1024;
+/// Parts that one search may be cut into, unless its index says otherwise.
+const SLICES_MAX: usize = 1024;
 /// Hits that a round of scoring again looks at unless it says otherwise.
 const WINDOW_DEFAULT: usize = 10;
 /// Most hits that a round may look at, unless its index says otherwise.
@@ -116,6 +117,26 @@ impl Control {
         Ok(())
     }
 
+    /// Refuses to cut a search into more parts than an index allows.
+    pub(super) fn check_slices(&self, index: &Index) -> Result<(), ApiError> {
+        let Some(Slice { max: parts, .. }) = self.slice else {
+            return Ok(());
+        };
+        let setting = if self.pit.is_some() {
+            "index.max_slices_per_pit"
+        } else {
+            "index.max_slices_per_scroll"
+        };
+        let max = limit(index, setting, SLICES_MAX);
+        if usize::try_from(parts).is_ok_and(|parts| parts <= max) {
+            return Ok(());
+        }
+        Err(ApiError::illegal_argument(format!(
+            "The number of slices [{parts}] is too large. It must be less than [{max}]. This limit \
+             can be set by changing the [{setting}] index level setting."
+        )))
+    }
+
     /// Whether answers say that fewer matches were looked at.
     pub(super) fn terminates(&self) -> bool {
         self.terminate_after.is_some_and(|after| after > 0)
@@ -177,10 +198,9 @@ fn slice(value: &Value) -> Result<Slice, ApiError> {
         return Err(ApiError::illegal_argument("max must be greater than id"));
     }
     match (u32::try_from(id), u32::try_from(max)) {
-        (Ok(id), Ok(max)) if max <= SLICES_MAX => Ok(Slice { id, max }),
+        (Ok(id), Ok(max)) => Ok(Slice { id, max }),
         _ => Err(ApiError::illegal_argument(format!(
-            "The number of slices [{max}] is too large. It must be less than [{SLICES_MAX}]. This \
-             limit can be set by changing the [index.max_slices_per_scroll] index level setting."
+            "The number of slices [{max}] is too large."
         ))),
     }
 }
@@ -207,13 +227,7 @@ pub(super) fn check_rescore_windows(
     let Some(window) = rounds.iter().map(|round| round.window).max() else {
         return Ok(());
     };
-    let max_of = |index: &Arc<Index>| {
-        let settings = index.settings();
-        let given = settings.given.get(WINDOW_SETTING);
-        given
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(WINDOW_MAX)
-    };
+    let max_of = |index: &Arc<Index>| limit(index, WINDOW_SETTING, WINDOW_MAX);
     match indices.iter().map(max_of).min() {
         Some(max) if window > max => Err(ApiError::illegal_argument(format!(
             "Rescore window [{window}] is too large. It must be less than [{max}]. This prevents \
@@ -339,8 +353,8 @@ mod tests {
         );
         refused(
             "slice",
-            &json!({"id": 2, "max": 2000}),
-            "number of slices [2000]",
+            &json!({"id": 2, "max": 5_000_000_000_u64}),
+            "number of slices [5000000000]",
         );
         refused(
             "pit",

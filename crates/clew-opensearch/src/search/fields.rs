@@ -11,7 +11,12 @@ use clew_schema::{
 };
 use serde_json::{Map, Value};
 
+use super::guard::limit;
 use crate::http::error::ApiError;
+
+/// Columns whose values one search may want, unless its index says otherwise.
+const COLUMNS_MAX: usize = 100;
+const COLUMNS_SETTING: &str = "index.max_docvalue_fields_search";
 
 /// Where a request asked for values, which decides how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +156,31 @@ impl FieldList {
             }
         }
         Ok(())
+    }
+
+    /// Refuses more columns than an index allows; a pattern counts as the fields that it means.
+    pub(super) fn check_columns(&self, index: &Index) -> Result<(), ApiError> {
+        let mapping = index.mapping();
+        let of_columns = |wanted: &&Wanted| wanted.asked == FieldsForm::DocValues;
+        let columns = self.wanted.iter().filter(of_columns);
+        let count: usize = columns
+            .map(|wanted| {
+                if wanted.pattern.contains('*') {
+                    wanted.fields(&mapping).len()
+                } else {
+                    1
+                }
+            })
+            .sum();
+        let max = limit(index, COLUMNS_SETTING, COLUMNS_MAX);
+        if count <= max {
+            return Ok(());
+        }
+        Err(ApiError::illegal_argument(format!(
+            "Trying to retrieve too many docvalue_fields. Must be less than or equal to: [{max}] \
+             but was [{count}]. This limit can be set by changing the [{COLUMNS_SETTING}] index \
+             level setting."
+        )))
     }
 
     /// The values of a hit.

@@ -11,15 +11,17 @@ use crate::state::cluster_settings::Expensive;
 const TERMS_MAX: usize = 65_536;
 const REGEX_LENGTH_MAX: usize = 1000;
 
+/// The limit that an index was given by a setting, or else the usual one.
+pub(super) fn limit(index: &Index, setting: &str, usual: usize) -> usize {
+    let settings = index.settings();
+    let given = settings.given.get(setting);
+    given.and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// Refuses a query that asks for too much of an index.
 pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Result<(), ApiError> {
-    let settings = index.settings();
-    let limit = |name: &str, usual: usize| {
-        let given = settings.given.get(name);
-        given.and_then(|text| text.parse().ok()).unwrap_or(usual)
-    };
-    let terms_max = limit("index.max_terms_count", TERMS_MAX);
-    let regex_max = limit("index.max_regex_length", REGEX_LENGTH_MAX);
+    let terms_max = limit(index, "index.max_terms_count", TERMS_MAX);
+    let regex_max = limit(index, "index.max_regex_length", REGEX_LENGTH_MAX);
     for query in query.all() {
         match query {
             Query::Terms { values, .. } if values.len() > terms_max => {

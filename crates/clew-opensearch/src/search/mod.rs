@@ -47,6 +47,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
+use contexts::{ContextKind, check_keep_alive};
 use request::Spec;
 use slow::{WatchedRequest, WatchedSearch};
 
@@ -121,6 +122,7 @@ pub async fn run(
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
     control::check_rescore_windows(&spec.control.rescore, &state.indices)?;
+    check_limits(call, &spec, &state.indices)?;
     let mut after = None;
     if let Some(index) = state.indices.first() {
         let refused = |error: ApiError| error.all_shards_failed(index.name(), &call.api.node_id);
@@ -219,6 +221,7 @@ impl State {
     ) -> Result<Self, ApiError> {
         if let Some(pit_ref) = &spec.control.pit {
             pit::refuse_indices(call, expression)?;
+            check_keep_alive(call, ContextKind::Pit, pit_ref.keep_alive)?;
             let contexts = call.api.parts.get::<SearchContexts>();
             let pit = contexts.pit(&pit_ref.id, pit_ref.keep_alive)?;
             return Ok(State {
@@ -227,6 +230,7 @@ impl State {
                 parts: pit.parts,
             });
         }
+        check_keep_alive(call, ContextKind::Scroll, spec.control.scroll)?;
         let resolved = call.open(expression, options, Purpose::Read).await?;
         let indices = resolved.iter().map(|found| found.index().clone());
         Ok(State {
@@ -322,6 +326,19 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
             ));
             return Err(error.all_shards_failed(index.name(), &call.api.node_id));
         }
+    }
+    Ok(())
+}
+
+/// Refuses parts and values beyond what an index allows.
+fn check_limits(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+    for index in indices {
+        let check = || {
+            spec.control.check_slices(index)?;
+            spec.output.fields.check_columns(index)?;
+            spec.check_scripts(index)
+        };
+        check().map_err(|error| on_all_shards(call, index, error))?;
     }
     Ok(())
 }

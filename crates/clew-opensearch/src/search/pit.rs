@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use clew_engine::{Pinned, Purpose};
 use serde_json::{Value, json};
 
-use super::contexts::{ContextKind, Pit, memory_of, watch};
+use super::contexts::{ContextKind, Pit, check_keep_alive, memory_of, watch};
 use super::members::token;
 use super::search_parts;
 use crate::http::error::ApiError;
@@ -20,6 +20,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let Some(keep_alive) = call.params.time("keep_alive")? else {
         return Err(ApiError::validation("keep alive not specified"));
     };
+    check_keep_alive(&call, ContextKind::Pit, Some(keep_alive))?;
     let options = call.resolve_options()?;
     let resolved = call
         .open(call.index_expression(), options, Purpose::Read)

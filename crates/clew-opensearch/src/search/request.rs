@@ -9,11 +9,12 @@ use clew_engine::{Index, Pinned, ProfileDetail, SearchControl, SearchRequest};
 use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::collapse::{self, CollapseSpec};
 use super::control::Control;
 use super::fields::FieldList;
+use super::guard::limit;
 use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
 use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
@@ -30,6 +31,9 @@ use crate::http::source_filter::SourceFilter;
 const SIZE_DEFAULT: usize = 10;
 /// Matches are counted exactly up to here unless the request says otherwise.
 const TRACK_TOTAL_DEFAULT: u64 = 10_000;
+/// Scripts that one search may have for values of hits, unless its index says otherwise.
+const SCRIPTS_MAX: usize = 32;
+const SCRIPTS_SETTING: &str = "index.max_script_fields";
 
 /// What the answer shall look like.
 #[derive(Clone, Debug)]
@@ -93,6 +97,8 @@ pub(super) struct Spec {
     min_score: Option<f32>,
     timeout: Option<Duration>,
     stored_fields: bool,
+    /// Values of hits that scripts shall make.
+    script_fields: usize,
     /// Groups that the search is counted in.
     groups: Vec<String>,
     source: Option<SourceFilter>,
@@ -154,6 +160,7 @@ impl Spec {
             min_score: None,
             timeout: None,
             stored_fields: false,
+            script_fields: 0,
             groups: Vec::new(),
             source: None,
         }
@@ -210,11 +217,10 @@ impl Spec {
             // These only tell a cluster where to run, or how to count a search.
             "ext" | "verbose_pipeline" if is_empty(value) => {}
             "collapse" => self.collapse_body = Some(value.clone()),
-            "script_fields" | "derived" | "ext" if !is_empty(value) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "[{key}] is not supported"
-                )));
+            "script_fields" if !is_empty(value) => {
+                self.script_fields = value.as_object().map_or(1, Map::len);
             }
+            "derived" | "ext" if !is_empty(value) => return Err(unsupported(key)),
             // What it says was done to the body already.
             "search_pipeline" => {}
             "script_fields" | "derived" => {}
@@ -294,6 +300,9 @@ impl Spec {
     pub(super) fn finish(mut self, params: Option<&Params>) -> Result<Self, ApiError> {
         if let (true, Some(params)) = (self.control.scroll.is_some(), params) {
             self.check_scroll(params)?;
+        }
+        if params.is_none() && self.script_fields > 0 {
+            return Err(unsupported("script_fields"));
         }
         self.control.check(self.sort.is_empty())?;
         self.output.explain = self.control.explain;
@@ -387,6 +396,25 @@ impl Spec {
         Ok(())
     }
 
+    /// Refuses scripts: there are none, and more than an index allows would not be asked for either.
+    pub(super) fn check_scripts(&self, index: &Index) -> Result<(), ApiError> {
+        let (count, max) = (
+            self.script_fields,
+            limit(index, SCRIPTS_SETTING, SCRIPTS_MAX),
+        );
+        if count > max {
+            return Err(ApiError::illegal_argument(format!(
+                "Trying to retrieve too many script_fields. Must be less than or equal to: [{max}] \
+                 but was [{count}]. This limit can be set by changing the [{SCRIPTS_SETTING}] index \
+                 level setting."
+            )));
+        }
+        match count {
+            0 => Ok(()),
+            _ => Err(unsupported("script_fields")),
+        }
+    }
+
     /// Whether it goes on behind a page.
     pub(super) fn goes_on(&self) -> bool {
         !self.search_after.is_empty()
@@ -465,4 +493,8 @@ impl Spec {
             ..SearchRequest::new(pinned, query)
         })
     }
+}
+
+fn unsupported(key: &str) -> ApiError {
+    ApiError::illegal_argument(format!("[{key}] is not supported"))
 }

@@ -10,7 +10,7 @@ use clew_query::{Order, SortKey};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
-use super::contexts::{ContextId, ContextKind, Scroll, memory_of, watch};
+use super::contexts::{ContextId, ContextKind, Scroll, check_keep_alive, memory_of, watch};
 use super::request::Spec;
 use super::response::Answer;
 use super::{State, execute, finish};
@@ -103,6 +103,7 @@ pub async fn next(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     Spent::is_of_kind(|| "scroll");
     let next = Next::from_call(&call)?;
+    check_keep_alive(&call, ContextKind::Scroll, next.keep_alive)?;
     let contexts = call.api.parts.get::<SearchContexts>();
     let (id, scroll) = contexts.scroll(&next.id, next.keep_alive)?;
     let response = page(&call, id, &scroll).await?;

@@ -24,6 +24,12 @@ const SETTINGS_MAX: usize = 10_000;
 
 const KIND: &str = "cluster_setting";
 
+/// How long contexts of searches may be kept that nobody asks for: the setting of scrolls, and that of points in time.
+pub(crate) const SCROLL_ALIVE_SETTING: &str = "search.max_keep_alive";
+pub(crate) const PIT_ALIVE_SETTING: &str = "point_in_time.max_keep_alive";
+/// The same unless somebody says otherwise.
+const KEEP_ALIVE_MAX: Duration = Duration::from_secs(24 * 3600);
+
 pub(crate) type Kept = BTreeMap<String, String>;
 /// New values by name; none takes a setting away.
 pub(crate) type Changes = BTreeMap<String, Option<String>>;
@@ -121,6 +127,9 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     let given = |name: &str| both.given(name);
     checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
+    for name in [SCROLL_ALIVE_SETTING, PIT_ALIVE_SETTING] {
+        keep_alive_max(both, name)?;
+    }
     slow_log::searches(&given)?;
     slow_log::milvus_calls(&given)?;
     // Those of each kind must fit together by themselves: the others may go away.
@@ -161,6 +170,13 @@ fn buckets_max(both: &Both) -> Result<usize, ApiError> {
             "Failed to parse value [{text}] for setting [{name}]"
         ))
     })
+}
+
+/// The longest time of a setting of contexts.
+fn keep_alive_max(both: &Both, name: &str) -> Result<Duration, ApiError> {
+    let given = both.given(name);
+    let given = given.map(|text| parse_time(name, &text)).transpose()?;
+    Ok(given.flatten().unwrap_or(KEEP_ALIVE_MAX))
 }
 
 /// What memory may be taken (`indices.breaker.*` and their like).
@@ -238,6 +254,11 @@ impl ClusterSettings {
             Some("false" | "\"false\"") => Expensive::Refused,
             _ => Expensive::Allowed,
         }
+    }
+
+    /// How long contexts may be kept whose setting has this name.
+    pub(crate) fn keep_alive_max(&self, name: &str) -> Duration {
+        keep_alive_max(&self.kept.lock(), name).unwrap_or(KEEP_ALIVE_MAX)
     }
 
     /// The value of a setting that was given.
