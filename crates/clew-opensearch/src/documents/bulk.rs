@@ -70,9 +70,8 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     // Cutting the body is done beside the write, away from the async threads.
     let writing = call.off_thread(move || {
         let actions = bulk_lines::parse(&body, &defaults)?;
-        let mut asked = Vec::with_capacity(actions.len());
+        let (mut asked, mut shown) = (Vec::with_capacity(actions.len()), Vec::<Shown>::new());
         let mut operations = Vec::with_capacity(actions.len());
-        let mut shown: Vec<Shown> = Vec::new();
         let mut ingest = Ingest::new(&engine);
         for action in actions {
             // Pipelines may take long, and nothing is written yet.
@@ -111,10 +110,10 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
         let _entered = CancellationToken::default().enter();
-        let asked = (asked, shown);
-        Ok::<_, ApiError>((asked, engine.write(&access, operations), memory))
+        let outcome = engine.write(&access, operations);
+        Ok::<_, ApiError>((asked, shown, outcome, memory))
     });
-    let ((asked, shown), outcome, memory) = writing.await??;
+    let (asked, shown, outcome, memory) = writing.await??;
     let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
     let after = read_shown(&call, (&asked, shown), &outcome).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
