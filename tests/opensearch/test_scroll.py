@@ -248,6 +248,17 @@ class ShownTest(ClewTest):
         options = self.client.search(index="c", body={"suggest": {"x": ask}})["suggest"]["x"][0]["options"]
         self.assertEqual([option["text"] for option in options], ["New York"])
 
+    def test_fields_below_a_completed_one_have_its_inputs(self):
+        below = {"again": {"type": "completion"}, "raw": {"type": "keyword"}}
+        mapping = {"properties": {"s": {"type": "completion", "fields": below}}}
+        self.client.indices.create(index="c", body={"mappings": mapping})
+        self.index_all("c", {"1": {"s": "bar"}, "2": {"s": {"input": ["baz", "box"], "weight": 3}}})
+        ask = {"prefix": "ba", "completion": {"field": "s.again"}}
+        options = self.client.search(index="c", body={"suggest": {"x": ask}})["suggest"]["x"][0]["options"]
+        self.assertEqual([(option["text"], option["_score"]) for option in options], [("baz", 3.0), ("bar", 1.0)])
+        for text, found in (("bar", ["1"]), ("box", ["2"])):
+            self.assertEqual(self.ids("c", query={"term": {"s.raw": text}}), found)
+
     def test_versions_may_come_from_elsewhere(self):
         external = {"version": 5, "version_type": "external"}
         reply = self.client.index(index="v", id="1", body={}, params=external)

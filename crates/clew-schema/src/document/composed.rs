@@ -1,6 +1,7 @@
 //! Values that are more than one scalar: ranges, features, points, vectors, and what else a field takes whole.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use tantivy::schema::OwnedValue;
 
@@ -12,9 +13,9 @@ use super::ranges::range_of;
 use super::vector::VectorValue;
 use super::walk::Walk;
 use super::{features, flat, sparse, vector};
-use crate::completion::{self, CompletionMapping};
+use crate::completion::{self, CompletionEntry, CompletionMapping};
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldLeaf, MappedField, VectorMapping};
+use crate::mapping::{FieldKind, FieldLeaf, MappedField, VectorMapping};
 
 impl<'m> Walk<'m, '_> {
     /// A range, as an object of its ends.
@@ -35,16 +36,36 @@ impl<'m> Walk<'m, '_> {
         mapping: &CompletionMapping,
     ) -> Result<()> {
         let (value, written) = self.tree()?;
-        let field = self.field(leaf.id);
-        match completion::terms(&field.path, mapping, &value) {
-            Ok(terms) => {
-                for term in terms {
-                    self.give(field, flat::term(term), written)?;
-                }
-                Ok(())
+        let inputs = self.propose(self.field(leaf.id), mapping, (&value, written))?;
+        for id in &leaf.multi_fields {
+            let follower = self.field(*id);
+            if let FieldKind::Completion(own) = &follower.kind {
+                self.propose(follower, own, (&value, written))?;
+                continue;
             }
-            Err(cause) => Err(misfit(field, written, cause)),
+            // What is no such field itself has the inputs alone, as texts.
+            for input in &inputs {
+                self.add_one(*id, &Scalar::Text(Cow::Borrowed(input)))?;
+            }
         }
+        Ok(())
+    }
+
+    /// Gives a field its texts to be proposed, and says which inputs they come from.
+    fn propose(
+        &mut self,
+        field: &'m MappedField,
+        mapping: &CompletionMapping,
+        (value, written): (&serde_json::Value, &str),
+    ) -> Result<BTreeSet<String>> {
+        let terms = completion::terms(&field.path, mapping, value)
+            .map_err(|cause| misfit(field, written, cause))?;
+        let entries = terms.iter().filter_map(|term| CompletionEntry::read(term));
+        let inputs = entries.map(|entry| entry.input.to_string()).collect();
+        for term in terms {
+            self.give(field, flat::term(term), written)?;
+        }
+        Ok(inputs)
     }
 
     /// A query that waits for documents.
