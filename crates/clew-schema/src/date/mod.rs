@@ -43,12 +43,20 @@ pub enum DateError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The time cannot be kept to the nanosecond.
+    /// The time cannot be kept to the nanosecond: those are counted from 1970 on.
     #[error(
-        "date[{text}] is before the epoch in 1970 or after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond resolution"
+        "date[{text}] is before the epoch in 1970 and cannot be stored in nanosecond resolution"
     )]
-    Span {
-        /// What was read.
+    BeforeNanos {
+        /// The time.
+        text: String,
+    },
+    /// Likewise: 64 bits end in 2262.
+    #[error(
+        "date[{text}] is after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond resolution"
+    )]
+    AfterNanos {
+        /// The time.
         text: String,
     },
     /// The arithmetic behind the date is not understood.

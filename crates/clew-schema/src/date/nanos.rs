@@ -37,11 +37,17 @@ impl DateFormat {
     /// Nanoseconds since the epoch.
     ///
     /// # Errors
-    /// [`DateError::Value`] when no alternative fits; [`DateError::Span`] before 1970 and after 2262.
+    /// [`DateError::Value`] when no alternative fits; [`DateError::BeforeNanos`] before 1970, and
+    /// [`DateError::AfterNanos`] after 2262.
     pub fn parse_nanos(&self, text: &str) -> Result<i64, DateError> {
         let at = self.instant(text, Rounding::Down, &TimeZone::UTC)?;
-        at.nanos().ok_or_else(|| DateError::Span {
-            text: text.to_string(),
+        at.nanos().ok_or_else(|| {
+            let text = iso::format(at, &TimeZone::UTC).replace(".000Z", "Z");
+            if at.millis < 0 {
+                DateError::BeforeNanos { text }
+            } else {
+                DateError::AfterNanos { text }
+            }
         })
     }
 
@@ -129,9 +135,18 @@ mod tests {
 
     #[test]
     fn times_that_64_bits_of_nanoseconds_lack_are_refused() {
-        for text in ["1969-12-31T23:59:59.999Z", "2300-01-01"] {
-            let refused = DateFormat::default().parse_nanos(text);
-            assert!(matches!(refused, Err(DateError::Span { .. })), "{text}");
+        for (written, reason) in [
+            (
+                "1969-12-31T23:59:59.999Z",
+                "date[1969-12-31T23:59:59.999Z] is before the epoch in 1970 and cannot",
+            ),
+            (
+                "2300-01-01",
+                "date[2300-01-01T00:00:00Z] is after 2262-04-11T23:47:16.854775807 and cannot",
+            ),
+        ] {
+            let refused = DateFormat::default().parse_nanos(written).unwrap_err();
+            assert!(refused.to_string().starts_with(reason), "{refused}");
         }
     }
 }
