@@ -21,7 +21,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-turns build pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-reports bench-turns build pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -96,6 +96,9 @@ bench-serve: build ## a server under load: vectors, questions and writes by clie
 
 bench-growth: build ## cost of a question and of a write as documents, shards and clients become more; `growth.py --help` has the whole of it
 	CLEW_CACHE=$(CLEW_CACHE) python3 bench/serve/growth.py --bin $(RELEASE) $(ARGS)
+
+bench-reports: build pgo-build ## the reports that Clew's benchmarks are modelled on, beside what Clew does at their jobs
+	python3 bench/reports.py --bin $(RELEASE) --pgo $(PGO)/clew $(ARGS)
 
 bench-turns: ## two builds in turns (ABBA), and what differs by more than chance; ARGS="--old A --new B -- serve search --seconds 2"
 	python3 bench/turns.py $(ARGS)

@@ -24,14 +24,14 @@ RESULTS = HERE.parent / "RESULTS.md"
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "collect"), str(HERE.parent / "serve")]
 import lines  # noqa: E402
 import results  # noqa: E402
+from peers import TOKENS  # noqa: E402
 from server import Server  # noqa: E402
 from train import MAPPING, Texts, batches, documents, searches  # noqa: E402
 from turns import turn  # noqa: E402
 from servers import Client  # noqa: E402
 
 SEED = 20259
-PATTERN = "%{date} %{time} %{level} %{shop} [%{thread}] [%{trace}] %{class} %{took}ms uid=%{uid} - %{text}"
-DISSECT = ["--processors", json.dumps([{"dissect": {"field": "message", "pattern": PATTERN}}, {"remove": {"field": "message"}}])]
+DISSECT = ["--processors", json.dumps([{"dissect": {"field": "message", "pattern": TOKENS}}, {"remove": {"field": "message"}}])]
 METRICS = ("cpu_us", "lines_per_cpu_s")
 
 

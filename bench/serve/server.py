@@ -22,7 +22,8 @@ class Server:
         command = [*self.under, self.binary, "serve", "--data", str(self.folder / "data"), *START]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         env={**os.environ, **self.env})
-        self.address = json.loads(self.process.stdout.readline())["listening"]["http"]
+        listening = json.loads(self.process.stdout.readline())["listening"]
+        self.address, self.grpc = listening["http"], listening["grpc"]
         return self
 
     def __exit__(self, *_):
@@ -35,10 +36,11 @@ class Server:
         self.process.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def load(self, what, *arguments):
-        """Machine and rows of one `clew bench serve`; its table is shown as it comes."""
+    def load(self, what, *arguments, milvus=False):
+        """Machine and rows of one `clew bench serve`, over Milvus' gRPC if that is said; its table is shown as it comes."""
         out = self.folder / "rows.json"
-        command = [self.binary, "bench", "serve", what, "--url", f"http://{self.address}", "--pid", str(self.process.pid), "--replace",
+        where = ["--milvus-grpc", f"http://{self.grpc}"] if milvus else ["--url", f"http://{self.address}"]
+        command = [self.binary, "bench", "serve", what, *where, "--pid", str(self.process.pid), "--replace",
                    "--json", str(out), *map(str, arguments)]
         print("clew bench serve", what, *arguments, flush=True)
         subprocess.run(command, check=True)
