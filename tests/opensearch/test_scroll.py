@@ -73,7 +73,8 @@ class ScrollTest(ClewTest):
         kept = scroll()
         with self.refused(400, reason="Keep alive for request (3m)"):
             self.client.scroll(scroll_id=kept, scroll="3m")
-        self.client.create_pit(index="s", params={"keep_alive": "2m"})
+        pit = self.client.create_pit(index="s", params={"keep_alive": "2m"})["pit_id"]
+        self.client.delete_pit(body={"pit_id": [pit]})
         with self.refused(400, "illegal_argument_exception"):
             self.client.cluster.put_settings(body={"transient": {"search.max_keep_alive": "long"}})
         self.client.cluster.put_settings(body={"transient": {"search.max_keep_alive": None}})
