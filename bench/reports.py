@@ -138,10 +138,7 @@ def main():
         found, machine = measure(given, folder)
     found.save(given.json, given.bin, machine)
     told = [f"Medians of {given.rounds} rounds, {given.seconds:g} s a load.", "", *table(found, given)]
-    print("\n".join(told))
-    if given.results != "-":
-        machine.pop("server", None)
-        results.write(given.results, "Beside the reports", "make bench-reports", machine, told)
+    results.publish(given.results, "Beside the reports", "make bench-reports", machine, told)
 
 
 if __name__ == "__main__":

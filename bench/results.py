@@ -84,6 +84,13 @@ def add_json(parser):
                         help="also write the rows here, as `clew bench compare` and `plot` read them")
 
 
+def publish(path, title, command, machine, lines):
+    """Prints a section's lines, and writes it, unless the path is `-`; without the machine's server, which tables name themselves."""
+    print("\n".join(lines))
+    if path != "-":
+        write(path, title, command, {key: value for key, value in machine.items() if key != "server"}, lines)
+
+
 def write(path, title, command, machine, lines):
     """Replaces the section `title`, or adds it at the end."""
     path = pathlib.Path(path)

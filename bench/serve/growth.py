@@ -116,11 +116,8 @@ def main():
     found.save(rows, given.bin, machine)
     lines = [f"One thing grows at a time, {given.base:,} documents where it is not they; {given.seconds:g} s each, one client unless said "
              "otherwise, on the same machine.", "", *sections(found, given)]
-    print("\n".join(lines))
     print("curves:", *draw(given, rows), sep="\n  ")
-    if given.results != "-":
-        machine.pop("server", None)
-        results.write(given.results, "Growth of a server", "make bench-growth", machine, lines)
+    results.publish(given.results, "Growth of a server", "make bench-growth", machine, lines)
 
 
 if __name__ == "__main__":

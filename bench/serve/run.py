@@ -75,10 +75,7 @@ def main():
     found.save(given.json, given.bin, machine)
     lines = [f"Median of {given.rounds} rounds with least and greatest, {given.seconds:g} s each, clients on the same machine.", "",
              *sections(found)]
-    print("\n".join(lines))
-    if given.results != "-":
-        machine.pop("server", None)
-        results.write(given.results, "A server under load", "make bench-serve", machine, lines)
+    results.publish(given.results, "A server under load", "make bench-serve", machine, lines)
 
 
 if __name__ == "__main__":

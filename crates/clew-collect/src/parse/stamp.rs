@@ -188,28 +188,12 @@ fn month(text: &[u8], at: usize) -> Option<u8> {
 /// Stands in for a year that is not said: a leap year, since 29 February must pass.
 const NO_YEAR: i16 = 4;
 
-/// `Jan  2 03:04:05` without a year, as RFC 3164 has it.
-fn month_first(bytes: &[u8]) -> Option<Civil> {
-    expect(bytes, 3, b' ')?;
-    expect(bytes, 6, b' ')?;
-    let day = match bytes.get(4)? {
-        b' ' => two(&[b'0', *bytes.get(5)?], 0)?,
-        _ => two(bytes, 4)?,
-    };
-    let date = Civil {
-        year: NO_YEAR,
-        month: month(bytes, 0)?,
-        day,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
-    time_of_day(bytes, 7, date)
-}
+/// Where `Jan  2 03:04:05` ends.
+const MONTH_FIRST_BYTES: usize = 15;
 
-/// `Jan 2 03:04:05` and `Jan  2 2026 03:04:05`, as devices of the network write it, and where it ends.
-fn month_first_spelled_otherwise(bytes: &[u8]) -> Option<(Civil, usize)> {
+/// `Jan  2 03:04:05` without a year, as RFC 3164 has it, `Jan 2 03:04:05` and `Jan  2 2026 03:04:05`, as devices of the network
+/// write it, and where it ends.
+fn month_first(bytes: &[u8]) -> Option<(Civil, usize)> {
     expect(bytes, 3, b' ')?;
     let from = 4 + usize::from(bytes.get(4) == Some(&b' '));
     let (day, end) = match two(bytes, from) {
@@ -248,9 +232,7 @@ fn with_year(civil: Civil, millisecond: u16, times: &Times) -> Option<Stamp> {
 /// `Jan  2 03:04:05`, the year guessed unless it is there; a fraction may follow.
 pub(crate) fn rfc3164<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
     let bytes = text.as_bytes();
-    let (civil, end) = month_first(bytes)
-        .map(|civil| (civil, 15))
-        .or_else(|| month_first_spelled_otherwise(bytes))?;
+    let (civil, end) = month_first(bytes)?;
     let (millisecond, length) = fraction(bytes, end);
     let stamp = with_year(civil, millisecond, times)?;
     Some((stamp, &text[end + length..]))
@@ -283,7 +265,10 @@ pub(crate) fn glog<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)>
 pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
     expect(bytes, 3, b' ')?;
-    let civil = month_first(bytes.get(4..)?)?;
+    let (civil, end) = month_first(bytes.get(4..)?)?;
+    if end != MONTH_FIRST_BYTES {
+        return None;
+    }
     let (millisecond, length) = fraction(bytes, 19);
     expect(bytes, 19 + length, b' ')?;
     let year = four(bytes, 20 + length)?;

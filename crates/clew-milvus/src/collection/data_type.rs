@@ -106,6 +106,14 @@ impl DataType {
         )
     }
 
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, DataType::Float | DataType::Double)
+    }
+
+    pub(crate) fn is_number(self) -> bool {
+        self.is_integer() || self.is_float()
+    }
+
     /// Least and greatest value of a whole number.
     pub(crate) fn integer_limits(self) -> Option<(i64, i64)> {
         Some(match self {

@@ -19,7 +19,7 @@ pub(super) fn collection(index: &Index) -> Collection {
     let mut fields = vec![Field {
         is_primary: true,
         params: BTreeMap::from([("max_length".to_string(), id_bytes.to_string())]),
-        ..field(ID, DataType::VarChar)
+        ..Field::named(ID, DataType::VarChar)
     }];
     let mut indexes = Vec::new();
     let own = |field: &&MappedField| {
@@ -68,26 +68,6 @@ fn fnv(bytes: &[u8]) -> u32 {
     })
 }
 
-fn field(name: &str, data_type: DataType) -> Field {
-    Field {
-        id: 0,
-        name: name.to_string(),
-        description: String::new(),
-        data_type,
-        element_type: None,
-        is_primary: false,
-        auto_id: false,
-        is_partition_key: false,
-        is_clustering_key: false,
-        nullable: false,
-        is_function_output: false,
-        default: None,
-        is_added: false,
-        params: BTreeMap::new(),
-        path: None,
-    }
-}
-
 fn derived(mapped: &MappedField) -> Option<Field> {
     let mut params = BTreeMap::new();
     let data_type = match &mapped.kind {
@@ -123,7 +103,7 @@ fn derived(mapped: &MappedField) -> Option<Field> {
     Some(Field {
         nullable: true,
         params,
-        ..field(&mapped.path, data_type)
+        ..Field::named(&mapped.path, data_type)
     })
 }
 

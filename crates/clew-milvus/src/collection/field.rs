@@ -62,6 +62,27 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// A field that is told of and was never defined: its name and type, and nothing more.
+    pub(crate) fn named(name: &str, data_type: DataType) -> Field {
+        Field {
+            id: 0,
+            name: name.to_string(),
+            description: String::new(),
+            data_type,
+            element_type: None,
+            is_primary: false,
+            auto_id: false,
+            is_partition_key: false,
+            is_clustering_key: false,
+            nullable: false,
+            is_function_output: false,
+            default: None,
+            is_added: false,
+            params: BTreeMap::new(),
+            path: None,
+        }
+    }
+
     /// Its path in the index.
     pub(crate) fn path(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.name)
@@ -366,7 +387,7 @@ impl Field {
 fn check_default_type((name, data_type): (&str, DataType), data: &value_field::Data) -> Result<()> {
     use value_field::Data;
     let is_integer = data_type.is_integer();
-    let is_float = matches!(data_type, DataType::Float | DataType::Double);
+    let is_float = data_type.is_float();
     let is_instant = data_type == DataType::Timestamptz;
     let (fits, kind) = match data {
         Data::BoolData(_) => (data_type == DataType::Bool, "Bool"),

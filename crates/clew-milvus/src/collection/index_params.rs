@@ -104,8 +104,7 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
     check_scalar_type(field, index_type)?;
     let data_type = field.data_type;
     let is_text = data_type == DataType::VarChar;
-    let is_number =
-        data_type.is_integer() || matches!(data_type, DataType::Float | DataType::Double);
+    let is_number = data_type.is_number();
     let is_json = data_type == DataType::Json;
     let said = match index_type {
         "TRIE" if !is_text => "TRIE are only supported on varchar field".to_string(),

@@ -220,8 +220,7 @@ impl Grouping {
 impl Operator {
     fn check(self, field: &Field) -> Result<()> {
         let data_type = field.data_type;
-        let is_number =
-            data_type.is_integer() || matches!(data_type, DataType::Float | DataType::Double);
+        let is_number = data_type.is_number();
         let fits = match self {
             Operator::Count => true,
             Operator::Sum | Operator::Avg => is_number,

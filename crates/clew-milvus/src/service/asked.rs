@@ -197,15 +197,19 @@ fn check_metric(
     Ok(())
 }
 
+/// Whether a parameter is there and says so.
+pub(super) fn is_set(params: &BTreeMap<String, String>, name: &str) -> bool {
+    let given = params.get(name);
+    given.is_some_and(|given| given.eq_ignore_ascii_case("true"))
+}
+
 /// Iterators leave out the rows that they have had, and with these all of their structs.
 fn check_iterator(
     field: &Field,
     index: &VectorIndex,
     params: &BTreeMap<String, String>,
 ) -> Result<()> {
-    let asked = params.get("iterator");
-    let asks = asked.is_some_and(|given| given.eq_ignore_ascii_case("true"));
-    match asks && field.is_part() && !index.metric.is_max_sim() {
+    match is_set(params, "iterator") && field.is_part() && !index.metric.is_max_sim() {
         true => Err(MilvusError::Unsupported(format!(
             "an iterator over the structs of field {}",
             field.name
@@ -285,9 +289,7 @@ fn group_by(collection: &Collection, params: &BTreeMap<String, String>) -> Resul
         field,
         inside,
         size,
-        strict: params
-            .get("strict_group_size")
-            .is_some_and(|given| given.eq_ignore_ascii_case("true")),
+        strict: is_set(params, "strict_group_size"),
     }))
 }
 

@@ -9,7 +9,7 @@ use super::Service;
 use super::cell::{Cell, column};
 use super::hybrid::{Ranking, key_order, of_query, scaled};
 use super::search::Found;
-use crate::collection::{Collection, DataType, Field, Metric};
+use crate::collection::{Collection, Field, Metric};
 use crate::error::{MilvusError, Result};
 use crate::proto::{FunctionSchema, FunctionScore};
 
@@ -217,8 +217,7 @@ fn input<'c>(collection: &'c Collection, function: &FunctionSchema) -> Result<&'
     let missing = |_| wrong(format!("Function input not found: {name}"));
     let field = collection.field(name).map_err(missing)?;
     let data_type = field.data_type;
-    let is_number =
-        data_type.is_integer() || matches!(data_type, DataType::Float | DataType::Double);
+    let is_number = data_type.is_number();
     if !is_number || field.is_part() {
         return Err(wrong(format!(
             "Decay rerank: unsupported input field type:{}, only support numberic field",
@@ -269,6 +268,7 @@ impl Service {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collection::DataType;
 
     #[test]
     fn at_the_scale_a_score_is_left_what_was_said() {

@@ -8,6 +8,7 @@ use clew_query::FieldStep;
 use serde_json::Value;
 
 use super::Service;
+use super::asked::is_set;
 use super::cell::{Cell, column};
 use super::order::{ORDER_BY, OrderPart, is_sortable};
 use super::search::Found;
@@ -45,8 +46,7 @@ impl HitOrder {
         if read.is_empty() {
             return Ok(None);
         }
-        let iterates = params.get("iterator");
-        if iterates.is_some_and(|given| given.eq_ignore_ascii_case("true")) {
+        if is_set(params, "iterator") {
             return Err(MilvusError::invalid(
                 "order_by is not supported when using search iterator",
             ));

@@ -8,6 +8,7 @@ use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 
 use super::aggregate::{GROUP_BY, Grouping};
+use super::asked::is_set;
 use super::loading::check_loaded;
 use super::order::{ORDER_BY, OrderPart};
 use super::read::Guarantee;
@@ -253,12 +254,12 @@ fn check_order(
     if limit.is_none() {
         return Err(MilvusError::invalid("ORDER BY requires explicit limit"));
     }
-    match params.get("iterator") {
-        Some(asked) if asked.eq_ignore_ascii_case("true") => Err(MilvusError::invalid(
+    if is_set(params, "iterator") {
+        return Err(MilvusError::invalid(
             "ORDER BY with iterator is not supported",
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// The order of rows: by the fields that are named, and then by their keys.

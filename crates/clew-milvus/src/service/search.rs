@@ -5,7 +5,7 @@ use clew_engine::{
 };
 use clew_query::Query;
 
-use super::asked::{Asked, Probes};
+use super::asked::{Asked, Probes, is_set};
 use super::decay::Decay;
 use super::loading::check_loaded;
 use super::read::Guarantee;
@@ -240,13 +240,11 @@ fn check_known(request: &SearchRequest) -> Result<()> {
 
 /// Refuses what a ranker cannot be beside.
 fn check_ranked(asked: &Asked) -> Result<()> {
-    let iterates = asked.param("iterator");
-    let iterates = iterates.is_some_and(|given| given.eq_ignore_ascii_case("true"));
     let said = if asked.group.is_some() {
         "Current rerank does not support grouping search"
     } else if asked.order.is_some() {
         "order_by and a function score cannot be used at the same time"
-    } else if iterates {
+    } else if is_set(&asked.params, "iterator") {
         "a function score is not supported when using search iterator"
     } else {
         return Ok(());

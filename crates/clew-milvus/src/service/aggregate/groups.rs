@@ -228,21 +228,8 @@ fn told_field(aggregate: &Aggregate, field: Option<&Field>) -> Field {
         Operator::Min | Operator::Max => of_values,
     };
     Field {
-        id: 0,
-        name: aggregate.name.clone(),
-        description: String::new(),
-        data_type,
-        element_type: None,
-        is_primary: false,
-        auto_id: false,
-        is_partition_key: false,
-        is_clustering_key: false,
         nullable: aggregate.operator != Operator::Count,
-        is_function_output: false,
-        default: None,
-        is_added: false,
-        params: BTreeMap::new(),
-        path: None,
+        ..Field::named(&aggregate.name, data_type)
     }
 }
 
