@@ -138,7 +138,7 @@ class Groups(Session):
             (65535, "Invaild decay function: decay, only support [gauss,linear,exp]", {**right, "function": "slow"}),
             (65535, "Unsupport score mode: [least]", {**right, "score_mode": "least"}),
             # What would rank hits anew is not left out in silence.
-            (3000, "nobody", {**right, "reranker": "nobody"}),
+            (65535, "nobody", {**right, "reranker": "nobody"}),
         ]:
             ranker = self.ranker(**params)
             self.refused(code, said, lambda: self.client.search("goods", [[0, 0]], limit=3, ranker=ranker))

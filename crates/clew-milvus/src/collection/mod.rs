@@ -14,6 +14,7 @@ mod loaded;
 mod long;
 mod mapped;
 mod name;
+mod property;
 mod structs;
 mod vector_index;
 
@@ -164,6 +165,7 @@ impl Collection {
             field.settle_default(&zone)?;
         }
         collection.check_fields()?;
+        collection.check_isolation()?;
         for (at, function) in (0..).zip(schema.functions) {
             let function = collection.read_function(function, FIRST_FIELD_ID + at)?;
             for output in &function.outputs {

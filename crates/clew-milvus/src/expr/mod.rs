@@ -6,6 +6,7 @@
 //! what is unknown does not match, negated or not.
 
 mod instants;
+mod isolation;
 mod lower;
 mod parse;
 mod templates;
@@ -126,6 +127,17 @@ pub(crate) fn element_filter(
 ) -> Result<Option<Query>> {
     let found = lower::element_filter(&parsed.expr, (collection, field), templates);
     found.map_err(|error| error.told(&parsed.text))
+}
+
+/// Refuses an expression, or none, that does not hold the partition key to one value.
+///
+/// # Errors
+/// In Milvus' words.
+pub(crate) fn check_isolated(parsed: Option<&Parsed>, key: &Field) -> Result<()> {
+    match parsed {
+        None => Err(isolation::not_found()),
+        Some(parsed) => isolation::check(&parsed.expr, &key.name),
+    }
 }
 
 /// The keys that an expression names, when that is all it does: `id in [1, 2]` or `id == 1`.

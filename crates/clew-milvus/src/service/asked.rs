@@ -9,6 +9,7 @@ use prost::Message;
 use serde_json::Value;
 
 use super::aggregate::GROUP_BY;
+use super::boost::Boosts;
 use super::ordered::HitOrder;
 use super::query::{filter, window};
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
@@ -42,6 +43,8 @@ pub(super) struct Asked {
     pub(super) group: Option<GroupBy>,
     /// The order that hits are told in, where it is not that of their distance.
     pub(super) order: Option<HitOrder>,
+    /// What makes more or less of the scores of some.
+    pub(super) boosts: Option<Boosts>,
     pub(super) round: Option<u32>,
 }
 
@@ -87,6 +90,12 @@ impl Asked {
         check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
         let templates = Templates::read(request.expr_template_values)?;
+        if let Some(key) = collection.isolated_key() {
+            check_isolated(key, &request.dsl)?;
+        }
+        let chance = u64::from(now.subsec_nanos()) ^ now.as_secs();
+        let score = request.function_score.as_ref();
+        let boosts = Boosts::read(collection, score, (&templates, chance))?;
         let filter = filter(
             collection,
             (&request.dsl, &templates),
@@ -125,6 +134,7 @@ impl Asked {
             offset,
             group: group_by(collection, &params)?,
             order: HitOrder::read(collection, &params, &inner)?,
+            boosts,
             round: params
                 .get("round_decimal")
                 .and_then(|digits| digits.parse().ok()),
@@ -134,14 +144,17 @@ impl Asked {
         })
     }
 
-    /// Hits of several searches are of no group.
-    pub(super) fn ungroup(&mut self) {
-        self.group = None;
-    }
-
     /// A parameter as it was given.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name).map(String::as_str)
+    }
+}
+
+/// Refuses filters that do not say one value of the partition key.
+fn check_isolated(key: &Field, filter: &str) -> Result<()> {
+    match filter.trim().is_empty() {
+        true => expr::check_isolated(None, key),
+        false => expr::check_isolated(Some(&expr::parse(filter)?), key),
     }
 }
 
@@ -263,7 +276,11 @@ fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Ve
     }
 }
 
-fn group_by(collection: &Collection, params: &BTreeMap<String, String>) -> Result<Option<GroupBy>> {
+/// What hits are grouped by, where that is said.
+pub(super) fn group_by(
+    collection: &Collection,
+    params: &BTreeMap<String, String>,
+) -> Result<Option<GroupBy>> {
     let names = [params.get("group_by_field"), params.get(GROUP_BY)];
     let mut names = names.into_iter().flatten().filter(|name| !name.is_empty());
     let Some(name) = names.next() else {

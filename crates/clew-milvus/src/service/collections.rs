@@ -268,12 +268,17 @@ impl Service {
             let given = pairs(request.properties);
             check_properties(&given)?;
             let change = |collection: &mut Collection, index: &Index| {
+                let before = collection.clone();
                 collection.properties.extend(given);
                 for key in &request.delete_keys {
                     collection.properties.remove(key);
                 }
                 zone_of(&collection.properties)?;
+                collection.check_isolation_changes(&before)?;
                 let mut changes = Changes::default();
+                if let Some(part) = collection.settle_dynamic()? {
+                    changes.spec = changes.spec.with(part);
+                }
                 if collection.ttl().is_some() && index.mapping().field(WRITTEN).is_none() {
                     changes.spec = changes.spec.with(written_part());
                 }

@@ -11,7 +11,7 @@ use super::hybrid::{Ranking, key_order, of_query, scaled};
 use super::search::Found;
 use crate::collection::{Collection, Field, Metric};
 use crate::error::{MilvusError, Result};
-use crate::proto::{FunctionSchema, FunctionScore};
+use crate::proto::FunctionSchema;
 
 /// What such a ranker is called.
 pub(super) const DECAY: &str = "decay";
@@ -50,27 +50,6 @@ pub(super) struct Decay {
 }
 
 impl Decay {
-    /// The ranker of a single search, where it has one.
-    ///
-    /// # Errors
-    /// For one that is none of these, and what is no number where one is needed.
-    pub(super) fn of(
-        collection: &Collection,
-        score: Option<&FunctionScore>,
-    ) -> Result<Option<Decay>> {
-        match score.map(|score| score.functions.as_slice()) {
-            None | Some([]) => Ok(None),
-            Some([function]) if ranker_of(function) == DECAY => {
-                Decay::read(collection, function).map(Some)
-            }
-            Some([function]) => Err(MilvusError::Unsupported(format!(
-                "the ranker {} of a single search",
-                ranker_of(function)
-            ))),
-            Some(_) => Err(MilvusError::Unsupported("more than one ranker".into())),
-        }
-    }
-
     /// Reads a ranker.
     ///
     /// # Errors
@@ -200,7 +179,8 @@ pub(super) fn ranker_of(function: &FunctionSchema) -> &str {
     param(function, "reranker").unwrap_or_default()
 }
 
-fn param<'f>(function: &'f FunctionSchema, name: &str) -> Option<&'f str> {
+/// A parameter of a function, by its name in any case.
+pub(super) fn param<'f>(function: &'f FunctionSchema, name: &str) -> Option<&'f str> {
     let mut params = function.params.iter();
     let found = params.find(|pair| pair.key.eq_ignore_ascii_case(name));
     found.map(|pair| pair.value.as_str())

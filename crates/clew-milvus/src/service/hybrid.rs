@@ -3,18 +3,21 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use clew_engine::{Pinned, Purpose};
+use clew_engine::{GroupBy, Pinned, Purpose};
 use serde_json::Value;
 
-use super::asked::Asked;
+use super::asked::{Asked, group_by};
+use super::boost::BOOST;
 use super::decay::{DECAY, Decay, ranker_of};
 use super::loading::check_loaded;
 use super::ordered::HitOrder;
 use super::query::window;
 use super::read::Guarantee;
+use super::regroup::{GroupScorer, regrouped};
 use super::search::Found;
 use super::{Call, Service};
 use crate::collection::{Collection, Metric, pairs};
+use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
 use crate::rows::Wanted;
@@ -28,32 +31,87 @@ const RRF_K: f64 = 60.0;
 /// What one search has found, for each query, and how its scores are to be read.
 pub(super) type Ranking = (Metric, Vec<Vec<Found>>);
 
-/// What makes one ranking of several.
-enum Ranker {
+/// What makes one ranking of several, or another of one.
+pub(super) enum Ranker {
     Fusion(Fusion),
     Decay(Box<Decay>),
 }
 
 impl Ranker {
+    /// The ranker of a single search, where it has one.
+    ///
+    /// # Errors
+    /// For one that is none of these, and what is no number where one is needed.
+    pub(super) fn of_one(
+        collection: &Collection,
+        score: Option<&FunctionScore>,
+    ) -> Result<Option<Ranker>> {
+        let function = the_one(score)?;
+        let read = function.map(|function| Ranker::of_function(collection, function, 1));
+        read.transpose()
+    }
+
     fn read(
         collection: &Collection,
-        (params, score): (&BTreeMap<String, String>, Option<FunctionScore>),
+        (params, score): (&BTreeMap<String, String>, Option<&FunctionScore>),
         searches: usize,
     ) -> Result<Ranker> {
-        let function = score.as_ref().and_then(|score| score.functions.first());
-        match function {
-            Some(function) if ranker_of(function) == DECAY => {
+        let mut functions = score.into_iter().flat_map(|score| &score.functions);
+        if functions.any(|function| ranker_of(function).eq_ignore_ascii_case(BOOST)) {
+            return Err(MilvusError::invalid(
+                "a boost ranker cannot rank a hybrid search, only the searches that it consists of",
+            ));
+        }
+        match the_one(score)? {
+            Some(function) => Ranker::of_function(collection, function, searches),
+            None => Fusion::by_params(params, searches).map(Ranker::Fusion),
+        }
+    }
+
+    fn of_function(
+        collection: &Collection,
+        function: &FunctionSchema,
+        searches: usize,
+    ) -> Result<Ranker> {
+        let name = ranker_of(function).to_ascii_lowercase();
+        match name.as_str() {
+            DECAY => {
                 let decay = Decay::read(collection, function)?;
                 Ok(Ranker::Decay(Box::new(decay)))
             }
-            _ => Ok(Ranker::Fusion(Fusion::read(params, score, searches)?)),
+            "rrf" | "weighted" => {
+                let params = pairs(function.params.clone());
+                let inner = params.into_iter().map(|(key, value)| {
+                    let json = serde_json::from_str(&value).unwrap_or(Value::String(value));
+                    (key, json)
+                });
+                let inner: HashMap<String, Value> = inner.collect();
+                Fusion::read(&name, &inner, searches).map(Ranker::Fusion)
+            }
+            "model" => Err(MilvusError::Unsupported("the ranker model".into())),
+            other => Err(MilvusError::Unexpected(format!(
+                "Unsupported rerank function: [{other}] , list of supported [decay,model,rrf,weighted,boost]"
+            ))),
         }
+    }
+}
+
+/// The function that ranks, beside those that only boost.
+fn the_one(score: Option<&FunctionScore>) -> Result<Option<&FunctionSchema>> {
+    let all = score.into_iter().flat_map(|score| &score.functions);
+    let mut ranking = all.filter(|function| !ranker_of(function).eq_ignore_ascii_case(BOOST));
+    let first = ranking.next();
+    match ranking.next() {
+        None => Ok(first),
+        Some(_) => Err(MilvusError::Unexpected(
+            "Currently only supports one rerank".into(),
+        )),
     }
 }
 
 /// How rankings become one.
 #[derive(Clone, Debug, PartialEq)]
-enum Fusion {
+pub(super) enum Fusion {
     /// By rank alone.
     Ranks(f64),
     /// By scores, each with its weight; brought to one scale where that is asked for.
@@ -78,7 +136,11 @@ impl Service {
             ));
         }
         let params = pairs(request.rank_params);
-        let ranker = Ranker::read(collection, (&params, request.function_score), count)?;
+        let ranker = Ranker::read(
+            collection,
+            (&params, request.function_score.as_ref()),
+            count,
+        )?;
         let (limit, offset) = window(&params)?;
         let limit = limit.unwrap_or(10);
         let wanted = Wanted::read(collection, &request.output_fields)?.told_by(&params)?;
@@ -94,40 +156,108 @@ impl Service {
             }
             all.push(Asked::read(collection, one, self.engine().now())?);
         }
+        let group = self
+            .groups_of(&opened, (&params, &ranker), &mut all)
+            .await?;
         self.see(&opened, guarantee).await?;
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
-        let mut rankings = Vec::with_capacity(count);
-        for asked in &mut all {
-            // What is skipped is skipped of the whole ranking.
-            asked.limit += std::mem::take(&mut asked.offset);
-            rankings.push((
-                asked.metric,
-                self.nearest(&pinned, collection, asked).await?,
-            ));
-        }
-        let queries = rankings[0].1.len();
-        if rankings.iter().any(|(_, lists)| lists.len() != queries) {
-            return Err(MilvusError::invalid(
-                "all searches of a hybrid search must have as many vectors",
-            ));
-        }
-        let mut fused = self.ranked(&pinned, &ranker, &rankings).await?;
-        for list in &mut fused {
-            list.truncate(limit + offset);
-        }
+        let rankings = self.rankings(&pinned, collection, &mut all).await?;
+        let fused = self.ranked(&pinned, &ranker, &rankings).await?;
         // Clients say an order with each of the searches.
         let order = all.iter_mut().find_map(|asked| asked.order.take());
-        let fused = self
-            .windowed(&pinned, (order, limit, offset), fused)
-            .await?;
+        let window = (order, limit, offset);
+        let fused = match &group {
+            None => {
+                let first = |mut list: Vec<Found>| {
+                    list.truncate(limit + offset);
+                    list
+                };
+                let fused = fused.into_iter().map(first).collect();
+                self.windowed(&pinned, window, fused).await?
+            }
+            Some((group, scorer)) => {
+                self.grouped_window(&pinned, window, (fused, group.size, *scorer))
+                    .await?
+            }
+        };
         all[0].limit = limit;
-        all[0].ungroup();
         self.answer(&opened, &pinned, (fused, &all[0]), wanted)
             .await
     }
 
+    /// What the hits of all searches are grouped by, where they are: each search brings its own best of each group.
+    async fn groups_of(
+        &self,
+        opened: &Opened,
+        (params, ranker): (&BTreeMap<String, String>, &Ranker),
+        all: &mut [Asked],
+    ) -> Result<Option<(GroupBy, GroupScorer)>> {
+        let collection = &opened.named.collection;
+        let said = group_by(collection, params)?;
+        let said = said.or_else(|| all.iter().find_map(|asked| asked.group.clone()));
+        let Some(group) = said else { return Ok(None) };
+        if matches!(ranker, Ranker::Decay(_)) {
+            return Err(MilvusError::invalid(
+                "Current rerank does not support grouping search",
+            ));
+        }
+        let scorer = GroupScorer::read(params)?;
+        if group.inside.is_none() {
+            self.check_all_terms(opened, &group.field).await?;
+        }
+        for asked in all {
+            asked.group = Some(group.clone());
+        }
+        Ok(Some((group, scorer)))
+    }
+
+    /// What each of the searches finds.
+    async fn rankings(
+        &self,
+        pinned: &Pinned,
+        collection: &Collection,
+        all: &mut [Asked],
+    ) -> Result<Vec<Ranking>> {
+        let mut rankings: Vec<Ranking> = Vec::with_capacity(all.len());
+        for asked in all {
+            // What is skipped is skipped of the whole ranking.
+            asked.limit += std::mem::take(&mut asked.offset);
+            let found = self.nearest(pinned, collection, asked).await?;
+            rankings.push((asked.metric, found));
+        }
+        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
+        match rankings.iter().all(|(_, lists)| lists.len() == queries) {
+            true => Ok(rankings),
+            false => Err(MilvusError::invalid(
+                "all searches of a hybrid search must have as many vectors",
+            )),
+        }
+    }
+
+    /// What a window shows of rankings in groups: so many groups, in the order that was asked for.
+    async fn grouped_window(
+        &self,
+        pinned: &Pinned,
+        (order, limit, offset): (Option<HitOrder>, usize, usize),
+        (rankings, size, scorer): (Vec<Vec<Found>>, usize, GroupScorer),
+    ) -> Result<Vec<Vec<Found>>> {
+        let groups = rankings
+            .into_iter()
+            .map(|list| regrouped(list, size, scorer));
+        if order.is_some() {
+            let lists = groups.map(|groups| groups.into_iter().flatten().collect());
+            let lists: Vec<Vec<Found>> = lists.collect();
+            return self.windowed(pinned, (order, limit, offset), lists).await;
+        }
+        let shown = groups.map(|groups| {
+            let shown = groups.into_iter().skip(offset).take(limit);
+            shown.flatten().collect()
+        });
+        Ok(shown.collect())
+    }
+
     /// One ranking for each query.
-    async fn ranked(
+    pub(super) async fn ranked(
         &self,
         pinned: &Pinned,
         ranker: &Ranker,
@@ -162,36 +292,19 @@ impl Service {
 }
 
 impl Fusion {
-    fn read(
-        params: &BTreeMap<String, String>,
-        function: Option<FunctionScore>,
-        searches: usize,
-    ) -> Result<Fusion> {
-        let function = function.and_then(|score| score.functions.into_iter().next());
-        let (strategy, inner) = match function {
-            Some(function) => {
-                let params = pairs(function.params);
-                let strategy = params.get("reranker").cloned().unwrap_or_default();
-                let inner = params.into_iter().map(|(key, value)| {
-                    let json = serde_json::from_str(&value).unwrap_or(Value::String(value));
-                    (key, json)
-                });
-                (strategy, inner.collect())
-            }
-            None => {
-                let strategy = params
-                    .get("strategy")
-                    .cloned()
-                    .unwrap_or_else(|| "rrf".to_string());
-                let inner: HashMap<String, Value> = match params.get("params").map(String::as_str) {
-                    None | Some("") => HashMap::new(),
-                    Some(json) => serde_json::from_str(json).map_err(|error| {
-                        MilvusError::invalid(format!("the rank params are no JSON object: {error}"))
-                    })?,
-                };
-                (strategy, inner)
-            }
+    /// The fusion that parameters of a ranking say; by ranks where they say none.
+    fn by_params(params: &BTreeMap<String, String>, searches: usize) -> Result<Fusion> {
+        let strategy = params.get("strategy").map_or("rrf", String::as_str);
+        let inner: HashMap<String, Value> = match params.get("params").map(String::as_str) {
+            None | Some("") => HashMap::new(),
+            Some(json) => serde_json::from_str(json).map_err(|error| {
+                MilvusError::invalid(format!("the rank params are no JSON object: {error}"))
+            })?,
         };
+        Fusion::read(strategy, &inner, searches)
+    }
+
+    fn read(strategy: &str, inner: &HashMap<String, Value>, searches: usize) -> Result<Fusion> {
         match strategy.to_ascii_lowercase().as_str() {
             "rrf" => {
                 let k = inner.get("k").map_or(Some(RRF_K), Value::as_f64);
@@ -275,7 +388,6 @@ impl Fusion {
         });
         let told = |(score, found): (f64, &Found)| Found {
             score: score as f32,
-            group: None,
             element: None,
             ..found.clone()
         };

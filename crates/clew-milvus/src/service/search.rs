@@ -6,7 +6,7 @@ use clew_engine::{
 use clew_query::Query;
 
 use super::asked::{Asked, Probes, is_set};
-use super::decay::Decay;
+use super::hybrid::Ranker;
 use super::loading::check_loaded;
 use super::read::Guarantee;
 use super::{Call, Service};
@@ -40,9 +40,9 @@ impl Service {
         };
         check_known(&request)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
-        let decay = Decay::of(collection, request.function_score.as_ref())?;
+        let ranker = Ranker::of_one(collection, request.function_score.as_ref())?;
         let mut asked = Asked::read(collection, request, self.engine().now())?;
-        if decay.is_some() {
+        if ranker.is_some() || asked.boosts.is_some() {
             check_ranked(&asked)?;
         }
         let wanted = wanted.told_by(&asked.params)?;
@@ -63,7 +63,7 @@ impl Service {
             return Ok(answer);
         }
         let order = asked.order.take();
-        if decay.is_none() && order.is_none() {
+        if ranker.is_none() && asked.boosts.is_none() && order.is_none() {
             let found = self.nearest(&pinned, collection, &asked).await?;
             return self.answer(&opened, &pinned, (found, &asked), wanted).await;
         }
@@ -72,9 +72,9 @@ impl Service {
         asked.limit += offset;
         let mut found = self.nearest(&pinned, collection, &asked).await?;
         asked.limit = limit;
-        if let Some(decay) = &decay {
+        if let Some(ranker) = &ranker {
             let rankings = [(asked.metric, found)];
-            found = self.decayed(&pinned, decay, &rankings).await?;
+            found = self.ranked(&pinned, ranker, &rankings).await?;
         }
         let window = (order, limit, offset);
         let found = self.windowed(&pinned, window, found).await?;
@@ -83,6 +83,20 @@ impl Service {
 
     /// What is found for each vector or text, best first.
     pub(super) async fn nearest(
+        &self,
+        pinned: &Pinned,
+        collection: &Collection,
+        asked: &Asked,
+    ) -> Result<Vec<Vec<Found>>> {
+        let found = self.nearest_alone(pinned, collection, asked).await?;
+        match &asked.boosts {
+            None => Ok(found),
+            Some(boosts) => self.boosted(pinned, (boosts, asked.metric), found).await,
+        }
+    }
+
+    /// The same by distances alone.
+    async fn nearest_alone(
         &self,
         pinned: &Pinned,
         collection: &Collection,
