@@ -29,6 +29,9 @@ pub struct UpdateSpec {
     pub doc_as_upsert: bool,
     /// An update that changes nothing writes nothing.
     pub detect_noop: bool,
+    /// The objects of `doc` whose members are put beside those that are there, while every other member takes the place of
+    /// what is there as a whole; nothing merges objects however deep they lie.
+    pub only_joins: Option<Vec<String>>,
 }
 
 /// What a write does.

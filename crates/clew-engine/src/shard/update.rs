@@ -53,7 +53,10 @@ pub(crate) fn merge_source(
     };
     let before = parse(existing)?;
     let mut after = before.clone();
-    merge_into(&mut after, parse(doc)?);
+    match &spec.only_joins {
+        None => merge_into(&mut after, parse(doc)?),
+        Some(joined) => join_into(&mut after, parse(doc)?, joined),
+    }
     if spec.detect_noop && spec.vectors.is_empty() && after == before {
         return Ok(Merged::Noop);
     }
@@ -91,6 +94,26 @@ fn merge_into(target: &mut Value, change: Value) {
             }
         }
         (target, change) => *target = change,
+    }
+}
+
+/// Members take the places of those that are there; of the objects named, their own members do.
+fn join_into(target: &mut Value, change: Value, joined: &[String]) {
+    let (Value::Object(target), Value::Object(change)) = (target, change) else {
+        return;
+    };
+    for (key, value) in change {
+        let value = match value {
+            Value::Object(own) if joined.contains(&key) => {
+                if let Some(Value::Object(there)) = target.get_mut(&key) {
+                    there.extend(own);
+                    continue;
+                }
+                Value::Object(own)
+            }
+            other => other,
+        };
+        target.insert(key, value);
     }
 }
 
@@ -145,6 +168,22 @@ mod tests {
             ..doc(r#"{"d":2}"#)
         };
         check(None, &upsert, Some(r#"{"d":2}"#));
+    }
+
+    #[test]
+    fn objects_that_are_not_joined_are_replaced() {
+        let spec = UpdateSpec {
+            doc: Some(Bytes::from_static(
+                br#"{"a":{"c":[3]},"m":{"x":{"n":2}},"e":{"f":1}}"#,
+            )),
+            only_joins: Some(vec!["m".to_string()]),
+            ..UpdateSpec::default()
+        };
+        check(
+            Some(r#"{"a":{"b":1},"m":{"x":{"o":1},"y":2},"d":2}"#),
+            &spec,
+            Some(r#"{"a":{"c":[3]},"m":{"x":{"n":2},"y":2},"d":2,"e":{"f":1}}"#),
+        );
     }
 
     #[test]

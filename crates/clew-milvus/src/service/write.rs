@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::read::Page;
 use super::{Call, Service};
-use crate::collection::{Collection, DEFAULT_PARTITION, NameOf, partition_query};
+use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partition_query};
 use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
@@ -176,6 +176,8 @@ impl Service {
                         doc: Some(row.source.into()),
                         vectors: row.vectors,
                         doc_as_upsert: may_be_new,
+                        // JSON is replaced; what rows have beyond the fields is joined, key by key.
+                        only_joins: Some(vec![DYNAMIC.to_string()]),
                         ..UpdateSpec::default()
                     }),
                 },
