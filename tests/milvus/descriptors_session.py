@@ -2,7 +2,7 @@
 
 import json
 
-from pymilvus.grpc_gen import common_pb2, milvus_pb2, schema_pb2
+from pymilvus.grpc_gen import common_pb2, milvus_pb2, rg_pb2, schema_pb2
 
 
 def kind(field):
@@ -17,7 +17,7 @@ def is_repeated(field):
 
 
 messages = {}
-for module in (common_pb2, schema_pb2, milvus_pb2):
+for module in (common_pb2, rg_pb2, schema_pb2, milvus_pb2):
     for name, message in module.DESCRIPTOR.message_types_by_name.items():
         messages[name] = {field.name: [field.number, kind(field), is_repeated(field)] for field in message.fields}
 service = milvus_pb2.DESCRIPTOR.services_by_name["MilvusService"]

@@ -44,6 +44,26 @@ pub(crate) enum MilvusError {
     PartitionNotFound(String),
     #[error("partition not loaded[partition={0}]")]
     PartitionNotLoaded(String),
+    #[error("exceeded the limit number of collections[dbName={database}][limit={limit}]")]
+    TooManyCollections { database: String, limit: usize },
+    #[error("resource group not found[rg={0}]")]
+    ResourceGroupNotFound(String),
+    #[error("resource group already exist, but create with different config[rg={0}]")]
+    ResourceGroupExists(String),
+    #[error("resource group num reach limit[rg={0}][limit={1}]")]
+    TooManyResourceGroups(String, usize),
+    #[error("{1}: resource group illegal config[rg={0}]")]
+    ResourceGroupConfig(String, String),
+    #[error(
+        "resource group node not enough[rg={group}][currentNodeNum={there}][expectedNodeNum={wanted}]"
+    )]
+    ResourceGroupNodes {
+        group: String,
+        there: i32,
+        wanted: i32,
+    },
+    #[error("metric not found[metric={0}]")]
+    MetricNotFound(String),
     #[error("{0}")]
     IndexNotFound(String),
     #[error("{0}")]
@@ -116,9 +136,15 @@ impl MilvusError {
                 100
             }
             MilvusError::CollectionNotLoaded(_) => 101,
+            MilvusError::TooManyCollections { .. } => 102,
             MilvusError::SchemaMismatch(_) => 109,
             MilvusError::PartitionNotFound(_) => 200,
             MilvusError::PartitionNotLoaded(_) => 201,
+            MilvusError::ResourceGroupNotFound(_) => 300,
+            MilvusError::ResourceGroupExists(_) => 301,
+            MilvusError::TooManyResourceGroups(..) => 302,
+            MilvusError::ResourceGroupConfig(..) => 303,
+            MilvusError::ResourceGroupNodes { .. } => 304,
             MilvusError::IndexNotFound(_) => 700,
             MilvusError::IndexDuplicate(_) => 702,
             MilvusError::DatabaseNotFound(_) => 800,
@@ -126,6 +152,7 @@ impl MilvusError {
             MilvusError::Invalid(_) => 1100,
             MilvusError::Missing(_) => 1101,
             MilvusError::TooLarge(_) => 1102,
+            MilvusError::MetricNotFound(_) => 1200,
             MilvusError::NotAuthenticated(_) => 1400,
             MilvusError::NotPermitted(_) => 1401,
             MilvusError::AliasNotFound { .. } => 1600,

@@ -16,6 +16,8 @@ use tonic::Status;
 use crate::error::MilvusError;
 use crate::error::Result;
 use crate::incoming::{self, Incoming, Refused};
+use crate::proto;
+use crate::refused::{Refusal, RefusedAs, refused_as};
 use crate::service::{Answer, Caller, Door, Service, answer, answered, is_call};
 use crate::watch::{Called, Outcome, Way};
 
@@ -65,12 +67,21 @@ async fn run(
     };
     let answering = async {
         let reply = answer(&door, &function, call).await;
-        let unknown = || Err(Status::unimplemented(format!("there is no call {name}")));
         reply
-            .unwrap_or_else(unknown)
+            .unwrap_or_else(|| not_served(door.service(), &name))
             .unwrap_or_else(Status::into_http)
     };
     door.watch().over(&headers, &called, answering).await
+}
+
+/// The answer to a call that nobody serves: of those that Milvus has, one that its clients understand.
+fn not_served(service: &Service, name: &str) -> Reply {
+    let refused = || MilvusError::Unsupported(format!("the call {name}"));
+    match refused_as(name) {
+        Some(RefusedAs::Status) => reply::<proto::Status>(service, Err(refused())),
+        Some(RefusedAs::WithStatus) => reply::<Refusal>(service, Err(refused())),
+        None => Err(Status::unimplemented(format!("there is no call {name}"))),
+    }
 }
 
 /// A call's name as functions have it: `GetFlushState` is `get_flush_state`.

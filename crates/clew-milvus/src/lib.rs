@@ -16,6 +16,8 @@ mod watch;
 
 mod grpc;
 
+mod refused;
+
 mod timestamp;
 
 mod privilege;

@@ -146,6 +146,12 @@ impl Field {
                 self.max_length()?;
             }
             DataType::Array => self.check_array()?,
+            DataType::SparseFloatVector if self.params.contains_key("dim") => {
+                return Err(MilvusError::invalid(format!(
+                    "dim should not be specified for sparse vector field {name}({})",
+                    self.id
+                )));
+            }
             _ if self.data_type.is_dense_vector() => {
                 self.dimension()?;
             }

@@ -13,6 +13,7 @@ pub(crate) enum NameOf {
     Partition,
     Field,
     Database,
+    ResourceGroup,
 }
 
 impl NameOf {
@@ -23,6 +24,7 @@ impl NameOf {
             NameOf::Partition => "partition name",
             NameOf::Field => "field name",
             NameOf::Database => "database name",
+            NameOf::ResourceGroup => "resource group name",
         }
     }
 
@@ -61,8 +63,12 @@ impl NameOf {
                 "the first character of a {words} must be an underscore or letter"
             ));
         }
-        (!name.chars().all(follows))
-            .then(|| format!("{words} can only contain numbers, letters and underscores"))
+        if !name.chars().all(follows) {
+            return Some(format!(
+                "{words} can only contain numbers, letters and underscores"
+            ));
+        }
+        (self == NameOf::Field && is_keyword(name)).then(|| format!("{name} is keyword in milvus"))
     }
 
     fn refused(self, name: &str, rule: &str) -> MilvusError {
@@ -78,19 +84,64 @@ impl NameOf {
                     first.to_uppercase()
                 ))
             }
-            NameOf::Collection | NameOf::Alias if name.trim().is_empty() => {
+            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup
+                if name.trim().is_empty() =>
+            {
                 MilvusError::invalid(format!("{rule}: invalid parameter"))
             }
-            NameOf::Collection | NameOf::Alias => MilvusError::invalid(format!(
-                "Invalid {words}: {name}. {rule}: invalid parameter"
-            )),
+            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup => MilvusError::invalid(
+                format!("Invalid {words}: {name}. {rule}: invalid parameter"),
+            ),
         }
     }
+}
+
+/// Whether a name is a word of expressions, in which a field of that name could not be spoken of.
+fn is_keyword(name: &str) -> bool {
+    const IN_SMALL: [&str; 7] = ["like", "and", "or", "not", "in", "True", "False"];
+    // These are words in small and in capital letters.
+    const IN_EITHER: [&str; 13] = [
+        "exists",
+        "true",
+        "false",
+        "json_contains",
+        "json_contains_all",
+        "json_contains_any",
+        "array_contains",
+        "array_contains_all",
+        "array_contains_any",
+        "array_length",
+        "text_match",
+        "phrase_match",
+        "random_sample",
+    ];
+    let either = |word: &&str| **word == *name || word.to_ascii_uppercase() == name;
+    IN_SMALL.contains(&name) || name.eq_ignore_ascii_case("null") || IN_EITHER.iter().any(either)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_expressions_name_no_field() {
+        for name in [
+            "like",
+            "null",
+            "NULL",
+            "True",
+            "TRUE",
+            "EXISTS",
+            "text_match",
+        ] {
+            let told = NameOf::Field.check(name).map_err(|error| error.code());
+            assert_eq!(told, Err(1701), "{name}");
+            assert!(NameOf::Collection.is_allowed(name), "{name}");
+        }
+        for name in ["likes", "Like", "In", "nulls", "Exists", "a_in"] {
+            assert_eq!(NameOf::Field.check(name), Ok(()), "{name}");
+        }
+    }
 
     #[test]
     fn names_are_letters_digits_and_underscores() {

@@ -36,7 +36,7 @@ macro_rules! answers {
 }
 
 answers! {
-    ConnectResponse GetVersionResponse CheckHealthResponse ComponentStates AllocTimestampResponse
+    ConnectResponse GetVersionResponse CheckHealthResponse ComponentStates AllocTimestampResponse GetMetricsResponse
     ListDatabasesResponse DescribeDatabaseResponse
     BoolResponse DescribeCollectionResponse BatchDescribeCollectionResponse ShowCollectionsResponse
     TruncateCollectionResponse StatisticsResponse GetLoadingProgressResponse GetLoadStateResponse ShowPartitionsResponse
@@ -46,6 +46,7 @@ answers! {
     FlushResponse FlushAllResponse GetFlushStateResponse GetPersistentSegmentInfoResponse GetQuerySegmentInfoResponse
     ManualCompactionResponse GetCompactionStateResponse GetCompactionPlansResponse GetReplicasResponse RunAnalyzerResponse
     ListCredUsersResponse SelectUserResponse SelectRoleResponse SelectGrantResponse ListPrivilegeGroupsResponse
+    ListResourceGroupsResponse DescribeResourceGroupResponse
 }
 
 /// What a client gets: errors of calls are answers, too, since clients try those of the transport again.
@@ -147,6 +148,7 @@ calls! {
     check_health(CheckHealthRequest) -> CheckHealthResponse, ANYBODY, Nothing;
     get_component_states(GetComponentStatesRequest) -> ComponentStates, ANYBODY, Nothing;
     alloc_timestamp(AllocTimestampRequest) -> AllocTimestampResponse, ANYBODY, Nothing;
+    get_metrics(GetMetricsRequest) -> GetMetricsResponse, ANYBODY, Nothing;
 
     create_database(CreateDatabaseRequest) -> Status, "CreateDatabase", Node;
     drop_database(DropDatabaseRequest) -> Status, "DropDatabase", Node;
@@ -232,6 +234,14 @@ calls! {
     drop_privilege_group(DropPrivilegeGroupRequest) -> Status, "DropPrivilegeGroup", Nothing;
     list_privilege_groups(ListPrivilegeGroupsRequest) -> ListPrivilegeGroupsResponse, "ListPrivilegeGroups", Nothing;
     operate_privilege_group(OperatePrivilegeGroupRequest) -> Status, "OperatePrivilegeGroup", Nothing;
+
+    create_resource_group(CreateResourceGroupRequest) -> Status, "CreateResourceGroup", Node;
+    drop_resource_group(DropResourceGroupRequest) -> Status, "DropResourceGroup", Node;
+    update_resource_groups(UpdateResourceGroupsRequest) -> Status, "UpdateResourceGroups", Node;
+    transfer_node(TransferNodeRequest) -> Status, "TransferNode", Node;
+    transfer_replica(TransferReplicaRequest) -> Status, "TransferReplica", Node;
+    list_resource_groups(ListResourceGroupsRequest) -> ListResourceGroupsResponse, "ListResourceGroups", Nothing;
+    describe_resource_group(DescribeResourceGroupRequest) -> DescribeResourceGroupResponse, "DescribeResourceGroup", Nothing;
 }
 
 #[cfg(test)]

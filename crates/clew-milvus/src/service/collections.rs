@@ -59,6 +59,9 @@ impl Service {
         let database = call.database(&request.db_name);
         let name = request.collection_name.as_str();
         self.collections().check_database(database)?;
+        if self.open(call, (database, name), Purpose::Show).is_err() {
+            self.check_collections(database)?;
+        }
         let mut mapping = Mapping::new();
         mapping.set_analysis(analysis(collection)?);
         mapping

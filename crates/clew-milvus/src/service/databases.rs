@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::{DefinitionChange, Definitions};
+use clew_engine::{Access, DefinitionChange, Definitions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -163,6 +163,25 @@ impl Service {
         })
         .await?;
         Ok(proto::Status::default())
+    }
+
+    /// Refuses one more collection of a database that has as many as it may have.
+    pub(super) fn check_collections(&self, name: &str) -> Result<()> {
+        const LIMIT: &str = "database.max.collections";
+        let kept = self.database(name)?;
+        let limit = kept.properties.get(LIMIT);
+        // What is no number, or less than none, is no limit.
+        let Some(limit) = limit.and_then(|given| given.parse::<usize>().ok()) else {
+            return Ok(());
+        };
+        let there = self.collections().list(name, &Access::everything())?.len();
+        if there < limit {
+            return Ok(());
+        }
+        Err(MilvusError::TooManyCollections {
+            database: name.to_string(),
+            limit,
+        })
     }
 
     fn database(&self, name: &str) -> Result<Database> {

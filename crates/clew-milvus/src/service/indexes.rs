@@ -4,11 +4,12 @@ use clew_engine::Purpose;
 
 use super::{Call, Service};
 use crate::collection::{
-    Collection, KeptIndex, VectorIndex, check_json, check_scalar, check_vector, flattened,
-    key_values, pairs,
+    Collection, DataType, Field, KeptIndex, VectorIndex, check_json, check_scalar, check_vector,
+    flattened, key_values, pairs,
 };
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
+use crate::expr::inside;
 use crate::proto::{self, *};
 
 /// States of an index.
@@ -221,7 +222,11 @@ fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Result<Change
                 }
             }
         }
-        Ok(field) => check_scalar(field, &flattened(&index.params)?)?,
+        Ok(field) => {
+            let given = flattened(&index.params)?;
+            check_scalar(field, &given)?;
+            check_path(collection, field, given.get("json_path"))?;
+        }
         Err(_) => check_dynamic(collection, &index)?,
     }
     let mut there = collection.indexes.iter();
@@ -253,6 +258,20 @@ fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Result<Change
 
 fn json_path(index: &KeptIndex) -> Option<&String> {
     index.params.get("json_path")
+}
+
+/// Refuses an index of JSON by a path that does not lead into its field.
+fn check_path(collection: &Collection, field: &Field, path: Option<&String>) -> Result<()> {
+    let Some(path) = path.filter(|_| field.data_type == DataType::Json) else {
+        return Ok(());
+    };
+    match inside(path, collection) {
+        Ok(Some((member, _))) if member == field.path() => Ok(()),
+        _ => Err(MilvusError::invalid(format!(
+            "cannot create index: json_path {path} does not lead into field {}: invalid parameter",
+            field.name
+        ))),
+    }
 }
 
 /// Refuses an index of what is no field, unless it is one of a key that rows may have beyond the fields.

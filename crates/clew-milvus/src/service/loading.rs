@@ -20,6 +20,8 @@ impl Service {
         request: LoadCollectionRequest,
     ) -> Result<proto::Status> {
         let name = request.collection_name.clone();
+        let opened = self.open(&call, (&request.db_name, &name), Purpose::Change)?;
+        self.place_replica(&opened, request.resource_groups).await?;
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
             if request.refresh && !collection.loaded {
@@ -152,7 +154,7 @@ impl Service {
             collection_id: collection.id,
             partition_ids: collection.loaded_partitions().map(|(_, id)| id).collect(),
             node_ids: vec![1],
-            resource_group_name: "__default_resource_group".to_string(),
+            resource_group_name: self.resource_group_of(collection.id),
             ..ReplicaInfo::default()
         });
         Ok(GetReplicasResponse {

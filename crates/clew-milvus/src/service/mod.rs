@@ -27,6 +27,7 @@ mod query;
 mod read;
 mod regroup;
 mod rename;
+mod resource_groups;
 mod roles;
 mod search;
 mod segments;

@@ -1,13 +1,19 @@
 //! Calls about the server itself, and about time.
 
+use std::thread::available_parallelism;
+
+use serde_json::{Value, json};
+
 use super::{Call, Service};
-use crate::error::Result;
+use crate::error::{MilvusError, Result};
 use crate::proto::*;
 
 /// The version of Milvus whose calls these are: what clients compare.
 const VERSION: &str = "v2.6.4";
 /// The state of a part that works.
 const HEALTHY: i32 = 1;
+/// The one node.
+const NODE: i64 = 1;
 
 impl Service {
     pub(crate) async fn connect(
@@ -69,7 +75,7 @@ impl Service {
     ) -> Result<ComponentStates> {
         Ok(ComponentStates {
             state: Some(ComponentInfo {
-                node_id: 1,
+                node_id: NODE,
                 role: "proxy".to_string(),
                 state_code: HEALTHY,
             }),
@@ -85,6 +91,51 @@ impl Service {
         Ok(AllocTimestampResponse {
             timestamp: self.timestamp(),
             ..AllocTimestampResponse::default()
+        })
+    }
+
+    /// What the system is made of: one node, which is everything. Other figures are told by `/_metrics`.
+    pub(crate) async fn get_metrics(
+        &self,
+        _: Call,
+        request: GetMetricsRequest,
+    ) -> Result<GetMetricsResponse> {
+        let asked: Value = serde_json::from_str(&request.request).map_err(|error| {
+            MilvusError::invalid(format!("failed to decode the request: {error}"))
+        })?;
+        let metric = asked.get("metric_type").and_then(Value::as_str);
+        let metric = metric
+            .ok_or_else(|| MilvusError::invalid("metric_type not found in request".to_string()))?;
+        if metric != "system_info" {
+            return Err(MilvusError::MetricNotFound(metric.to_string()));
+        }
+        let memory = self.limits().memory.total();
+        let name = format!("standalone{NODE}");
+        let node = json!({
+            "identifier": NODE,
+            "connected": [],
+            "infos": {
+                "has_error": false,
+                "error_reason": "",
+                "name": name,
+                "id": NODE,
+                "type": "standalone",
+                "hardware_infos": {
+                    "cpu_core_count": available_parallelism().map_or(1, usize::from),
+                    "memory": memory.limit,
+                    "memory_usage": memory.used,
+                },
+                "system_info": {
+                    "system_version": format!("clew-{}", env!("CARGO_PKG_VERSION")),
+                    "build_version": VERSION,
+                    "deploy_mode": "STANDALONE",
+                },
+            },
+        });
+        Ok(GetMetricsResponse {
+            response: json!({"nodes_info": [node]}).to_string(),
+            component_name: name,
+            ..GetMetricsResponse::default()
         })
     }
 }

@@ -57,7 +57,7 @@ named! {
     CreateAliasRequest ListAliasesRequest
     CreateIndexRequest AlterIndexRequest IndexRequest DescribeIndexRequest GetIndexStatisticsRequest
     InsertRequest UpsertRequest DeleteRequest SearchRequest HybridSearchRequest QueryRequest
-    GetFlushStateRequest SegmentInfoRequest RunAnalyzerRequest
+    GetFlushStateRequest SegmentInfoRequest RunAnalyzerRequest TransferReplicaRequest
 }
 
 macro_rules! of_database {
@@ -82,12 +82,14 @@ macro_rules! of_nothing {
 }
 
 of_nothing! {
-    ConnectRequest GetVersionRequest CheckHealthRequest GetComponentStatesRequest AllocTimestampRequest
+    ConnectRequest GetVersionRequest CheckHealthRequest GetComponentStatesRequest AllocTimestampRequest GetMetricsRequest
     ListDatabasesRequest GetCompactionStateRequest GetCompactionPlansRequest
     CreateCredentialRequest DeleteCredentialRequest ListCredUsersRequest
     CreateRoleRequest AlterRoleRequest DropRoleRequest OperateUserRoleRequest SelectRoleRequest
     OperatePrivilegeRequest OperatePrivilegeV2Request
     CreatePrivilegeGroupRequest DropPrivilegeGroupRequest ListPrivilegeGroupsRequest OperatePrivilegeGroupRequest
+    CreateResourceGroupRequest DropResourceGroupRequest UpdateResourceGroupsRequest TransferNodeRequest
+    ListResourceGroupsRequest DescribeResourceGroupRequest
 }
 
 macro_rules! or_numbered {

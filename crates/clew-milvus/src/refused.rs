@@ -1,0 +1,95 @@
+//! Calls of Milvus' service that there is nothing behind here: they are refused by name, as an answer. An error of the
+//! transport would have clients say that they and the server are of versions that do not fit.
+
+use crate::proto::Status;
+use crate::service::Answer;
+
+/// Calls whose answer is a status.
+const OF_STATUS: [&str; 16] = [
+    "AddCollectionFunction",
+    "AddFileResource",
+    "AddUserTags",
+    "AlterCollectionFunction",
+    "BatchUpdateManifest",
+    "CreateRowPolicy",
+    "CreateSnapshot",
+    "DeleteUserTags",
+    "DropCollectionFunction",
+    "DropRowPolicy",
+    "DropSnapshot",
+    "LoadBalance",
+    "RemoveFileResource",
+    "RestoreRBAC",
+    "UnpinSnapshotData",
+    "UpdateReplicateConfiguration",
+];
+
+/// Calls whose answer has a status in its first field.
+const WITH_STATUS: [&str; 36] = [
+    "AlterCollectionSchema",
+    "BackupRBAC",
+    "CalcDistance",
+    "ComputePhraseMatchSlop",
+    "CreateNamespace",
+    "DescribeNamespace",
+    "DescribePrewarmTask",
+    "DescribeSegmentIndexData",
+    "DescribeSnapshot",
+    "DropNamespace",
+    "DumpMessages",
+    "ExportSnapshot",
+    "GetExportSnapshotState",
+    "GetImportState",
+    "GetNamespaceStats",
+    "GetRefreshExternalCollectionProgress",
+    "GetReplicateConfiguration",
+    "GetRestoreSnapshotState",
+    "GetUserTags",
+    "HasNamespace",
+    "Import",
+    "ListFileResources",
+    "ListImportTasks",
+    "ListIndexedSegment",
+    "ListNamespaces",
+    "ListRefreshExternalCollectionJobs",
+    "ListRestoreSnapshotJobs",
+    "ListRowPolicies",
+    "ListSnapshots",
+    "ListUsersWithTag",
+    "PinSnapshotData",
+    "Prewarm",
+    "RefreshExternalCollection",
+    "ReplicateMessage",
+    "RestoreExternalSnapshot",
+    "RestoreSnapshot",
+];
+
+/// The answer to a call that is refused.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Refusal {
+    #[prost(message, optional, tag = "1")]
+    status: Option<Status>,
+}
+
+impl Answer for Refusal {
+    fn set_status(&mut self, status: Status) {
+        self.status = Some(status);
+    }
+}
+
+/// How the answer to a call that is refused looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusedAs {
+    /// It is the status.
+    Status,
+    /// The status is its first field.
+    WithStatus,
+}
+
+/// How a call of Milvus' is refused, if it is one.
+pub(crate) fn refused_as(call: &str) -> Option<RefusedAs> {
+    if OF_STATUS.contains(&call) {
+        return Some(RefusedAs::Status);
+    }
+    WITH_STATUS.contains(&call).then_some(RefusedAs::WithStatus)
+}
