@@ -88,23 +88,19 @@ pub(super) async fn roles(
             let names: Vec<String> = roles.map(|role| role.name).collect();
             return Ok(Answer::Data(json!(names)));
         }
-        "describe" => {
-            let request = SelectGrantRequest {
-                entity: Some(GrantEntity {
-                    role: Some(role(&body)?),
-                    ..GrantEntity::default()
-                }),
-            };
-            let found = door.select_grant(caller, request).await?;
-            return Ok(Answer::Data(
-                found.entities.into_iter().map(grant).collect(),
-            ));
-        }
+        "describe" => return grants(door, caller, &body).await,
         "create" => {
             let request = CreateRoleRequest {
                 entity: Some(role(&body)?),
             };
             door.create_role(caller, request).await?
+        }
+        "alter" => {
+            let request = AlterRoleRequest {
+                role_name: body.text("roleName")?,
+                description: body.text_or("description", "")?,
+            };
+            door.alter_role(caller, request).await?
         }
         "drop" => {
             let request = DropRoleRequest {
@@ -141,6 +137,20 @@ pub(super) async fn roles(
         other => return Err(unknown(&format!("roles/{other}"))),
     };
     Ok(done())
+}
+
+/// What a role is granted.
+async fn grants(door: &Door, caller: Caller, body: &Body) -> Result<Answer> {
+    let request = SelectGrantRequest {
+        entity: Some(GrantEntity {
+            role: Some(role(body)?),
+            ..GrantEntity::default()
+        }),
+    };
+    let found = door.select_grant(caller, request).await?;
+    Ok(Answer::Data(
+        found.entities.into_iter().map(grant).collect(),
+    ))
 }
 
 fn direction(action: &str) -> i32 {

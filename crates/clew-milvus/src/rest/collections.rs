@@ -11,6 +11,9 @@ use crate::instant::ZONE;
 use crate::proto::*;
 use crate::service::{Caller, Door};
 
+/// The state of a compaction that is through.
+const COMPACTED: i32 = 2;
+
 pub(super) async fn run(
     door: &Door,
     (action, caller): (&str, Caller),
@@ -42,6 +45,20 @@ pub(super) async fn run(
             };
             let started = door.manual_compaction(caller, request).await?;
             json!({"compactionID": started.compaction_id})
+        }
+        "get_compaction_state" => {
+            let Some(id) = body.number("jobID")? else {
+                return Err(Refusal::Missing("Key: 'jobID' is required".to_string()));
+            };
+            let request = GetCompactionStateRequest { compaction_id: id };
+            let found = door.get_compaction_state(caller, request).await?;
+            json!({
+                "jobID": id,
+                "state": if found.state == COMPACTED { "Completed" } else { "Executing" },
+                "executingPlanNumber": found.executing_plan_no,
+                "timeoutPlanNumber": found.timeout_plan_no,
+                "completedPlanNumber": found.completed_plan_no,
+            })
         }
         _ => {
             change(door, (action, caller), &body).await?;
@@ -254,7 +271,11 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
     Ok(())
 }
 
-fn level_of(name: &str) -> Result<i32> {
+/// The number of a level of consistency.
+///
+/// # Errors
+/// For a name that no level has.
+pub(super) fn level_of(name: &str) -> Result<i32> {
     const LEVELS: [&str; 5] = ["Strong", "Session", "Bounded", "Eventually", "Customized"];
     let place = LEVELS
         .iter()

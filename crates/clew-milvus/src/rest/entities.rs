@@ -7,6 +7,7 @@ use prost::Message;
 use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, wrong};
+use super::collections::level_of;
 use super::{Answer, answers, rows, unknown};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
@@ -16,6 +17,12 @@ use crate::service::{Caller, Door, EMBEDDING_LIST, Service};
 
 /// The parameter that says by what fields rows or hits are brought into an order.
 const ORDER_BY: &str = "order_by_fields";
+/// What says how hits are grouped, and the parameters that these are.
+const GROUPING: [(&str, &str); 3] = [
+    ("groupingField", "group_by_field"),
+    ("groupSize", "group_size"),
+    ("strictGroupSize", "strict_group_size"),
+];
 /// Rows of a query that says no number.
 const LIMIT: i64 = 100;
 
@@ -43,7 +50,8 @@ pub(super) async fn run(
             Ok(Answer::Whole(whole))
         }
         "get" => {
-            let ids: Vec<String> = body.list("id").into_iter().map(Value::to_string).collect();
+            let ids = body.list("id").into_iter();
+            let ids: Vec<String> = ids.map(|id| literal(collection.primary(), id)).collect();
             if ids.is_empty() {
                 return Err(Refusal::Missing("Key: 'id' is required".to_string()));
             }
@@ -66,6 +74,15 @@ pub(super) async fn run(
             hybrid(door, caller, (&name, &collection), &body).await
         }
         other => Err(unknown(&format!("entities/{other}"))),
+    }
+}
+
+/// A key as expressions have it: numbers may come as texts, and texts as numbers.
+fn literal(primary: &Field, id: &Value) -> String {
+    match (primary.data_type, id) {
+        (DataType::Int64, Value::String(text)) if text.parse::<i64>().is_ok() => text.clone(),
+        (DataType::VarChar, Value::Number(number)) => Value::from(number.to_string()).to_string(),
+        _ => id.to_string(),
     }
 }
 
@@ -124,6 +141,7 @@ async fn query(
     (collection_name, expr): (String, String),
     (body, mut query_params): (&Body, Vec<KeyValuePair>),
 ) -> Result<Answer> {
+    check_level(body)?;
     let mut output_fields = body.texts("outputFields")?;
     if output_fields.is_empty() {
         output_fields.push("*".to_string());
@@ -171,6 +189,7 @@ async fn hybrid(
     (name, collection): (&str, &Collection),
     body: &Body,
 ) -> Result<Answer> {
+    check_level(body)?;
     let mut requests = Vec::new();
     for one in body.list("search") {
         let members = one
@@ -187,6 +206,11 @@ async fn hybrid(
     ];
     if let Some(offset) = body.number("offset")? {
         rank_params.push(pair("offset", offset));
+    }
+    for (name, key) in GROUPING {
+        if let Some(value) = body.get(name) {
+            rank_params.push(pair(key, super::body::text_of(value)));
+        }
     }
     let several = requests.first().is_some_and(|first| first.nq > 1);
     let request = HybridSearchRequest {
@@ -211,11 +235,8 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
             .ok_or_else(|| Refusal::Missing("annsField".to_string()))?,
         field => collection.field(field)?,
     };
-    let data = body.list("data");
-    if data.is_empty() {
-        return Err(Refusal::Missing("Key: 'data' is required".to_string()));
-    }
-    let nq = i64::try_from(data.len()).unwrap_or(i64::MAX);
+    check_level(body)?;
+    let (search_input, nq) = search_input(collection, field, body)?;
     let inner = Body(body.object("searchParams")?);
     let mut params = inner.object("params")?;
     // Parameters may stand beside `params`, too.
@@ -233,12 +254,7 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
     if !metric.is_empty() {
         search_params.push(pair("metric_type", metric));
     }
-    for (name, key) in [
-        ("groupingField", "group_by_field"),
-        ("groupSize", "group_size"),
-        ("strictGroupSize", "strict_group_size"),
-        (ZONE, ZONE),
-    ] {
+    for (name, key) in GROUPING.into_iter().chain([(ZONE, ZONE)]) {
         if let Some(value) = body.get(name) {
             search_params.push(pair(key, super::body::text_of(value)));
         }
@@ -256,9 +272,7 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         collection_name: name.to_string(),
         partition_names: body.texts("partitionNames")?,
         dsl: body.text_or("filter", "")?,
-        search_input: Some(search_request::SearchInput::PlaceholderGroup(placeholders(
-            field, &data,
-        )?)),
+        search_input: Some(search_input),
         output_fields: body.texts("outputFields")?,
         search_params,
         nq,
@@ -267,6 +281,59 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         function_score: function_score(body)?,
         ..SearchRequest::default()
     })
+}
+
+/// Refuses levels of consistency that nobody knows; whichever is meant, everything is seen that was written before.
+fn check_level(body: &Body) -> Result<()> {
+    let name = body.text_or("consistencyLevel", "Strong")?;
+    level_of(&name)?;
+    Ok(())
+}
+
+/// What a search is for, and how many: vectors and texts, or rows by their keys.
+fn search_input(
+    collection: &Collection,
+    field: &Field,
+    body: &Body,
+) -> Result<(search_request::SearchInput, i64)> {
+    let count = |all: &[&Value]| i64::try_from(all.len()).unwrap_or(i64::MAX);
+    let (data, ids) = (body.list("data"), body.list("ids"));
+    if !data.is_empty() && !ids.is_empty() {
+        let said = "data and ids cannot both be given".to_string();
+        return Err(MilvusError::Invalid(said).into());
+    }
+    if ids.is_empty() {
+        if data.is_empty() {
+            return Err(Refusal::Missing("Key: 'data' is required".to_string()));
+        }
+        let vectors = placeholders(field, &data)?;
+        let input = search_request::SearchInput::PlaceholderGroup(vectors);
+        return Ok((input, count(&data)));
+    }
+    let wrong_id = || wrong("ids", "a list of primary keys");
+    let id_field = match collection.primary().data_type {
+        DataType::Int64 => {
+            let number = |id: &&Value| match id {
+                Value::String(text) => text.parse().ok(),
+                other => other.as_i64(),
+            };
+            let data: Option<Vec<i64>> = ids.iter().map(number).collect();
+            i_ds::IdField::IntId(LongArray {
+                data: data.ok_or_else(wrong_id)?,
+            })
+        }
+        _ => {
+            let text = |id: &&Value| id.as_str().map(String::from);
+            let data: Option<Vec<String>> = ids.iter().map(text).collect();
+            i_ds::IdField::StrId(StringArray {
+                data: data.ok_or_else(wrong_id)?,
+            })
+        }
+    };
+    let input = search_request::SearchInput::Ids(IDs {
+        id_field: Some(id_field),
+    });
+    Ok((input, count(&ids)))
 }
 
 /// The functions that rank hits anew.
@@ -287,10 +354,8 @@ fn function_score(body: &Body) -> Result<Option<FunctionScore>> {
             ..FunctionSchema::default()
         });
     }
-    Ok((!functions.is_empty()).then(|| FunctionScore {
-        functions,
-        params: Vec::new(),
-    }))
+    let params = given.pairs("params")?;
+    Ok((!functions.is_empty()).then_some(FunctionScore { functions, params }))
 }
 
 /// What is searched for: vectors of the field, or texts.

@@ -6,6 +6,7 @@ mod answers;
 mod body;
 mod collections;
 mod entities;
+mod node;
 mod others;
 mod rows;
 mod structs;
@@ -26,7 +27,7 @@ use crate::watch::{Called, Outcome, Way};
 use body::{Body, Refusal};
 
 /// What the paths begin with.
-const GROUPS: [&str; 9] = [
+const GROUPS: [&str; 12] = [
     "collections",
     "entities",
     "partitions",
@@ -36,6 +37,9 @@ const GROUPS: [&str; 9] = [
     "roles",
     "privilege_groups",
     "databases",
+    "resource_groups",
+    "segments",
+    "common",
 ];
 
 /// The longest action of a group that is told by its name.
@@ -166,6 +170,9 @@ async fn run(door: &Door, (path, caller): (&str, Caller), body: Body) -> Result<
         "roles" => access::roles(door, (action, caller), body).await,
         "privilege_groups" => access::privilege_groups(door, (action, caller), body).await,
         "databases" => others::databases(door, (action, caller), body).await,
+        "resource_groups" => node::resource_groups(door, (action, caller), body).await,
+        "segments" => node::segments(door, (action, caller), body).await,
+        "common" => node::common(door, (action, caller), body).await,
         _ => Err(unknown(path)),
     }
 }

@@ -245,7 +245,7 @@ pub(super) async fn databases(
             };
             door.drop_database(caller, request).await?
         }
-        "alter" | "drop_properties" => {
+        "alter" | "alter_properties" | "drop_properties" => {
             let request = AlterDatabaseRequest {
                 db_name: body.text("dbName")?,
                 properties: body.pairs("properties")?,
