@@ -36,6 +36,9 @@ class Sessions(ClientsTest):
     def test_one_collection_is_one_index(self):
         self.check("one_index", 90, self.server.address)
 
+    def test_rankers_groups_and_what_one_node_answers(self):
+        self.check("rankers", 50)
+
     def test_tutorials(self):
         self.check("tutorials", 25)
 

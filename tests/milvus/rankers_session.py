@@ -1,0 +1,198 @@
+"""Boost rankers, hybrid searches in groups, partition keys kept apart, resource groups, and calls that are refused by name, against the
+server at the address given."""
+
+import json
+import sys
+
+import grpc
+from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, RRFRanker
+from pymilvus.grpc_gen import milvus_pb2
+
+from session import Session
+
+SERVICE = "/milvus.proto.milvus.MilvusService/"
+USUAL = "__default_resource_group"
+
+
+class Rankers(Session):
+    def make(self):
+        client = self.client
+        schema = client.create_schema(enable_dynamic_field=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("w", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("kind", DataType.VARCHAR, max_length=9)
+        schema.add_field("n", DataType.INT64)
+        schema.add_field("j", DataType.JSON)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="IP")
+        params.add_index("w", index_type="FLAT", metric_type="L2")
+        client.create_collection("ranked", schema=schema, index_params=params, consistency_level="Strong")
+        self.rows = [{"id": i, "v": [i + 1, 0], "w": [i, 0], "kind": f"k{i % 3}", "n": 7 * i, "j": {"a": i, "b": 1}, "extra": i}
+                     for i in range(12)]
+        client.insert("ranked", self.rows)
+
+    def function(self, name="boost", **params):
+        return Function("own", FunctionType.RERANK, input_field_names=[], params={"reranker": name, **params})
+
+    def found(self, ranker=None, field="v", limit=12, **more):
+        (hits,) = self.client.search("ranked", [[1, 0]], anns_field=field, limit=limit, ranker=ranker, **more)
+        return [(hit["id"], round(hit["distance"], 4)) for hit in hits]
+
+    def boosts(self):
+        plain = {row["id"]: float(row["id"] + 1) for row in self.rows}
+        best = lambda scores: sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+        doubled = {id: score * (3 if id % 3 == 1 else 1) for id, score in plain.items()}
+        self.same(self.found(self.function(filter="kind == 'k1'", weight=3)), best(doubled), "a weight for some")
+        self.same(self.found(self.function(weight=0.5)), best({id: score / 2 for id, score in plain.items()}), "a weight for all")
+        self.same(self.found(self.function(filter="kind == 'k1'", weight=3), limit=4, offset=2),
+                  best({id: doubled[id] for id in range(6, 12)})[2:6], "a page of the nearest")
+        far = self.found(self.function(filter="id < 3", weight=100), field="w")
+        squared = {i: float((i - 1) ** 2) for i in range(12)}
+        want = {id: score * (100 if id < 3 else 1) for id, score in squared.items()}
+        self.same(far, sorted(want.items(), key=lambda pair: (pair[1], pair[0])), "of distances the least are best")
+        one = self.found(self.function(weight=1, random_score={"seed": 7, "field": "id"}))
+        self.same(one, self.found(self.function(weight=1, random_score={"seed": 7, "field": "id"})), "chance by a seed")
+        assert all(score < plain[id] for id, score in one), one
+        assert one != self.found(self.function(weight=1, random_score={"seed": 8, "field": "n"})), one
+        self.same(self.found(self.function("rrf", k=10))[:2], [(11, round(1 / 11, 4)), (10, round(1 / 12, 4))], "ranks of one search")
+        self.same(self.found(self.function("weighted", weights=[0.5]))[:2], [(11, 6.0), (10, 5.5)], "weights of one search")
+        for code, said, ranker in [
+            (65535, "must set weight params", self.function(filter="id > 1")),
+            (65535, "weight params failed", self.function(weight="much")),
+            (1100, "cannot parse expression", self.function(filter="id >", weight=2)),
+            (1100, "random seed field not found", self.function(weight=2, random_score={"field": "nope"})),
+            (1100, "only support int64 field as random seed", self.function(weight=2, random_score={"field": "kind"})),
+            (65535, "Unsupported rerank function: [other]", self.function("other")),
+            (1100, "mismatch with ann search requests", self.function("weighted", weights=[0.5, 0.5])),
+        ]:
+            self.refused(code, said, lambda: self.found(ranker))
+        self.refused(1100, "does not support grouping", lambda: self.found(self.function(weight=2), group_by_field="kind"))
+        asked = [AnnSearchRequest([[1, 0]], field, {}, limit=5) for field in ("v", "w")]
+        self.refused(1100, "boost ranker cannot rank a hybrid search",
+                     lambda: self.client.hybrid_search("ranked", asked, self.function(weight=2), limit=3))
+
+    def groups(self):
+        """A hybrid search in groups tells so many of them, each with its best."""
+        asked = lambda: [AnnSearchRequest([[1, 0]], field, {}, limit=12) for field in ("v", "w")]
+        (hits,) = self.client.hybrid_search("ranked", asked(), RRFRanker(), limit=2, group_by_field="kind", group_size=2,
+                                            output_fields=["kind"])
+        kinds = [hit["entity"]["kind"] for hit in hits]
+        self.same((len(kinds), len(set(kinds)), kinds[0] == kinds[1], kinds[2] == kinds[3]), (4, 2, True, True), "two groups of two")
+        (hits,) = self.client.hybrid_search("ranked", asked(), RRFRanker(), limit=3, group_by_field="kind", output_fields=["kind"])
+        self.same(sorted(hit["entity"]["kind"] for hit in hits), ["k0", "k1", "k2"], "one of each group")
+
+    def partial(self):
+        self.client.upsert("ranked", [{"id": 3, "j": {"a": 9}, "other": 1}], partial_update=True)
+        (row,) = self.client.get("ranked", ids=[3], output_fields=["j", "extra", "other"])
+        self.same((row["j"], row["extra"], row["other"]), ({"a": 9}, 3, 1), "JSON is replaced, and what is beyond the fields joined")
+
+    def isolated(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("key", DataType.INT64, is_partition_key=True)
+        schema.add_field("other", DataType.INT64)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="HNSW", metric_type="L2")
+        client.create_collection("apart", schema=schema, index_params=params, properties={"partitionkey.isolation": True},
+                                 consistency_level="Strong")
+        client.insert("apart", [{"id": i, "v": [i, 0], "key": i % 3, "other": i} for i in range(9)])
+        search = lambda filter: sorted(hit["id"] for hit in client.search("apart", [[0, 0]], limit=9, filter=filter)[0])
+        self.same(search("key == 1"), [1, 4, 7], "one value of the key")
+        self.same(search("(other == 1 or other == 4) and key == 1"), [1, 4], "and more")
+        for filter, said in [("", "partition key not found in expr"), ("other > 3", "partition key not found in expr"),
+                             ("key in [1]", "does not support IN"), ("key != 1", "does not support NotEqual"),
+                             ("key > 1", "does not support GreaterThan"), ("0 < key < 2", "does not support BinaryRange"),
+                             ("key == 1 or other == 2", "does not support OR"), ("not (key == 1)", "does not support NOT")]:
+            self.refused(1100, said, lambda: search(filter))
+        self.same(len(client.query("apart", filter="other > 3")), 5, "queries may say what they like")
+        self.refused(1100, "Please drop the index first",
+                     lambda: client.alter_collection_properties("apart", properties={"partitionkey.isolation": False}))
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        self.refused(1100, "no partition key field is set",
+                     lambda: client.create_collection("bare", schema=schema, properties={"partitionkey.isolation": True}))
+        client.drop_collection("apart")
+
+    def dynamic(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("later", schema=schema, index_params=params, consistency_level="Strong")
+        client.insert("later", [{"id": 1, "v": [1, 0]}])
+        client.alter_collection_properties("later", properties={"dynamicfield.enabled": True})
+        self.same(client.describe_collection("later")["enable_dynamic_field"], True, "fields beyond the collection's")
+        client.upsert("later", [{"id": 2, "v": [2, 0], "more": "x"}])
+        self.same(client.query("later", filter="more == 'x'", output_fields=["more"]), [{"id": 2, "more": "x"}], "and what is in them")
+        self.refused(1100, "cannot supported to be disabled",
+                     lambda: client.alter_collection_properties("later", properties={"dynamicfield.enabled": False}))
+        client.drop_collection("later")
+        client.create_database("small", properties={"database.max.collections": 1})
+        client.use_database("small")
+        client.create_collection("one", dimension=2)
+        self.refused(102, "exceeded the limit number of collections", lambda: client.create_collection("two", dimension=2))
+        client.drop_collection("one")
+        client.use_database("default")
+        client.drop_database("small")
+
+    def resource_groups(self):
+        client = self.client
+        self.same(client.list_resource_groups(), [USUAL], "at first")
+        client.create_resource_group("rg")
+        client.create_resource_group("rg")
+        self.same(client.list_resource_groups(), [USUAL, "rg"], "made twice is there once")
+        told = client.describe_resource_group(USUAL)
+        self.same((told.name, told.num_available_node, len(told.nodes), dict(told.num_loaded_replica)),
+                  (USUAL, 1, 1, {"ranked": 1}), "the node is in the usual one")
+        self.refused(300, "resource group not found", lambda: client.describe_resource_group("nope"))
+        self.refused(1100, "resource group name", lambda: client.create_resource_group("a b"))
+        client.transfer_replica(USUAL, "rg", "ranked", 1)
+        self.same(dict(client.describe_resource_group("rg").num_loaded_replica), {"ranked": 1}, "a collection goes over")
+        self.same(client.describe_replica("ranked")[0].resource_group, "rg", "and says so")
+        self.refused(1100, "loaded in the resource group", lambda: client.drop_resource_group("rg"))
+        self.refused(1100, "only found [0] replicas", lambda: client.transfer_replica(USUAL, "rg", "ranked", 1))
+        client.transfer_replica("rg", USUAL, "ranked", 1)
+        client.drop_resource_group("rg")
+        client.drop_resource_group("rg")
+        self.refused(1100, "default resource group is not deletable", lambda: client.drop_resource_group(USUAL))
+
+    def by_name(self):
+        """What there is nothing behind says so by its name, in an answer that clients understand."""
+        channel = grpc.insecure_channel(self.uri.removeprefix("http://"))
+        for name, answer in [("Import", milvus_pb2.ImportResponse), ("BackupRBAC", milvus_pb2.BackupRBACMetaResponse),
+                             ("ListImportTasks", milvus_pb2.ListImportTasksResponse)]:
+            call = channel.unary_unary(SERVICE + name, request_serializer=bytes, response_deserializer=answer.FromString)
+            status = call(b"", timeout=60).status
+            self.same((status.code, name in status.reason), (3000, True), name)
+        call = channel.unary_unary(SERVICE + "GetMetrics", request_serializer=milvus_pb2.GetMetricsRequest.SerializeToString,
+                                   response_deserializer=milvus_pb2.GetMetricsResponse.FromString)
+        told = call(milvus_pb2.GetMetricsRequest(request=json.dumps({"metric_type": "system_info"})), timeout=60)
+        (node,) = json.loads(told.response)["nodes_info"]
+        self.same((told.status.code, node["infos"]["system_info"]["deploy_mode"]), (0, "STANDALONE"), "what the system is made of")
+        told = call(milvus_pb2.GetMetricsRequest(request=json.dumps({"metric_type": "weather"})), timeout=60)
+        self.same(told.status.code, 1200, "a metric that there is none of")
+        channel.close()
+
+
+def main(uri):
+    session = Rankers(uri)
+    session.make()
+    session.boosts()
+    session.groups()
+    session.partial()
+    session.isolated()
+    session.dynamic()
+    session.resource_groups()
+    session.by_name()
+    session.client.drop_collection("ranked")
+    session.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
