@@ -86,10 +86,12 @@ impl Settings {
             return Err(MilvusError::Unsupported(format!("tokenizer {tokenizer}")));
         }
         let mut names = Vec::new();
-        for (number, filter) in filters.iter().enumerate() {
-            let own = format!("{name}_{number}");
-            self.filters.insert(own.clone(), filter_of(filter)?);
-            names.push(own);
+        for filter in &filters {
+            for own in filters_of(filter)? {
+                let own_name = format!("{name}_{}", names.len());
+                self.filters.insert(own_name.clone(), own);
+                names.push(own_name);
+            }
         }
         let analyzer = json!({"type": "custom", "tokenizer": tokenizer, "filter": names});
         self.analyzers.insert(name.to_string(), analyzer);
@@ -103,11 +105,24 @@ fn part_name(part: Option<&Value>) -> Option<&str> {
     part.as_str().or_else(|| part.get("type")?.as_str())
 }
 
-fn filter_of(filter: &Value) -> Result<Value> {
+/// Leaves out words that match a pattern as wholes: they become empty, and empty ones go.
+fn without(pattern: &str) -> Vec<Value> {
+    vec![
+        json!({"type": "pattern_replace", "pattern": pattern, "replacement": ""}),
+        json!({"type": "length", "min": 1}),
+    ]
+}
+
+/// Our filters that are one of Milvus'.
+fn filters_of(filter: &Value) -> Result<Vec<Value>> {
     let name =
         part_name(Some(filter)).ok_or_else(|| MilvusError::invalid("a filter has no type"))?;
     let option = |name: &str| filter.get(name).cloned();
-    Ok(match name {
+    let one = match name {
+        "alphanumonly" => return Ok(without(r"^.*[^A-Za-z0-9].*$")),
+        "cncharonly" => return Ok(without(r"^.*[^\u4E00-\u9FFF].*$")),
+        "cnalphanumonly" => return Ok(without(r"^.*[^A-Za-z0-9\u4E00-\u9FFF].*$")),
+        "removepunct" => return Ok(without(r"^\p{P}+$")),
         "lowercase" | "asciifolding" => json!({"type": name}),
         "stop" => {
             json!({"type": "stop", "stopwords": option("stop_words").unwrap_or_else(|| json!(["_english_"]))})
@@ -119,5 +134,31 @@ fn filter_of(filter: &Value) -> Result<Value> {
             json!({"type": "length", "min": 0, "max": option("max").unwrap_or_else(|| json!(40))})
         }
         other => return Err(MilvusError::Unsupported(format!("filter {other}"))),
-    })
+    };
+    Ok(vec![one])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_keep_the_words_that_milvus_own_keep() {
+        for (filter, want) in [
+            ("alphanumonly", vec!["hello", "abc1"]),
+            ("cncharonly", vec!["中文"]),
+            ("cnalphanumonly", vec!["hello", "abc1", "中文", "a中"]),
+            (
+                "removepunct",
+                vec!["hello", "wor-ld", "abc1", "中文", "a中", "éa"],
+            ),
+        ] {
+            let params = json!({"tokenizer": "whitespace", "filter": [filter]}).to_string();
+            let (analysis, name) = analyzer_settings(&params).unwrap();
+            let name = analysis.analyzer(&name).unwrap();
+            let tokens = clew_analysis::tokens(&name, "hello , wor-ld !? abc1 中文 a中 éa");
+            let words: Vec<String> = tokens.into_iter().map(|token| token.text).collect();
+            assert_eq!(words, want, "{filter}");
+        }
+    }
 }
