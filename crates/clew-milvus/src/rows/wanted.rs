@@ -70,9 +70,16 @@ impl Wanted {
                     }
                     Ok(field) => wanted.add(field),
                     Err(_) if collection.dynamic => {
-                        if !matches!(inside(name, collection), Ok(Some(_))) {
+                        let said = match inside(name, collection) {
+                            Ok(Some((member, _))) if member == DYNAMIC => None,
+                            Ok(Some(_)) => {
+                                Some("not support getting subkeys of json field yet".into())
+                            }
+                            _ => Some(format!("{name} is no name, and no path of one")),
+                        };
+                        if let Some(said) = said {
                             return Err(MilvusError::invalid(format!(
-                                "parse output field name failed: {name} is no name, and no path of one"
+                                "parse output field name failed: {said}"
                             )));
                         }
                         wanted.add_dynamic(name);
