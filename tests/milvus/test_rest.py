@@ -277,6 +277,44 @@ class Rest(ClientsTest):
         self.ask("collections/drop", {"dbName": "there", "collectionName": "three"})
         self.ask("databases/drop", {"dbName": "there"})
 
+    def test_what_is_asked_beside_rows(self):
+        self.ask("collections/create", {"collectionName": "r", "dimension": 2})
+        rows = [{"id": n, "vector": [n + 1, 1], "kind": f"k{n % 2}"} for n in range(6)]
+        self.ask("entities/insert", {"collectionName": "r", "data": rows})
+        near = {"collectionName": "r", "annsField": "vector", "limit": 2}
+        found = self.ask("entities/search", {**near, "ids": [1, "2"], "consistencyLevel": "Strong"})
+        self.assertEqual((found["topks"], found["data"][0]["id"], found["data"][2]["id"]), ([2, 2], 1, 2))
+        self.ask("entities/search", {**near, "ids": [1], "data": [[1, 1]]}, code=1100)
+        self.ask("entities/search", {**near, "ids": [77]}, code=1100)
+        self.ask("entities/search", {**near, "data": [[1, 1]], "consistencyLevel": "Often"}, code=1100)
+        self.assertEqual([row["id"] for row in self.ask("entities/get", {"collectionName": "r", "id": ["1", 2]})["data"]], [1, 2])
+        boost = {"name": "b", "type": "Rerank", "params": {"reranker": "boost", "filter": "id == 0", "weight": 9}}
+        found = self.ask("entities/search", {**near, "limit": 6, "data": [[1, 0]], "functionScore": {"functions": [boost]}})
+        self.assertEqual(found["data"][0]["id"], 0)
+        asked = {"collectionName": "r", "search": [{"annsField": "vector", "data": [[1, 1]], "limit": 6}] * 2, "limit": 2,
+                 "groupingField": "kind", "groupSize": 2, "rerank": {"strategy": "rrf"}, "outputFields": ["kind"]}
+        self.assertEqual([row["kind"] for row in self.ask("entities/hybrid_search", asked)["data"]], ["k0", "k0", "k1", "k1"])
+        told = self.ask("common/run_analyzer", {"text": ["Running dogs"], "analyzerParams": {"type": "english"}})["data"]
+        self.assertEqual(told, [{"tokens": [{"token": "run"}, {"token": "dog"}]}])
+        self.ask("collections/flush", {"collectionName": "r"})
+        number = self.ask("collections/describe", {"collectionName": "r"})["data"]["collectionID"]
+        (segment,) = self.ask("segments/describe", {"collectionID": number})["data"]["segmentInfos"]
+        self.assertEqual((segment["collectionID"], segment["numRows"]), (number, 6))
+        job = self.ask("collections/compact", {"collectionName": "r"})["data"]["compactionID"]
+        self.assertEqual(self.ask("collections/get_compaction_state", {"jobID": job})["data"]["state"], "Completed")
+        limits = {"requests": {"node_num": 1}, "limits": {"node_num": 1}}
+        self.ask("resource_groups/create", {"name": "rg", "config": limits})
+        self.assertEqual(self.ask("resource_groups/list")["data"], ["__default_resource_group", "rg"])
+        group = self.ask("resource_groups/describe", {"name": "rg"})["resource_group"]
+        self.assertEqual((group["num_available_node"], group["config"]["limits"]), (1, {"node_num": 1}))
+        self.ask("resource_groups/drop", {"name": "rg"}, code=1100)
+        none = {"requests": {"node_num": 0}, "limits": {"node_num": 0}}
+        self.ask("resource_groups/alter", {"resource_groups": {"rg": none}})
+        self.ask("resource_groups/drop", {"name": "rg"})
+        self.ask("resource_groups/describe", {"name": "rg"}, code=300)
+        self.ask("jobs/import/create", {"collectionName": "r", "files": [["a.json"]]}, code=3000)
+        self.ask("collections/drop", {"collectionName": "r"})
+
     def test_mistakes_are_told(self):
         self.ask("collections/create", {"collectionName": "m", "dimension": 4})
         self.ask("collections/create", b"{", code=1801)
