@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use clew_analysis::Analysis;
 use clew_schema::{
-    DOC_COUNT, Dynamic, MappingError, MappingPart, MappingSpec, NestedSettings, NestingSpec,
-    ObjectSpec, check_field_name, is_metadata,
+    DOC_COUNT, Dynamic, IGNORED, MappingError, MappingPart, MappingSpec, NestedSettings,
+    NestingSpec, ObjectSpec, check_field_name, is_metadata,
 };
 use serde_json::{Map, Value};
 
@@ -103,7 +103,7 @@ impl Reader<'_> {
                     "Field [{name}] is defined both as a field in [_doc] and a metadata field"
                 )));
             }
-            if object.is_empty() && name == DOC_COUNT {
+            if object.is_empty() && [DOC_COUNT, IGNORED].contains(&name.as_str()) {
                 return Err(MappingError::unreadable(format!(
                     "Field [{name}] is defined more than once"
                 )));

@@ -51,9 +51,9 @@ pub use document::{
 };
 pub use mapping::{
     AliasProblem, CompressionLevel, DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf,
-    FieldParameter, FieldSettings, FieldSpec, FloatKind, IntegerKind, JoinChange, JoinRelations,
-    KeptMapping, KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, MappingNode,
-    MappingPart, MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange,
+    FieldParameter, FieldSettings, FieldSpec, FloatKind, IGNORED, IntegerKind, JoinChange,
+    JoinRelations, KeptMapping, KeywordStyle, MappedField, Mapping, MappingError, MappingLimits,
+    MappingNode, MappingPart, MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange,
     NestedSettings, NestingSpec, NewField, NewFields, NumberedSpec, ObjectNode, ObjectSettings,
     ObjectSpec, PATHS_AND_VALUES, ParameterChange, RangeKind, SourceShown, TemplateField,
     TemplateSpec, TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name,

@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use tantivy::index::SegmentId;
 use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
+use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
 use crate::segments::Blocks;
@@ -125,6 +125,30 @@ impl Snapshot {
     /// Whether scores are those of documents that are in no index.
     pub(crate) fn has_plain_scores(&self) -> bool {
         self.term_factor < 1.0
+    }
+
+    /// The fields that left a value of a document out because it did not fit.
+    ///
+    /// # Errors
+    /// When the column cannot be read.
+    pub fn ignored(&self, (segment, doc): (usize, DocId)) -> tantivy::Result<Vec<String>> {
+        let mut names = Vec::new();
+        let field = self.mapping.ignored();
+        let (Some(field), Some(reader)) = (
+            field.filter(|field| self.searchable(field).is_some()),
+            self.readers.get(segment),
+        ) else {
+            return Ok(names);
+        };
+        if let Some(column) = reader.fast_fields().str(&field.column())? {
+            for ord in column.term_ords(doc) {
+                let mut name = String::new();
+                if column.ord_to_str(ord, &mut name)? {
+                    names.push(name);
+                }
+            }
+        }
+        Ok(names)
     }
 
     /// Which rows of a segment are nested objects; `None` when there are none.

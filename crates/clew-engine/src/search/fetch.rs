@@ -53,6 +53,11 @@ pub(crate) fn fetch(
     } else {
         None
     };
+    let ignored = match nested.is_empty() {
+        true => target.view.snapshot.ignored((hit.segment, hit.doc)),
+        false => Ok(Vec::new()),
+    };
+    let ignored = ignored.map_err(|source| target.shard.tantivy_error(source))?;
     let source_bytes = source.as_ref().map_or(0, Vec::len);
     let bytes = HIT_BYTES + hit.sort.len() * SORT_BYTES + source_bytes;
     lookup.memory.lock().grow(bytes)?;
@@ -75,6 +80,7 @@ pub(crate) fn fetch(
         version: row.version,
         seq_no: row.seq_no,
         routing: row.routing.map(str::to_string),
+        ignored,
         source,
         shard: target.number(),
         place: DocPlace::new(target.at, hit.segment, hit.doc),

@@ -252,6 +252,8 @@ pub struct Hit {
     pub seq_no: u64,
     /// Its routing key, when it was given one.
     pub routing: Option<String>,
+    /// The fields that left a value of it out because it did not fit; of a nested object none.
+    pub ignored: Vec<String>,
     /// Its JSON, when it was asked for.
     pub source: Option<Bytes>,
     /// The named queries that it matches.

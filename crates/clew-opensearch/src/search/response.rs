@@ -273,6 +273,13 @@ impl<'a> HitWriter<'a> {
         if let (Some(routing), false) = (&hit.routing, spec.bare) {
             json.string_field("_routing", routing);
         }
+        if !hit.ignored.is_empty() && !spec.bare {
+            json.key("_ignored").begin_array();
+            for name in &hit.ignored {
+                json.string(name);
+            }
+            json.end_array();
+        }
         self.write_source(json, hit);
         self.write_fields(json, hit);
         write_matched_queries(json, &hit.matched_queries);

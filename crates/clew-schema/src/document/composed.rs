@@ -139,7 +139,10 @@ impl<'m> Walk<'m, '_> {
                     self.values.push(field, OwnedValue::U64(code));
                 }
             }
-            Err(_) if field.settings.ignore_malformed => return Ok(()),
+            Err(_) if field.settings.ignore_malformed => {
+                self.ignore(field);
+                return Ok(());
+            }
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
             Err(Misfit::ImmenseTerm(_)) => {}
         }

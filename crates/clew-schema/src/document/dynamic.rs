@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::convert::Scalar;
 use crate::mapping::template;
 use crate::mapping::{
-    DOC_COUNT, FieldKind, FloatKind, IntegerKind, MappedField, Mapping, NewField, NewFields,
+    DOC_COUNT, FieldKind, FloatKind, IGNORED, IntegerKind, MappedField, Mapping, NewField,
+    NewFields,
 };
 
 /// Longest text that the keyword beside a dynamic text field takes.
@@ -74,6 +75,11 @@ impl Inference {
                 multi_field: false,
             });
         }
+    }
+
+    /// Notes the field that names what is left out of documents.
+    pub(super) fn make_ignored(&mut self) {
+        self.push(IGNORED.to_string(), FieldKind::keyword(None), false);
     }
 
     /// Notes what a field has in every document from now on.

@@ -2,6 +2,7 @@
 //! no tree of the JSON is built.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use tantivy::schema::{Field, OwnedValue};
 
@@ -40,6 +41,8 @@ pub(super) struct Walk<'m, 'a> {
     pub(super) queries: Vec<(FieldId, String)>,
     /// Whether the document has said how many it stands for.
     pub(super) has_doc_count: bool,
+    /// The fields that left a value out because it did not fit.
+    ignored: BTreeSet<&'m str>,
 }
 
 /// What the mapping says about a place in the document.
@@ -74,6 +77,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             needs_routing: None,
             queries: Vec::new(),
             has_doc_count: false,
+            ignored: BTreeSet::new(),
         }
     }
 
@@ -84,7 +88,30 @@ impl<'m, 'a> Walk<'m, 'a> {
         }
         let mapping = self.mapping;
         self.object(Some(&mapping.tree))?;
+        self.keep_ignored();
         Ok(self.reader.finish()?)
+    }
+
+    /// Notes that a field left a value out.
+    pub(super) fn ignore(&mut self, field: &'m MappedField) {
+        self.ignored.insert(&field.path);
+    }
+
+    /// Gives the document the names of the fields that left a value out.
+    fn keep_ignored(&mut self) {
+        if self.ignored.is_empty() {
+            return;
+        }
+        let mapping = self.mapping;
+        if mapping.lacks_ignored() {
+            self.new_fields.make_ignored();
+        }
+        let Some(field) = mapping.ignored() else {
+            return;
+        };
+        for path in std::mem::take(&mut self.ignored) {
+            self.values.push(field, OwnedValue::Str(path.to_string()));
+        }
     }
 
     /// Walks an object; without a node all its names are new.
@@ -396,7 +423,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             // A copy may belong to a document further out.
             Ok(Some(value)) => self.values_for(&field.path).push(field, value),
             Ok(None) => {}
-            Err(Misfit::Value(_)) if field.settings.ignore_malformed => {}
+            Err(Misfit::Value(_)) if field.settings.ignore_malformed => self.ignore(field),
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
             Err(Misfit::ImmenseTerm(length)) => {
                 return Err(DocumentError::ImmenseTerm {
@@ -444,6 +471,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         let start = self.reader.at;
         self.reader.skip_value()?;
         if field.settings.ignore_malformed {
+            self.ignore(field);
             return Ok(());
         }
         let cause = match field.kind {

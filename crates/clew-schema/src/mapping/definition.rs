@@ -6,10 +6,9 @@ use std::sync::Arc;
 use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 
 use super::error::MappingError;
-use super::field::{FieldKind, FieldSettings, MappedField};
+use super::field::{FieldKind, FieldSettings, MappedField, is_asked_for};
 use super::grow::NewField;
 use super::names::{PATHS_AND_VALUES, parent_path, words_path};
-use super::number::IntegerKind;
 use super::spec::FieldSpec;
 use super::typing;
 
@@ -83,7 +82,7 @@ pub(super) fn definition_of(
         relations.check(&spec.path)?;
     }
     let settings = FieldSettings {
-        hidden: kind == FieldKind::Integer(IntegerKind::DocumentCount),
+        hidden: is_asked_for(&spec.path, &kind),
         coerce: spec.coerce,
         ignore_malformed: spec.ignore_malformed,
         null_value: spec.null_value,

@@ -52,6 +52,14 @@ pub enum Dynamic {
 /// The field of documents that stand for several, and the name of its type.
 pub const DOC_COUNT: &str = "_doc_count";
 
+/// The field that names those whose values a document brought and the index left out.
+pub const IGNORED: &str = "_ignored";
+
+/// Whether a field comes of documents that need it, whatever the mapping says of new fields, and is not shown.
+pub(super) fn is_asked_for(path: &str, kind: &FieldKind) -> bool {
+    path == IGNORED || *kind == FieldKind::Integer(IntegerKind::DocumentCount)
+}
+
 /// How the words of a text field are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -2,8 +2,7 @@
 
 use super::definition::Definition;
 use super::error::MappingError;
-use super::field::{FieldKind, FieldSettings};
-use super::number::IntegerKind;
+use super::field::{FieldKind, FieldSettings, is_asked_for};
 use super::reader::MappingReader;
 use super::schema::Mapping;
 use super::template::TemplateField;
@@ -46,7 +45,7 @@ impl Mapping {
                 continue;
             }
             let settings = FieldSettings {
-                hidden: new.kind == FieldKind::Integer(IntegerKind::DocumentCount),
+                hidden: is_asked_for(&new.path, &new.kind),
                 ..FieldSettings::default()
             };
             next.push(Definition { new, settings })?;

@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use super::compression::VectorCompression;
 use super::definition::{Definition, definition_of, hidden_fields, spec_of};
 use super::error::MappingError;
-use super::field::{FieldKind, MappedField};
+use super::field::{FieldKind, MappedField, is_asked_for};
 use super::limits::{MappingLimits, Sizes};
-use super::number::IntegerKind;
 use super::reader::MappingReader;
 use super::schema::Mapping;
 use super::spec::{FieldSpec, KeptMapping, NumberedSpec};
@@ -171,8 +170,7 @@ fn kept_field(mut spec: FieldSpec, analysis: &Analysis) -> Result<Definition, Ma
 }
 
 fn numbered_spec(field: &MappedField) -> NumberedSpec {
-    let is_asked_for = field.kind == FieldKind::Integer(IntegerKind::DocumentCount);
-    if field.settings.hidden && !is_asked_for {
+    if field.settings.hidden && !is_asked_for(&field.path, &field.kind) {
         return NumberedSpec::Follower(field.path.clone());
     }
     let mut spec = spec_of(field);

@@ -28,8 +28,8 @@ pub use error::{
     ParameterChange,
 };
 pub use field::{
-    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, KeywordStyle, MappedField, RangeKind,
-    TextStyle, VectorMapping,
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, IGNORED, KeywordStyle, MappedField,
+    RangeKind, TextStyle, VectorMapping,
 };
 pub use grow::{NewField, NewFields};
 pub use join::JoinRelations;

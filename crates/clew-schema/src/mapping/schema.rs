@@ -13,7 +13,7 @@ use tantivy::tokenizer::TokenizerManager;
 use super::columns::{build_schema, postings_analyzer};
 use super::definition::Definition;
 use super::error::MappingError;
-use super::field::{DOC_COUNT, Dynamic, FieldId, FieldKind, MappedField};
+use super::field::{DOC_COUNT, Dynamic, FieldId, FieldKind, IGNORED, MappedField};
 use super::grow::NewField;
 use super::limits::{MappingLimits, Sizes};
 use super::number::IntegerKind;
@@ -83,6 +83,8 @@ pub struct Mapping {
     pub(super) similarities: Arc<Similarities>,
     /// The fields once more, as documents are walked.
     pub(crate) tree: ObjectNode,
+    /// Whether documents cannot make it grow.
+    is_frozen: bool,
     /// How often a vector field has got another column since this was read.
     pub(super) column_changes: u64,
     schema: Schema,
@@ -108,6 +110,7 @@ impl Mapping {
             analysis: Arc::default(),
             similarities: Arc::default(),
             tree: ObjectNode::default(),
+            is_frozen: false,
             column_changes: 0,
             schema: build_schema(&[], &Similarities::default()).0,
         }
@@ -142,6 +145,16 @@ impl Mapping {
     pub fn doc_count(&self) -> Option<&MappedField> {
         let kind = FieldKind::Integer(IntegerKind::DocumentCount);
         self.field(DOC_COUNT).filter(|field| field.kind == kind)
+    }
+
+    /// The field that names what the index left out of each document, once that was something.
+    pub fn ignored(&self) -> Option<&MappedField> {
+        self.field(IGNORED).filter(|field| field.settings.hidden)
+    }
+
+    /// Whether documents may still make it get that field.
+    pub(crate) fn lacks_ignored(&self) -> bool {
+        !self.is_frozen && self.field(IGNORED).is_none()
     }
 
     /// What tantivy needs to cut the texts of all fields.
@@ -204,6 +217,7 @@ impl Mapping {
     pub fn frozen(&self) -> Mapping {
         let mut frozen = self.clone();
         frozen.tree.freeze();
+        frozen.is_frozen = true;
         frozen.limits.nested_objects_max = usize::MAX;
         frozen
     }

@@ -1,0 +1,43 @@
+"""Corners of searches that applications get into: what is left out of an index, other names, orders over several indexes."""
+
+from .base import ClewTest
+
+
+class SearchCorners(ClewTest):
+    def make(self, index, properties, documents=None, settings=None, **mappings):
+        body = {"settings": {"number_of_shards": 1, **(settings or {})}, "mappings": {"properties": properties, **mappings}}
+        self.client.indices.create(index=index, body=body)
+        self.index_all(index, documents or {})
+
+    def hits(self, index, **body):
+        return self.client.search(index=index, body=body)["hits"]["hits"]
+
+    def ids(self, index, **body):
+        return [hit["_id"] for hit in self.hits(index, **body)]
+
+    def test_fields_that_left_a_value_out_are_named(self):
+        self.make("malformed", {
+            "day": {"type": "date", "ignore_malformed": True},
+            "address": {"type": "ip", "ignore_malformed": True},
+            "count": {"type": "integer", "ignore_malformed": True},
+            "place": {"type": "geo_point", "ignore_malformed": True},
+            "short": {"type": "keyword", "ignore_above": 2},
+            "inner": {"type": "nested", "properties": {"count": {"type": "integer", "ignore_malformed": True}}},
+        }, {
+            "1": {"day": "2018-05-11", "address": "::1", "short": "longer"},
+            "2": {"day": "bar", "address": "192.168.1.42"},
+            "3": {"day": "bar", "address": "quux", "count": {"no": "number"}},
+            "4": {"place": "nowhere", "inner": [{"count": "few"}]},
+        })
+        self.assertEqual(self.ids("malformed", query={"exists": {"field": "_ignored"}}), ["2", "3", "4"])
+        self.assertEqual(self.ids("malformed", query={"term": {"_ignored": "day"}}), ["2", "3"])
+        self.assertEqual(self.ids("malformed", query={"terms": {"_ignored": ["address", "place"]}}), ["3", "4"])
+        named = {hit["_id"]: hit.get("_ignored") for hit in self.hits("malformed", stored_fields=["day"])}
+        expected = {"1": None, "2": ["day"], "3": ["address", "count", "day"], "4": ["inner.count", "place"]}
+        self.assertEqual(named, expected)
+        self.assertNotIn("_ignored", self.client.indices.get_mapping(index="malformed")["malformed"]["mappings"]["properties"])
+        self.restart()
+        self.assertEqual(self.ids("malformed", query={"exists": {"field": "_ignored"}}), ["2", "3", "4"])
+        # A mapping without new fields takes them, too.
+        self.make("strict", {"day": {"type": "date", "ignore_malformed": True}}, {"1": {"day": "x"}}, dynamic="strict")
+        self.assertEqual(self.hits("strict", _source=False)[0]["_ignored"], ["day"])
