@@ -41,3 +41,23 @@ class SearchCorners(ClewTest):
         # A mapping without new fields takes them, too.
         self.make("strict", {"day": {"type": "date", "ignore_malformed": True}}, {"1": {"day": "x"}}, dynamic="strict")
         self.assertEqual(self.hits("strict", _source=False)[0]["_ignored"], ["day"])
+
+    def test_functions_of_nested_objects_read_these_objects_alone(self):
+        self.make("functions", {
+            "objects": {"type": "nested", "properties": {
+                "rank": {"type": "integer"}, "inner": {"type": "nested", "properties": {"rank": {"type": "integer"}}},
+            }},
+        }, {"1": {"objects": [{"rank": 1, "inner": [{"rank": 7}]}, {"rank": 2}]}, "2": {}, "3": {"objects": {"rank": 5}}})
+
+        def best(path):
+            function = {"function_score": {"field_value_factor": {"field": path + ".rank"}}}
+            hits = self.hits("functions", query={"nested": {"path": path, "score_mode": "max", "query": function}})
+            return [(hit["_id"], hit["_score"]) for hit in hits]
+
+        self.assertEqual(best("objects"), [("3", 5.0), ("1", 2.0)])
+        self.assertEqual(best("objects.inner"), [("1", 7.0)])
+        self.client.index(index="functions", id="4", body={"objects": [{}]}, refresh=True)
+        with self.refused(500, reason="all shards failed"):
+            best("objects")
+        self.client.delete(index="functions", id="4", refresh=True)
+        self.assertEqual(best("objects"), [("3", 5.0), ("1", 2.0)])

@@ -69,6 +69,7 @@ impl Compiler<'_> {
         let query = FunctionQuery {
             inner: Node::set(HasColumn(mapped.column()), 1.0).query,
             parts: vec![part],
+            scope: None,
             joining: Joining {
                 score_mode: ScoreMode::Multiply,
                 boost_mode: BoostMode::Replace,

@@ -10,9 +10,10 @@ use clew_schema::{
 };
 use serde_json::Value;
 
+use super::nested::blocks_of;
 use super::{Compiler, Node};
 use crate::query::constant::HasColumn;
-use crate::query::function::query::{FunctionQuery, Joining, Part};
+use crate::query::function::query::{FunctionQuery, Joining, NestedRows, Part};
 use crate::query::function::value::{Function, NumberColumn};
 use crate::query::literal::text_of;
 
@@ -39,10 +40,15 @@ impl Compiler<'_> {
                 parts.push(part);
             }
         }
+        let scope = self.scope.as_ref().map(|path| NestedRows {
+            blocks: blocks_of(self.context.snapshot),
+            path: path.clone(),
+        });
         let node = Node::scored(
             Box::new(FunctionQuery {
                 inner: inner.query,
                 parts,
+                scope,
                 joining: Joining {
                     score_mode: query.score_mode,
                     boost_mode: query.boost_mode,
@@ -204,6 +210,7 @@ impl Compiler<'_> {
                 weight: f64::from(feature.boost * factor),
                 function,
             }],
+            scope: None,
             joining: Joining {
                 score_mode: ScoreMode::Multiply,
                 boost_mode: BoostMode::Replace,

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use clew_query::{JoinScore, NestedQuery, QueryError};
+use tantivy::index::SegmentId;
 
 use super::{Compiler, Node};
 use crate::query::join::ToParent;
+use crate::segments::Blocks;
+use crate::snapshot::Snapshot;
 
 impl Compiler<'_> {
     pub(super) fn nested(&mut self, nested: &NestedQuery, factor: f32) -> Result<Node, QueryError> {
@@ -36,14 +39,9 @@ impl Compiler<'_> {
         {
             return Ok(Node::nothing());
         }
-        let ids = snapshot.readers.iter().map(|reader| reader.segment_id());
-        let blocks = ids
-            .enumerate()
-            .filter_map(|(at, id)| Some((id, snapshot.blocks(at)?.clone())))
-            .collect();
         let join = ToParent {
             child: child.query,
-            blocks: Arc::new(blocks),
+            blocks: blocks_of(snapshot),
             path: path.clone(),
             around,
             score: nested.score,
@@ -54,6 +52,16 @@ impl Compiler<'_> {
             ..Node::scored(Box::new(join), 1.0)
         })
     }
+}
+
+/// Which rows are nested objects, of the segments that have any.
+pub(super) fn blocks_of(snapshot: &Snapshot) -> Arc<Vec<(SegmentId, Arc<Blocks>)>> {
+    let ids = snapshot.readers.iter().map(|reader| reader.segment_id());
+    let blocks = ids
+        .enumerate()
+        .filter_map(|(at, id)| Some((id, snapshot.blocks(at)?.clone())))
+        .collect();
+    Arc::new(blocks)
 }
 
 fn is_inside(path: &str, around: &str) -> bool {

@@ -94,6 +94,7 @@ fn at_least(node: Node, least: f32) -> Node {
     let query = FunctionQuery {
         inner: node.query,
         parts: Vec::new(),
+        scope: None,
         joining,
     };
     Node::scored(Box::new(query), 1.0)

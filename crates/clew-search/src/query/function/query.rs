@@ -1,11 +1,15 @@
 //! Functions as a tantivy query around another one.
 
+use std::sync::Arc;
+
 use clew_platform::Pace;
 use clew_query::{BoostMode, ScoreMode};
+use tantivy::index::SegmentId;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::value::{Function, OpenFunction};
+use crate::segments::{Blocks, Scope};
 
 /// One function, where it counts and how much.
 #[derive(Debug)]
@@ -34,11 +38,41 @@ pub(crate) struct Joining {
     pub(crate) min_score: Option<f32>,
 }
 
+/// The nested objects that functions are for.
+#[derive(Clone, Debug)]
+pub(crate) struct NestedRows {
+    /// Of the segments that have nested objects.
+    pub(crate) blocks: Arc<Vec<(SegmentId, Arc<Blocks>)>>,
+    /// The path of the objects.
+    pub(crate) path: String,
+}
+
+impl NestedRows {
+    /// Whether a row is such an object, and part of a document that lives.
+    fn has(&self, reader: &SegmentReader, row: DocId) -> bool {
+        let id = reader.segment_id();
+        let mut blocks = self.blocks.iter();
+        let Some((_, blocks)) = blocks.find(|(segment, _)| *segment == id) else {
+            return false;
+        };
+        let own = blocks.of(Scope::Nested(&self.path));
+        own.is_some_and(|own| own.contains(row))
+            && blocks.root_of(row).is_some_and(|root| lives(reader, root))
+    }
+}
+
+fn lives(reader: &SegmentReader, doc: DocId) -> bool {
+    let alive = reader.alive_bitset();
+    alive.is_none_or(|alive| alive.is_alive(doc))
+}
+
 /// A query whose scores functions change.
 #[derive(Debug)]
 pub(crate) struct FunctionQuery {
     pub(crate) inner: Box<dyn Query>,
     pub(crate) parts: Vec<Part>,
+    /// The nested objects that it is about; none where that is whole documents.
+    pub(crate) scope: Option<NestedRows>,
     pub(crate) joining: Joining,
 }
 
@@ -47,6 +81,7 @@ impl Clone for FunctionQuery {
         FunctionQuery {
             inner: self.inner.box_clone(),
             parts: self.parts.clone(),
+            scope: self.scope.clone(),
             joining: self.joining,
         }
     }
@@ -86,6 +121,7 @@ impl Query for FunctionQuery {
         Ok(Box::new(FunctionWeight {
             inner,
             parts,
+            scope: self.scope.clone(),
             joining: self.joining,
         }))
     }
@@ -100,6 +136,7 @@ struct PartWeight {
 struct FunctionWeight {
     inner: Box<dyn Weight>,
     parts: Vec<PartWeight>,
+    scope: Option<NestedRows>,
     joining: Joining,
 }
 
@@ -125,14 +162,17 @@ impl FunctionWeight {
         if parts.iter().all(|part| part.function.is_total()) {
             return Ok(());
         }
-        let alive = reader.alive_bitset();
+        let is_meant = |doc| match &self.scope {
+            Some(objects) => objects.has(reader, doc),
+            None => lives(reader, doc),
+        };
         let mut docs = self.inner.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
         let mut pace = Pace::default();
         while doc != TERMINATED && !pace.is_over() {
             for part in &mut parts {
                 if let Some(path) = part.function.lacking(doc).map(str::to_string)
-                    && alive.is_none_or(|alive| alive.is_alive(doc))
+                    && is_meant(doc)
                     && part.applies(doc)
                 {
                     return Err(TantivyError::InvalidArgument(format!(
