@@ -61,3 +61,33 @@ class SearchCorners(ClewTest):
             best("objects")
         self.client.delete(index="functions", id="4", refresh=True)
         self.assertEqual(best("objects"), [("3", 5.0), ("1", 2.0)])
+
+    def test_words_without_a_field_are_looked_for_where_an_index_says(self):
+        fields = {"title": {"type": "text"}, "note": {"type": "text"}, "count": {"type": "integer"}}
+        document = {"title": "fox", "note": "dog", "count": 7}
+        self.make("titles", fields, {"1": document}, {"index.query.default_field": ["title", "count"]})
+        self.make("everything", fields, {"2": document})
+
+        def found(index, text, kind="query_string", **options):
+            return self.ids(index, query={kind: {"query": text, **options}}, sort=["_id"])
+
+        for kind in ("query_string", "simple_query_string", "multi_match"):
+            with self.subTest(kind=kind):
+                self.assertEqual(found("titles", "fox", kind, lenient=True), ["1"])
+                self.assertEqual(found("titles", "dog", kind, lenient=True), [])
+                self.assertEqual(found("titles,everything", "fox", kind, lenient=True), ["1", "2"])
+                self.assertEqual(found("titles,everything", "dog", kind, lenient=True), ["2"])
+        self.assertEqual(found("titles", "dog", default_field="*"), ["1"])
+        self.assertEqual(found("titles", "note:dog"), ["1"])
+        self.assertEqual(self.client.count(index="titles", q="dog", lenient=True)["count"], 0)
+        self.client.indices.put_settings(index="titles", body={"index.query.default_field": "note"})
+        self.assertEqual(found("titles", "dog"), ["1"])
+
+    def test_stored_queries_over_patterns_of_fields_are_found(self):
+        self.make("stored", {"query": {"type": "percolator"}, "title": {"type": "text"}}, {
+            "1": {"query": {"query_string": {"query": "fox", "fields": ["ti*"]}}},
+            "2": {"query": {"query_string": {"query": "fox", "default_field": "*"}}},
+            "3": {"query": {"query_string": {"query": "dog", "fields": ["ti*"]}}},
+        })
+        percolate = {"percolate": {"field": "query", "document": {"title": "a fox"}}}
+        self.assertEqual(self.ids("stored", query=percolate, sort=["_doc"]), ["1", "2"])

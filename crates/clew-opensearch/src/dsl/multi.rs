@@ -74,9 +74,7 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("query_string", body)?;
     let mut query = text(&mut parameters)?;
     query.fields = field_list(&mut parameters)?;
-    if let Some(field) = parameters.text("default_field")?
-        && field != "*"
-    {
+    if let Some(field) = parameters.text("default_field")? {
         if !query.fields.is_empty() {
             return Err(DslError::parsing(
                 "cannot use [fields] parameter in conjunction with [default_field]",

@@ -13,6 +13,7 @@ use clew_query::{
 use clew_schema::values_at;
 use serde_json::Value;
 
+use super::default_fields;
 use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 use crate::state::call::Call;
@@ -51,12 +52,13 @@ struct Found {
     version: u64,
 }
 
-/// Puts what documents hold where queries name them; `expression` says which indexes are searched.
+/// Puts what documents hold where queries name them, and the fields that an index means where they name none; `expression` says which indexes are searched.
 pub(crate) async fn resolve(
     call: &Call,
     expression: &str,
     queries: &mut (impl Queries + Send),
 ) -> Result<(), ApiError> {
+    default_fields::fill(call, expression, queries).await?;
     let mut names = BTreeSet::new();
     queries.each(&mut |query| {
         note(query, &mut names);

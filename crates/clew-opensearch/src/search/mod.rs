@@ -3,6 +3,7 @@
 mod collapse;
 mod contexts;
 mod control;
+mod default_fields;
 mod fields;
 mod guard;
 mod highlight;

@@ -141,4 +141,9 @@ impl QueryString {
             boost: 1.0,
         }
     }
+
+    /// Whether every field is meant that can be searched by words: none is named, or `*` alone.
+    pub fn is_over_all(&self) -> bool {
+        self.fields.iter().all(|one| one.field == "*")
+    }
 }

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use clew_analysis::tokens;
-use clew_query::{Bool, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query};
+use clew_query::{
+    Bool, FieldBoost, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query,
+};
 use clew_schema::{FieldKind, MappedField, Mapping};
 
 use super::matcher::has_words;
@@ -38,7 +40,7 @@ impl Needs {
             Query::Match(clause) => words(mapping, clause),
             Query::MatchPhrase(phrase) => words(mapping, &all_of(phrase)),
             Query::MultiMatch(multi) => in_any_field(mapping, multi),
-            Query::QueryString(query) if !query.fields.is_empty() => {
+            Query::QueryString(query) if are_named(&query.fields) => {
                 match query_string_tree(query, &query.fields, mapping) {
                     Ok(tree) => Needs::of(&tree, mapping),
                     Err(_) => Needs::Nothing,
@@ -180,6 +182,11 @@ fn all_of(phrase: &MatchPhrase) -> Match {
     }
 }
 
+/// Whether fields are named, and none by a pattern.
+fn are_named(fields: &[FieldBoost]) -> bool {
+    !fields.is_empty() && fields.iter().all(|one| !one.field.contains('*'))
+}
+
 fn in_any_field(mapping: &Mapping, multi: &MultiMatch) -> Needs {
     let plain = matches!(
         multi.kind,
@@ -188,7 +195,7 @@ fn in_any_field(mapping: &Mapping, multi: &MultiMatch) -> Needs {
             | MultiMatchKind::Phrase
             | MultiMatchKind::CrossFields
     );
-    let named = !multi.fields.is_empty() && multi.fields.iter().all(|one| !one.field.contains('*'));
+    let named = are_named(&multi.fields);
     if !plain || !named {
         return Needs::Nothing;
     }

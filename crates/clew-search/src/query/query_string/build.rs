@@ -31,7 +31,7 @@ pub(super) fn tree(
         options,
         mapping,
         // Over all fields some never fit: a word is no number.
-        lenient: options.lenient || options.fields.is_empty(),
+        lenient: options.lenient || options.is_over_all(),
         made: Cell::new(0),
     };
     let (clause, boost) = unwrapped(clause, options.boost);
@@ -112,7 +112,9 @@ impl Build<'_> {
                 boost: inner,
             } => self.group(parts, fields, boost * inner),
             Clause::Field { name, inner } => self.in_field(name, inner, boost),
-            Clause::Word(word) if word.pattern.as_deref() == Some("*") && self.is_all() => {
+            Clause::Word(word)
+                if word.pattern.as_deref() == Some("*") && self.options.is_over_all() =>
+            {
                 Ok(Some(Query::MatchAll {
                     boost: boost * word.boost,
                 }))
@@ -195,11 +197,6 @@ impl Build<'_> {
             .unwrap_or(analyzer);
         let wanted = self.options.analyzer.as_deref();
         Some(wanted.map_or(own, |name| mapped.analysis.resolved(name)))
-    }
-
-    /// Whether no fields are named, which means all of them.
-    fn is_all(&self) -> bool {
-        self.options.fields.is_empty()
     }
 
     fn group(
