@@ -91,3 +91,39 @@ class SearchCorners(ClewTest):
         })
         percolate = {"percolate": {"field": "query", "document": {"title": "a fox"}}}
         self.assertEqual(self.ids("stored", query=percolate, sort=["_doc"]), ["1", "2"])
+
+    def highlights(self, index, query, **highlight):
+        return {hit["_id"]: hit.get("highlight") for hit in self.hits(index, query=query, highlight=highlight)}
+
+    def test_aliases_are_highlighted_under_the_name_that_was_asked_for(self):
+        self.make("aliased", {
+            "title": {"type": "text"}, "other": {"type": "alias", "path": "title"}, "typed": {"type": "search_as_you_type"},
+        }, {"1": {"title": "a quick fox", "typed": "quick"}})
+        shown = ["a <em>quick</em> fox"]
+        for asked in ("title", "other"):
+            query = {"match": {asked: "quick"}}
+            self.assertEqual(self.highlights("aliased", query, fields={"other": {}}), {"1": {"other": shown}})
+            self.assertEqual(self.highlights("aliased", query, fields={"title": {}}), {"1": {"title": shown}})
+            self.assertEqual(self.highlights("aliased", query, fields={"*": {}}), {"1": {"title": shown, "other": shown}})
+        found = self.highlights("aliased", {"match": {"title": "quick"}}, fields={"typed*": {}}, require_field_match=False)
+        self.assertNotIn("typed._index_prefix", found["1"])
+
+    def test_what_a_keyword_ignores_is_not_highlighted(self):
+        self.make("ignoring", {"tag": {"type": "keyword"}, "short": {"type": "keyword", "ignore_above": 3}}, {
+            "1": {"tag": "123", "short": "123"}, "2": {"tag": "1234", "short": "1234"}, "3": {"tag": "12", "short": ["1234", "12"]},
+        })
+        for kind in ("plain", "unified"):
+            found = self.highlights("ignoring", {"prefix": {"tag": "12"}}, require_field_match=False, fields={"short": {"type": kind}})
+            self.assertEqual(found, {"1": {"short": ["<em>123</em>"]}, "2": None, "3": {"short": ["<em>12</em>"]}})
+
+    def test_texts_whose_words_places_are_kept_may_be_long(self):
+        text = "The quick brown fox went to the forest and saw another fox."
+        fields = {"plain": {"type": "text"}, "kept": {"type": "text", "index_options": "offsets"}}
+        self.make("long", fields, {"1": {"plain": text, "kept": text}}, {"index.highlight.max_analyzed_offset": 10})
+        found = self.highlights("long", {"match": {"kept": "forest"}}, fields={"kept": {}})
+        self.assertEqual(found["1"]["kept"], ["The quick brown fox went to the <em>forest</em> and saw another fox."])
+        for name, kind in (("plain", "unified"), ("kept", "plain")):
+            with self.refused(400):
+                self.highlights("long", {"match": {name: "fox"}}, fields={name: {"type": kind}})
+        found = self.highlights("long", {"match": {"plain": "quick"}}, fields={"plain": {"type": "plain", "max_analyzer_offset": 10}})
+        self.assertEqual(found["1"]["plain"], ["The <em>quick</em> "])

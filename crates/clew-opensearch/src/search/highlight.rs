@@ -142,7 +142,9 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
             }
         },
         "type" => match value.as_str() {
-            Some("unified" | "plain" | "fvh" | "semantic") => {}
+            Some(kind @ ("unified" | "plain" | "fvh" | "semantic")) => {
+                options.plain = kind == "plain";
+            }
             other => {
                 return Err(ApiError::illegal_argument(format!(
                     "unknown highlighter type [{}] for the field",

@@ -46,6 +46,8 @@ pub struct HighlightOptions {
     /// Only words that begin before so many characters (of 16 bits) are looked for; whatever the length of a field is
     /// then, it is not refused.
     pub analyzed_max: Option<usize>,
+    /// Texts are analyzed whatever the index keeps of their words, and end where what is looked through does.
+    pub plain: bool,
     /// What is looked for instead of the search's query.
     pub query: Option<Query>,
 }
@@ -63,6 +65,7 @@ impl Default for HighlightOptions {
             by_word: false,
             escape: false,
             analyzed_max: None,
+            plain: false,
             query: None,
         }
     }
@@ -110,6 +113,8 @@ pub struct Highlighter<'a> {
 struct Prepared<'a> {
     /// The field's number in the mapping.
     field: usize,
+    /// The name that was asked for, which may be another one of the field.
+    name: String,
     options: &'a HighlightOptions,
     wanted: Vec<FieldWanted>,
 }
@@ -131,13 +136,15 @@ impl<'a> Highlighter<'a> {
                 Some(own) => own,
                 None => of_search.get_or_init(|| wanted(query, &mapping)),
             };
-            for (number, field) in mapping.fields().iter().enumerate() {
-                if !is_named(pattern, field) || !taken.insert(number) {
+            for (number, name) in named(pattern, &mapping) {
+                if !taken.insert(name.clone()) {
                     continue;
                 }
+                let field = &mapping.fields()[number];
                 let here = |one: &&FieldWanted| !options.same_field || one.is_for(&field.path);
                 prepared.push(Prepared {
                     field: number,
+                    name,
                     options,
                     wanted: all.iter().filter(here).cloned().collect(),
                 });
@@ -158,13 +165,21 @@ impl<'a> Highlighter<'a> {
         let mut shown = Vec::new();
         for prepared in &self.fields {
             let field = &self.mapping.fields()[prepared.field];
-            let texts = plain_texts(source, self.source_path(field));
+            let mut texts = plain_texts(source, self.source_path(field));
+            if let FieldKind::Keyword {
+                ignore_above: Some(max),
+                ..
+            } = field.kind
+            {
+                let max = usize::try_from(max).unwrap_or(usize::MAX);
+                texts.retain(|text| length(text) <= max);
+            }
             let pieces = prepared.pieces(field, &texts, self.analyzed_max)?;
             if stopped() {
                 return Err(HighlightError::Stopped);
             }
             if !pieces.is_empty() {
-                shown.push((field.path.clone(), pieces));
+                shown.push((prepared.name.clone(), pieces));
             }
         }
         Ok(shown)
@@ -193,7 +208,13 @@ impl Prepared<'_> {
         if wanted.is_some_and(|wanted| wanted > analyzed_max) {
             return Err(HighlightError::TooMuch { max: analyzed_max });
         }
-        let mut left = wanted.unwrap_or(analyzed_max);
+        let is_known = !self.options.plain && keeps_offsets(field);
+        let usual = if is_known { usize::MAX } else { analyzed_max };
+        let mut left = wanted.unwrap_or(usual);
+        let cut = wanted
+            .filter(|_| self.options.plain)
+            .map(|most| beginnings(texts, most));
+        let texts = cut.as_deref().unwrap_or(texts);
         let mut found = PiecesFound::new(self.options);
         for text in texts {
             let analyzed = beginning(text, left);
@@ -247,16 +268,49 @@ fn beginning(text: &str, most: usize) -> &str {
     end.map_or(text, |(end, _)| &text[..end])
 }
 
-/// Whether a field is meant by a name or pattern. A pattern means fields of text only.
-fn is_named(pattern: &str, field: &MappedField) -> bool {
-    if !pattern.contains('*') {
-        return pattern == field.path && !field.kind.is_vector();
-    }
-    let text = matches!(
-        field.kind,
-        FieldKind::Text { .. } | FieldKind::Keyword { .. }
-    );
-    text && clew_schema::glob::matches(pattern, &field.path)
+/// The same of several texts, between which one more character stands.
+fn beginnings(texts: &[String], most: usize) -> Vec<String> {
+    let mut left = most;
+    let cut = |text: &String| {
+        let beginning = beginning(text, left);
+        left = left.saturating_sub(length(beginning) + 1);
+        beginning.to_string()
+    };
+    texts.iter().map(cut).collect()
+}
+
+/// Whether the index is asked to keep where a field's words stand in its texts, which are not analyzed again then.
+fn keeps_offsets(field: &MappedField) -> bool {
+    let shown = |name: &str| field.settings.shown.get(name).and_then(Value::as_str);
+    let with_vectors = shown("term_vector").is_some_and(|kept| kept.contains("offsets"));
+    shown("index_options") == Some("offsets") || with_vectors
+}
+
+/// The fields that a name or pattern means: their numbers, and the names that were meant. A pattern means fields of text
+/// only.
+fn named(pattern: &str, mapping: &Mapping) -> Vec<(usize, String)> {
+    let is_pattern = pattern.contains('*');
+    let is_meant = |name: &str, field: &MappedField| {
+        if !is_pattern {
+            return pattern == name && !field.kind.is_vector();
+        }
+        let text = matches!(
+            field.kind,
+            FieldKind::Text { .. } | FieldKind::Keyword { .. }
+        );
+        text && !field.settings.hidden && clew_schema::glob::matches(pattern, name)
+    };
+    let fields = mapping.fields();
+    let own = fields.iter().enumerate();
+    let own = own.map(|(number, field)| (number, field.path.as_str()));
+    let others = mapping.aliases().filter_map(|(alias, path)| {
+        let number = fields.iter().position(|field| field.path == path)?;
+        Some((number, alias))
+    });
+    own.chain(others)
+        .filter(|&(number, name)| is_meant(name, &fields[number]))
+        .map(|(number, name)| (number, name.to_string()))
+        .collect()
 }
 
 /// The scalars at a dotted path of a document as texts, through arrays; a name with the dots in it stands for itself alone.

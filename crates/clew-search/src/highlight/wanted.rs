@@ -257,9 +257,9 @@ impl Reader<'_> {
     }
 
     pub(super) fn push(&mut self, field: &str, what: Wanted) {
-        let kind = self.mapping.field(field).map(|mapped| &mapped.kind);
+        let mapped = self.mapping.field(field);
         let is_wildcard = matches!(
-            kind,
+            mapped.map(|mapped| &mapped.kind),
             Some(FieldKind::Keyword {
                 style: KeywordStyle::Wildcard,
                 ..
@@ -269,6 +269,8 @@ impl Reader<'_> {
             // OpenSearch looks such values through by itself, and shows nothing.
             return;
         }
+        // Under its own name, by whichever it was asked for.
+        let field = mapped.map_or(field, |mapped| mapped.path.as_str());
         self.found.push(FieldWanted {
             field: field.to_string(),
             what,

@@ -150,7 +150,13 @@ impl<'a> PiecesFound<'a> {
         if self.options.fragments_max == 0 {
             return written;
         }
-        written.trim().to_string()
+        // The plain highlighter leaves the end of a text as it is.
+        let piece = if self.options.plain && range.end == text.len() {
+            written.trim_start()
+        } else {
+            written.trim()
+        };
+        piece.to_string()
     }
 
     fn push(&self, written: &mut String, text: &str) {
