@@ -127,3 +127,54 @@ class SearchCorners(ClewTest):
                 self.highlights("long", {"match": {name: "fox"}}, fields={name: {"type": kind}})
         found = self.highlights("long", {"match": {"plain": "quick"}}, fields={"plain": {"type": "plain", "max_analyzer_offset": 10}})
         self.assertEqual(found["1"]["plain"], ["The <em>quick</em> "])
+
+    def test_copies_make_the_fields_that_they_are_for(self):
+        self.make("copies", {"title": {"type": "keyword", "copy_to": ["all", "deep.all"]}, "count": {"type": "long", "copy_to": "all"}}, {
+            "1": {"title": "quick fox"}, "2": {"count": 7},
+        })
+        self.assertEqual(self.ids("copies", query={"match": {"all": "fox"}}), ["1"])
+        self.assertEqual(self.ids("copies", query={"match": {"deep.all": "fox"}}), ["1"])
+        self.assertEqual(self.ids("copies", query={"match": {"all": "7"}}), ["2"])
+        properties = self.client.indices.get_mapping(index="copies")["copies"]["mappings"]["properties"]
+        self.assertEqual(properties["all"]["type"], "text")
+        self.make("nowhere", {"title": {"type": "keyword", "copy_to": "all"}}, {"1": {"title": "x"}}, dynamic=False)
+        self.assertNotIn("all", self.client.indices.get_mapping(index="nowhere")["nowhere"]["mappings"]["properties"])
+        self.make("strict", {"title": {"type": "keyword", "copy_to": "all"}}, dynamic="strict")
+        with self.refused(400, "strict_dynamic_mapping_exception"):
+            self.client.index(index="strict", id="1", body={"title": "x"})
+
+    def test_a_column_that_is_asked_for_again_is_shown_again(self):
+        self.make("times", {"day": {"type": "date"}, "fine": {"type": "date_nanos"}}, {
+            "1": {"day": "2018-10-29T12:12:12.987Z", "fine": "2018-10-29T12:12:12.123456789Z"},
+        })
+        formats = ("strict_date_optional_time", "epoch_millis", "uuuu-MM-dd'T'HH:mm:ss.SSSSSSSSSX")
+        wanted = [{"field": field, "format": format} for field in ("day", "fine") for format in formats]
+        shown = self.hits("times", docvalue_fields=wanted, _source=False)[0]["fields"]
+        self.assertEqual(shown["day"], ["2018-10-29T12:12:12.987Z", "1540815132987", "2018-10-29T12:12:12.987000000Z"])
+        self.assertEqual(shown["fine"], ["2018-10-29T12:12:12.123Z", "1540815132123.456789", "2018-10-29T12:12:12.123456789Z"])
+        # What `fields` say of a field is shown in place of what columns say.
+        shown = self.hits("times", docvalue_fields=wanted, fields=[{"field": "day", "format": "yyyy"}], _source=False)[0]["fields"]
+        self.assertEqual(shown["day"], ["2018"])
+
+    def test_what_is_wrong_with_an_aggregation_is_said_in_opensearchs_words(self):
+        self.make("numbers", {"count": {"type": "integer"}, "address": {"type": "ip"}}, {"1": {"count": -2, "address": "::1"}})
+        inner = {"terms": {"field": "count"}, "aggs": {"max": {"max": {"field": "count"}}}}
+        outer = {"terms": {"field": "count"}, "aggs": {"inner": inner}}
+        refused = [
+            ({"cardinality": {"field": "count", "precision_threshold": -1}}, "[precisionThreshold] must be greater than or equal to 0. Found [-1] in [a]"),
+            ({"extended_stats": {"field": "count", "sigma": -1}}, "[sigma] must be greater than or equal to 0. Found [-1.0] in [a]"),
+            ({"percentiles": {"field": "count", "hdr": {"number_of_significant_value_digits": None}}}, "number_of_significant_value_digits"),
+            ({"rare_terms": {"field": "address", "exclude": "127.*"}}, "Aggregation [a] cannot support regular expression style include/exclude settings"),
+            ({"percentiles": {"field": "count", "hdr": {}}}, "Histogram recorded value cannot be negative"),
+        ]
+        for aggregation, reason in refused:
+            with self.subTest(aggregation=aggregation), self.refused(400) as caught:
+                self.client.search(index="numbers", body={"aggs": {"a": aggregation}})
+            self.assertIn(reason, caught.exception.info["error"]["root_cause"][0]["reason"])
+        with self.refused(400) as caught:
+            bad = {"max_bucket": {"buckets_path": "outer>inner>max"}}
+            self.client.search(index="numbers", body={"aggs": {"outer": outer, "bad": bad}})
+        self.assertIn("[Object[]] at aggregation [inner]", caught.exception.info["error"]["root_cause"][0]["reason"])
+        with self.refused(400) as caught:
+            self.client.search(index="numbers", body={"query": {"exists": {"field": "_source"}}})
+        self.assertEqual(caught.exception.info["error"]["root_cause"][0]["type"], "query_shard_exception")

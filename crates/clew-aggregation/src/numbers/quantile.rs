@@ -37,9 +37,7 @@ impl QuantileState {
                 if hdr.add(value, digits) {
                     return Ok(());
                 }
-                Err(AggError::invalid(format!(
-                    "an HDR histogram cannot hold the value [{value}]: values must not be negative"
-                )))
+                Err(AggError::OutOfBounds { value })
             }
             _ => unreachable!("a state is made by the method of its aggregation"),
         }

@@ -115,7 +115,7 @@ fn result_number(named: &NamedResult, path: &[String]) -> Result<Option<f64>, Ag
                 .find(|bucket| result.key_text(bucket.key) == *name);
             match of_key {
                 Some(bucket) => raw_number(bucket, rest),
-                None => Err(not_a_number("Object[]", name)),
+                None => Err(not_a_number("Object[]", &named.name)),
             }
         }
     }

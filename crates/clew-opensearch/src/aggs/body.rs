@@ -153,6 +153,15 @@ impl<'a> Body<'a> {
 
     /// A count that must not be negative.
     pub(super) fn count(&mut self, key: &str) -> Result<Option<u64>, AggDslError> {
+        self.count_called(key, key)
+    }
+
+    /// The same, which OpenSearch calls otherwise where it is refused.
+    pub(super) fn count_called(
+        &mut self,
+        key: &str,
+        called: &str,
+    ) -> Result<Option<u64>, AggDslError> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };
@@ -162,7 +171,7 @@ impl<'a> Body<'a> {
             .ok_or_else(|| self.wrong(key, value))?;
         u64::try_from(number).map(Some).map_err(|_| {
             AggDslError::illegal(format!(
-                "[{key}] must be greater than or equal to 0. Found [{number}] in [{}]",
+                "[{called}] must be greater than or equal to 0. Found [{number}] in [{}]",
                 self.name
             ))
         })

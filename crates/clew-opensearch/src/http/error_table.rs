@@ -230,6 +230,9 @@ fn query_error_type(error: &QueryError) -> &'static str {
             "action_request_validation_exception"
         }
         QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
+        QueryError::Aggregation(AggError::OutOfBounds { .. }) => {
+            "array_index_out_of_bounds_exception"
+        }
         QueryError::TooDeep { .. }
         | QueryError::Illegal { .. }
         | QueryError::Stopped

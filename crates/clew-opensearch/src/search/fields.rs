@@ -2,6 +2,7 @@
 //! its source and written as their fields' types are.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use clew_aggregation::DecimalFormat;
@@ -220,11 +221,31 @@ impl FieldList {
         let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
         let fields = self.wanted.iter().filter(by_fields);
         let others = self.wanted.iter().filter(|wanted| !by_fields(wanted));
-        for wanted in fields.chain(others) {
+        let mut by_their_names = BTreeSet::new();
+        for wanted in fields {
             for (name, field) in wanted.fields(mapping) {
                 let found = wanted.fetch(mapping, field, source);
-                if !found.is_empty() && !values.contains_key(name) {
+                if !found.is_empty() {
+                    by_their_names.insert(name);
                     values.insert(name.to_string(), Value::Array(found));
+                }
+            }
+        }
+        for wanted in others {
+            for (name, field) in wanted.fields(mapping) {
+                let found = wanted.fetch(mapping, field, source);
+                if found.is_empty() || by_their_names.contains(name) {
+                    continue;
+                }
+                // A column that is asked for again is shown again, perhaps in another format.
+                match values.get_mut(name) {
+                    Some(Value::Array(shown)) if wanted.asked == FieldsForm::DocValues => {
+                        shown.extend(found);
+                    }
+                    Some(_) => {}
+                    None => {
+                        values.insert(name.to_string(), Value::Array(found));
+                    }
                 }
             }
         }

@@ -220,7 +220,8 @@ impl InnerSpec {
             Some(value) => {
                 let second = CollapseSpec::read(value, None)?;
                 if !second.inner.is_empty() {
-                    return Err(ApiError::illegal_argument(
+                    return Err(ApiError::bad_request(
+                        "x_content_parse_exception",
                         "[inner_hits] cannot be used in the [collapse] of [inner_hits]",
                     ));
                 }

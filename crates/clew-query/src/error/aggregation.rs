@@ -85,6 +85,12 @@ pub enum AggError {
         /// What, naming the aggregation.
         reason: String,
     },
+    /// A value has no place in a histogram.
+    #[error("Histogram recorded value cannot be negative: [{value}]")]
+    OutOfBounds {
+        /// The value.
+        value: f64,
+    },
     /// A query inside an aggregation was refused or failed.
     #[error(transparent)]
     Query(Box<super::QueryError>),
@@ -119,6 +125,7 @@ impl AggError {
             | AggError::Invalid { .. }
             | AggError::Validation { .. }
             | AggError::Execution { .. }
+            | AggError::OutOfBounds { .. }
             | AggError::Query(_) => AggErrorKind::Invalid,
             AggError::TooManyBuckets { .. } => AggErrorKind::TooManyBuckets,
             AggError::TooLarge { .. } | AggError::Memory(_) => AggErrorKind::TooLarge,

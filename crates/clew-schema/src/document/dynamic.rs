@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::convert::Scalar;
+use super::error::DocumentError;
+use super::failure::Result;
+use super::walk::Walk;
 use crate::mapping::template;
 use crate::mapping::{
-    DOC_COUNT, FieldKind, FloatKind, IGNORED, IntegerKind, MappedField, Mapping, NewField,
+    DOC_COUNT, Dynamic, FieldKind, FloatKind, IGNORED, IntegerKind, MappedField, Mapping, NewField,
     NewFields,
 };
 
@@ -116,6 +119,34 @@ impl Inference {
             indexed: true,
             multi_field,
         });
+    }
+}
+
+impl Walk<'_, '_> {
+    /// A copy of a value makes the field that it is for, where fields may be made there.
+    pub(super) fn copy_to_new(&mut self, path: &str, scalar: &Scalar<'_>) -> Result<()> {
+        let mapping = self.mapping;
+        let dynamic = mapping.tree.dynamic_at(path);
+        let maker = match dynamic {
+            Dynamic::False => return Ok(()),
+            Dynamic::Strict => None,
+            Dynamic::True => Some(Maker::Values),
+            Dynamic::FalseAllowTemplates | Dynamic::StrictAllowTemplates => Some(Maker::Templates),
+        };
+        let is_made =
+            maker.is_some_and(|maker| self.new_fields.infer(mapping, path, scalar, maker));
+        let dynamic = match dynamic {
+            Dynamic::Strict => "strict",
+            Dynamic::StrictAllowTemplates if !is_made => "strict_allow_templates",
+            _ => return Ok(()),
+        };
+        let (within, field) = path.rsplit_once('.').unwrap_or(("_doc", path));
+        Err(DocumentError::Strict {
+            dynamic,
+            field: field.to_string(),
+            within: within.to_string(),
+        }
+        .into())
     }
 }
 

@@ -164,7 +164,17 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
     Some(written(field, converted, format))
 }
 
+/// Whether a format that was asked for shows milliseconds, and nothing finer.
+fn shows_millis(format: &DateFormat) -> bool {
+    let first = format.as_str().split("||").next();
+    matches!(
+        first,
+        Some("strict_date_optional_time" | "date_optional_time")
+    )
+}
+
 fn written(field: &MappedField, value: OwnedValue, format: Option<&DateFormat>) -> Value {
+    let asked = format;
     let format = format.or(field.date_format());
     match (&field.kind, value) {
         (FieldKind::Boolean, OwnedValue::I64(flag)) => Value::Bool(flag != 0),
@@ -173,6 +183,9 @@ fn written(field: &MappedField, value: OwnedValue, format: Option<&DateFormat>) 
             None => Value::from(millis),
         },
         (FieldKind::DateNanos { .. }, OwnedValue::I64(nanos)) => match format {
+            Some(format) if asked.is_some_and(shows_millis) => {
+                Value::from(format.format_millis(nanos.div_euclid(1_000_000)))
+            }
             Some(format) => Value::from(format.format_nanos(nanos)),
             None => Value::from(nanos),
         },

@@ -15,6 +15,7 @@ mod failure;
 pub(crate) mod features;
 mod fetch;
 pub(crate) mod flat;
+mod ignored;
 mod join;
 mod json;
 mod murmur3;

@@ -42,7 +42,7 @@ pub(super) struct Walk<'m, 'a> {
     /// Whether the document has said how many it stands for.
     pub(super) has_doc_count: bool,
     /// The fields that left a value out because it did not fit.
-    ignored: BTreeSet<&'m str>,
+    pub(super) ignored: BTreeSet<&'m str>,
 }
 
 /// What the mapping says about a place in the document.
@@ -90,28 +90,6 @@ impl<'m, 'a> Walk<'m, 'a> {
         self.object(Some(&mapping.tree))?;
         self.keep_ignored();
         Ok(self.reader.finish()?)
-    }
-
-    /// Notes that a field left a value out.
-    pub(super) fn ignore(&mut self, field: &'m MappedField) {
-        self.ignored.insert(&field.path);
-    }
-
-    /// Gives the document the names of the fields that left a value out.
-    fn keep_ignored(&mut self) {
-        if self.ignored.is_empty() {
-            return;
-        }
-        let mapping = self.mapping;
-        if mapping.lacks_ignored() {
-            self.new_fields.make_ignored();
-        }
-        let Some(field) = mapping.ignored() else {
-            return;
-        };
-        for path in std::mem::take(&mut self.ignored) {
-            self.values.push(field, OwnedValue::Str(path.to_string()));
-        }
     }
 
     /// Walks an object; without a node all its names are new.
@@ -401,7 +379,9 @@ impl<'m, 'a> Walk<'m, 'a> {
         for id in std::iter::once(&leaf.id).chain(followers) {
             self.add_one(*id, scalar)?;
         }
-        Ok(())
+        leaf.unmade
+            .iter()
+            .try_for_each(|path| self.copy_to_new(path, scalar))
     }
 
     pub(super) fn add_one(&mut self, id: FieldId, scalar: &Scalar<'_>) -> Result<()> {

@@ -35,6 +35,8 @@ pub struct FieldLeaf {
     pub(crate) id: FieldId,
     /// Its multi-fields.
     pub(crate) multi_fields: Vec<FieldId>,
+    /// Paths that `copy_to` names and no field has so far.
+    pub(crate) unmade: Vec<String>,
     /// Fields that `copy_to` names, and their multi-fields.
     pub(crate) copies: Vec<FieldId>,
 }
@@ -115,8 +117,11 @@ impl ObjectNode {
                 .filter_map(|path| mapping.by_path.get(path))
                 .flat_map(|id| std::iter::once(*id).chain(of(id)))
                 .collect();
+            let targets = field.settings.copy_to.iter();
+            let unmade = targets.filter(|path| !mapping.by_path.contains_key(*path));
             let leaf = FieldLeaf {
                 id: field.id,
+                unmade: unmade.cloned().collect(),
                 multi_fields: of(&field.id),
                 copies,
             };
@@ -157,6 +162,18 @@ impl ObjectNode {
             object = next;
         }
         Some(object)
+    }
+
+    /// What happens to a field at a path that no field has.
+    pub(crate) fn dynamic_at(&self, path: &str) -> Dynamic {
+        let mut object = self;
+        for name in path.split('.') {
+            match object.children.get(name) {
+                Some(MappingNode::Object(next)) => object = next,
+                _ => break,
+            }
+        }
+        object.dynamic
     }
 
     /// The object at a path.

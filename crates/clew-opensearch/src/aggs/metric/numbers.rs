@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
 
 fn cardinality(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     body.take("execution_hint");
-    let asked = body.count("precision_threshold")?;
+    let asked = body.count_called("precision_threshold", "precisionThreshold")?;
     let threshold = asked.unwrap_or(PRECISION_THRESHOLD);
     Ok(AggSpec::Cardinality(CardinalitySpec {
         source: body.source()?,

@@ -72,6 +72,9 @@ fn method(body: &mut Body<'_>) -> Result<Method, AggDslError> {
     };
     if let Some(hdr) = hdr {
         let settings = object("hdr", hdr)?;
+        if let Some((key, null)) = settings.iter().find(|(_, value)| value.is_null()) {
+            return Err(body.wrong(key, null));
+        }
         let mut part = Body::new("hdr", body.name, &settings);
         let digits = part.number("number_of_significant_value_digits")?;
         part.end()?;

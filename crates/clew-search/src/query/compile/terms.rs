@@ -137,6 +137,9 @@ impl Compiler<'_> {
     }
 
     pub(super) fn exists(&self, path: &str, score: f32) -> Result<Node, QueryError> {
+        if path == "_source" {
+            return Err(QueryError::create("The _source field is not searchable"));
+        }
         if is_of_every_document(path) {
             return Ok(self.everything(score));
         }
