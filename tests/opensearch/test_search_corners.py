@@ -178,3 +178,37 @@ class SearchCorners(ClewTest):
         with self.refused(400) as caught:
             self.client.search(index="numbers", body={"query": {"exists": {"field": "_source"}}})
         self.assertEqual(caught.exception.info["error"]["root_cause"][0]["type"], "query_shard_exception")
+
+    def test_the_beginning_of_a_keyword_is_its_last_word(self):
+        self.make("typing", {"text": {"type": "search_as_you_type", "fields": {"raw": {"type": "keyword"}}}}, {"1": {"text": "test search now"}})
+        for query in (
+            {"match_bool_prefix": {"text.raw": "test sea"}},
+            {"multi_match": {"query": "test sea", "type": "bool_prefix", "fields": ["text.raw"]}},
+        ):
+            self.assertEqual(self.ids("typing", query=query), ["1"])
+        self.assertEqual(self.ids("typing", query={"match_bool_prefix": {"text.raw": "search"}}), [])
+
+    def test_search_shards_are_cut_into_slices(self):
+        self.client.indices.create(index="many", body={"settings": {"number_of_shards": 7}})
+
+        def shards(part, **params):
+            body = {"slice": {"id": part, "max": 3}}
+            found = self.raw("POST", "/many/_search_shards", body=body, params=params)["shards"]
+            return [copies[0]["shard"] for copies in found]
+
+        self.assertEqual([shards(part) for part in range(3)], [[0, 3, 6], [1, 4], [2, 5]])
+        self.assertEqual([shards(part, preference="_shards:0,2,4,6") for part in range(3)], [[0, 6], [2], [4]])
+
+    def test_settings_of_backpressure_make_sense(self):
+        def put(name, value):
+            self.client.cluster.put_settings(body={"transient": {f"search_backpressure.{name}": value}})
+
+        put("mode", "monitor_only")
+        put("search_task.cancellation_ratio", 0.2)
+        with self.refused(400, "illegal_argument_exception", "Invalid SearchBackpressureMode: monitor-only"):
+            put("mode", "monitor-only")
+        for name in ("search_task.cancellation_rate", "search_shard_task.cancellation_ratio"):
+            with self.refused(400, "illegal_argument_exception", f"search_backpressure.{name} must be > 0"):
+                put(name, 0.0)
+        put("mode", None)
+        put("search_task.cancellation_ratio", None)

@@ -178,7 +178,8 @@ fn pit(value: &Value) -> Result<PitRef, ApiError> {
     Ok(found)
 }
 
-fn slice(value: &Value) -> Result<Slice, ApiError> {
+/// Reads `slice`.
+pub(super) fn slice(value: &Value) -> Result<Slice, ApiError> {
     let (mut id, mut max) = (None, None);
     for (key, value) in members("slice", value)? {
         match key.as_str() {

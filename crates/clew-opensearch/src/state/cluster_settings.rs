@@ -132,6 +132,7 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     }
     slow_log::searches(&given)?;
     slow_log::milvus_calls(&given)?;
+    check_backpressure(both)?;
     // Those of each kind must fit together by themselves: the others may go away.
     for kept in [&both.persistent, &both.transient] {
         let alone = Both {
@@ -142,6 +143,38 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     }
     disk_limits(both, disk)?;
     buckets_max(both).map(|_| ())
+}
+
+/// Settings of what OpenSearch does under duress are kept if they make sense.
+fn check_backpressure(both: &Both) -> Result<(), ApiError> {
+    let modes = ["monitor_only", "enforced", "disabled"];
+    if let Some(mode) = both.given("search_backpressure.mode")
+        && !modes.contains(&mode.to_ascii_lowercase().as_str())
+    {
+        let reason = format!("Invalid SearchBackpressureMode: {mode}");
+        return Err(ApiError::illegal_argument(reason));
+    }
+    for task in ["search_task", "search_shard_task"] {
+        for (figure, most) in [("cancellation_rate", f64::MAX), ("cancellation_ratio", 1.0)] {
+            let name = format!("search_backpressure.{task}.{figure}");
+            let Some(text) = both.given(&name) else {
+                continue;
+            };
+            let number = text.parse::<f64>().map_err(|_| {
+                let reason = format!("Failed to parse value [{text}] for setting [{name}]");
+                ApiError::illegal_argument(reason)
+            })?;
+            if number <= 0.0 {
+                return Err(ApiError::illegal_argument(format!("{name} must be > 0")));
+            }
+            if number > most {
+                return Err(ApiError::illegal_argument(format!(
+                    "Failed to parse value [{text}] for setting [{name}] must be <= {most:?}"
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Both {

@@ -3,9 +3,9 @@
 use clew_analysis::{Token, is_analyzer, query_tokens};
 use clew_query::{
     FieldBoost, FrequentWords, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind,
-    Operator, Query, QueryError, Term,
+    Operator, Pattern, Query, QueryError, Term,
 };
-use clew_schema::{FieldKind, FloatKind, IntegerKind, MappedField, Mapping};
+use clew_schema::{FieldKind, FloatKind, IntegerKind, KeywordStyle, MappedField, Mapping};
 use tantivy::Term as IndexTerm;
 use tantivy::query::{BooleanQuery, Occur};
 use tantivy::schema::Field;
@@ -174,6 +174,25 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field)) = self.field(&clause.field) else {
             return Ok(Node::nothing());
         };
+        let is_keyword = matches!(
+            mapped.kind,
+            FieldKind::Keyword {
+                style: KeywordStyle::Keyword,
+                ..
+            }
+        );
+        if is_keyword
+            && mapped.indexed
+            && clause.analyzer.is_none()
+            && !mapped.settings.split_queries
+        {
+            // Its only word is the last one.
+            let beginning = Pattern {
+                boost: clause.boost,
+                ..Pattern::new(clause.field.as_str(), text_of(&clause.text))
+            };
+            return self.prefix(&beginning, factor);
+        }
         let FieldKind::Text { .. } = &mapped.kind else {
             return self.matches(clause, factor);
         };
