@@ -212,3 +212,18 @@ class SearchCorners(ClewTest):
                 put(name, 0.0)
         put("mode", None)
         put("search_task.cancellation_ratio", None)
+
+    def test_older_ways_of_naming_nested_objects_order_too(self):
+        fields = {"rank": {"type": "integer"}, "kind": {"type": "keyword"}}
+        self.make("objects", {"inner": {"type": "nested", "properties": fields}}, {
+            "1": {"inner": [{"rank": 1, "kind": "a"}, {"rank": 9, "kind": "b"}]}, "2": {"inner": [{"rank": 5, "kind": "b"}]},
+        })
+        key = {"order": "desc", "nested_path": "inner"}
+        self.assertEqual([hit["sort"] for hit in self.hits("objects", sort=[{"inner.rank": key}])], [[9], [5]])
+        key["nested_filter"] = {"term": {"inner.kind": "a"}}
+        self.assertEqual(self.ids("objects", sort=[{"inner.rank": key}]), ["1", "2"])
+        key["nested"] = {"path": "inner"}
+        with self.refused(400):
+            self.hits("objects", sort=[{"inner.rank": key}])
+        with self.refused(400):
+            self.hits("objects", sort=[{"inner.rank": {"numeric_type": "text"}}])

@@ -151,11 +151,9 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
     };
     let mode = mode(&mut parameters)?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
-    let nested = match parameters.take("nested") {
-        None | Some(Value::Null) => None,
-        Some(value) => Some(Box::new(nested(value, 0)?)),
-    };
-    parameters.ignore(&["numeric_type", "format", "ignore_unmapped"]);
+    let nested = nested_of(&mut parameters)?;
+    check_numeric_type(&mut parameters)?;
+    parameters.ignore(&["format", "ignore_unmapped"]);
     parameters.finish()?;
     Ok(match plain_key(name, order) {
         SortKey::Field { path, order, .. } => SortKey::Field {
@@ -168,6 +166,47 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         },
         other => other,
     })
+}
+
+/// The nested objects that `nested` names, or the members that older clients write in its place.
+fn nested_of(parameters: &mut Parameters<'_>) -> Result<Option<Box<NestedSort>>, DslError> {
+    let named = match parameters.take("nested") {
+        None | Some(Value::Null) => None,
+        Some(value) => Some(Box::new(nested(value, 0)?)),
+    };
+    let path = parameters.text("nested_path")?;
+    let filter = match parameters.take("nested_filter") {
+        None | Some(Value::Null) => None,
+        Some(filter) => Some(super::query(filter, 0)?),
+    };
+    if named.is_some() {
+        if path.is_some() || filter.is_some() {
+            return Err(DslError::illegal(
+                "Setting both nested_path/nested_filter and nested not allowed",
+            ));
+        }
+        return Ok(named);
+    }
+    // Without a path nothing is filtered.
+    Ok(path.map(|path| {
+        Box::new(NestedSort {
+            filter,
+            ..NestedSort::new(path)
+        })
+    }))
+}
+
+/// Numbers of several types are compared as such; what they are to be compared as must be a type of numbers.
+fn check_numeric_type(parameters: &mut Parameters<'_>) -> Result<(), DslError> {
+    let known = ["long", "double", "date", "date_nanos"];
+    match parameters.text("numeric_type")? {
+        Some(asked) if !known.contains(&asked.to_ascii_lowercase().as_str()) => {
+            Err(DslError::illegal(format!(
+                "invalid value for [numeric_type], must be [long, double, date, date_nanos], got {asked}"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How deep objects may lie inside others.
