@@ -171,7 +171,7 @@ fn half_characters_are_replaced_in_text_and_source() {
 
 #[test]
 fn settings_of_a_field_change_what_it_takes() {
-    let mapping = mapping(&json!({
+    let mut mapping = mapping(&json!({
         "n": { "type": "long", "coerce": false },
         "m": { "type": "integer", "ignore_malformed": true },
         "z": { "type": "keyword", "null_value": "none" },
@@ -186,14 +186,40 @@ fn settings_of_a_field_change_what_it_takes() {
         values(&mapping, r#"{"n":2.0}"#),
         [("n".to_string(), OwnedValue::I64(2))]
     );
+    let malformed = r#"{"m":["x",{"a":1},7,3e9]}"#;
+    grow(&mut mapping, malformed);
     assert_eq!(
-        values(&mapping, r#"{"m":["x",{"a":1},7,3e9]}"#),
-        [("m".to_string(), OwnedValue::I64(7))]
+        values(&mapping, malformed),
+        [
+            ("m".to_string(), OwnedValue::I64(7)),
+            ("_ignored".to_string(), text("m"))
+        ]
     );
     assert_eq!(values(&mapping, r#"{"z":[null,"a"],"q":null}"#).len(), 3);
-    let copied = values(&mapping, r#"{"from":"x"}"#);
+    let source = r#"{"from":"x"}"#;
+    grow(&mut mapping, source);
+    let copied = values(&mapping, source);
     let paths: Vec<_> = copied.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!(paths, ["from", "all", "all.k"]);
+    let expected = ["from", "all", "all.k", "nowhere", "nowhere.keyword"];
+    assert_eq!(paths, expected);
+}
+
+#[test]
+fn a_frozen_mapping_leaves_out_what_it_cannot_name() {
+    let frozen = mapping(&json!({
+        "m": { "type": "integer", "ignore_malformed": true },
+        "from": { "type": "text", "copy_to": "nowhere" },
+    }))
+    .frozen();
+    let found = values(&frozen, r#"{"m":"x","from":"y"}"#);
+    assert_eq!(found, [("from".to_string(), text("y"))]);
+}
+
+/// Adds to a mapping what a document needs.
+fn grow(mapping: &mut Mapping, source: &str) {
+    if let Parsed::NeedsMapping(fields) = mapping.parse_document(source.as_bytes()).unwrap() {
+        mapping.grow(fields).unwrap();
+    }
 }
 
 #[test]
