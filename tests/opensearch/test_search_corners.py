@@ -227,3 +227,9 @@ class SearchCorners(ClewTest):
             self.hits("objects", sort=[{"inner.rank": key}])
         with self.refused(400):
             self.hits("objects", sort=[{"inner.rank": {"numeric_type": "text"}}])
+
+    def test_typed_keys_of_fields_that_no_index_has_are_those_of_texts(self):
+        self.make("typed", {"tag": {"type": "keyword"}}, {"1": {"tag": "a"}})
+        aggs = {kind: {kind: {"field": "nowhere"}} for kind in ("terms", "rare_terms", "significant_terms")}
+        found = self.client.search(index="typed", body={"size": 0, "aggs": aggs}, params={"typed_keys": "true"})["aggregations"]
+        self.assertEqual(sorted(found), ["sigsterms#significant_terms", "sterms#rare_terms", "sterms#terms"])

@@ -120,8 +120,7 @@ pub(crate) fn write(
     });
     insert_buckets(body, buckets)?;
     Ok(match terms.kind {
-        TermsKind::Text => "sigsterms",
-        TermsKind::Unmapped => "umsigterms",
+        TermsKind::Text | TermsKind::Unmapped => "sigsterms",
         TermsKind::Integer | TermsKind::Unsigned | TermsKind::Float => "siglterms",
     })
 }

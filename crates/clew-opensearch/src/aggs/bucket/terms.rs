@@ -82,13 +82,12 @@ pub(crate) fn write(
 
 fn type_name(terms: &TermsResult) -> &'static str {
     match (terms.rare, terms.kind) {
-        (false, TermsKind::Text) => "sterms",
+        // As in OpenSearch, terms of no index are texts, rare ones too.
+        (false, TermsKind::Text) | (_, TermsKind::Unmapped) => "sterms",
         (false, TermsKind::Integer) => "lterms",
         (false, TermsKind::Unsigned) => "ulterms",
         (false, TermsKind::Float) => "dterms",
-        (false, TermsKind::Unmapped) => "umterms",
         (true, TermsKind::Text) => "srareterms",
-        (true, TermsKind::Unmapped) => "umrareterms",
         (true, _) => "lrareterms",
     }
 }
