@@ -233,3 +233,18 @@ class SearchCorners(ClewTest):
         aggs = {kind: {kind: {"field": "nowhere"}} for kind in ("terms", "rare_terms", "significant_terms")}
         found = self.client.search(index="typed", body={"size": 0, "aggs": aggs}, params={"typed_keys": "true"})["aggregations"]
         self.assertEqual(sorted(found), ["sigsterms#significant_terms", "sterms#rare_terms", "sterms#terms"])
+
+    def test_an_index_can_say_that_all_its_fields_leave_out_what_does_not_fit(self):
+        settings = {"index.mapping.ignore_malformed": True}
+        fields = {"count": {"type": "integer"}, "day": {"type": "date"}, "flag": {"type": "boolean"}}
+        self.make("lenient", fields, {"1": {"count": "many", "day": "2020-01-01"}, "2": {"count": {"no": 1}, "day": "soon"}}, settings)
+        self.assertEqual(self.ids("lenient", query={"term": {"_ignored": "count"}}), ["1", "2"])
+        self.assertEqual(self.ids("lenient", query={"range": {"day": {"gte": "2020"}}}), ["1"])
+        self.client.index(index="lenient", id="3", body={"made": 1}, refresh=True)
+        self.restart()
+        self.client.index(index="lenient", id="4", body={"made": "words"}, refresh=True)
+        self.assertEqual(self.ids("lenient", query={"term": {"_ignored": "made"}}), ["4"])
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="lenient", id="5", body={"flag": "perhaps"})
+        with self.refused(400, "illegal_argument_exception"):
+            self.client.indices.put_settings(index="lenient", body={"index.mapping.ignore_malformed": False})

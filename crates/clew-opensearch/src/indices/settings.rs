@@ -31,6 +31,7 @@ const SYNC_INTERVAL: &str = "index.translog.sync_interval";
 const SYNC_INTERVAL_MIN: Duration = Duration::from_millis(100);
 const FLUSH_THRESHOLD: &str = "index.translog.flush_threshold_size";
 const EF_SEARCH: &str = "index.knn.algo_param.ef_search";
+const IGNORE_MALFORMED: &str = "index.mapping.ignore_malformed";
 const HIDDEN: &str = "index.hidden";
 const MAX_RESULT_WINDOW: &str = "index.max_result_window";
 
@@ -93,7 +94,9 @@ pub(crate) fn update(
     let is_fixed = |(name, asked): &(&String, &Option<String>)| {
         let current = match name.as_str() {
             SHARDS => Some(shards.as_str()),
-            name if name == ROUTING_SLOTS || name.starts_with(SIMILARITY) => {
+            name if [ROUTING_SLOTS, IGNORE_MALFORMED].contains(&name)
+                || name.starts_with(SIMILARITY) =>
+            {
                 current.given.get(name).map(String::as_str)
             }
             _ => return false,
@@ -173,6 +176,10 @@ fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<
         }
         HIDDEN => {
             settings.hidden = text.map_or(Ok(false), |text| boolean(name, text))?;
+        }
+        IGNORE_MALFORMED => {
+            settings.mapping_limits.ignores_malformed =
+                text.map_or(Ok(false), |text| boolean(name, text))?;
         }
         MERGE_REORDER => {
             let similar = text.map_or(Ok(false), |text| boolean(name, text))?;

@@ -139,7 +139,7 @@ impl<'m> Walk<'m, '_> {
                     self.values.push(field, OwnedValue::U64(code));
                 }
             }
-            Err(_) if field.settings.ignore_malformed => {
+            Err(_) if self.leaves_out(field) => {
                 self.ignore(field);
                 return Ok(());
             }

@@ -3,9 +3,15 @@
 use tantivy::schema::OwnedValue;
 
 use super::walk::Walk;
-use crate::mapping::MappedField;
+use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField};
 
 impl<'m> Walk<'m, '_> {
+    /// Whether a field leaves out what does not fit, by its own word or by that of the index.
+    pub(super) fn leaves_out(&self, field: &MappedField) -> bool {
+        let by_index = self.mapping.limits.ignores_malformed && can_be_malformed(&field.kind);
+        field.settings.ignore_malformed || by_index
+    }
+
     /// Notes that a field left a value out.
     pub(super) fn ignore(&mut self, field: &'m MappedField) {
         self.ignored.insert(&field.path);
@@ -26,5 +32,22 @@ impl<'m> Walk<'m, '_> {
         for path in std::mem::take(&mut self.ignored) {
             self.values.push(field, OwnedValue::Str(path.to_string()));
         }
+    }
+}
+
+/// Whether an index can say of all fields of a kind that they leave out what does not fit.
+fn can_be_malformed(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Integer(kind) => !matches!(
+            kind,
+            IntegerKind::TokenCount | IntegerKind::DocumentCount | IntegerKind::Murmur3
+        ),
+        FieldKind::Float(kind) => *kind != FloatKind::RankFeature,
+        FieldKind::Unsigned
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. }
+        | FieldKind::Ip
+        | FieldKind::GeoPoint => true,
+        _ => false,
     }
 }

@@ -403,7 +403,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             // A copy may belong to a document further out.
             Ok(Some(value)) => self.values_for(&field.path).push(field, value),
             Ok(None) => {}
-            Err(Misfit::Value(_)) if field.settings.ignore_malformed => self.ignore(field),
+            Err(Misfit::Value(_)) if self.leaves_out(field) => self.ignore(field),
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
             Err(Misfit::ImmenseTerm(length)) => {
                 return Err(DocumentError::ImmenseTerm {
@@ -450,7 +450,7 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn object_at_leaf(&mut self, field: &'m MappedField) -> Result<()> {
         let start = self.reader.at;
         self.reader.skip_value()?;
-        if field.settings.ignore_malformed {
+        if self.leaves_out(field) {
             self.ignore(field);
             return Ok(());
         }

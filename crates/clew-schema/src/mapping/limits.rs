@@ -1,4 +1,4 @@
-//! How large a mapping may grow.
+//! How large a mapping may grow, and what else an index says of all its fields.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,9 @@ pub struct MappingLimits {
     pub nested_objects_max: usize,
     /// Characters of the name of a field or object, those around it left out.
     pub name_chars_max: usize,
+    /// Whether every number, date, address and point that does not fit is left out instead of refusing its document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignores_malformed: bool,
 }
 
 impl MappingLimits {
@@ -32,6 +35,7 @@ impl MappingLimits {
         nested_fields_max: 10_000,
         nested_objects_max: 1_000_000,
         name_chars_max: 1_000_000,
+        ignores_malformed: true,
     };
 
     pub(super) fn bounded(self) -> MappingLimits {
@@ -42,6 +46,7 @@ impl MappingLimits {
             nested_fields_max: self.nested_fields_max.min(bounds.nested_fields_max),
             nested_objects_max: self.nested_objects_max.min(bounds.nested_objects_max),
             name_chars_max: self.name_chars_max.min(bounds.name_chars_max),
+            ignores_malformed: self.ignores_malformed,
         }
     }
 }
@@ -54,6 +59,7 @@ impl Default for MappingLimits {
             nested_fields_max: 50,
             nested_objects_max: 10_000,
             name_chars_max: 50_000,
+            ignores_malformed: false,
         }
     }
 }
