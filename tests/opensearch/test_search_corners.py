@@ -7,7 +7,8 @@ class SearchCorners(ClewTest):
     def make(self, index, properties, documents=None, settings=None, **mappings):
         body = {"settings": {"number_of_shards": 1, **(settings or {})}, "mappings": {"properties": properties, **mappings}}
         self.client.indices.create(index=index, body=body)
-        self.index_all(index, documents or {})
+        if documents:
+            self.index_all(index, documents)
 
     def hits(self, index, **body):
         return self.client.search(index=index, body=body)["hits"]["hits"]
