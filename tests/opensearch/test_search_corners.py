@@ -249,3 +249,10 @@ class SearchCorners(ClewTest):
             self.client.index(index="lenient", id="5", body={"flag": "perhaps"})
         with self.refused(400, "illegal_argument_exception"):
             self.client.indices.put_settings(index="lenient", body={"index.mapping.ignore_malformed": False})
+
+    def test_the_column_of_a_join_has_the_names_of_relations(self):
+        self.client.indices.create(index="joined", body={"mappings": {"properties": {"join": {"type": "join", "relations": {"question": "answer"}}}}})
+        self.client.index(index="joined", id="1", body={"join": "question"})
+        self.client.index(index="joined", id="2", routing="1", body={"join": {"name": "answer", "parent": "1"}}, refresh=True)
+        found = self.hits("joined", docvalue_fields=["join"], sort=["_id"])
+        self.assertEqual([hit["fields"]["join"] for hit in found], [["question"], ["answer"]])

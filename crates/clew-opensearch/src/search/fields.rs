@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use clew_aggregation::DecimalFormat;
 use clew_engine::{Hit, Index};
 use clew_schema::{
-    DateFormat, FieldKind, MappedField, Mapping, geo::GeoPoint, glob::matches as glob,
+    DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, geo::GeoPoint, glob::matches as glob,
 };
 use serde_json::{Map, Value};
 
@@ -288,6 +288,13 @@ impl Wanted {
         let dates = format.and_then(|format| format.date.as_ref().ok());
         let mut found = mapping.fetch(field, source, dates);
         if self.asked == FieldsForm::DocValues {
+            if let FieldKind::Keyword {
+                style: KeywordStyle::Join,
+                ..
+            } = field.kind
+            {
+                only_names(&mut found);
+            }
             match field.kind {
                 FieldKind::GeoPoint => return points(&found),
                 FieldKind::Ip => found.sort_by_key(address),
@@ -313,6 +320,15 @@ impl Wanted {
             return found.iter().filter_map(well_known_text).collect();
         }
         found
+    }
+}
+
+/// Of relations to parents, which have their own column, what the documents are.
+fn only_names(relations: &mut [Value]) {
+    for relation in relations {
+        if let Some(name) = relation.get("name").cloned() {
+            *relation = name;
+        }
     }
 }
 
