@@ -20,6 +20,10 @@ const FINAL_SETTING: &str = "index.final_pipeline";
 const NONE: &str = "_none";
 
 /// What became of a write.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all writes go on, and none is kept"
+)]
 pub(crate) enum Prepared {
     /// It goes on, perhaps changed.
     Write(WriteOperation),
