@@ -93,18 +93,59 @@ class IndexAdmin(ClewTest):
         self.assertEqual(reply["hits"]["hits"][0]["_source"]["emb"], documents["7"]["emb"])
 
     def test_settings_are_flat_or_nested_and_changed_later(self):
-        body = {"settings": {"index.number_of_shards": 2, "refresh_interval": "5s", "my.own": "x"}}
+        body = {"settings": {"index.number_of_shards": 2, "refresh_interval": "5s", "priority": 7}}
         self.client.indices.create(index="i", body=body)
         self.client.indices.put_settings(index="i", body={"index": {"refresh_interval": "-1"}})
         settings = self.client.indices.get_settings(index="i", flat_settings=True)["i"]["settings"]
         self.assertEqual(settings["index.refresh_interval"], "-1")
-        self.assertEqual(settings["index.my.own"], "x")
+        self.assertEqual(settings["index.priority"], "7")
         with self.refused(400, "illegal_argument_exception", "number_of_shards"):
             self.client.indices.put_settings(index="i", body={"number_of_shards": 3})
         with self.refused(400, "illegal_argument_exception", "must be >= 1"):
             self.client.indices.create(index="j", body={"settings": {"number_of_shards": 0}})
         with self.refused(400, reason="unknown key [setings] for create index"):
             self.client.indices.create(index="j", body={"setings": {}})
+
+    def test_settings_that_there_are_not_are_refused_everywhere(self):
+        self.client.indices.create(index="i")
+        unknown = {"index.foo.bar": 1}
+        words = r"unknown setting [index.foo.bar] please check that any required plugins are installed"
+        with self.refused(400, "illegal_argument_exception", words):
+            self.client.indices.create(index="j", body={"settings": unknown})
+        with self.refused(400, "illegal_argument_exception", words):
+            self.client.indices.put_settings(index="i", body=unknown)
+        meant = "unknown setting [index.number_of_replica] did you mean [index.number_of_replicas]?"
+        with self.refused(400, "illegal_argument_exception", meant):
+            self.client.indices.create(index="j", body={"settings": {"number_of_replica": 1}})
+        template = {"index_patterns": ["t*"], "template": {"settings": unknown}}
+        invalid = f"index_template [t] invalid, cause [Validation Failed: 1: {words}"
+        with self.refused(400, "invalid_index_template_exception", invalid):
+            self.client.indices.put_index_template(name="t", body=template)
+        with self.refused(400, "invalid_index_template_exception", invalid):
+            self.client.indices.put_template(name="t", body={"index_patterns": ["t*"], "settings": unknown})
+        with self.refused(400, "invalid_index_template_exception", invalid):
+            self.client.cluster.put_component_template(name="t", body={"template": {"settings": unknown}})
+
+    def test_what_an_open_index_keeps_can_change_while_it_is_closed(self):
+        self.client.indices.create(index="i", body={"settings": {"blocks.read": True}})
+        analysis = {"analysis": {"analyzer": {"dashes": {"type": "pattern", "pattern": "-"}}}}
+        fixed = "non dynamic settings [[index.analysis.analyzer.dashes.pattern, index.analysis.analyzer.dashes.type]]"
+        with self.refused(400, "illegal_argument_exception", fixed):
+            self.client.indices.put_settings(index="i", body=analysis)
+        with self.refused(400, "illegal_argument_exception", "non dynamic settings [[index.codec]]"):
+            self.client.indices.put_settings(index="i", body={"index.codec": "best_compression"})
+        self.client.indices.put_settings(index="i", body={"index.blocks.*": None})
+        self.client.indices.close(index="i")
+        self.client.indices.put_settings(index="i", body=analysis)
+        self.client.indices.open(index="i")
+        self.client.indices.put_mapping(
+            index="i", body={"properties": {"t": {"type": "text", "analyzer": "dashes"}}}
+        )
+        reply = self.client.indices.analyze(index="i", body={"field": "t", "text": "a-b"})
+        self.assertEqual([token["token"] for token in reply["tokens"]], ["a", "b"])
+        self.client.index(index="i", id="1", body={"t": "left-right"}, refresh=True)
+        found = self.client.count(index="i", body={"query": {"match": {"t": "right"}}})
+        self.assertEqual(found["count"], 1)
 
     def test_a_mapping_grows_and_never_changes_a_type(self):
         body = {"mappings": {"properties": {"a": {"type": "long"}}}}

@@ -77,12 +77,12 @@ class TestTemplates(TemplateTest):
             body = {
                 "index_patterns": ["x*"],
                 "order": order,
-                "settings": {"number_of_shards": shards, f"index.o{order}": "yes"},
+                "settings": {"number_of_shards": shards, f"index.routing.allocation.require.o{order}": "yes"},
             }
             self.client.indices.put_template(name=f"t{order}", body=body)
         self.client.indices.create(index="x1")
         self.assertEqual(self.settings("x1")["number_of_shards"], "4")
-        self.assertEqual(self.settings("x1")["o1"], "yes")
+        self.assertEqual(self.settings("x1")["routing"]["allocation"]["require"]["o1"], "yes")
         self.client.indices.put_index_template(name="new", body={"index_patterns": ["x*"]})
         self.client.indices.create(index="x2")
         self.assertEqual(self.settings("x2")["number_of_shards"], "1")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 use clew_schema::{Mapping, MappingSpec};
+use serde_json::Value;
 
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
@@ -36,6 +37,13 @@ pub enum CatalogChange {
         /// Whether only blocks are set and lifted: that, no block forbids.
         blocks_alone: bool,
     },
+    /// Analyzers that replace those of an index, which its fields find by their names.
+    Analysis {
+        /// The index's own name.
+        index: String,
+        /// The settings that name them.
+        source: Value,
+    },
     /// A change of one definition.
     Definition(DefinitionChange),
 }
@@ -43,9 +51,9 @@ pub enum CatalogChange {
 impl CatalogChange {
     fn index(&self) -> Option<&str> {
         match self {
-            CatalogChange::Mapping { index, .. } | CatalogChange::Settings { index, .. } => {
-                Some(index)
-            }
+            CatalogChange::Mapping { index, .. }
+            | CatalogChange::Settings { index, .. }
+            | CatalogChange::Analysis { index, .. } => Some(index),
             CatalogChange::Definition(_) => None,
         }
     }
@@ -80,8 +88,8 @@ impl Checked {
 }
 
 impl Engine {
-    /// Changes indexes and definitions, all or none; durable when it returns. An index's mapping and its settings can
-    /// each be changed once.
+    /// Changes indexes and definitions, all or none; durable when it returns. An index's mapping (its fields or its
+    /// analyzers) and its settings can each be changed once.
     ///
     /// # Errors
     /// When an index is missing, blocked or may not be changed, a mapping makes no sense or would change a field's type, settings are out of
@@ -112,26 +120,11 @@ impl Engine {
         let mut locked: Vec<Arc<Index>> = indices.values().cloned().collect();
         in_lock_order(&mut locked);
         let changing: Vec<_> = locked.iter().map(|index| index.changing.lock()).collect();
-        let (mut checked, mut definitions) = (Vec::new(), Vec::new());
-        let mut other_columns = Vec::new();
-        for change in changes {
-            match change {
-                CatalogChange::Mapping { index, spec } => {
-                    if !spec.columns.is_empty() {
-                        other_columns.push(index.clone());
-                    }
-                    checked.push(check_mapping(&indices[&index], *spec)?);
-                }
-                CatalogChange::Settings {
-                    index,
-                    settings,
-                    blocks_alone,
-                } => {
-                    checked.push(check_change(&indices[&index], settings, blocks_alone)?);
-                }
-                CatalogChange::Definition(change) => definitions.push(change),
-            }
-        }
+        let Checks {
+            checked,
+            definitions,
+            other_columns,
+        } = check_all(&indices, changes)?;
         let logged = {
             let mut catalog = self.inner.catalog.lock();
             self.inner
@@ -190,11 +183,59 @@ impl Engine {
     }
 }
 
+/// What was checked of the changes of one request.
+#[derive(Default)]
+struct Checks {
+    checked: Vec<Checked>,
+    definitions: Vec<DefinitionChange>,
+    /// Of these, shards show what they have under the new mapping.
+    other_columns: Vec<String>,
+}
+
+fn check_all(
+    indices: &BTreeMap<String, Arc<Index>>,
+    changes: Vec<CatalogChange>,
+) -> Result<Checks, EngineError> {
+    let mut checks = Checks::default();
+    for change in changes {
+        let checked = match change {
+            CatalogChange::Mapping { index, spec } => {
+                if !spec.columns.is_empty() {
+                    checks.other_columns.push(index.clone());
+                }
+                check_mapping(&indices[&index], *spec)?
+            }
+            CatalogChange::Analysis { index, source } => {
+                checks.other_columns.push(index.clone());
+                check_analysis(&indices[&index], source)?
+            }
+            CatalogChange::Settings {
+                index,
+                settings,
+                blocks_alone,
+            } => check_change(&indices[&index], settings, blocks_alone)?,
+            CatalogChange::Definition(change) => {
+                checks.definitions.push(change);
+                continue;
+            }
+        };
+        checks.checked.push(checked);
+    }
+    Ok(checks)
+}
+
 fn check_mapping(index: &Arc<Index>, spec: MappingSpec) -> Result<Checked, EngineError> {
     index.check_block(BlockLevel::MetadataWrite)?;
     let mut mapping = (*index.mapping()).clone();
     mapping.set_limits(index.settings().mapping_limits);
     mapping.merge(spec)?;
+    Ok(Checked::Mapping(index.clone(), mapping))
+}
+
+fn check_analysis(index: &Arc<Index>, source: Value) -> Result<Checked, EngineError> {
+    index.check_block(BlockLevel::MetadataWrite)?;
+    let mut mapping = index.mapping().with_analysis(source)?;
+    mapping.set_limits(index.settings().mapping_limits);
     Ok(Checked::Mapping(index.clone(), mapping))
 }
 

@@ -5,9 +5,14 @@ const CLOSE: f32 = 0.5;
 
 /// The proposal to add to an error's reason; empty when no name is close.
 pub(crate) fn did_you_mean(unknown: &str, known: &[&str]) -> String {
+    close_names(unknown, known, CLOSE)
+}
+
+/// The same of names that are more alike than a number between 0 and 1 says.
+pub(crate) fn close_names(unknown: &str, known: &[&str], least: f32) -> String {
     let mut close: Vec<(usize, &str)> = known
         .iter()
-        .filter(|name| similarity(unknown, name) > CLOSE)
+        .filter(|name| similarity(unknown, name) > least)
         .map(|name| (distance(unknown, name), *name))
         .collect();
     close.sort_unstable();

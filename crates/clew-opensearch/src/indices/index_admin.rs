@@ -15,6 +15,7 @@ use crate::indices::copies::{enough_copies, replicas_of};
 use crate::indices::data_streams::refuse_write_index;
 use crate::indices::index_mapping::shown_mapping;
 use crate::indices::index_settings::shown_settings;
+use crate::indices::known_settings;
 use crate::indices::settings;
 use crate::indices::templates::{Request, compose, data_stream_template, plan_of, read_aliases};
 use crate::state::call::Call;
@@ -56,6 +57,7 @@ pub(crate) fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
             }
             "settings" => {
                 request.settings = settings::flatten(value.as_object().unwrap_or(&empty))?;
+                known_settings::check(&request.settings)?;
             }
             "mappings" if value.is_null() => {}
             "mappings" => request.mappings = Some(value),

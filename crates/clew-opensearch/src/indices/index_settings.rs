@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::{Flat, shown, unflatten};
-use crate::indices::settings;
+use crate::indices::{known_settings, settings};
 use crate::state::call::Call;
 use crate::state::slow_log;
 
@@ -188,16 +188,44 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("no settings to update"));
     }
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN, Purpose::Change).await?;
+    let has = |name: &String| {
+        let mut all = indices.iter();
+        all.any(|index| index.settings().given.contains_key(name))
+    };
+    // What an index has can be taken from it, whoever knew it once.
+    let is_new = |(name, text): &(&String, &Option<String>)| text.is_some() || !has(name);
+    let new = flat.iter().filter(is_new);
+    known_settings::check(
+        &new.map(|(name, text)| (name.clone(), text.clone()))
+            .collect(),
+    )?;
     let mut changes = Vec::new();
-    for index in indices {
-        let mut flat = flat.clone();
+    for index in &indices {
+        let mut flat = expanded(&flat, index);
         if call.params.flag("preserve_existing", false)? {
             let current = index.settings();
             flat.retain(|name, _| !current.given.contains_key(name));
         }
-        changes.push(settings::change(&index, &flat)?);
+        settings::refuse_fixed(index, &flat)?;
+        changes.push(settings::change(index, &flat)?);
+        changes.extend(settings::change_analysis(index, &flat)?);
     }
     call.change_catalog(changes).await
+}
+
+/// The same settings, where patterns stand for those of them that an index has.
+fn expanded(flat: &Flat, index: &Index) -> Flat {
+    let settings = index.settings();
+    let mut all = Flat::new();
+    for (name, text) in flat {
+        if !name.contains('*') {
+            all.insert(name.clone(), text.clone());
+            continue;
+        }
+        let fitting = settings.given.keys().filter(|known| glob(name, known));
+        all.extend(fitting.map(|known| (known.clone(), text.clone())));
+    }
+    all
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub(crate) mod index_mapping;
 pub(crate) mod index_recovery;
 pub(crate) mod index_settings;
 pub(crate) mod index_state;
+pub(crate) mod known_settings;
 pub(crate) mod maintenance;
 pub(crate) mod mapping_defaults;
 pub(crate) mod resize;

@@ -1,14 +1,17 @@
 //! Index settings as clients write them (nested or flat, with or without `index.`, numbers or
 //! strings) and as the engine takes them. What the engine does not know is kept and shown again.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clew_analysis::Analysis;
 use clew_engine::{Block, CatalogChange, Index, IndexSettings, MergeOrder, TranslogDurability};
 use clew_schema::MappingLimits;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
-use crate::http::setting_values::{Flat, flatten_plain, parse_bytes, parse_time};
+use crate::http::setting_values::{Flat, flatten_plain, parse_bytes, parse_time, unflatten};
+use crate::indices::known_settings;
 use crate::state::slow_log;
 
 /// Settings that only the server itself gives an index.
@@ -24,6 +27,8 @@ const MERGE_REORDER: &str = "index.merge.reorder";
 const SHARDS: &str = "index.number_of_shards";
 /// Before the settings of the schemes that fields are scored by.
 pub(crate) const SIMILARITY: &str = "index.similarity.";
+/// Before the settings that make analyzers.
+const ANALYSIS: &str = "index.analysis.";
 const SHARDS_MAX: u32 = 1024;
 const REFRESH_INTERVAL: &str = "index.refresh_interval";
 const DURABILITY: &str = "index.translog.durability";
@@ -256,6 +261,59 @@ pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiErr
         settings: update(&index.settings(), flat, index.name(), index.uuid())?,
         blocks_alone: flat.keys().all(|name| name.starts_with(BLOCKS)),
     })
+}
+
+/// Refuses what an index can only be given while it is closed.
+///
+/// # Errors
+/// All such settings, in the words of OpenSearch.
+pub(crate) fn refuse_fixed(index: &Index, flat: &Flat) -> Result<(), ApiError> {
+    let settings = index.settings();
+    let changes = |&(name, asked): &(&String, &Option<String>)| {
+        known_settings::is_fixed(name) && settings.given.get(name) != asked.as_ref()
+    };
+    let fixed: Vec<&str> = flat
+        .iter()
+        .filter(changes)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if fixed.is_empty() || !index.is_open() {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "Can't update non dynamic settings [[{}]] for open indices [[{}/{}]]",
+        fixed.join(", "),
+        index.name(),
+        index.uuid()
+    )))
+}
+
+/// What gives an index the analyzers that it has with these settings beside its own; none where they say nothing of
+/// analyzers.
+///
+/// # Errors
+/// Settings that make no analyzers.
+pub(crate) fn change_analysis(
+    index: &Index,
+    flat: &Flat,
+) -> Result<Option<CatalogChange>, ApiError> {
+    if !flat.keys().any(|name| name.starts_with(ANALYSIS)) {
+        return Ok(None);
+    }
+    let settings = update(&index.settings(), flat, index.name(), index.uuid())?;
+    let source = analysis_of(&settings.given).unwrap_or(Value::Null);
+    if !source.is_null() {
+        Analysis::read(&source).map_err(ApiError::illegal_argument)?;
+    }
+    let index = index.name().to_string();
+    Ok(Some(CatalogChange::Analysis { index, source }))
+}
+
+/// What settings say of analyzers, nested.
+pub(crate) fn analysis_of(given: &BTreeMap<String, String>) -> Option<Value> {
+    let given = given.iter();
+    let shown = unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
+    shown.get("index")?.get("analysis").cloned()
 }
 
 /// The block that a setting sets.

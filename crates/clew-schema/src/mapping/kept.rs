@@ -70,6 +70,25 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// The same mapping with other analyzers, as settings name them: its fields find theirs by name. What is indexed
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`MappingError::Kept`] when the settings make no analyzers, or lack one that a field names.
+    pub fn with_analysis(&self, source: Value) -> Result<Mapping, MappingError> {
+        let kept = KeptMapping {
+            analysis: source,
+            ..self.kept()
+        };
+        let mut mapping = Self::from_kept(kept)?;
+        mapping.reader = self.reader;
+        mapping.check_aliases()?;
+        mapping.finish(Sizes::default())?;
+        mapping.limits = self.limits;
+        mapping.column_changes = self.column_changes + 1;
+        Ok(mapping)
+    }
+
     /// A mapping without fields that takes what was once accepted, whatever limits say today.
     fn unlimited() -> Mapping {
         let mut mapping = Mapping::new();

@@ -10,6 +10,7 @@ use crate::http::error::ApiError;
 use crate::http::setting_values::{Flat, parse_bytes};
 use crate::indices::aliases::read_aliases;
 use crate::indices::filling::Filled;
+use crate::indices::known_settings;
 use crate::indices::settings;
 use crate::indices::settings::{PRIVATE, ROUTING_SLOTS};
 
@@ -67,6 +68,7 @@ impl Resize {
             match (key.as_str(), value) {
                 ("settings", Value::Object(members)) => {
                     asked.settings = settings::flatten(members)?;
+                    known_settings::check(&asked.settings)?;
                 }
                 ("aliases", value) => asked.aliases = read_aliases(value)?,
                 ("max_shard_size", Value::String(text)) if kind == ResizeKind::Shrink => {

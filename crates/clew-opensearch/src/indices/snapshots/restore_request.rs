@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::create::{read_flag, read_names};
 use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
-use crate::indices::settings;
+use crate::indices::{known_settings, settings};
 
 /// A pattern is compiled before anything is known of it.
 const PATTERN_BYTES_MAX: usize = 1000;
@@ -54,6 +54,7 @@ fn read(body: Option<&Value>) -> Result<RestoreRequest, ApiError> {
             }
             ("index_settings", Value::Object(settings)) => {
                 asked.settings = settings::flatten(settings)?;
+                known_settings::check(&asked.settings)?;
             }
             ("ignore_index_settings", value) => {
                 let names = read_names(value)?;

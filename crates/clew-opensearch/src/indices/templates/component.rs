@@ -11,6 +11,7 @@ use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::known_settings;
 use crate::state::call::Call;
 
 /// `PUT /_component_template/{name}`.
@@ -19,6 +20,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let create = call.params.flag("create", false)?;
     let component = read(&call.json_object()?)?;
     patterns::check(&name, &[])?;
+    known_settings::check_template(&name, component["template"].get("settings"))?;
     let changed = call
         .changing(move |definitions| {
             if create && definitions.get(COMPONENT, &name).is_some() {

@@ -11,7 +11,7 @@ use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::indices::data_streams;
+use crate::indices::{data_streams, known_settings};
 use crate::state::call::Call;
 
 /// `PUT /_index_template/{name}`.
@@ -96,6 +96,8 @@ pub(crate) fn check(
         ));
     }
     patterns::check(name, &own)?;
+    let part = template.get("template");
+    known_settings::check_template(name, part.and_then(|part| part.get("settings")))?;
     let negative = template.get("priority").and_then(Value::as_i64);
     if negative.is_some_and(|priority| priority < 0) {
         return Err(ApiError::validation("index template priority must be >= 0"));

@@ -12,7 +12,7 @@ use super::planner::parse_mapping;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values;
-use crate::indices::settings;
+use crate::indices::{known_settings, settings};
 use crate::state::call::Call;
 
 /// `PUT` and `POST` of `/_template/{name}`.
@@ -30,6 +30,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("index patterns are missing"));
     }
     patterns::check(&name, &own)?;
+    known_settings::check_template(&name, template.get("settings"))?;
     let mappings = template.get("mappings").cloned();
     // Each of several templates that match may lack what another has, so each is checked alone.
     let alone = settings::create(&setting_values::Flat::new())?;

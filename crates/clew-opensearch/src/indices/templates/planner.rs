@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::http::error::{ApiError, Cause};
-use crate::http::setting_values;
 use crate::indices::{data_streams, settings};
 
 /// Plans missing indexes by the templates.
@@ -56,10 +55,8 @@ pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
 pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Mapping, ApiError> {
     let mut mapping = Mapping::new();
     mapping.set_limits(settings.mapping_limits);
-    let given = settings.given.iter();
-    let shown = setting_values::unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
-    if let Some(source) = shown.get("index").and_then(|index| index.get("analysis")) {
-        let analysis = Analysis::read(source).map_err(ApiError::illegal_argument)?;
+    if let Some(source) = settings::analysis_of(&settings.given) {
+        let analysis = Analysis::read(&source).map_err(ApiError::illegal_argument)?;
         mapping.set_analysis(analysis);
     }
     mapping.set_similarities(similarities(&settings.given)?);
