@@ -157,6 +157,13 @@ class TestRollover(TemplateTest):
             self.client.index(index="metrics-a", id="1", body=document)
         with self.refused(400, "illegal_argument_exception", "op_type of create"):
             self.client.index(index="metrics-a", body=document, op_type="index")
+        words = "documents must contain a single-valued timestamp field '@timestamp' of date type"
+        for wrong in ({"v": 1}, {"@timestamp": None}, {"@timestamp": ["2026-01-01", "2026-01-02"]}):
+            with self.refused(400, "mapper_parsing_exception", "failed to parse") as caught:
+                self.client.index(index="metrics-a", body=wrong)
+            self.assertEqual(caught.exception.info["error"]["caused_by"]["reason"], words)
+        reply = self.client.bulk(body=[{"create": {"_index": "metrics-a"}}, {"v": 1}])
+        self.assertEqual(reply["items"][0]["create"]["error"]["caused_by"]["reason"], words)
         reply = self.client.indices.rollover(alias="metrics-a")
         self.assertEqual(reply["new_index"], ".ds-metrics-a-000002")
         # Without an id, a document is created.

@@ -71,6 +71,9 @@ pub struct IndexSettings {
     /// The data stream that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_stream: Option<String>,
+    /// The field of which every document has exactly one value: the time of a data stream's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_field: Option<String>,
     /// What is told as slow.
     #[serde(default, skip_serializing_if = "SlowLog::is_default")]
     pub slow: SlowLog,
@@ -130,6 +133,7 @@ impl Default for IndexSettings {
             merge_order: MergeOrder::Stacked,
             hidden: false,
             data_stream: None,
+            time_field: None,
             slow: SlowLog::default(),
             given: BTreeMap::new(),
         }

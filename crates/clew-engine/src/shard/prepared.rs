@@ -68,6 +68,21 @@ impl Prepared {
             .collect()
     }
 
+    /// Refuses a document that lacks the field of its time, or has several.
+    pub(crate) fn check_time(&self, path: &str) -> Result<(), DocumentError> {
+        let field = self.mapping.field(path).and_then(|field| field.field);
+        let has = |field: Field| self.fields.iter().filter(|(of, _)| *of == field).count();
+        if field.is_some_and(|field| has(field) == 1) {
+            return Ok(());
+        }
+        Err(DocumentError::Unfit {
+            kind: UnfitKind::Illegal,
+            reason: format!(
+                "documents must contain a single-valued timestamp field '{path}' of date type"
+            ),
+        })
+    }
+
     /// Adds the queries that it stores to its values, once they are known to be queries.
     pub(crate) fn store_queries(
         &mut self,

@@ -217,10 +217,17 @@ impl Inner {
         let grow = |fields| self.grow_mapping(index, fields);
         let mut document = index.prepare(id, written, &grow)?;
         let stored = document.store_queries(self.options.query_reader);
-        stored.map_err(|source| EngineError::Document {
-            id: id.to_string(),
-            source,
-        })?;
+        let settings = index.settings();
+        let timed = |()| match &settings.time_field {
+            Some(field) => document.check_time(field),
+            None => Ok(()),
+        };
+        stored
+            .and_then(timed)
+            .map_err(|source| EngineError::Document {
+                id: id.to_string(),
+                source,
+            })?;
         Ok(document)
     }
 

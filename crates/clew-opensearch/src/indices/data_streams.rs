@@ -88,6 +88,7 @@ pub(crate) fn next_index(
         .or_insert_with(|| Some("true".to_string()));
     let mut plan = plan_of(&composed)?;
     plan.settings.data_stream = Some(stream.to_string());
+    plan.settings.time_field = Some(field.to_string());
     plan.name = Some(index_name(stream, generation));
     Ok(plan)
 }
