@@ -280,6 +280,72 @@ class Cluster(ClewTest):
         self.assertIn("translog_ops_percent", self.client.cat.recovery(help=True))
         self.assertEqual(self.client.cat.recovery(active_only=True), "")
 
+    def test_what_a_path_takes_is_told_who_asks(self):
+        for path, methods in (("/", "GET, HEAD"), ("/_search", "GET, POST"), ("/i/_doc/1", "DELETE, GET, HEAD, POST, PUT")):
+            request = urllib.request.Request(self.server.url + path, method="OPTIONS")
+            with urllib.request.urlopen(request) as reply:
+                self.assertEqual((reply.status, reply.headers["Allow"], reply.read()), (200, methods, b""))
+
+    def test_a_reindex_tells_how_far_it_is_and_can_be_slowed_down(self):
+        self.index_all("from", {str(number): {"n": number} for number in range(40)})
+        body = {"source": {"index": "from", "size": 10}, "dest": {"index": "to"}}
+        slow = {"wait_for_completion": "false", "requests_per_second": "0.01"}
+        task = self.client.reindex(body=body, params=slow)["task"]
+        while True:
+            shown = self.client.tasks.get(task_id=task)
+            self.assertFalse(shown["completed"])
+            if "status" in shown["task"]:
+                break
+        status = shown["task"]["status"]
+        self.assertEqual((status["total"], status["created"], status["batches"]), (40, 10, 1))
+        with self.refused(400, "illegal_argument_exception", "requests_per_second"):
+            self.client.transport.perform_request("POST", f"/_reindex/{task}/_rethrottle")
+        path = f"/_reindex/{task}/_rethrottle?requests_per_second=-1"
+        nodes = self.client.transport.perform_request("POST", path)["nodes"]
+        self.assertIn(task, next(iter(nodes.values()))["tasks"])
+        done = self.client.tasks.get(task_id=task, wait_for_completion=True)
+        self.assertEqual((done["response"]["created"], done["task"]["status"]["created"]), (40, 40))
+        self.assertEqual(done["response"]["requests_per_second"], -1.0)
+        with self.refused(404, "resource_not_found_exception", "is missing"):
+            self.client.transport.perform_request("POST", path)
+        listed = self.client.tasks.list(detailed=True)["nodes"]
+        node = next(iter(listed.values()))
+        self.assertIn("data", node["roles"])
+        self.assertIn("total", next(iter(node["tasks"].values()))["resource_stats"])
+
+    def test_figures_that_there_are_not_are_refused(self):
+        self.client.indices.create(index="i")
+        with self.refused(400, "illegal_argument_exception", "metric: [fieldata] -> did you mean [fielddata]?"):
+            self.client.indices.stats(metric="fieldata")
+        with self.refused(400, "action_request_validation_exception", "mutually exclusive"):
+            self.client.indices.forcemerge(index="i", max_num_segments=1, only_expunge_deletes=True)
+
+    def test_typed_clients_find_what_they_read(self):
+        self.client.index(index="i", id="1", body={"a": 1}, refresh=True)
+        self.client.update(index="i", id="1", body={"doc": {"a": 1}})
+        stats = self.client.indices.stats(index="i")["_all"]["primaries"]
+        self.assertEqual(stats["indexing"]["noop_update_total"], 1)
+        for name in ("scroll_current", "scroll_time_in_millis", "point_in_time_total", "suggest_total"):
+            self.assertEqual(stats["search"][name], 0)
+        whole = self.client.cluster.stats()
+        self.assertEqual(whole["indices"]["docs"]["count"], 1)
+        self.assertIn("doc_values_memory_in_bytes", whole["indices"]["segments"])
+        self.assertGreater(whole["nodes"]["os"]["mem"]["total_in_bytes"], 0)
+        self.assertEqual(self.client.cluster.stats(node_id="nobody")["_nodes"]["total"], 0)
+        node = next(iter(self.client.nodes.info()["nodes"].values()))
+        self.assertTrue(node["settings"]["path"]["data"])
+        stats = next(iter(self.client.nodes.stats()["nodes"].values()))
+        self.assertGreaterEqual(stats["os"]["cpu"]["percent"], 0)
+        for password, refused in (("", False), ("wrong", True)):
+            body = {"secure_settings_password": password}
+            reply = self.client.nodes.reload_secure_settings(body=body)
+            node = next(iter(reply["nodes"].values()))
+            self.assertEqual("reload_exception" in node, refused)
+        shards = self.client.cat.shards(format="json", h="index,unassigned.reason")
+        self.assertEqual(shards, [{"index": "i", "unassigned.reason": None}])
+        plugins = self.client.cat.plugins(format="json")
+        self.assertIn("opensearch-sql", [plugin["component"] for plugin in plugins])
+
     def test_busy_threads_are_named(self):
         text = self.client.nodes.hot_threads(interval="20ms", threads=2, ignore_idle_threads=False)
         self.assertTrue(text.startswith("::: {clew-0}{"), text)

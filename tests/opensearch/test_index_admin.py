@@ -106,6 +106,14 @@ class IndexAdmin(ClewTest):
         with self.refused(400, reason="unknown key [setings] for create index"):
             self.client.indices.create(index="j", body={"setings": {}})
 
+    def test_a_name_with_a_date_goes_on_with_the_day_of_the_rollover(self):
+        body = {"aliases": {"dated": {"is_write_index": True}}}
+        self.client.indices.create(index="<dated-{now/d}-1>", body=body)
+        new = self.client.indices.rollover(alias="dated")["new_index"]
+        self.assertRegex(new, r"^dated-\d{4}\.\d\d\.\d\d-000002$")
+        settings = self.client.indices.get_settings(index=new)[new]["settings"]["index"]
+        self.assertEqual(settings["provided_name"], "<dated-{now/d}-000002>")
+
     def test_settings_that_there_are_not_are_refused_everywhere(self):
         self.client.indices.create(index="i")
         unknown = {"index.foo.bar": 1}

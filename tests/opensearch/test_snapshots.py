@@ -223,6 +223,36 @@ class TestSnapshots(ClewTest):
                     repository="bad", body={"type": "fs", "settings": {"location": location}}
                 )
 
+    def test_a_name_that_is_taken_is_refused_before_anything_is_accepted(self):
+        self.take()
+        with self.refused(400, "invalid_snapshot_name_exception", "already exists"):
+            self.client.snapshot.create(repository="repo", snapshot="s1")
+
+    def test_a_clone_has_the_indexes_that_are_asked_for(self):
+        self.take()
+        self.client.snapshot.clone(
+            repository="repo", snapshot="s1", target_snapshot="s2", body={"indices": "doc*"}
+        )
+        cloned = self.client.snapshot.get(repository="repo", snapshot="s2")["snapshots"][0]
+        self.assertEqual((cloned["state"], cloned["indices"]), ("SUCCESS", ["docs"]))
+        self.client.snapshot.delete(repository="repo", snapshot="s1")
+        body = {"rename_pattern": "docs", "rename_replacement": "again"}
+        self.client.snapshot.restore(
+            repository="repo", snapshot="s2", body=body, wait_for_completion=True
+        )
+        for name in ("docs", "again"):
+            self.client.indices.refresh(index=name)
+        self.assertEqual(self.client.count(index="again"), self.client.count(index="docs"))
+        clone = {"repository": "repo", "snapshot": "s2"}
+        with self.refused(400, "invalid_snapshot_name_exception", "already exists"):
+            self.client.snapshot.clone(**clone, target_snapshot="s2", body={"indices": "docs"})
+        with self.refused(500, "snapshot_exception", "No indices in the source snapshot [s2/"):
+            self.client.snapshot.clone(**clone, target_snapshot="s3", body={"indices": "nothing"})
+        with self.refused(404, "snapshot_missing_exception", "[repo:s1] is missing"):
+            self.client.snapshot.clone(
+                repository="repo", snapshot="s1", target_snapshot="s3", body={"indices": "docs"}
+            )
+
     def test_snapshots_outlive_a_restart_and_go_when_they_are_deleted(self):
         self.take()
         self.restart()

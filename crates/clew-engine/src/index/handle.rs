@@ -81,6 +81,8 @@ pub struct IndexStats {
     pub indexed_total: u64,
     /// Documents deleted since the index was opened.
     pub deleted_total: u64,
+    /// Updates since the index was opened that changed nothing.
+    pub noops_total: u64,
     /// Searches since the index was opened.
     pub searches: SearchActivity,
     /// Documents read by id that were there.
@@ -135,6 +137,7 @@ impl IndexStats {
         self.failed_shards += other.failed_shards;
         self.indexed_total += other.indexed_total;
         self.deleted_total += other.deleted_total;
+        self.noops_total += other.noops_total;
         self.searches.queries.add(other.searches.queries);
         self.searches.fetches.add(other.searches.fetches);
         self.gets_found.add(other.gets_found);
@@ -342,6 +345,7 @@ fn stats_of(shard: &Shard) -> IndexStats {
         segments: view.segments.len() as u64,
         indexed_total: read(&counters.indexed),
         deleted_total: read(&counters.deleted),
+        noops_total: read(&counters.noops),
         refreshes: counters.refreshes.read(),
         flushes: counters.flushes.read(),
         merges: counters.merges.read(),
@@ -400,6 +404,9 @@ pub(crate) fn count_write(shard: &Shard, result: WriteResult) {
         WriteResult::Deleted => {
             shard.counters.deleted.fetch_add(1, Ordering::Relaxed);
         }
-        WriteResult::NotFound | WriteResult::Noop => {}
+        WriteResult::Noop => {
+            shard.counters.noops.fetch_add(1, Ordering::Relaxed);
+        }
+        WriteResult::NotFound => {}
     }
 }

@@ -113,6 +113,8 @@ pub(crate) struct View {
 pub(crate) struct ShardCounters {
     pub(crate) indexed: AtomicU64,
     pub(crate) deleted: AtomicU64,
+    /// Updates that changed nothing.
+    pub(crate) noops: AtomicU64,
     pub(crate) refreshes: Timed,
     pub(crate) flushes: Timed,
     pub(crate) merges: Timed,

@@ -104,10 +104,15 @@ impl Machine {
         part(self.cpu_ms, run_ms.saturating_mul(processors() as u64), 100)
     }
 
-    pub(crate) fn os_stats(&self) -> Value {
+    /// `started` is when the process began: of the processors' time only its own is known.
+    pub(crate) fn os_stats(&self, started: Instant) -> Value {
         let load = |at: usize| self.load[at].parse::<f64>().unwrap_or_default();
         json!({
-            "cpu": {"load_average": {"1m": load(0), "5m": load(1), "15m": load(2)}},
+            "timestamp": jiff::Timestamp::now().as_millisecond(),
+            "cpu": {
+                "percent": self.cpu_percent(started),
+                "load_average": {"1m": load(0), "5m": load(1), "15m": load(2)},
+            },
             "mem": {
                 "total_in_bytes": self.memory_total,
                 "free_in_bytes": self.memory_available,
@@ -120,6 +125,7 @@ impl Machine {
 
     pub(crate) fn process_stats(&self, started: Instant) -> Value {
         json!({
+            "timestamp": jiff::Timestamp::now().as_millisecond(),
             "open_file_descriptors": self.open_files,
             "max_file_descriptors": self.open_files_max,
             "cpu": {"percent": self.cpu_percent(started), "total_in_millis": self.cpu_ms},

@@ -10,11 +10,11 @@ use crate::cluster::machine::{DiskSpace, Machine, processors};
 use crate::http::error::ApiError;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
-use crate::indices::stats::{Sums, pick, sections_of, shard_stats};
-use crate::state::api::Api;
+use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric};
+use crate::state::api::{Api, RestOptions};
 use crate::state::call::Call;
 
-const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
+pub(crate) const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
 
 /// What clients look for among the plugins, and is built in: names and what they do.
 pub(crate) const PLUGINS: &[(&str, &str)] = &[
@@ -23,6 +23,7 @@ pub(crate) const PLUGINS: &[(&str, &str)] = &[
         "index state management, built in",
     ),
     ("opensearch-knn", "vector search, built in"),
+    ("opensearch-sql", "SQL and PPL, built in"),
 ];
 
 /// `GET /_nodes`.
@@ -31,16 +32,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let address = options.publish_address.as_str();
     let host = options.publish_host();
     let flat = call.params.flag("flat_settings", false)?;
-    let settings = match flat {
-        true => json!({
-            "client.type": "node", "cluster.name": options.cluster_name, "node.name": options.node_name,
-        }),
-        false => json!({
-            "client": {"type": "node"},
-            "cluster": {"name": options.cluster_name},
-            "node": {"name": options.node_name},
-        }),
-    };
+    let settings = settings_of(options, flat);
     let plugin = |(name, about): &(&str, &str)| {
         json!({
             "name": name,
@@ -94,6 +86,37 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         "aggregations": crate::aggs::supported(),
         "ingest": {"processors": []},
     });
+    Ok(Reply::json(&nodes_body(&call, node)))
+}
+
+/// The settings that the node was started with, as clients read them. Logs go to standard error.
+fn settings_of(options: &RestOptions, flat: bool) -> Value {
+    let (data, repositories) = (&options.data, &options.repository_roots);
+    match flat {
+        true => json!({
+            "client.type": "node", "cluster.name": options.cluster_name, "node.name": options.node_name,
+            "path.data": [data], "path.home": data, "path.logs": "", "path.repo": repositories,
+        }),
+        false => json!({
+            "client": {"type": "node"},
+            "cluster": {"name": options.cluster_name},
+            "node": {"name": options.node_name},
+            "path": {"data": [data], "home": data, "logs": "", "repo": repositories},
+        }),
+    }
+}
+
+/// `POST /_nodes/reload_secure_settings`: there is no keystore, so that nothing is read again, and no password is right.
+pub(crate) async fn reload_secure_settings(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json()?.unwrap_or(Value::Null);
+    let password = body.get("secure_settings_password").and_then(Value::as_str);
+    let mut node = json!({"name": call.api.options.node_name});
+    if password.is_some_and(|password| !password.is_empty()) {
+        node["reload_exception"] = json!({
+            "type": "security_exception",
+            "reason": "Provided keystore password was incorrect",
+        });
+    }
     Ok(Reply::json(&nodes_body(&call, node)))
 }
 
@@ -177,7 +200,7 @@ fn system_sections(api: &Api) -> Map<String, Value> {
     place["type"] = json!(std::env::consts::OS);
     let searches = api.engine.stats().search;
     let sections = json!({
-        "os": machine.os_stats(),
+        "os": machine.os_stats(api.started),
         "process": machine.process_stats(api.started),
         "jvm": jvm(api, &machine),
         "thread_pool": {"search": {
@@ -252,24 +275,15 @@ fn check_metrics(
         "resource_usage_stats",
         "caches",
     ];
-    let known = || sections.keys().map(String::as_str).chain(ABSENT);
-    let Some(unknown) = wanted.iter().find(|name| !known().any(|one| one == **name)) else {
+    let known: Vec<&str> = sections.keys().map(String::as_str).chain(ABSENT).collect();
+    let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) else {
         return Ok(());
     };
-    let nearest = known()
-        .map(|name| (strsim::jaro_winkler(unknown, name), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = nearest.map_or(String::new(), |(_, name)| {
-        format!(" -> did you mean [{name}]?")
-    });
     let path = match call.path("node") {
         Some(node) => format!("/_nodes/{node}/stats/{}", wanted.join(",")),
         None => format!("/_nodes/stats/{}", wanted.join(",")),
     };
-    Err(ApiError::illegal_argument(format!(
-        "request [{path}] contains unrecognized metric: [{unknown}]{hint}"
-    )))
+    Err(unknown_metric(&path, unknown, &known))
 }
 
 /// Whether a list of nodes in a path has this one: by id, name, address, role, or a word for it.

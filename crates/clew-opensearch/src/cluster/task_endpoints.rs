@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
+use crate::cluster::nodes::ROLES;
+use crate::documents::by_query::Speeds;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::state::call::Call;
@@ -101,6 +103,18 @@ pub(crate) async fn cancel(call: Call) -> Result<Reply, ApiError> {
     }
 }
 
+/// `POST /_reindex/{task}/_rethrottle` and its like: another speed for a write by query that goes on as a task.
+pub(crate) async fn rethrottle(call: Call) -> Result<Reply, ApiError> {
+    let id = call.path_required("task")?;
+    let number = number_of(&call, id)?;
+    if !call.api.parts.get::<Speeds>().change(number, &call)? {
+        return Err(not_found(format!("task [{id}] is missing")));
+    }
+    let mut running = call.api.tasks.running();
+    running.retain(|task| task.number == number);
+    grouped(&call, &running, Details::Shown)
+}
+
 /// `GET /_tasks`: those that are running, this request among them.
 pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
     let wanted = Wanted::of(&call)?;
@@ -108,7 +122,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
     running.push(call.task("cluster:monitor/tasks/lists"));
     running.retain(|task| wanted.has(&call, task));
     let details = if call.params.flag("detailed", false)? {
-        Details::Shown
+        Details::Measured
     } else {
         Details::Hidden
     };
@@ -158,6 +172,8 @@ impl Wanted {
 /// Whether descriptions are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Details {
+    /// With what they take.
+    Measured,
     Shown,
     Hidden,
 }
@@ -195,6 +211,7 @@ fn of_node(call: &Call, tasks: Map<String, Value>) -> Value {
         "transport_address": address,
         "host": host,
         "ip": address,
+        "roles": ROLES,
         "tasks": tasks,
     })
 }
@@ -210,7 +227,7 @@ fn describe(node: &str, task: &RunningTask, details: Details) -> Value {
         "cancellable": task.cancellable,
         "headers": {},
     });
-    if details == Details::Shown {
+    if details != Details::Hidden {
         shown["description"] = task.description.as_str().into();
     }
     if task.cancellable {
@@ -218,6 +235,14 @@ fn describe(node: &str, task: &RunningTask, details: Details) -> Value {
     }
     if let Some(status) = &task.status {
         shown["status"] = status.clone();
+    }
+    if details == Details::Measured {
+        // What single tasks take is not counted.
+        let nothing = json!({"cpu_time_in_nanos": 0, "memory_in_bytes": 0});
+        shown["resource_stats"] = json!({
+            "average": nothing, "total": nothing, "min": nothing, "max": nothing,
+            "thread_info": {"thread_executions": 0, "active_threads": 0},
+        });
     }
     if let Some(id) = &task.opaque_id {
         shown["headers"]["X-Opaque-Id"] = id.as_str().into();

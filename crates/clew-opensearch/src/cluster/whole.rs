@@ -1,58 +1,134 @@
 //! What is counted over the whole cluster, which is one node.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
+use clew_engine::Index;
+use serde_json::{Value, json};
 
+use crate::cluster::machine::{DiskSpace, Machine, processors};
+use crate::cluster::nodes::{PLUGINS, names_this_node};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
-use crate::state::api::stable_id;
+use crate::indices::stats::{Sums, pick};
+use crate::state::api::{Api, stable_id};
 use crate::state::call::Call;
 
-/// `GET /_cluster/stats`.
+/// `GET /_cluster/stats`, `/_cluster/stats/nodes/{node}`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.shown_indices();
-    let health = ShardHealth::of(&indices);
-    let (mut docs, mut deleted, mut bytes, mut segments) = (0, 0, 0, 0);
-    for index in &indices {
-        let stats = index.stats();
-        docs += stats.docs;
-        deleted += stats.deleted;
-        bytes += stats.bytes;
-        segments += stats.segments;
-    }
     let since_epoch = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    Ok(Reply::json(&json!({
-        "_nodes": {"total": 1, "successful": 1, "failed": 0},
-        "cluster_name": call.api.options.cluster_name,
-        "cluster_uuid": stable_id(&[&call.api.options.cluster_name]),
+    let options = &call.api.options;
+    let named = call
+        .path("node")
+        .is_none_or(|node| names_this_node(&call.api, node));
+    let count = u32::from(named);
+    let mut body = json!({
+        "_nodes": {"total": count, "successful": count, "failed": 0},
+        "cluster_name": options.cluster_name,
+        "cluster_uuid": stable_id(&[&options.cluster_name]),
         "timestamp": u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
-        "status": health.status(),
-        "indices": {
-            "count": indices.len(),
-            "shards": {"total": health.active, "primaries": health.active},
-            "docs": {"count": docs, "deleted": deleted},
-            "store": {"size_in_bytes": bytes, "reserved_in_bytes": 0},
-            "segments": {"count": segments},
-            "fielddata": {"memory_size_in_bytes": 0, "evictions": 0},
-            "query_cache": {"memory_size_in_bytes": 0, "hit_count": 0, "miss_count": 0},
-            "completion": {"size_in_bytes": 0},
+    });
+    if named {
+        let indices = call.shown_indices();
+        body["status"] = ShardHealth::of(&indices).status().into();
+        body["indices"] = of_indices(&indices);
+        body["nodes"] = of_node(&call.api);
+    }
+    Ok(Reply::json(&body))
+}
+
+/// Figures of all indexes together.
+fn of_indices(indices: &[Arc<Index>]) -> Value {
+    let mut sums = Sums::default();
+    for index in indices {
+        sums.add(index, &[]);
+    }
+    let sections = [
+        "docs",
+        "store",
+        "fielddata",
+        "query_cache",
+        "completion",
+        "segments",
+    ];
+    let mut shown = json!({"count": indices.len(), "shards": of_shards(indices)});
+    if let (Value::Object(shown), Value::Object(sections)) =
+        (&mut shown, pick(sums.to_json(), Some(&sections)))
+    {
+        shown.extend(sections);
+    }
+    shown
+}
+
+/// How many shards indexes have: together, least, most and in the mean.
+fn of_shards(indices: &[Arc<Index>]) -> Value {
+    let each = || indices.iter().map(|index| index.settings().shards);
+    let total: u32 = each().sum();
+    if total == 0 {
+        return json!({});
+    }
+    let count = u32::try_from(indices.len()).unwrap_or(u32::MAX);
+    let range = json!({
+        "min": each().min(), "max": each().max(), "avg": f64::from(total) / f64::from(count),
+    });
+    json!({
+        "total": total,
+        "primaries": total,
+        "replication": 0.0,
+        "index": {
+            "shards": range,
+            "primaries": range,
+            "replication": {"min": 0.0, "max": 0.0, "avg": 0.0},
         },
-        "nodes": {
-            "count": {
-                "total": 1, "cluster_manager": 1, "master": 1, "data": 1, "ingest": 1,
-                "coordinating_only": 0, "remote_cluster_client": 0, "search": 0, "warm": 0,
-            },
-            "versions": [call.api.options.version_number],
-            "discovery_types": {"single-node": 1},
-            "packaging_types": [{"type": "tar", "count": 1}],
-            "plugins": [],
-            "network_types": {"transport_types": {}, "http_types": {}},
+    })
+}
+
+/// Figures of the node, which is the whole cluster.
+fn of_node(api: &Api) -> Value {
+    let options = &api.options;
+    let machine = Machine::now();
+    let disk = DiskSpace::of(&options.data);
+    let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let system = std::env::consts::OS;
+    let files = machine.open_files;
+    let plugin = |(name, about): &(&str, &str)| json!({"name": name, "description": about});
+    json!({
+        "count": {
+            "total": 1, "cluster_manager": 1, "master": 1, "data": 1, "ingest": 1,
+            "coordinating_only": 0, "remote_cluster_client": 0, "search": 0, "warm": 0,
         },
-    })))
+        "versions": [options.version_number],
+        "os": {
+            "available_processors": processors(),
+            "allocated_processors": processors(),
+            "names": [{"name": system, "count": 1}],
+            "pretty_names": [{"pretty_name": system, "count": 1}],
+            "mem": machine.os_stats(api.started)["mem"],
+        },
+        "process": {
+            "cpu": {"percent": machine.cpu_percent(api.started)},
+            "open_file_descriptors": {"min": files, "max": files, "avg": files},
+        },
+        // There is no Java machine.
+        "jvm": {
+            "max_uptime_in_millis": uptime_ms,
+            "versions": [],
+            "mem": {"heap_used_in_bytes": 0, "heap_max_in_bytes": 0},
+            "threads": machine.threads,
+        },
+        "fs": {
+            "total_in_bytes": disk.total,
+            "free_in_bytes": disk.free,
+            "available_in_bytes": disk.available,
+        },
+        "plugins": PLUGINS.iter().map(plugin).collect::<Vec<Value>>(),
+        "network_types": {"transport_types": {}, "http_types": {}},
+        "discovery_types": {"single-node": 1},
+        "packaging_types": [{"type": "tar", "count": 1}],
+    })
 }
 
 /// `GET /_cluster/pending_tasks`: changes of the cluster's state are made at once, so none waits.

@@ -91,6 +91,14 @@ impl Reply {
         }
     }
 
+    /// What methods a path takes, as the refusal of another one tells.
+    pub(crate) fn options(refusal: &ApiError) -> Self {
+        Reply {
+            allow: refusal.allow().map(String::from),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
     /// Server-sent events as they come.
     pub(crate) fn events(events: mpsc::Receiver<Bytes>) -> Self {
         Reply {

@@ -14,7 +14,7 @@ use crate::indices::aliases::{aliases_of, shown_aliases};
 use crate::indices::copies::{enough_copies, replicas_of};
 use crate::indices::data_streams::refuse_write_index;
 use crate::indices::index_mapping::shown_mapping;
-use crate::indices::index_settings::shown_settings;
+use crate::indices::index_settings::{PROVIDED_NAME, shown_settings};
 use crate::indices::known_settings;
 use crate::indices::settings;
 use crate::indices::templates::{Request, compose, data_stream_template, plan_of, read_aliases};
@@ -22,12 +22,16 @@ use crate::state::call::Call;
 
 /// `PUT /{index}`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
-    let name = call.path_required("index")?.to_string();
-    let name = call.api.engine.dated_name(&name)?;
+    let given = call.path_required("index")?.to_string();
+    let name = call.api.engine.dated_name(&given)?;
     let request = read_request(call.json()?)?;
     let definitions = call.api.engine.with_definitions(Definitions::clone);
     refuse_data_stream(&definitions, &name)?;
-    let plan = plan_of(&compose(&definitions, &name, request)?)?;
+    let mut plan = plan_of(&compose(&definitions, &name, request)?)?;
+    if given != name {
+        let settings = &mut plan.settings.given;
+        settings.insert(PROVIDED_NAME.to_string(), given);
+    }
     let enough = enough_copies(&call, replicas_of(&plan.settings))?;
     let access = call.access.clone();
     let (index, glsn) = call

@@ -19,6 +19,9 @@ use crate::state::slow_log;
 /// The internal version number that 2.19.0 puts into `index.version.created`.
 pub(crate) const VERSION_CREATED: &str = "136408127";
 
+/// The name that an index was made by, which may have had a date in it.
+pub(crate) const PROVIDED_NAME: &str = "index.provided_name";
+
 /// Given settings and those that every index has, flat.
 fn flat_settings(index: &Index) -> BTreeMap<String, String> {
     let settings = index.settings();
@@ -28,7 +31,10 @@ fn flat_settings(index: &Index) -> BTreeMap<String, String> {
     };
     default("number_of_shards", settings.shards.to_string());
     default("number_of_replicas", "0".to_string());
-    default("provided_name", index.name().to_string());
+    let provided = settings.given.get(PROVIDED_NAME);
+    if provided.is_none_or(|given| !given.starts_with('<')) {
+        flat.insert(PROVIDED_NAME.to_string(), index.name().to_string());
+    }
     // Set by the user, or by the node as long as its disk is nearly full.
     for block in index.blocks() {
         flat.insert(format!("index.blocks.{}", block.name()), "true".to_string());

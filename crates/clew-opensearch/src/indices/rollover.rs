@@ -14,6 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::setting_values::{parse_bytes, parse_time};
 use crate::indices::data_streams;
 use crate::indices::index_admin::read_request;
+use crate::indices::index_settings::PROVIDED_NAME;
 use crate::indices::templates::{compose, data_stream_template, plan_of};
 use crate::state::call::Call;
 
@@ -31,6 +32,8 @@ struct Rollover {
     old: Arc<Index>,
     stream: bool,
     new: String,
+    /// The new name as it was given, where it has a date in it.
+    dated: Option<String>,
 }
 
 /// `POST /{alias}/_rollover/{new_index}`.
@@ -39,14 +42,14 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let engine = &call.api.engine;
     let target = call.path_required("index")?.to_string();
     let (old, stream) = find((engine, &call.access), &target)?;
-    let new = match call.path("new_index") {
+    let (new, dated) = match call.path("new_index") {
         Some(_) if stream => {
             return Err(ApiError::illegal_argument(
                 "new index name may not be specified when rolling over a data stream",
             ));
         }
-        Some(name) => engine.dated_name(name)?,
-        None => next_name(old.name())?,
+        Some(name) => (engine.dated_name(name)?, dated(name)),
+        None => next_of(engine, &old)?,
     };
     engine.check_new_name(&new)?;
     let mut body = match call.json()? {
@@ -65,6 +68,7 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
         old,
         stream,
         new,
+        dated,
     };
     let plan = plan(engine, &rollover, body)?;
     let met: Vec<(String, bool)> = conditions
@@ -135,6 +139,25 @@ pub fn find(
         ))
     })?;
     Ok((found, false))
+}
+
+/// A name with a date in it, as it was given.
+fn dated(name: &str) -> Option<String> {
+    name.starts_with('<').then(|| name.to_string())
+}
+
+/// The name that follows an index's, and as it is given: where an index was given a date, its followers have that of
+/// their day.
+fn next_of(engine: &Engine, index: &Index) -> Result<(String, Option<String>), ApiError> {
+    let next = next_name(index.name())?;
+    let settings = index.settings();
+    let given = settings.given.get(PROVIDED_NAME);
+    let inner = given.and_then(|given| given.strip_prefix('<')?.strip_suffix('>'));
+    let Some(inner) = inner.filter(|_| !index.name().starts_with('.')) else {
+        return Ok((next, None));
+    };
+    let given = format!("<{}>", next_name(inner)?);
+    Ok((engine.dated_name(&given)?, Some(given)))
 }
 
 /// `logs-1` is followed by `logs-000002`.
@@ -214,7 +237,10 @@ fn plan(
         return data_streams::next_index(&definitions, stream, template, next);
     }
     let request = read_request(Some(Value::Object(body)))?;
-    let plan = plan_of(&compose(&definitions, &rollover.new, request)?)?;
+    let mut plan = plan_of(&compose(&definitions, &rollover.new, request)?)?;
+    let dated = rollover.dated.clone();
+    let dated = dated.map(|given| (PROVIDED_NAME.to_string(), given));
+    plan.settings.given.extend(dated);
     if plan.aliases.contains_key(&rollover.target) {
         return Err(ApiError::illegal_argument(format!(
             "Rollover alias [{}] can point to multiple indices, found duplicated alias [{}] in \
@@ -251,6 +277,7 @@ pub fn finish(
         old: old.clone(),
         stream: old.data_stream().is_some(),
         new: new.to_string(),
+        dated: None,
     };
     let Ok(index) = engine.open_exactly(new, access, Purpose::Watch) else {
         let plan = plan(engine, &rollover, Map::new())?;

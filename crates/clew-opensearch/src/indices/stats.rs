@@ -56,7 +56,6 @@ impl Sums {
     fn search(&self) -> Value {
         let mut search = searches(&self.stats.searches);
         search["open_contexts"] = json!(0);
-        search["scroll_total"] = json!(0);
         if !self.groups.is_empty() {
             let groups = self.groups.iter();
             let groups = groups.map(|(name, activity)| (name.clone(), searches(activity)));
@@ -74,6 +73,13 @@ fn searches(activity: &SearchActivity) -> Value {
         "fetch_total": activity.fetches.total,
         "fetch_time_in_millis": activity.fetches.millis(),
         "fetch_current": 0,
+        // Typed clients of OpenSearch read all of these; here they are counted as queries.
+        "concurrent_query_total": 0, "concurrent_query_time_in_millis": 0,
+        "concurrent_query_current": 0, "concurrent_avg_slice_count": 0.0,
+        "scroll_total": 0, "scroll_time_in_millis": 0, "scroll_current": 0,
+        "point_in_time_total": 0, "point_in_time_time_in_millis": 0, "point_in_time_current": 0,
+        "search_idle_reactivate_count_total": 0,
+        "suggest_total": 0, "suggest_time_in_millis": 0, "suggest_current": 0,
     })
 }
 
@@ -88,7 +94,7 @@ fn documents(stats: &IndexStats) -> Map<String, Value> {
             "index_current": 0, "index_failed": 0,
             "delete_total": stats.deleted_total,
             "delete_time_in_millis": 0, "delete_current": 0,
-            "noop_update_total": 0, "is_throttled": false, "throttle_time_in_millis": 0,
+            "noop_update_total": stats.noops_total, "is_throttled": false, "throttle_time_in_millis": 0,
             "doc_status": {},
         },
         "get": {
@@ -193,6 +199,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         )));
     }
     let wanted = sections_of(call.path("metric"));
+    check_metrics(&call, wanted.as_deref())?;
     let groups = call.params.list("groups").unwrap_or_default();
     let mut all = Sums::default();
     let mut each = Map::new();
@@ -213,6 +220,38 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         body["indices"] = Value::Object(each);
     }
     Ok(Reply::json(&body))
+}
+
+/// Refuses sections that there are not.
+fn check_metrics(call: &Call, wanted: Option<&[&str]>) -> Result<(), ApiError> {
+    let sections = Sums::default().to_json();
+    let sections = sections.as_object().into_iter().flat_map(Map::keys);
+    let known: Vec<&str> = sections.map(String::as_str).chain(["merge"]).collect();
+    let mut wanted = wanted.unwrap_or_default().iter();
+    let Some(unknown) = wanted.find(|name| !known.contains(name)) else {
+        return Ok(());
+    };
+    let metric = call.path("metric").unwrap_or_default();
+    let path = match call.path("index") {
+        Some(index) => format!("/{index}/_stats/{metric}"),
+        None => format!("/_stats/{metric}"),
+    };
+    Err(unknown_metric(&path, unknown, &known))
+}
+
+/// Refuses a section of figures, with the nearest one that there is.
+pub(crate) fn unknown_metric(path: &str, unknown: &str, known: &[&str]) -> ApiError {
+    let nearest = known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(unknown, name), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = nearest.map_or(String::new(), |(_, name)| {
+        format!(" -> did you mean [{name}]?")
+    });
+    ApiError::illegal_argument(format!(
+        "request [{path}] contains unrecognized metric: [{unknown}]{hint}"
+    ))
 }
 
 /// The sections that a path names; `None` for all of them.

@@ -17,7 +17,11 @@ pub(super) const GROUPS: &[Group] = &[
             endpoint!("GET", ["/_openapi.json"], openapi::describe),
             endpoint!("GET", ["/_license"], root::license),
             endpoint!("GET", ["/_xpack"], root::xpack),
-            endpoint!("GET", ["/_cluster/stats"], whole::stats),
+            endpoint!(
+                "GET",
+                ["/_cluster/stats", "/_cluster/stats/nodes/{node}"],
+                whole::stats
+            ),
             endpoint!(
                 "GET",
                 [
@@ -75,6 +79,14 @@ pub(super) const GROUPS: &[Group] = &[
                 "GET",
                 ["/_nodes", "/_nodes/{node}", "/_nodes/{node}/{metric}"],
                 nodes::info
+            ),
+            endpoint!(
+                "POST",
+                [
+                    "/_nodes/reload_secure_settings",
+                    "/_nodes/{node}/reload_secure_settings"
+                ],
+                nodes::reload_secure_settings
             ),
         ],
     },
@@ -173,6 +185,19 @@ pub(super) const GROUPS: &[Group] = &[
                 task_endpoints::cancel
             ),
         ],
+    },
+    Group {
+        class: "cluster",
+        params: &["requests_per_second", "group_by"],
+        endpoints: &[endpoint!(
+            "POST",
+            [
+                "/_reindex/{task}/_rethrottle",
+                "/_update_by_query/{task}/_rethrottle",
+                "/_delete_by_query/{task}/_rethrottle"
+            ],
+            task_endpoints::rethrottle
+        )],
     },
 ];
 

@@ -50,6 +50,12 @@ pub(super) const GROUPS: &[Group] = &[Group {
             snapshots::delete
         ),
         endpoint!(
+            "PUT",
+            ["/_snapshot/{repository}/{snapshot}/_clone/{target}"],
+            snapshots::clone
+        )
+        .takes("SnapshotClone"),
+        endpoint!(
             "POST",
             ["/_snapshot/{repository}/{snapshot}/_restore"],
             snapshots::restore

@@ -99,7 +99,13 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
         // the connection closes never sees the answer.
         let body = body::read(&head.headers, body, &api.body_limits).await;
         params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
-        let found = route(&server.routes, &head.method, &head.uri)?;
+        let found = match route(&server.routes, &head.method, &head.uri) {
+            // What a path takes is an answer to who asks for it.
+            Err(error) if head.method == Method::OPTIONS && error.allow().is_some() => {
+                return Ok(Reply::options(&error));
+            }
+            found => found?,
+        };
         endpoint = Some(found.route);
         run(api, found, &head, params.clone(), body).await
     }

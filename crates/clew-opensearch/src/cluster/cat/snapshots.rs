@@ -5,7 +5,7 @@ use crate::http::reply::Reply;
 use crate::indices::snapshots;
 use crate::state::call::Call;
 
-use super::table::{Column, Table, number, text};
+use super::table::{Column, Table, hidden_text, number, text};
 
 const REPOSITORIES: &[Column] = &[
     text("id", &["id", "repoId"], "unique repository id"),
@@ -30,7 +30,6 @@ pub(crate) async fn repositories(call: Call) -> Result<Reply, ApiError> {
 
 const SNAPSHOTS: &[Column] = &[
     text("id", &["id", "snapshot"], "unique snapshot"),
-    text("repository", &["re", "repo"], "repository name"),
     text("status", &["s"], "snapshot name"),
     number(
         "start_epoch",
@@ -53,6 +52,7 @@ const SNAPSHOTS: &[Column] = &[
     number("successful_shards", &["ss"], "number of successful shards"),
     number("failed_shards", &["fs"], "number of failed shards"),
     number("total_shards", &["ts"], "number of total shards"),
+    hidden_text("reason", &["r"], "reason for failures"),
 ];
 
 /// `GET /_cat/snapshots/{repository}`.
@@ -73,7 +73,6 @@ pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
             let (started, ended) = (snapshot.started_ms, snapshot.ended_ms);
             rows.push(vec![
                 snapshot.name,
-                snapshot.repository,
                 "SUCCESS".to_string(),
                 (started / 1000).to_string(),
                 clock(started),
@@ -84,6 +83,7 @@ pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
                 snapshot.shards.to_string(),
                 "0".to_string(),
                 snapshot.shards.to_string(),
+                String::new(),
             ]);
         }
     }

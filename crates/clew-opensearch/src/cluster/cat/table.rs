@@ -199,7 +199,7 @@ impl Table<'_> {
         let rows = self.rows.iter().map(|row| {
             let cells = chosen
                 .iter()
-                .map(|(at, name)| (name.clone(), Value::from(&*row[*at])));
+                .map(|(at, name)| (name.clone(), cell(&row[*at])));
             Value::Object(cells.collect::<Map<_, _>>())
         });
         Value::Array(rows.collect())
@@ -240,6 +240,14 @@ impl Table<'_> {
             text.push('\n');
         }
         text
+    }
+}
+
+/// A cell as JSON has it: null where a column has nothing to say.
+fn cell(text: &str) -> Value {
+    match text {
+        "" => Value::Null,
+        text => Value::from(text),
     }
 }
 

@@ -6,6 +6,7 @@
 mod reindex;
 mod run;
 mod spec;
+mod speed;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use clew_platform::CancellationToken;
 use run::run;
 use serde_json::json;
 use spec::{Job, Verb};
+pub(crate) use speed::Speeds;
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -37,16 +39,21 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
     let wait = call.params.flag("wait_for_completion", true)?;
     let call = Arc::new(call);
     if wait {
-        let outcome = run(&call, &job).await?;
+        let outcome = run(&call, &job, None).await?;
         return Ok(Reply::json(&outcome.body).with_status(outcome.status));
     }
     let token = CancellationToken::new();
     let tasks = &call.api.tasks;
     let number = tasks.begin_cancellable(action, job.description.clone(), token.clone())?;
     let id = format!("{}:{number}", call.api.node_id);
+    let speeds = call.api.parts.get::<Speeds>();
+    speeds.insert(number, job.speed.clone());
     tokio::spawn(token.scope(async move {
-        let answer = run(&call, &job).await.map(|outcome| outcome.body);
-        call.api.tasks.end(number, answer);
+        let answer = run(&call, &job, Some(number)).await;
+        speeds.remove(number);
+        call.api
+            .tasks
+            .end(number, answer.map(|outcome| outcome.body));
     }));
     Ok(Reply::json(&json!({"task": id})))
 }

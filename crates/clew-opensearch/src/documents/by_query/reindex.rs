@@ -5,8 +5,9 @@ use clew_query::Query;
 use serde_json::Value;
 
 use super::spec::{
-    Job, Routing, Target, Verb, check_speed, docs_max_of, limit, no_scripts, page, proceeds, text,
+    Job, Routing, Target, Verb, check_slices, docs_max_of, limit, no_scripts, page, proceeds, text,
 };
+use super::speed::Speed;
 use super::start;
 use crate::documents::write_reply::Refresh;
 use crate::dsl;
@@ -28,7 +29,7 @@ struct Asked {
 
 /// `POST /_reindex`.
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
-    check_speed(&call)?;
+    check_slices(&call)?;
     let body = call.json_object()?;
     let mut asked = read(&body)?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
@@ -56,6 +57,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
         pipeline: asked.target.pipeline.clone(),
         proceed: asked.proceed,
         refresh: Refresh::from_call(&call)?,
+        speed: Speed::of(&call)?,
         description: format!("reindex from [{}] to [{}]", asked.from, asked.target.index),
         verb: Verb::Copy(asked.target),
     };

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
     Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchRequest,
-    WriteOperation, WriteResult,
+    ShardFailure, WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
 use clew_query::{Order, SortKey, SortValue};
@@ -67,8 +67,12 @@ fn cancelled() -> Option<String> {
     Some(token.reason().unwrap_or_default().to_string())
 }
 
-/// Does a job.
-pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError> {
+/// Does a job; the task that it is, if it is one, is told how far it is.
+pub(super) async fn run(
+    call: &Arc<Call>,
+    job: &Job,
+    task: Option<u64>,
+) -> Result<Outcome, ApiError> {
     let started = Instant::now();
     let mut counts = Counts::default();
     let mut after: Option<Vec<SortValue>> = None;
@@ -83,6 +87,7 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
             break;
         }
         let first = counts.batches == 0;
+        let began = Instant::now();
         let request = request(job, after.clone(), page.min(left), first)?;
         let response = match call.api.engine.search(request).await {
             Err(EngineError::Cancelled { .. }) => continue,
@@ -93,18 +98,7 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
             }
             response => response?,
         };
-        for failure in &response.failures {
-            let error = ApiError::from(&failure.error);
-            counts.fail(error.status(), || {
-                json!({
-                    "index": failure.index,
-                    "shard": failure.shard,
-                    "node": call.api.node_id,
-                    "status": error.status().as_u16(),
-                    "reason": error.cause(),
-                })
-            });
-        }
+        missed(call, &response.failures, &mut counts);
         if !counts.failures.is_empty() {
             // What is missing would never be written: nothing of what was found is, either.
             break;
@@ -122,8 +116,15 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
         counts.done += response.hits.len();
         counts.batches += 1;
         write(call, job, &response.hits, &mut counts).await?;
+        if let Some(task) = task {
+            call.api.tasks.tell(task, status(job, &counts));
+        }
         if !counts.failures.is_empty() {
             break;
+        }
+        // Behind the last one there is nothing to hold up.
+        if u64::try_from(counts.done).unwrap_or(u64::MAX) < counts.total {
+            job.speed.wait(response.hits.len(), began).await;
         }
     }
     if job.refresh != Refresh::Later {
@@ -134,6 +135,22 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
         status: counts.status,
         body: render(job, counts, took),
     })
+}
+
+/// Notes the shards that could not be searched.
+fn missed(call: &Call, failures: &[ShardFailure], counts: &mut Counts) {
+    for failure in failures {
+        let error = ApiError::from(&failure.error);
+        counts.fail(error.status(), || {
+            json!({
+                "index": failure.index,
+                "shard": failure.shard,
+                "node": call.api.node_id,
+                "status": error.status().as_u16(),
+                "reason": error.cause(),
+            })
+        });
+    }
 }
 
 fn request(
@@ -305,9 +322,20 @@ async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
 }
 
 fn render(job: &Job, counts: Counts, took: u64) -> Value {
-    let mut body = json!({
-        "took": took,
-        "timed_out": false,
+    let mut body = json!({"took": took, "timed_out": false});
+    if let (Value::Object(body), Value::Object(status)) = (&mut body, status(job, &counts)) {
+        body.extend(status);
+        body.insert("failures".to_string(), counts.failures.into());
+        if let Some(reason) = counts.cancelled {
+            body.insert("canceled".to_string(), reason.into());
+        }
+    }
+    body
+}
+
+/// How far a job is.
+fn status(job: &Job, counts: &Counts) -> Value {
+    let mut status = json!({
         "total": counts.total,
         "updated": counts.updated,
         "created": counts.created,
@@ -316,15 +344,11 @@ fn render(job: &Job, counts: Counts, took: u64) -> Value {
         "version_conflicts": counts.conflicts,
         "noops": counts.noops,
         "retries": {"bulk": 0, "search": 0},
-        "throttled_millis": 0,
-        "requests_per_second": -1.0,
+        "throttled_millis": job.speed.throttled_ms(),
+        "requests_per_second": job.speed.shown(),
         "throttled_until_millis": 0,
-        "failures": counts.failures,
     });
-    if let Value::Object(members) = &mut body {
-        if let Some(reason) = counts.cancelled {
-            members.insert("canceled".to_string(), reason.into());
-        }
+    if let Value::Object(members) = &mut status {
         match job.verb {
             Verb::Delete => {
                 members.remove("updated");
@@ -336,5 +360,5 @@ fn render(job: &Job, counts: Counts, took: u64) -> Value {
             Verb::Copy(_) => {}
         }
     }
-    body
+    status
 }

@@ -1,11 +1,13 @@
 //! What a write to all documents of a search is asked to do.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clew_engine::{IndexPart, Pinned, Purpose};
 use clew_query::Query;
 use serde_json::{Value, json};
 
+use super::speed::Speed;
 use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
@@ -66,13 +68,15 @@ pub(super) struct Job {
     /// Conflicts are counted, not a reason to stop.
     pub(super) proceed: bool,
     pub(super) refresh: Refresh,
+    /// How fast it may go.
+    pub(super) speed: Arc<Speed>,
     pub(super) description: String,
 }
 
 impl Job {
     /// A job on the indexes of the path.
     pub(super) async fn of_index(call: &Call, verb: Verb) -> Result<Self, ApiError> {
-        check_speed(call)?;
+        check_slices(call)?;
         let body = call.json()?.unwrap_or_else(|| json!({}));
         let mut query = None;
         let mut docs_max = docs_max_of(call)?;
@@ -120,6 +124,7 @@ impl Job {
             pipeline: call.params.get("pipeline").map(String::from),
             proceed,
             refresh: Refresh::from_call(call)?,
+            speed: Speed::of(call)?,
             description: format!("{name} [{}]", call.index_expression()),
         })
     }
@@ -166,22 +171,17 @@ pub(super) fn docs_max_of(call: &Call) -> Result<Option<i64>, ApiError> {
     }
 }
 
-/// How a job is cut and slowed down changes nothing here, but must be what it may be.
-pub(super) fn check_speed(call: &Call) -> Result<(), ApiError> {
-    if let Some(slices) = call.params.get("slices")
-        && slices != "auto"
-        && slices.parse::<u32>().is_ok_and(|slices| slices == 0)
-    {
-        return Err(ApiError::illegal_argument(format!(
-            "[slices] must be a positive integer or the string \"auto\", but was [{slices}]"
-        )));
-    }
-    match call.params.get("requests_per_second") {
-        None | Some("-1") => Ok(()),
-        Some(text) if text.parse::<f32>().is_ok_and(|rate| rate > 0.0) => Ok(()),
-        Some(_) => Err(ApiError::illegal_argument(
-            "[requests_per_second] must be a float greater than 0. Use -1 to disable throttling.",
-        )),
+/// How a job is cut changes nothing here, but must be what it may be.
+pub(super) fn check_slices(call: &Call) -> Result<(), ApiError> {
+    match call.params.get("slices") {
+        Some(slices)
+            if slices != "auto" && slices.parse::<u32>().is_ok_and(|slices| slices == 0) =>
+        {
+            Err(ApiError::illegal_argument(format!(
+                "[slices] must be a positive integer or the string \"auto\", but was [{slices}]"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

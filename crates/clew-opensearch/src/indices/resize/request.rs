@@ -10,6 +10,7 @@ use crate::http::error::ApiError;
 use crate::http::setting_values::{Flat, parse_bytes};
 use crate::indices::aliases::read_aliases;
 use crate::indices::filling::Filled;
+use crate::indices::index_settings::PROVIDED_NAME;
 use crate::indices::known_settings;
 use crate::indices::settings;
 use crate::indices::settings::{PRIVATE, ROUTING_SLOTS};
@@ -146,7 +147,7 @@ impl Resize {
         let mut settings: Flat = current
             .given
             .iter()
-            .filter(|(name, _)| !name.starts_with(PRIVATE))
+            .filter(|(name, _)| !name.starts_with(PRIVATE) && *name != PROVIDED_NAME)
             .map(|(name, text)| (name.clone(), Some(text.clone())))
             .collect();
         settings.extend(self.settings);

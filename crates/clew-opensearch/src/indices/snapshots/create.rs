@@ -1,5 +1,6 @@
 //! Taking a snapshot: the documents of each shard as they are now, then the manifest.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clew_engine::{
@@ -43,6 +44,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         ..ResolveOptions::default()
     };
     let indices = call.open(&asked.indices, options, Purpose::Copy).await?;
+    refuse_taken(&call.api, &repository.name, &name).await?;
     let work = prepare(&call.api, repository, name, (asked, indices))?;
     let work = tokio::task::spawn_blocking(work);
     if !wait {
@@ -52,6 +54,19 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         .await
         .map_err(|error| ApiError::internal(error.to_string()))??;
     Ok(Reply::json(&json!({"snapshot": taken.show()})))
+}
+
+/// Refuses the name of a snapshot that is there, before anybody is told that another one will be.
+async fn refuse_taken(api: &Arc<Api>, repository: &str, name: &str) -> Result<(), ApiError> {
+    let (looking, place, wanted) = (api.clone(), repository.to_string(), name.to_string());
+    let taken = tokio::task::spawn_blocking(move || is_taken(&looking, &place, &wanted))
+        .await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    if !taken {
+        return Ok(());
+    }
+    let reason = "snapshot with the same name already exists";
+    Err(invalid_snapshot_name(repository, name, reason))
 }
 
 /// Puts a snapshot on the list of those that are being taken; what takes it is handed back.

@@ -3,6 +3,7 @@
 //! A repository is a definition in the catalog that names a folder; what is in the folder is the
 //! engine's (`clew_engine::SnapshotRepository`), what a manifest says is [`content`].
 
+mod clone;
 mod content;
 mod create;
 mod names;
@@ -13,6 +14,7 @@ mod running;
 mod show;
 mod status;
 
+pub(crate) use clone::clone;
 pub(crate) use content::iso;
 pub(crate) use create::create;
 pub use create::{is_taken, prepare_of};

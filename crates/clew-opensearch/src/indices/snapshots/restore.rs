@@ -18,6 +18,7 @@ use crate::http::reply::Reply;
 use crate::http::setting_values::Flat;
 use crate::indices::filling::{self, Filled, Filling};
 use crate::indices::index_recovery::RestoredFrom;
+use crate::indices::index_settings::PROVIDED_NAME;
 use crate::indices::settings::PRIVATE;
 use crate::state::api::Api;
 use crate::state::call::Call;
@@ -190,7 +191,7 @@ fn restored(index: &IndexContent, asked: &RestoreRequest) -> Result<Restored, Ap
     let mut settings: Flat = index
         .settings
         .iter()
-        .filter(|(name, _)| !name.starts_with(PRIVATE))
+        .filter(|(name, _)| !name.starts_with(PRIVATE) && *name != PROVIDED_NAME)
         .filter(|(name, _)| {
             let ignored = &asked.ignored_settings;
             !ignored.iter().any(|ignored| selects(ignored, name))

@@ -83,7 +83,6 @@ pub(super) async fn read_all(repository: Repository) -> Result<Vec<Stored>, ApiE
 /// A line of `_cat/snapshots`.
 pub(crate) struct ListedSnapshot {
     pub(crate) name: String,
-    pub(crate) repository: String,
     pub(crate) started_ms: u64,
     pub(crate) ended_ms: u64,
     pub(crate) indices: usize,
@@ -100,7 +99,6 @@ pub(crate) async fn list(call: &Call, name: &str) -> Result<Vec<ListedSnapshot>,
         started_ms: snapshot.content.started_ms,
         ended_ms: snapshot.content.ended_ms,
         name: snapshot.content.name,
-        repository: name.to_string(),
     });
     Ok(listed.collect())
 }

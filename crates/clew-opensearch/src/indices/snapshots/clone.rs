@@ -1,0 +1,123 @@
+//! `_clone`: a snapshot of some of another one's indexes. It shares no files with it.
+
+use axum::http::StatusCode;
+use clew_engine::{EngineError, documents_file_name};
+use serde_json::{Map, Value};
+
+use super::content::{IndexContent, Stored, stored};
+use super::create::{now_ms, read_names};
+use super::names::{check_snapshot, invalid_snapshot_name, selects, snapshot_missing};
+use super::repository::Repository;
+use super::running::{RunningSnapshot, RunningSnapshots};
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::state::api::Api;
+use crate::state::call::Call;
+
+/// `PUT /_snapshot/{repository}/{snapshot}/_clone/{target}`: answered when the clone is complete.
+pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
+    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
+    let source = call.path_required("snapshot")?.to_string();
+    let target = call.path_required("target")?.to_string();
+    check_snapshot(&repository.name, &target)?;
+    repository.check_writable("clone snapshot")?;
+    let patterns = read(&call.json_object()?)?;
+    let api = call.api.clone();
+    let work = move || carry_out(&api, &repository, (&source, &target), &patterns);
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    Ok(Reply::acknowledged())
+}
+
+/// The names and patterns of the indexes that are wanted.
+fn read(body: &Value) -> Result<String, ApiError> {
+    let mut patterns = String::new();
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "indices" => patterns = read_names(value)?,
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Unknown parameter {other}"
+                )));
+            }
+        }
+    }
+    if patterns.is_empty() {
+        return Err(ApiError::validation("indices patterns are empty"));
+    }
+    Ok(patterns)
+}
+
+fn carry_out(
+    api: &Api,
+    repository: &Repository,
+    (source, target): (&str, &str),
+    patterns: &str,
+) -> Result<(), ApiError> {
+    let all = stored(&repository.folder)?;
+    if all.iter().any(|taken| taken.content.name == target) {
+        let reason = "snapshot with the same name already exists";
+        return Err(invalid_snapshot_name(&repository.name, target, reason));
+    }
+    let mut found = all.into_iter().filter(|found| found.content.name == source);
+    let found = found
+        .next()
+        .ok_or_else(|| snapshot_missing(&repository.name, source))?;
+    let mut content = found.content.clone();
+    let is_wanted =
+        |index: &IndexContent| patterns.split(',').any(|part| selects(part, &index.name));
+    content.indices.retain(is_wanted);
+    if content.indices.is_empty() {
+        let reason = format!(
+            "[{}:{target}] No indices in the source snapshot [{source}/{}] matched requested pattern [{patterns}]",
+            repository.name, found.id
+        );
+        let cause = Cause::new("snapshot_exception", reason);
+        return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause));
+    }
+    content.name = target.to_string();
+    content.started_ms = now_ms();
+    let clone = Stored {
+        id: api.engine.new_snapshot_id(),
+        content,
+    };
+    // While it is on the list nobody takes another of its name, or its files for what a dead process has left.
+    let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
+        repository: repository.name.clone(),
+        name: target.to_string(),
+        id: clone.id.clone(),
+        indices: clone
+            .content
+            .index_names()
+            .into_iter()
+            .map(String::from)
+            .collect(),
+        shards: clone.content.files().count(),
+        started_ms: clone.content.started_ms,
+    })?;
+    let id = clone.id.clone();
+    let written = write(repository, &found.id, clone);
+    if written.is_err()
+        && let Err(left) = repository.folder.delete(&id)
+    {
+        tracing::warn!(%left, "cannot remove what a failed clone left");
+    }
+    drop(ends);
+    written.map_err(ApiError::from)
+}
+
+/// Copies the documents, each file checked as a whole before anything of it is taken.
+fn write(repository: &Repository, source: &str, clone: Stored) -> Result<(), EngineError> {
+    let Stored { id, mut content } = clone;
+    for (at, index) in content.indices.iter_mut().enumerate() {
+        for (shard, file) in (0_u32..).zip(&mut index.files) {
+            let documents = repository.folder.read_documents(source, file)?;
+            let name = documents_file_name(at, shard);
+            *file = repository.folder.write_documents(&id, &name, documents)?;
+        }
+    }
+    content.ended_ms = now_ms();
+    let content = serde_json::to_value(&content).unwrap_or(Value::Object(Map::new()));
+    repository.folder.complete(&id, content)
+}
