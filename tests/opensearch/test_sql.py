@@ -399,6 +399,64 @@ class SqlTest(ClewTest):
             seen[city] += 1
         self.assertEqual(kept, expected)
 
+    def test_functions_are_what_the_documentation_says(self):
+        for expression, value, kind in [
+            ("degrees(pi())", 180.0, "double"),
+            ("add(1, 2)", 3, "integer"),
+            ("conv('12', 10, 16)", "c", "keyword"),
+            ("truncate(56.78, 1)", 56.7, "double"),
+            ("left('helloworld', 5)", "hello", "keyword"),
+            ("position('world' IN 'helloworld')", 6, "integer"),
+            ("locate('l', 'hello', 4)", 4, "integer"),
+            ("strcmp('a', 'b')", -1, "integer"),
+            ("typeof(DATE '2020-08-26')", "DATE", "keyword"),
+            ("date('2020-08-26 01:02:03')", "2020-08-26", "date"),
+            ("cast('2020-08-26 01:02:03' AS time)", "01:02:03", "time"),
+            ("date_add('2020-08-26', INTERVAL 1 HOUR)", "2020-08-26 01:00:00", "timestamp"),
+            ("adddate(date('2020-08-26'), 1)", "2020-08-27", "date"),
+            ("datediff('2000-01-02', '2000-01-01')", 1, "long"),
+            ("date_format('1998-01-31 13:14:15', '%Y-%b-%D %r')", "1998-Jan-31st 01:14:15 PM", "keyword"),
+            ("extract(YEAR_MONTH FROM '2023-02-07 10:11:12')", 202302, "long"),
+            ("timestampdiff(YEAR, '1997-01-01 00:00:00', '2001-03-06 00:00:00')", 4, "long"),
+            ("from_unixtime(1220249547)", "2008-09-01 06:12:27", "timestamp"),
+            ("dayname('2020-08-26')", "Wednesday", "keyword"),
+            ("hour('01:02:03')", 1, "integer"),
+            ("addtime(TIME '23:00:00', '02:00:00')", "01:00:00", "time"),
+            ("'hello' REGEXP 'h.*'", True, "boolean"),
+        ]:
+            with self.subTest(expression):
+                answer = self.sql(f"SELECT {expression} AS x")
+                self.assertEqual((answer["datarows"], answer["schema"][0]["type"]), ([[value]], kind))
+        one, two = self.rows("SELECT now(), now() FROM people LIMIT 1")[0]
+        self.assertEqual(one, two)
+
+    def test_functions_without_columns_are_part_of_the_search(self):
+        condition = "at >= date_sub(date('2024-01-03'), INTERVAL 1 DAY)"
+        self.assertEqual(self.count(condition), sum(person["at"] >= "2024-01-02" for person in self.all))
+        self.assertEqual(self.count("at < now()"), len(self.all))
+        operators, request = self.explained(f"SELECT name FROM people WHERE {condition}")
+        self.assertNotIn("FilterOperator", operators)
+        months = self.rows("SELECT date_format(at, '%Y-%m') m, count(*) FROM people GROUP BY m")
+        self.assertEqual(months, [["2024-01", len(self.all)]])
+
+    def test_ppl_takes_texts_apart_and_fills_in(self):
+        rows = self.ppl_rows(r"source=people | parse name '(?<first>\w+) (?<number>\d+)' | fields name, first, number")
+        for name, first, number in rows:
+            self.assertEqual(name, f"{first} {number}")
+        rows = self.ppl_rows("source=people | patterns new_field='rest' name | fields rest | head 1")
+        self.assertEqual(rows, [[" "]])
+        rows = self.ppl_rows("source=people | fillnull with 'nowhere' in city | stats count() by city")
+        self.assertEqual(sum(count for count, city in rows if city == "nowhere"), sum("city" not in person for person in self.all))
+        rows = self.ppl_rows("source=people | fillnull using pay = 0 | where pay = 0 | stats count()")
+        self.assertEqual(rows, [[sum("pay" not in person for person in self.all)]])
+        rows = self.ppl_rows("source=people | eval k = case(age > 40, 'old', age > 30, 'middle' else 'young') | stats count() by k")
+        expected = collections.Counter("old" if person["age"] > 40 else "middle" if person["age"] > 30 else "young" for person in self.all)
+        self.assertEqual({kind: count for count, kind in rows}, dict(expected))
+        rows = self.ppl_rows("source=people | where age > 40 xor member | stats count()")
+        self.assertEqual(rows, [[sum((person["age"] > 40) != person["member"] for person in self.all)]])
+        rows = self.ppl_rows("source=people | where like(name, 'Ann%') | stats count()")
+        self.assertEqual(rows, [[sum(person["name"].startswith("Ann") for person in self.all)]])
+
     def test_what_is_wrong_is_said(self):
         for status, kind, details, query in [
             (400, "SyntaxCheckException", "offending symbol", "SELECT FROM people"),
@@ -413,6 +471,7 @@ class SqlTest(ClewTest):
             (400, "SemanticCheckException", "unsupported function", "SELECT nope(name) FROM people"),
             (400, "SemanticCheckException", "numbers", "SELECT name + 1 FROM people"),
             (400, "SemanticCheckException", "[match]", "SELECT match(name, 'x') FROM people"),
+            (400, "SemanticCheckException", "cannot be read", "SELECT name FROM people WHERE name REGEXP '('"),
             (400, "UnsupportedOperationException", "JOIN", "SELECT a.x FROM people a JOIN people b ON a.x = b.x"),
             (400, "UnsupportedOperationException", "subquery", "SELECT * FROM (SELECT * FROM people)"),
             (400, "UnsupportedOperationException", "subquery", "SELECT name FROM people WHERE age IN (SELECT 1)"),

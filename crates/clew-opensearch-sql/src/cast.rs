@@ -1,9 +1,11 @@
 //! Values as other types.
 
+use std::net::IpAddr;
+
 use serde_json::{Number, Value};
 
+use super::calendar::{clock, moment, written};
 use super::fields::SqlType;
-use super::time;
 
 /// A number, unless it is none.
 pub(super) fn float(number: f64) -> Value {
@@ -30,6 +32,9 @@ pub(super) fn cast_type(name: &str) -> Option<SqlType> {
         "double" => SqlType::Double,
         "boolean" => SqlType::Boolean,
         "timestamp" | "datetime" => SqlType::Timestamp,
+        "date" => SqlType::Date,
+        "time" => SqlType::Time,
+        "ip" => SqlType::Ip,
         _ => return None,
     })
 }
@@ -39,7 +44,15 @@ pub(super) fn cast(kind: SqlType, value: &Value) -> Value {
     match (kind, value) {
         (_, Value::Null) => Value::Null,
         (SqlType::Keyword, other) => shown(other).into(),
-        (SqlType::Timestamp, Value::String(text)) => time::shown(text).into(),
+        (SqlType::Timestamp, value @ Value::String(_)) => {
+            moment(value).map_or(Value::Null, written)
+        }
+        (SqlType::Date, value) => moment(value).map(|moment| moment.date().to_string()).into(),
+        (SqlType::Time, value) => clock(value).map(|time| time.to_string()).into(),
+        (SqlType::Ip, Value::String(text)) => {
+            let address: Option<IpAddr> = text.trim().parse().ok();
+            address.map(|address| address.to_string()).into()
+        }
         (SqlType::Boolean, Value::String(text)) => text.eq_ignore_ascii_case("true").into(),
         (SqlType::Boolean, Value::Number(number)) => (number.as_f64() != Some(0.0)).into(),
         (SqlType::Boolean, other) => other.clone(),

@@ -10,6 +10,7 @@ use super::expr::{AGGREGATES, Expr, Logic, Op, RELEVANCE};
 use super::fields::SqlType;
 use super::functions::{self, Function};
 use super::like::like;
+use super::regexes::Matcher;
 use super::rows::Columns;
 use super::time;
 
@@ -25,6 +26,7 @@ pub(super) enum Bound {
     In(Box<Bound>, Vec<Bound>),
     Apply(&'static Function, Vec<Bound>),
     Cast(SqlType, Box<Bound>),
+    Match(Matcher, Box<Bound>),
 }
 
 /// Finds columns and functions, and the type of what comes out.
@@ -41,9 +43,9 @@ pub(super) fn bind(expr: &Expr, columns: &Columns) -> Result<(Bound, SqlType), S
             let ((mut left, left_kind), (mut right, right_kind)) = (boxed(left)?, boxed(right)?);
             let kind = binary_type(*op, left_kind, right_kind)?;
             if left_kind == SqlType::Timestamp {
-                as_time(&mut right);
+                right = beside_time(right, right_kind);
             } else if right_kind == SqlType::Timestamp {
-                as_time(&mut left);
+                left = beside_time(left, left_kind);
             }
             (Bound::Binary(*op, kind, left, right), kind)
         }
@@ -93,6 +95,17 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
         let (bound, _) = bind(value, columns)?;
         return Ok((Bound::Cast(kind, Box::new(bound)), kind));
     }
+    if let Some((of, rest)) = args.split_first() {
+        let constants: Option<Vec<Value>> = rest.iter().map(Expr::constant).collect();
+        if let Some(matcher) = Matcher::of(name, &constants.unwrap_or_default())? {
+            let kind = match &matcher {
+                Matcher::Fits(_) => SqlType::Boolean,
+                Matcher::Group { .. } | Matcher::Removed(_) => SqlType::Keyword,
+            };
+            let (of, _) = bind(of, columns)?;
+            return Ok((Bound::Match(matcher, Box::new(of)), kind));
+        }
+    }
     let function = functions::find(name)
         .ok_or_else(|| SqlError::semantic(format!("unsupported function name: {name}")))?;
     if !function.args.contains(&args.len()) {
@@ -118,7 +131,26 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
         kinds.push(kind);
     }
     let kind = (function.kind)(&kinds);
+    if bound.is_empty() {
+        // The moment of a statement is the same for all of its rows.
+        return Ok((Bound::Literal((function.run)(&[])), kind));
+    }
+    if name == "typeof" {
+        let name = kinds.first().map_or("UNDEFINED", |kind| kind.name());
+        return Ok((Bound::Literal(name.to_ascii_uppercase().into()), kind));
+    }
     Ok((Bound::Apply(function, bound), kind))
+}
+
+/// What is compared with a time is one, too.
+fn beside_time(mut bound: Box<Bound>, kind: SqlType) -> Box<Bound> {
+    match kind {
+        SqlType::Date | SqlType::Time => Box::new(Bound::Cast(SqlType::Timestamp, bound)),
+        _ => {
+            as_time(&mut bound);
+            bound
+        }
+    }
 }
 
 /// A literal beside a time is one, too.
@@ -179,6 +211,7 @@ impl Bound {
                 (function.run)(&args)
             }
             Bound::Cast(kind, part) => cast(*kind, &part.value(row)),
+            Bound::Match(matcher, part) => matcher.value(&part.value(row)),
         }
     }
 

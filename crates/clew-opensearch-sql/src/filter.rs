@@ -3,8 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::error::SqlError;
+use super::eval::bind;
 use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
 use super::fields::{Field, Fields, SqlType};
+use super::rows::Columns;
 use super::time;
 
 /// The query of a condition; `None` where only the rows can tell.
@@ -40,10 +42,10 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
         }
         Expr::In(part, list) => Ok(one_of(part, list, fields)?),
         Expr::Binary(op, left, right) => {
-            if let (Some(field), Some(value)) = (column(left, fields)?, right.constant()) {
+            if let (Some(field), Some(value)) = (column(left, fields)?, constant(right)) {
                 return Ok(comparison(*op, field, &value));
             }
-            if let (Some(value), Some(field)) = (left.constant(), column(right, fields)?)
+            if let (Some(value), Some(field)) = (constant(left), column(right, fields)?)
                 && *op != Op::Like
             {
                 return Ok(comparison(op.swapped(), field, &value));
@@ -59,6 +61,20 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
         Expr::Literal(Value::Bool(false)) => Ok(Some(json!({"match_none": {}}))),
         Expr::Literal(_) | Expr::Star => Ok(None),
     }
+}
+
+/// The value of an expression that has no columns, if it has one.
+fn constant(expr: &Expr) -> Option<Value> {
+    if let Some(value) = expr.constant() {
+        return Some(value);
+    }
+    let mut names = Vec::new();
+    expr.columns(&mut names);
+    if !names.is_empty() || !matches!(expr, Expr::Call(_) | Expr::Binary(..)) {
+        return None;
+    }
+    let (bound, _) = bind(expr, &Columns::default()).ok()?;
+    Some(bound.value(&[])).filter(|value| !value.is_null())
 }
 
 /// The field that an expression is, where a query over documents can ask for it.

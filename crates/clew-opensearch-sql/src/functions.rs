@@ -5,9 +5,13 @@ use std::ops::RangeInclusive;
 use serde_json::Value;
 
 use super::cast::{float, shown};
+use super::dates::DATES;
 use super::fields::SqlType;
 use super::like::like;
+use super::numbers::NUMBERS;
+use super::texts::TEXTS;
 use super::time;
+use super::times::TIMES;
 
 /// A function by its name, how many arguments it takes, and the type it has for theirs.
 pub(super) struct Function {
@@ -27,7 +31,7 @@ const MANY: usize = 100;
 /// A longer text is null, as in MySQL: a short statement could ask for one that no memory holds.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
-const fn function(
+pub(super) const fn function(
     name: &'static str,
     args: RangeInclusive<usize>,
     kind: fn(&[SqlType]) -> SqlType,
@@ -131,62 +135,42 @@ static FUNCTIONS: &[Function] = &[
     function("datetime", 1..=1, timestamp, |args| {
         text(args, |text| time::shown(text).into())
     }),
-    function("date", 1..=1, keyword, |args| {
-        text(args, |text| part(text, 0..10).into())
-    }),
-    function("year", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 0..4))
-    }),
-    function("month", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 5..7))
-    }),
-    function("day", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 8..10))
-    }),
-    function("dayofmonth", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 8..10))
-    }),
-    function("hour", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 11..13))
-    }),
-    function("minute", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 14..16))
-    }),
-    function("second", 1..=1, integer, |args| {
-        text(args, |text| digits(text, 17..19))
-    }),
     function("span", 2..=2, first, span),
 ];
 
+/// A function by its name.
 pub(super) fn find(name: &str) -> Option<&'static Function> {
-    FUNCTIONS.iter().find(|function| function.name == name)
+    let all = [FUNCTIONS, NUMBERS, TEXTS, TIMES, DATES];
+    all.into_iter()
+        .flatten()
+        .find(|function| function.name == name)
 }
 
-fn keyword(_: &[SqlType]) -> SqlType {
+pub(super) fn keyword(_: &[SqlType]) -> SqlType {
     SqlType::Keyword
 }
 
-fn integer(_: &[SqlType]) -> SqlType {
+pub(super) fn integer(_: &[SqlType]) -> SqlType {
     SqlType::Integer
 }
 
-fn long(_: &[SqlType]) -> SqlType {
+pub(super) fn long(_: &[SqlType]) -> SqlType {
     SqlType::Long
 }
 
-fn double(_: &[SqlType]) -> SqlType {
+pub(super) fn double(_: &[SqlType]) -> SqlType {
     SqlType::Double
 }
 
-fn boolean(_: &[SqlType]) -> SqlType {
+pub(super) fn boolean(_: &[SqlType]) -> SqlType {
     SqlType::Boolean
 }
 
-fn timestamp(_: &[SqlType]) -> SqlType {
+pub(super) fn timestamp(_: &[SqlType]) -> SqlType {
     SqlType::Timestamp
 }
 
-fn first(kinds: &[SqlType]) -> SqlType {
+pub(super) fn first(kinds: &[SqlType]) -> SqlType {
     kinds.first().copied().unwrap_or(SqlType::Undefined)
 }
 
@@ -202,7 +186,7 @@ fn first_known(kinds: &[SqlType]) -> SqlType {
     known.unwrap_or(SqlType::Undefined)
 }
 
-fn rounded(kinds: &[SqlType]) -> SqlType {
+pub(super) fn rounded(kinds: &[SqlType]) -> SqlType {
     if first(kinds).is_whole() {
         SqlType::Long
     } else {
@@ -221,14 +205,14 @@ fn results(kinds: &[SqlType]) -> SqlType {
 }
 
 /// A text of the first argument, if it is one.
-fn text(args: &[Value], change: impl Fn(&str) -> Value) -> Value {
+pub(super) fn text(args: &[Value], change: impl Fn(&str) -> Value) -> Value {
     match args.first() {
         Some(Value::String(text)) => change(text),
         _ => Value::Null,
     }
 }
 
-fn number(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
+pub(super) fn number(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
     match args.first().and_then(Value::as_f64) {
         Some(number) => float(change(number)),
         None => Value::Null,
@@ -339,15 +323,6 @@ fn case(args: &[Value]) -> Value {
         rest = others;
     }
     rest.first().cloned().unwrap_or_default()
-}
-
-fn part(text: &str, range: std::ops::Range<usize>) -> Option<String> {
-    time::shown(text)?.get(range).map(String::from)
-}
-
-fn digits(text: &str, range: std::ops::Range<usize>) -> Value {
-    let digits = part(text, range).and_then(|digits| digits.parse::<i64>().ok());
-    digits.map_or(Value::Null, Value::from)
 }
 
 /// Where a number's span of a length begins, unless that is below all numbers.

@@ -32,13 +32,20 @@ mod push;
 mod scan;
 
 mod budget;
+mod calendar;
 mod cast;
+mod date_format;
+mod dates;
 mod eval;
 mod fold;
 mod functions;
 mod like;
+mod numbers;
+mod regexes;
 mod rows;
+mod texts;
 mod time;
+mod times;
 
 mod catalog;
 mod cursor;

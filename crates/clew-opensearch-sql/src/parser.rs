@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::error::SqlError;
 use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
 use super::lex::TokenKind;
+use super::regexes::FITS;
+use super::times::is_unit;
 use super::words::{Parser, is_clause};
 
 /// Parentheses and functions inside one another.
@@ -21,11 +23,22 @@ impl Parser<'_> {
                 "the query is nested deeper than {DEPTH_MAX} levels"
             )));
         }
-        let expr = self.joined("or", Logic::Or, |parser| {
-            parser.joined("and", Logic::And, Self::negation)
-        });
+        let expr = self.joined("or", Logic::Or, Self::exclusive);
         self.depth -= 1;
         expr
+    }
+
+    /// One of two, but not both.
+    fn exclusive(&mut self) -> Result<Expr, SqlError> {
+        let mut left = self.joined("and", Logic::And, Self::negation)?;
+        while self.keyword("xor") {
+            self.count_operator()?;
+            let right = self.joined("and", Logic::And, Self::negation)?;
+            let both = Expr::Logic(Logic::And, vec![left.clone(), right.clone()]);
+            let any = Expr::Logic(Logic::Or, vec![left, right]);
+            left = Expr::Logic(Logic::And, vec![any, Expr::Not(Box::new(both))]);
+        }
+        Ok(left)
     }
 
     fn joined(
@@ -80,7 +93,7 @@ impl Parser<'_> {
             self.expect_keyword("null")?;
             return Ok(not_if(negated, Expr::IsNull(Box::new(left))));
         }
-        let follows = ["in", "like", "between"]
+        let follows = ["in", "like", "between", "regexp", "rlike"]
             .iter()
             .any(|word| self.is_keyword(1, word));
         let negated = follows && self.keyword("not");
@@ -97,6 +110,10 @@ impl Parser<'_> {
             let pattern = self.sum()?;
             return Ok(not_if(negated, binary(Op::Like, left, pattern)));
         }
+        if self.keyword("regexp") || self.keyword("rlike") {
+            let pattern = self.sum()?;
+            return Ok(not_if(negated, Expr::call(FITS, vec![left, pattern])));
+        }
         if self.keyword("between") {
             let low = self.sum()?;
             self.expect_keyword("and")?;
@@ -110,7 +127,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn sum(&mut self) -> Result<Expr, SqlError> {
+    pub(super) fn sum(&mut self) -> Result<Expr, SqlError> {
         let ops = [("+", Op::Add), ("-", Op::Subtract)];
         self.operations(&ops, |parser| {
             let ops = [("*", Op::Multiply), ("/", Op::Divide), ("%", Op::Modulo)];
@@ -126,15 +143,20 @@ impl Parser<'_> {
         let mut left = operand(self)?;
         while let Some((_, op)) = ops.iter().find(|(symbol, _)| self.is_symbol(0, symbol)) {
             self.at += 1;
-            self.operators += 1;
-            if self.operators > OPERATORS_MAX {
-                return Err(SqlError::too_large(format!(
-                    "the query has more than {OPERATORS_MAX} operators of arithmetic"
-                )));
-            }
+            self.count_operator()?;
             left = binary(*op, left, operand(self)?);
         }
         Ok(left)
+    }
+
+    fn count_operator(&mut self) -> Result<(), SqlError> {
+        self.operators += 1;
+        if self.operators > OPERATORS_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query has more than {OPERATORS_MAX} operators of arithmetic"
+            )));
+        }
+        Ok(())
     }
 
     fn signed(&mut self) -> Result<Expr, SqlError> {
@@ -190,10 +212,18 @@ impl Parser<'_> {
     fn word(&mut self, word: &str) -> Result<Expr, SqlError> {
         let name = word.to_ascii_lowercase();
         if self.is_symbol(1, "(") && !is_clause(word)
-            || matches!(name.as_str(), "left" | "right") && self.is_symbol(1, "(")
+            || matches!(name.as_str(), "left" | "right" | "like") && self.is_symbol(1, "(")
         {
             self.at += 2;
-            return self.call(name);
+            return match name.as_str() {
+                "cast" => self.cast(),
+                "extract" => self.extract(),
+                "position" => self.position_in(),
+                _ => self.call(name),
+            };
+        }
+        if name == "interval" && matches!(self.peek_at(1), Some(TokenKind::Number(_))) {
+            return self.interval();
         }
         if name == "case" {
             self.at += 1;
@@ -201,7 +231,7 @@ impl Parser<'_> {
         }
         // A text in quotes behind the name of a type is a value of it.
         if let (true, Some(TokenKind::Text(text))) = (
-            matches!(name.as_str(), "timestamp" | "date"),
+            matches!(name.as_str(), "timestamp" | "date" | "time"),
             self.peek_at(1),
         ) {
             let text = Expr::Literal(text.clone().into());
@@ -220,13 +250,6 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, name: String) -> Result<Expr, SqlError> {
-        if name == "cast" {
-            let value = self.expr()?;
-            self.expect_keyword("as")?;
-            let kind = self.name()?.to_ascii_lowercase();
-            self.expect(")")?;
-            return Ok(Expr::call("cast", vec![value, Expr::Literal(kind.into())]));
-        }
         let mut call = Call {
             distinct: self.keyword("distinct"),
             name,
@@ -236,7 +259,9 @@ impl Parser<'_> {
         let takes_options =
             RELEVANCE.contains(&call.name.as_str()) || call.name == "date_histogram";
         while !self.symbol(")") {
-            if !call.args.is_empty() || !call.options.is_empty() {
+            let is_first = call.args.is_empty() && call.options.is_empty();
+            // PPL has the last result of a case behind ELSE.
+            if !is_first && !(call.name == "case" && self.keyword("else")) {
                 self.expect(",")?;
             }
             if takes_options && self.is_symbol(1, "=") {
@@ -255,7 +280,57 @@ impl Parser<'_> {
         if self.is_keyword(0, "filter") && self.is_symbol(1, "(") {
             return Err(SqlError::unsupported("FILTER of an aggregate"));
         }
-        Ok(histogram(call))
+        Ok(told_otherwise(call))
+    }
+
+    /// `CAST(value AS type)`.
+    fn cast(&mut self) -> Result<Expr, SqlError> {
+        let value = self.expr()?;
+        self.expect_keyword("as")?;
+        let kind = self.name()?.to_ascii_lowercase();
+        self.expect(")")?;
+        Ok(Expr::call("cast", vec![value, Expr::Literal(kind.into())]))
+    }
+
+    /// `EXTRACT(part FROM moment)`.
+    fn extract(&mut self) -> Result<Expr, SqlError> {
+        let part = self.name()?;
+        self.expect_keyword("from")?;
+        let moment = self.expr()?;
+        self.expect(")")?;
+        Ok(Expr::call(
+            "extract",
+            vec![Expr::Literal(part.into()), moment],
+        ))
+    }
+
+    /// `POSITION(part IN text)`.
+    fn position_in(&mut self) -> Result<Expr, SqlError> {
+        let part = self.sum()?;
+        if !self.keyword("in") {
+            self.expect(",")?;
+        }
+        let text = self.sum()?;
+        self.expect(")")?;
+        Ok(Expr::call("position", vec![part, text]))
+    }
+
+    /// `INTERVAL 1 DAY`.
+    fn interval(&mut self) -> Result<Expr, SqlError> {
+        self.at += 1;
+        let count = self.sum()?;
+        let unit = match self.peek() {
+            Some(TokenKind::Word(word)) => word.to_ascii_lowercase(),
+            _ => return Err(self.error("the unit of an interval")),
+        };
+        if !is_unit(&unit) {
+            return Err(self.error("the unit of an interval"));
+        }
+        self.at += 1;
+        Ok(Expr::call(
+            "interval",
+            vec![count, Expr::Literal(unit.into())],
+        ))
     }
 
     fn option(&mut self) -> Result<Value, SqlError> {
@@ -320,6 +395,30 @@ impl Parser<'_> {
         self.expect("]")?;
         Ok(Expr::Literal(Value::Array(names)))
     }
+}
+
+/// A call as what it means: operators that have names, words that stand for themselves, histograms.
+fn told_otherwise(mut call: Call) -> Expr {
+    let op = match call.name.as_str() {
+        "add" => Some(Op::Add),
+        "subtract" => Some(Op::Subtract),
+        "multiply" => Some(Op::Multiply),
+        "divide" => Some(Op::Divide),
+        "modulus" => Some(Op::Modulo),
+        _ => None,
+    };
+    if let (Some(op), [left, right]) = (op, call.args.as_slice()) {
+        return binary(op, left.clone(), right.clone());
+    }
+    if matches!(
+        call.name.as_str(),
+        "timestampadd" | "timestampdiff" | "get_format"
+    ) && let Some(first) = call.args.first_mut()
+        && let Expr::Column(word) = first
+    {
+        *first = Expr::Literal(std::mem::take(word).into());
+    }
+    histogram(call)
 }
 
 /// A histogram over time says the same as a span.

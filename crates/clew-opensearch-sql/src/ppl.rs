@@ -3,6 +3,7 @@
 use super::error::SqlError;
 use super::expr::{AGGREGATES, Expr};
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top};
+use super::regexes::{GROUP, REMOVED, groups};
 use super::words::Parser;
 
 /// How many rows `head`, `top` and `rare` leave unless they say.
@@ -13,15 +14,12 @@ const COMMANDS_MAX: usize = 100;
 
 /// Commands of OpenSearch that are not here.
 const UNSUPPORTED: &[&str] = &[
-    "parse",
     "grok",
-    "patterns",
     "join",
     "lookup",
     "kmeans",
     "ad",
     "ml",
-    "fillnull",
     "trendline",
     "flatten",
     "expand",
@@ -116,11 +114,71 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         return top(parser, stages, true);
     } else if parser.keyword("dedup") {
         dedup(parser)?
+    } else if parser.keyword("fillnull") {
+        fill_null(parser)?
+    } else if parser.keyword("parse") {
+        parsed(parser)?
+    } else if parser.keyword("patterns") {
+        patterns(parser)?
     } else {
         return Err(parser.error("a command"));
     };
     stages.push(stage);
     Ok(())
+}
+
+/// `fillnull with value in columns`, or `fillnull using column = value, ...`.
+fn fill_null(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
+    let filled = |name: String, value: Expr| {
+        let either = Expr::call("coalesce", vec![Expr::column(&name), value]);
+        (name, either)
+    };
+    if parser.keyword("using") {
+        return Ok(Stage::Eval(parser.list(|parser| {
+            let name = parser.name()?;
+            parser.expect("=")?;
+            Ok(filled(name, parser.expr()?))
+        })?));
+    }
+    parser.expect_keyword("with")?;
+    let value = parser.sum()?;
+    parser.expect_keyword("in")?;
+    let names = parser.list(Parser::name)?;
+    let new = names.into_iter().map(|name| filled(name, value.clone()));
+    Ok(Stage::Eval(new.collect()))
+}
+
+/// `parse column 'pattern'`: a column for each named group of the pattern.
+fn parsed(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
+    let of = parser.sum()?;
+    let pattern = parser.text()?;
+    let new = groups(&pattern)?.into_iter().map(|group| {
+        let constants = [pattern.clone(), group.clone()].map(|text| Expr::Literal(text.into()));
+        let args = std::iter::once(of.clone()).chain(constants).collect();
+        (group, Expr::call(GROUP, args))
+    });
+    Ok(Stage::Eval(new.collect()))
+}
+
+/// `patterns [new_field='name'] [pattern='pattern'] column`: what is left of a text without letters and digits, or
+/// without what a pattern fits.
+fn patterns(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
+    let mut name = "patterns_field".to_string();
+    let mut pattern = "[a-zA-Z0-9]".to_string();
+    while parser.is_symbol(1, "=") {
+        let option = if parser.keyword("new_field") {
+            &mut name
+        } else if parser.keyword("pattern") {
+            &mut pattern
+        } else {
+            return Err(parser.error("NEW_FIELD or PATTERN"));
+        };
+        parser.expect("=")?;
+        *option = parser.text()?;
+    }
+    let of = parser.sum()?;
+    let left = Expr::call(REMOVED, vec![of, Expr::Literal(pattern.into())]);
+    Ok(Stage::Eval(vec![(name, left)]))
 }
 
 fn fields(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {

@@ -37,10 +37,7 @@ const DYNAMIC: &[&str] = &[
     "index.indexing.slowlog.threshold.index.info",
     "index.indexing.slowlog.threshold.index.trace",
     "index.indexing.slowlog.threshold.index.warn",
-    "index.knn.advanced.approximate_threshold",
-    "index.knn.advanced.filtered_exact_search_threshold",
     "index.knn.algo_param.ef_search",
-    "index.knn.disk.vector.shard_level_rescoring_disabled",
     "index.mapping.depth.limit",
     "index.mapping.dimension_fields.limit",
     "index.mapping.field_name_length.limit",
@@ -147,11 +144,6 @@ const FIXED: &[&str] = &[
     "index.force_memory_term_dictionary",
     "index.format",
     "index.knn",
-    "index.knn.algo_param.ef_construction",
-    "index.knn.algo_param.m",
-    "index.knn.derived_source.enabled",
-    "index.knn.memory_optimized_search",
-    "index.knn.space_type",
     "index.load_fixed_bitset_filters_eagerly",
     "index.lock.lock_factor",
     "index.mapper.dynamic",
@@ -189,6 +181,7 @@ const FIXED: &[&str] = &[
 
 /// Before settings whose other half somebody chooses, or that belong to a part that answers for them itself.
 const DYNAMIC_GROUPS: &[&str] = &[
+    "index.knn.",
     "index.opendistro.",
     "index.plugins.",
     "index.routing.allocation.exclude.",
