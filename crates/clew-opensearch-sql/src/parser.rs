@@ -34,9 +34,7 @@ impl Parser<'_> {
         while self.keyword("xor") {
             self.count_operator()?;
             let right = self.joined("and", Logic::And, Self::negation)?;
-            let both = Expr::Logic(Logic::And, vec![left.clone(), right.clone()]);
-            let any = Expr::Logic(Logic::Or, vec![left, right]);
-            left = Expr::Logic(Logic::And, vec![any, Expr::Not(Box::new(both))]);
+            left = binary(Op::Unequal, left, right);
         }
         Ok(left)
     }
