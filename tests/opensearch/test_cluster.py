@@ -286,6 +286,20 @@ class Cluster(ClewTest):
             with urllib.request.urlopen(request) as reply:
                 self.assertEqual((reply.status, reply.headers["Allow"], reply.read()), (200, methods, b""))
 
+    def test_answers_are_of_the_type_that_alone_is_accepted(self):
+        self.client.indices.create(index="i", body={"aliases": {"a": {}}})
+        for path, accept, media, begin in [
+            ("/_cat/aliases", "application/json", "application/json", b'[{"alias":"a","index":"i"'),
+            ("/_cat/aliases", "application/yaml", "application/yaml", b'---\n- alias: "a"\n  index: "i"\n'),
+            ("/_cat/aliases?format=yaml", "*/*", "application/yaml", b'---\n- alias: "a"\n  index: "i"\n'),
+            ("/_cat/aliases?h=alias", "text/plain,application/json", "text/plain", b"a\n"),
+            ("/i/_alias", "application/yaml", "application/yaml", b"---\ni:\n  aliases:\n    a: {}\n"),
+        ]:
+            request = urllib.request.Request(self.server.url + path, headers={"Accept": accept})
+            with self.subTest(path=path, accept=accept), urllib.request.urlopen(request) as reply:
+                self.assertEqual(reply.headers["Content-Type"].split(";")[0], media)
+                self.assertEqual(reply.read()[: len(begin)], begin)
+
     def test_a_reindex_tells_how_far_it_is_and_can_be_slowed_down(self):
         self.index_all("from", {str(number): {"n": number} for number in range(40)})
         body = {"source": {"index": "from", "size": 10}, "dest": {"index": "to"}}

@@ -16,3 +16,4 @@ pub(crate) mod setting_values;
 pub(crate) mod shard_outcomes;
 pub(crate) mod source_filter;
 pub(crate) mod suggestion;
+pub(crate) mod yaml;

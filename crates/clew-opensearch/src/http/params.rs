@@ -23,6 +23,13 @@ impl Params {
         Ok(Params { pairs })
     }
 
+    /// Gives a name a value that has none.
+    pub(crate) fn fill(&mut self, name: &str, value: &str) {
+        if !self.has(name) {
+            self.pairs.push((name.to_string(), value.to_string()));
+        }
+    }
+
     /// The last value given for a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs

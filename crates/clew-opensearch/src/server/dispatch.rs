@@ -23,7 +23,7 @@ use crate::http::error::ApiError;
 use crate::http::params::{Params, Plus, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
-use crate::http::{body, reply_filter};
+use crate::http::{body, reply_filter, yaml};
 use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, Route, RouteTable};
 use crate::server::start::Server;
 use crate::state::api::Api;
@@ -32,6 +32,7 @@ use crate::state::tasks::RequestDetails;
 
 const JSON_TYPE: &str = "application/json; charset=UTF-8";
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
+const YAML_TYPE: &str = "application/yaml";
 
 /// Answers one request.
 pub(crate) async fn dispatch(State(server): State<Arc<Server>>, request: Request) -> Response {
@@ -98,7 +99,7 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
         // Also where the request is refused by its head alone: a client that is still sending when
         // the connection closes never sees the answer.
         let body = body::read(&head.headers, body, &api.body_limits).await;
-        params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
+        params = Arc::new(params_of(&head)?);
         let found = match route(&server.routes, &head.method, &head.uri) {
             // What a path takes is an answer to who asks for it.
             Err(error) if head.method == Method::OPTIONS && error.allow().is_some() => {
@@ -114,6 +115,25 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     let reply = reply.unwrap_or_else(|error| Reply::error(&error));
     let response = finish(reply, &head.method, &head.headers, &params).await;
     (endpoint, response)
+}
+
+/// The parameters of the address. A type of answers that alone is accepted is a format: of tables, which else are for
+/// people, and YAML of everything but statements, whose formats have other names.
+fn params_of(head: &Parts) -> Result<Params, ApiError> {
+    let mut params = Params::parse(head.uri.query().unwrap_or_default())?;
+    let accepted = head.headers.get(header::ACCEPT);
+    let accepted = accepted.and_then(|value| value.to_str().ok());
+    let media = accepted.unwrap_or_default().split(';').next();
+    let media = media.unwrap_or_default().trim().to_ascii_lowercase();
+    let path = head.uri.path().trim_start_matches('/');
+    match media.as_str() {
+        "application/json" if path.starts_with("_cat/") => params.fill("format", "json"),
+        YAML_TYPE if !path.starts_with("_plugins/") && !path.starts_with("_opendistro/") => {
+            params.fill("format", "yaml");
+        }
+        _ => {}
+    }
+    Ok(params)
 }
 
 fn route<'a>(
@@ -335,6 +355,7 @@ async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Par
     }
     let client = Client::of(headers);
     let content_type = match reply.content_type {
+        ContentType::Json if is_yaml(params) => HeaderValue::from_static(YAML_TYPE),
         ContentType::Json => client
             .json_type()
             .unwrap_or(HeaderValue::from_static(JSON_TYPE)),
@@ -380,7 +401,11 @@ fn stream(events: mpsc::Receiver<Bytes>) -> Response {
 }
 
 fn is_reshaped(params: &Params) -> bool {
-    patterns(params).is_some() || is_pretty(params)
+    patterns(params).is_some() || is_pretty(params) || is_yaml(params)
+}
+
+fn is_yaml(params: &Params) -> bool {
+    params.get("format") == Some("yaml")
 }
 
 fn patterns(params: &Params) -> Option<Vec<&str>> {
@@ -401,6 +426,9 @@ fn reshape(body: Bytes, params: &Params) -> Bytes {
     };
     if let Some(patterns) = patterns(params) {
         value = reply_filter::filter(value, &patterns);
+    }
+    if is_yaml(params) {
+        return yaml::document(&value).into();
     }
     let text = if is_pretty(params) {
         serde_json::to_vec_pretty(&value).map(|mut text| {

@@ -116,7 +116,7 @@ impl Table<'_> {
         self.sort(params.list("s").unwrap_or_default())?;
         let chosen = self.choose(params.list("h"));
         match params.get("format") {
-            Some("json") => Ok(Shown::Json(self.json(&chosen))),
+            Some("json" | "yaml") => Ok(Shown::Json(self.json(&chosen))),
             None | Some("text" | "txt" | "") => {
                 Ok(Shown::Text(self.text(&chosen, params.flag("v", false)?)))
             }
