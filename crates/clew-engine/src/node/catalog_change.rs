@@ -33,7 +33,7 @@ pub enum CatalogChange {
         /// The index's own name.
         index: String,
         /// All of its settings.
-        settings: IndexSettings,
+        settings: Box<IndexSettings>,
         /// Whether only blocks are set and lifted: that, no block forbids.
         blocks_alone: bool,
     },
@@ -213,7 +213,7 @@ fn check_all(
                 index,
                 settings,
                 blocks_alone,
-            } => check_change(&indices[&index], settings, blocks_alone)?,
+            } => check_change(&indices[&index], *settings, blocks_alone)?,
             CatalogChange::Definition(change) => {
                 checks.definitions.push(change);
                 continue;

@@ -238,7 +238,7 @@ fn a_block_forbids_until_it_is_taken_away() {
             .insert("a protocol's word".to_string(), value);
         let change = CatalogChange::Settings {
             index: "docs".to_string(),
-            settings,
+            settings: Box::new(settings),
             blocks_alone: true,
         };
         node.engine

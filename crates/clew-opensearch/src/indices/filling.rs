@@ -85,7 +85,7 @@ pub(crate) fn make(
             let index = index.name().to_string();
             changes.push(CatalogChange::Settings {
                 index,
-                settings,
+                settings: Box::new(settings),
                 blocks_alone: false,
             });
         }

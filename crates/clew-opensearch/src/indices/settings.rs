@@ -258,7 +258,7 @@ pub fn read_untyped(settings: &mut IndexSettings) {
 pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiError> {
     Ok(CatalogChange::Settings {
         index: index.name().to_string(),
-        settings: update(&index.settings(), flat, index.name(), index.uuid())?,
+        settings: Box::new(update(&index.settings(), flat, index.name(), index.uuid())?),
         blocks_alone: flat.keys().all(|name| name.starts_with(BLOCKS)),
     })
 }

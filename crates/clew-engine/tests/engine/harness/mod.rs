@@ -86,7 +86,7 @@ pub(crate) fn one_more_field() -> MappingSpec {
 pub(crate) fn settings_change(settings: IndexSettings) -> Vec<CatalogChange> {
     vec![CatalogChange::Settings {
         index: "docs".to_string(),
-        settings,
+        settings: Box::new(settings),
         blocks_alone: false,
     }]
 }
