@@ -103,44 +103,19 @@ impl Expression {
             )
         };
         let mut captures: Vec<Capture> = Vec::new();
-        let mut renamed = String::new();
-        let marked = without_at(written);
-        for component in grok_split(&marked) {
-            match component {
-                GrokComponent::GrokPattern {
-                    pattern,
-                    name,
-                    alias,
-                    extract,
-                    definition,
-                    ..
-                } => {
-                    if alias.is_empty() || !definition.is_empty() {
-                        renamed.push_str(pattern);
-                        continue;
-                    }
-                    let capture = Capture {
-                        name: format!("capture{}", captures.len()),
-                        field: path(alias),
-                        kind: Kind::named(extract),
-                        group: 0,
-                    };
-                    renamed.push_str(&format!("%{{{name}:{}}}", capture.name));
-                    captures.push(capture);
-                }
-                GrokComponent::RegularExpression { string, .. } => renamed.push_str(string),
-                GrokComponent::PatternError(reason) => return Err(refused(&format!("{reason:?}"))),
-            }
-        }
-        let pattern = patterns.compile(&renamed, true);
+        let renamed = renamed(&without_at(written), &mut captures);
+        let renamed = renamed.map_err(|reason| refused(&reason))?;
+        // `^` and `$` are the borders of lines, as in Ruby.
+        let pattern = patterns.compile(&format!("(?m){renamed}"), true);
         let pattern = pattern.map_err(|error| refused(&error.to_string()))?;
-        // Groups that are named by the expression itself, or inside the patterns that it is made of.
-        for name in pattern.capture_names() {
-            if !captures.iter().any(|capture| capture.name == name) {
+        // Groups that are named inside the patterns that it is made of, or that are referred to.
+        let names: Vec<&str> = pattern.capture_names().collect();
+        for name in &names {
+            if !captures.iter().any(|capture| capture.name == *name) {
                 let kind = Kind::named(pattern.get_extract(name).unwrap_or_default());
                 captures.push(Capture {
-                    name: name.to_string(),
-                    field: path(name),
+                    name: (*name).to_string(),
+                    field: path(without_count(name, &names)),
                     kind,
                     group: 0,
                 });
@@ -191,6 +166,53 @@ impl Expression {
     }
 }
 
+/// An expression whose captures have names of their own; adds them.
+fn renamed(marked: &str, captures: &mut Vec<Capture>) -> Result<String, String> {
+    let mut out = String::new();
+    // A group that is referred to keeps the name by which it is.
+    let has_references = marked.contains("\\k<");
+    for component in grok_split(marked) {
+        match component {
+            GrokComponent::GrokPattern {
+                pattern,
+                name,
+                alias,
+                extract,
+                definition,
+                ..
+            } => {
+                if alias.is_empty() || !definition.is_empty() {
+                    out.push_str(pattern);
+                    continue;
+                }
+                let capture = add_capture(captures, alias, Kind::named(extract));
+                out.push_str(&format!("%{{{name}:{capture}}}"));
+            }
+            GrokComponent::RegularExpression { string, .. } if has_references => {
+                out.push_str(&with_flags(string));
+            }
+            GrokComponent::RegularExpression { string, .. } => {
+                let named = |group: &str| add_capture(captures, group, Kind::Text);
+                out.push_str(&with_groups(&with_flags(string), named));
+            }
+            GrokComponent::PatternError(reason) => return Err(format!("{reason:?}")),
+        }
+    }
+    Ok(out)
+}
+
+/// Adds a capture for a field; returns its name in the expression.
+fn add_capture(captures: &mut Vec<Capture>, field: &str, kind: Kind) -> String {
+    let name = format!("capture{}", captures.len());
+    captures.push(Capture {
+        name: name.clone(),
+        field: path(field),
+        kind,
+        group: 0,
+    });
+    name
+}
+
 /// What the crate is given for the `@` of fields such as `[@metadata][a]`, which it does not take.
 const AT: &str = "-at-";
 
@@ -208,8 +230,138 @@ fn without_at(written: &str) -> String {
     out + rest
 }
 
+/// Patterns that a definition brings, by their names.
+fn own_definitions(given: Option<&Value>) -> Result<Vec<(String, String)>, DefinitionError> {
+    let Some(given) = given else {
+        return Ok(Vec::new());
+    };
+    let given = given
+        .as_object()
+        .ok_or_else(|| DefinitionError::refused("pattern_definitions", "property isn't a map"))?;
+    let pattern = |(name, definition): (&String, &Value)| -> Result<_, DefinitionError> {
+        let definition = definition
+            .as_str()
+            .ok_or_else(|| DefinitionError::missing(name))?;
+        Ok((name.clone(), with_plain_names(&without_at(definition))))
+    };
+    given.iter().map(pattern).collect()
+}
+
+/// What stands for a letter that names of groups do not have: its number between these.
+const LETTER: (&str, &str) = ("__x", "__");
+
+/// A definition whose groups have names that any engine takes: `(?<[a][b]>` is a group, and its name the field's.
+fn with_plain_names(definition: &str) -> String {
+    with_groups(&with_flags(definition), |group| {
+        let letters = group.chars().map(|letter| match letter {
+            letter if letter.is_alphanumeric() || letter == '_' => letter.to_string(),
+            letter => format!("{}{:x}{}", LETTER.0, u32::from(letter), LETTER.1),
+        });
+        letters.collect()
+    })
+}
+
+/// A name with the letters that [`with_plain_names`] took away.
+fn with_letters(name: &str) -> String {
+    let mut out = String::new();
+    let mut rest = name;
+    while let Some((before, behind)) = rest.split_once(LETTER.0) {
+        let letter = behind.split_once(LETTER.1).and_then(|(number, behind)| {
+            let letter = char::from_u32(u32::from_str_radix(number, 16).ok()?)?;
+            let is_other = !letter.is_alphanumeric() && !letter.is_control();
+            is_other.then_some((letter, behind))
+        });
+        out.push_str(before);
+        match letter {
+            Some((letter, behind)) => {
+                out.push(letter);
+                rest = behind;
+            }
+            None => {
+                out.push_str(LETTER.0);
+                rest = behind;
+            }
+        }
+    }
+    out + rest
+}
+
+/// A regular expression whose named groups have other names.
+fn with_groups(expression: &str, mut named: impl FnMut(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = expression;
+    while let Some(at) = rest.find("(?") {
+        let (before, behind) = rest.split_at(at);
+        out.push_str(before);
+        match group_name(behind).filter(|_| !is_escaped(before)) {
+            Some((name, behind)) => {
+                out.push_str(&format!("(?<{}>", named(name)));
+                rest = behind;
+            }
+            None => {
+                out.push_str("(?");
+                rest = &behind[2..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// The name of the group that a text begins with, and what is behind it.
+fn group_name(text: &str) -> Option<(&str, &str)> {
+    let name = text
+        .strip_prefix("(?<")
+        .or_else(|| text.strip_prefix("(?P<"))?;
+    if name.starts_with(['=', '!', '>']) {
+        return None;
+    }
+    name.split_once('>')
+}
+
+/// Whether what comes next is escaped.
+fn is_escaped(before: &str) -> bool {
+    let slashes = before.bytes().rev().take_while(|byte| *byte == b'\\');
+    slashes.count() % 2 == 1
+}
+
+/// A regular expression of Ruby, whose flag `m` lets a point be the end of a line, too, with the flag that says so here.
+fn with_flags(expression: &str) -> String {
+    let mut out = String::new();
+    let mut rest = expression;
+    while let Some(at) = rest.find("(?") {
+        let (before, behind) = rest.split_at(at + 2);
+        let is_flag = |letter: char| matches!(letter, 'i' | 'm' | 'x' | '-');
+        let end = behind.find(|letter: char| !is_flag(letter));
+        let (flags, behind) = behind.split_at(end.unwrap_or(behind.len()));
+        out.push_str(before);
+        match behind.starts_with([')', ':']) && !is_escaped(&before[..at]) {
+            true => out.push_str(&flags.replace('m', "s")),
+            false => out.push_str(flags),
+        }
+        rest = behind;
+    }
+    out + rest
+}
+
+/// The name of a capture without the number that the crate gives to the second of one name and to those that come later:
+/// `query[1]`. Such captures are for one field.
+fn without_count<'n>(name: &'n str, names: &[&str]) -> &'n str {
+    let counted = name
+        .strip_suffix(']')
+        .and_then(|name| name.rsplit_once('['));
+    match counted {
+        Some((base, count))
+            if count.bytes().all(|byte| byte.is_ascii_digit()) && names.contains(&base) =>
+        {
+            base
+        }
+        _ => name,
+    }
+}
+
 /// `[a][b]` is `a.b`.
 fn path(name: &str) -> String {
+    let name = with_letters(name);
     let path = name.replace("][", ".").replace(['[', ']'], "");
     path.replace(AT, "@")
 }
@@ -230,18 +382,13 @@ impl Grok {
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
         let mut definitions: BTreeMap<&str, &str> = grok_patterns();
-        let own = config.remove("pattern_definitions");
-        if let Some(own) = &own {
-            let own = own.as_object().ok_or_else(|| {
-                DefinitionError::refused("pattern_definitions", "property isn't a map")
-            })?;
-            for (name, definition) in own {
-                let definition = definition
-                    .as_str()
-                    .ok_or_else(|| DefinitionError::missing(name))?;
-                patterns.add_pattern(name.as_str(), without_at(definition).as_str());
-                definitions.insert(name, definition);
-            }
+        for (name, definition) in definitions.iter().filter(|one| one.1.contains("(?m")) {
+            patterns.add_pattern((*name).to_owned(), with_flags(definition));
+        }
+        let own = own_definitions(config.remove("pattern_definitions").as_ref())?;
+        for (name, definition) in &own {
+            patterns.add_pattern(name.clone(), definition.clone());
+            definitions.insert(name, definition);
         }
         let written =
             names(config, "patterns")?.ok_or_else(|| DefinitionError::missing("patterns"))?;
@@ -359,6 +506,49 @@ mod tests {
         );
         let expected = json!({"@metadata": {"n": 12, "pet": "dog"}});
         assert_eq!(found.unwrap(), expected);
+    }
+
+    #[test]
+    fn groups_have_the_names_of_fields() {
+        let found = run(
+            json!({
+                "patterns": ["(?<a.b>\\d+) (?<[c][d]>\\w+) %{PET}", "(?:(?<n>\\d+)x|(?<n>[a-z]+)y)$"],
+                "pattern_definitions": {"PET": "(?<pet-name>\\w+)(?<![0-9])"},
+            }),
+            "12 x dog",
+        );
+        let expected = json!({"a": {"b": "12"}, "c": {"d": "x"}, "pet-name": "dog"});
+        assert_eq!(found.unwrap(), expected);
+        let either = json!({"patterns": ["(?:(?<n>\\d+)x|(?<n>[a-z]+)y)"]});
+        assert_eq!(run(either.clone(), "12x").unwrap(), json!({"n": "12"}));
+        assert_eq!(run(either, "aby").unwrap(), json!({"n": "ab"}));
+        let again = json!({"patterns": ["(?<a>\\w)\\k<a>"]});
+        assert_eq!(run(again, "xyy").unwrap(), json!({"a": "y"}));
+    }
+
+    #[test]
+    fn captures_of_one_name_are_for_one_field() {
+        let line =
+            "[Mon Aug 31 09:30:48.958285 2015] [core:error] [pid 2] [client 1.2.3.4:5] AH01075: no";
+        let found = run(json!({"patterns": ["%{HTTPD_ERRORLOG}"]}), line).unwrap();
+        let told = ["clientip", "loglevel"].map(|name| found[name].clone());
+        assert_eq!(told, ["1.2.3.4", "error"], "{found}");
+        assert_eq!(found.get("clientip1"), None);
+    }
+
+    #[test]
+    fn texts_of_several_lines_are_read_as_ruby_reads_them() {
+        let first = json!({"patterns": ["^%{WORD:a} %{GREEDYDATA:b}$"]});
+        let text = "x one\n  two";
+        assert_eq!(run(first, text).unwrap(), json!({"a": "x", "b": "one"}));
+        for all in ["(?m)%{WORD:a} %{GREEDYDATA:b}", "%{WORD:a} (?m:(?<b>.*))"] {
+            let found = run(json!({"patterns": [all]}), text);
+            assert_eq!(
+                found.unwrap(),
+                json!({"a": "x", "b": "one\n  two"}),
+                "{all}"
+            );
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! It does what the engine of the `grok` crate does, several times faster, or says that it cannot: expressions that have more
 //! than is known here are not compiled, and lines that are not ASCII, or take too many steps, are not decided. Then that
-//! engine is asked.
+//! engine is asked. So it is where the borders of lines are asked for and a text has several lines.
 
 mod known;
 mod parse;
@@ -24,6 +24,8 @@ pub(crate) struct Pattern {
     /// What every line that matches has in it, in this order.
     needed: Vec<Separator>,
     names: Vec<String>,
+    /// Whether borders of lines are in it, which are those of the text as long as that is one line.
+    has_borders: bool,
 }
 
 impl Pattern {
@@ -40,6 +42,7 @@ impl Pattern {
             needed: needed.iter().map(|text| Separator::new(text)).collect(),
             program,
             names,
+            has_borders: tree.has_borders(),
         })
     }
 
@@ -60,6 +63,9 @@ impl Pattern {
             }
         }
         if !line.is_ascii() || line.len() > super::span::TEXT_BYTES_MAX {
+            return Decision::Unknown;
+        }
+        if self.has_borders && memchr::memchr(b'\n', bytes).is_some() {
             return Decision::Unknown;
         }
         machine.find(&self.program, bytes, self.names.len())

@@ -70,6 +70,22 @@ impl Tree {
         }
     }
 
+    /// Whether it asks for the border of a line, of which a text may have several.
+    pub(super) fn has_borders(&self) -> bool {
+        match self {
+            Tree::Start | Tree::End => true,
+            Tree::Sequence(parts) | Tree::Alternatives(parts) => {
+                parts.iter().any(Tree::has_borders)
+            }
+            Tree::Repeat { inner, .. }
+            | Tree::Group(_, inner)
+            | Tree::Known(_, inner)
+            | Tree::Atomic(inner)
+            | Tree::Ahead(inner, _) => inner.has_borders(),
+            Tree::Literal(_) | Tree::Class(_) | Tree::Behind(..) | Tree::WordBoundary => false,
+        }
+    }
+
     pub(super) fn has_groups(&self) -> bool {
         match self {
             Tree::Group(..) => true,
