@@ -1,5 +1,7 @@
 //! `date`: a text as the time of the event, or of another field.
 
+use std::ops::RangeInclusive;
+
 use super::read::slot;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
@@ -44,17 +46,23 @@ pub(super) fn date(event: &mut Event, step: DateStep) -> Result<Box<dyn Step>, D
     }))
 }
 
+/// The times that can be written: the years 1 to 9999.
+const CALENDAR_MS: RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
 impl Step for Date {
     fn apply(&mut self, event: &mut Event, work: &mut Work) -> Result<Flow, Reason> {
         let text = event.text(self.field).ok_or(Reason::Missing)?;
         let text = event.at(text);
         self.times.newest_ms = work.now_ms;
         let (step, times) = (&self.step, &mut self.times);
-        let found = self.formats.iter().find_map(|format| match format {
-            Format::Compiled(moment) => moment.read(text, times),
-            Format::Seconds => seconds(text),
-            Format::Milliseconds => text.parse().ok(),
-            Format::Other(number) => step.read_by(*number, text),
+        let found = self.formats.iter().find_map(|format| {
+            let found = match format {
+                Format::Compiled(moment) => moment.read(text, times),
+                Format::Seconds => seconds(text),
+                Format::Milliseconds => text.parse().ok(),
+                Format::Other(number) => step.read_by(*number, text),
+            };
+            found.filter(|ms| CALENDAR_MS.contains(ms))
         });
         event.put(self.target, Value::Time(found.ok_or(Reason::NotADate)?))?;
         Ok(Flow::On)

@@ -20,6 +20,8 @@ const TAI_EPOCH: i64 = (1 << 62) + 10;
 #[derive(Debug)]
 enum Reading {
     Format(DateFormat),
+    /// ISO 8601, also with a space for its `T` and a comma for its point, as logs write it.
+    Iso(DateFormat),
     /// A format of `strptime`.
     Moment(Moment),
     /// Seconds since the epoch.
@@ -114,7 +116,16 @@ impl Reading {
     fn read(&self, text: &str, zone: &TimeZone) -> Option<i64> {
         match self {
             // Here nothing is reckoned.
-            Reading::Format(_) if text.starts_with("now") || text.contains("||") => None,
+            Reading::Format(_) | Reading::Iso(_)
+                if text.starts_with("now") || text.contains("||") =>
+            {
+                None
+            }
+            Reading::Iso(format) => {
+                let written = text.replacen(' ', "T", 1).replace(',', ".");
+                let read = format.parse_with_math_in(&written, 0, Rounding::Down, zone);
+                read.ok()
+            }
             Reading::Format(format) => format
                 .parse_with_math_in(text, 0, Rounding::Down, zone)
                 .ok(),
@@ -136,7 +147,7 @@ impl Reading {
 
 fn reading(name: &str) -> Result<Reading, DefinitionError> {
     Ok(match name {
-        "ISO8601" => Reading::Format(format("strict_date_optional_time||date_optional_time")?),
+        "ISO8601" => Reading::Iso(format("strict_date_optional_time||date_optional_time")?),
         "UNIX_MS" => Reading::Format(format("epoch_millis")?),
         "UNIX" => Reading::Unix,
         "TAI64N" => Reading::Tai,

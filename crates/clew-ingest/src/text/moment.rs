@@ -1,7 +1,7 @@
 //! Dates and times by a format, compiled: Java's patterns (`yyyy-MM-dd HH:mm:ss,SSS`) and those of `strptime`
 //! (`%d/%b/%Y:%H:%M:%S %z`). Of both what logs have; what is missing is not a format here, and left to others.
 
-use super::civil::{Civil, Times};
+use super::civil::{Civil, Times, month_days};
 
 /// A format.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ enum Unit {
     YearOfCentury,
     Month,
     Day,
+    DayOfYear,
     Hour,
     HourOfHalf,
     Minute,
@@ -45,6 +46,7 @@ struct Parts {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
+    day_of_year: Option<i64>,
     hour: i64,
     afternoon: Option<bool>,
     minute: i64,
@@ -69,7 +71,9 @@ impl Moment {
                 .any(|part| matches!(part, Part::Number(known, ..) if *known == unit))
         };
         let has_month = has(Unit::Month) || parts.contains(&Part::MonthName);
-        let tells = (has(Unit::Day) && has_month) || parts.contains(&Part::Epoch);
+        let has_year = has(Unit::Year) || has(Unit::YearOfCentury);
+        let has_day = (has(Unit::Day) && has_month) || (has(Unit::DayOfYear) && has_year);
+        let tells = has_day || parts.contains(&Part::Epoch);
         tells.then_some(Moment(parts))
     }
 
@@ -96,10 +100,18 @@ impl Parts {
             Some(_) if !(1..=12).contains(&self.hour) => return None,
             Some(afternoon) => self.hour % 12 + if afternoon { 12 } else { 0 },
         };
+        let year = i16::try_from(self.year.unwrap_or(1972)).ok()?;
+        let (month, day) = match self.day_of_year {
+            Some(number) => month_and_day(year, number)?,
+            None => (
+                u8::try_from(self.month?).ok()?,
+                u8::try_from(self.day?).ok()?,
+            ),
+        };
         let civil = Civil {
-            year: i16::try_from(self.year.unwrap_or(1972)).ok()?,
-            month: u8::try_from(self.month?).ok()?,
-            day: u8::try_from(self.day?).ok()?,
+            year,
+            month,
+            day,
             hour: u8::try_from(hour).ok()?,
             minute: u8::try_from(self.minute).ok()?,
             second: u8::try_from(self.second).ok()?,
@@ -186,11 +198,24 @@ impl Unit {
             }
             Unit::Month => parts.month = Some(number),
             Unit::Day => parts.day = Some(number),
+            Unit::DayOfYear => parts.day_of_year = Some(number),
             Unit::Hour | Unit::HourOfHalf => parts.hour = number,
             Unit::Minute => parts.minute = number,
             Unit::Second => parts.second = number,
         }
     }
+}
+
+/// The month and its day of a day of a year, which is counted from 1.
+fn month_and_day(year: i16, mut number: i64) -> Option<(u8, u8)> {
+    for month in 1..=12 {
+        let days = i64::from(month_days(year, month));
+        if number <= days {
+            return Some((month, u8::try_from(number).ok()?));
+        }
+        number -= days;
+    }
+    None
 }
 
 fn digits(text: &str, most: usize) -> usize {
@@ -308,6 +333,7 @@ fn strptime(format: &str) -> Option<Vec<Part>> {
             'y' => parts.push(Part::Number(Unit::YearOfCentury, 2, 2)),
             'm' => parts.push(Part::Number(Unit::Month, 1, 2)),
             'd' | 'e' => parts.push(Part::Number(Unit::Day, 1, 2)),
+            'j' => parts.push(Part::Number(Unit::DayOfYear, 1, 3)),
             'H' | 'k' => parts.push(Part::Number(Unit::Hour, 1, 2)),
             'I' | 'l' => parts.push(Part::Number(Unit::HourOfHalf, 1, 2)),
             'M' => parts.push(Part::Number(Unit::Minute, 1, 2)),
@@ -449,6 +475,14 @@ mod tests {
         check("%s", "1767323045", Some("2026-01-02T03:04:05.000Z"));
         check("%s.%L", "1767323045.25", Some("2026-01-02T03:04:05.250Z"));
         check("%s", "-", None);
+        check(
+            "%Y%j %H:%M",
+            "2024060 03:04",
+            Some("2024-02-29T02:04:00.000Z"),
+        );
+        check("%j/%y", "365/26", Some("2026-12-30T23:00:00.000Z"));
+        check("%Y-%j", "2026-366", None);
+        check("%Y-%j", "2026-0", None);
         check(
             "%D %r %Z",
             "01/02/26 03:04:05 PM PST",
