@@ -1,7 +1,7 @@
 //! The members of the object of JSON that was looked at last, and what is remembered from one object to the next.
 
 use super::names::Names;
-use super::{Reason, Slot};
+use super::{Event, Reason, Slot, Value};
 use crate::text::{Member, Span, members};
 
 /// Members. Used again from object to object.
@@ -53,6 +53,40 @@ impl Members {
     pub(super) fn remember(&mut self, parent: Option<Slot>) {
         if parent.is_none() && !self.seen.is_empty() {
             std::mem::swap(&mut self.before, &mut self.seen);
+        }
+    }
+}
+
+impl Event {
+    /// As [`Event::put_members`], but what is there stays, and objects get what they lack.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn add_members(&mut self, parent: Option<Slot>, json: Span) -> Result<(), Reason> {
+        let json = self.on_one_line(json)?;
+        let mut members = std::mem::take(&mut self.members);
+        let done = members.scan(&mut self.text, json);
+        let found = std::mem::take(&mut members.found);
+        self.members = members;
+        done?;
+        for member in &found {
+            let slot = self.member_slot(parent, member.name)?;
+            if !self.has(slot) {
+                self.put(slot, Value::Json(member.value))?;
+            } else if self.at(member.value).starts_with('{') && self.is_object(slot) {
+                self.add_members(Some(slot), member.value)?;
+            }
+        }
+        self.members.found = found;
+        Ok(())
+    }
+
+    /// Whether a field is an object, taken apart or not.
+    fn is_object(&mut self, slot: Slot) -> bool {
+        match self.get(slot) {
+            Value::Missing => self.has(slot),
+            Value::Json(json) => self.at(json).starts_with('{'),
+            _ => false,
         }
     }
 }

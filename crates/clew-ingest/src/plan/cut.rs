@@ -104,37 +104,3 @@ impl Step for Dissect {
         Ok(Flow::On)
     }
 }
-
-/// `json`.
-#[derive(Debug)]
-struct Json {
-    field: Slot,
-    /// None is the event itself.
-    target: Option<Slot>,
-}
-
-pub(super) fn json(
-    event: &mut Event,
-    step: &steps::json::Json,
-) -> Result<Box<dyn Step>, DefinitionError> {
-    let target = match &step.target {
-        Some(target) => Some(slot(event, target)?),
-        None => None,
-    };
-    let field = slot(event, &step.field)?;
-    Ok(Box::new(Json { field, target }))
-}
-
-impl Step for Json {
-    fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
-        let text = event.text(self.field).ok_or(Reason::Missing)?;
-        match self.target {
-            None => event.put_members(None, text)?,
-            Some(target) => {
-                let json = event.checked_json(text)?;
-                event.put(target, json)?;
-            }
-        }
-        Ok(Flow::On)
-    }
-}

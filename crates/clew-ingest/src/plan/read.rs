@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::condition::Condition;
 use super::document::OnDocument;
 use super::formats::{Formats, read_parse};
+use super::json::{Conflict, json};
 use super::step::{Guarded, Step};
 use super::{cut, date, fields, grok, limits, lookup, pairs, pattern, redact, regex, vrl};
 use crate::error::DefinitionError;
@@ -135,10 +136,16 @@ impl<'e> Reader<'e> {
         if is_local {
             config.remove("timezone");
         }
+        // Of documents what is there always gives way.
+        let conflict = match name {
+            "json" => Conflict::take(config)?,
+            _ => Conflict::Overwrite,
+        };
         let processor = match Processor::parse(name, config, None)? {
             (name, Processor::Date(step)) if is_local => {
                 (name, Processor::Date(step.in_local_zone()))
             }
+            (name, Processor::Json(step)) => return Ok((name, json(self.event, &step, conflict)?)),
             other => other,
         };
         Ok((processor.0, self.bound(processor.0, processor.1)?))
@@ -153,7 +160,6 @@ impl<'e> Reader<'e> {
         let event = &mut *self.event;
         match processor {
             Processor::Dissect(dissect) => cut::dissect(event, dissect),
-            Processor::Json(json) => cut::json(event, &json),
             Processor::KeyValues(step) => pairs::key_values(event, step),
             Processor::Grok(step) if !step.trace => grok::grok(event, step),
             Processor::Csv(step) => pairs::csv(event, step),

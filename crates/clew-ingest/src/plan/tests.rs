@@ -133,6 +133,75 @@ fn json_is_merged_or_put_into_a_field_and_lines_that_are_none_are_kept() {
 }
 
 #[test]
+fn what_is_there_may_stay_when_json_comes() {
+    let steps = json!([
+        {"add": {"field": "a", "value": 1}},
+        {"add": {"field": "o.p", "value": {"q": 1}}},
+        {"json": {"field": "message", "add_to_root": true, "overwrite": false}},
+    ]);
+    check(
+        steps,
+        r#"{"message":"x","a":2,"b":3,"o":{"p":{"q":2,"r":3},"s":4},"@timestamp":"y"}"#,
+        &json!({
+            "message": r#"{"message":"x","a":2,"b":3,"o":{"p":{"q":2,"r":3},"s":4},"@timestamp":"y"}"#,
+            "a": 1, "o": {"p": {"q": 1, "r": 3}, "s": 4}, "@timestamp": "y", "b": 3,
+        })
+        .to_string(),
+    );
+    let inside = json!([
+        {"add": {"field": "j.a", "value": 1}},
+        {"json": {"field": "message", "target_field": "j", "overwrite": false}},
+        {"remove": {"field": "message"}},
+    ]);
+    check(inside, r#"{"a":2,"b":3}"#, r#"{"j":{"a":1,"b":3}}"#);
+}
+
+#[test]
+fn a_time_of_json_that_is_none_leaves_the_events_own() {
+    let own = "2026-01-02T03:04:05.678Z";
+    let checked = |written: &str, expected: &str| {
+        let steps = json!([
+            {"add": {"field": "@timestamp", "value": own}},
+            {"json": {"field": "message", "add_to_root": true}},
+            {"remove": {"field": "message"}},
+        ]);
+        let line = format!(r#"{{"@timestamp":{written}}}"#);
+        check(steps, &line, &format!(r#"{{"@timestamp":{expected}}}"#));
+    };
+    for taken in [
+        r#""2026-02-03T04:05:06.789Z""#,
+        r#""2026-02-03T04:05:06+01:00""#,
+        r#""2026-02-03""#,
+        "1767323045678",
+    ] {
+        checked(taken, taken);
+    }
+    checked(
+        r#""2026-02-03 04:05:06,789""#,
+        r#""2026-02-03T04:05:06.789Z""#,
+    );
+    for refused in [r#""garbage""#, "null", "{}", "true", r#""""#] {
+        checked(refused, &format!("{own:?}"));
+    }
+}
+
+#[test]
+fn dates_that_cannot_be_written_are_none() {
+    let steps = json!([{"date": {"field": "message", "formats": ["UNIX", "UNIX_MS"]}}, {"remove": {"field": "message"}}]);
+    check(
+        steps,
+        "1767323045678",
+        r#"{"@timestamp":"2026-01-02T03:04:05.678Z"}"#,
+    );
+    let steps = json!([{"date": {"field": "message", "formats": ["ISO8601"]}}, {"remove": {"field": "message"}}]);
+    check(
+        steps,
+        "2026-01-02 03:04:05,678",
+        r#"{"@timestamp":"2026-01-02T03:04:05.678Z"}"#,
+    );
+}
+
+#[test]
 fn objects_of_json_are_taken_apart_where_steps_reach_into_them() {
     let line = r#"{"host":{"name":"h","ip":"1"},"n":"7","t":"a\nb"}"#;
     let steps = |more: Json| {
