@@ -204,17 +204,26 @@ pub struct FileInput {
     pub multiline: Option<MultilineConfig>,
 }
 
-/// `multiline`: one of `preset`, `start` and `continue`, and its limits.
+/// `multiline`: one rule, perhaps with what ends an event, and its limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MultilineConfig {
-    /// A rule by its name: `indented`, `java`, `python`, `go`, `dotnet`.
+    /// A rule by its name, one of [`MultilineRule::PRESETS`].
     pub preset: Option<String>,
     /// A regular expression of lines that begin an event.
     pub start: Option<String>,
     /// A regular expression of lines that continue one.
     #[serde(rename = "continue")]
     pub continues: Option<String>,
+    /// A regular expression of lines that are continued by the next one.
+    pub goes_on: Option<String>,
+    /// A regular expression of lines that belong together.
+    #[serde(rename = "while")]
+    pub together: Option<String>,
+    /// So many lines are an event.
+    pub count: Option<usize>,
+    /// A regular expression of lines that end an event; alone, or beside another rule.
+    pub end: Option<String>,
     /// Lines of one event at most; those beyond begin another.
     pub lines_max: Option<usize>,
     /// How long a file has to be quiet until its last event is taken as it is.
@@ -259,27 +268,47 @@ impl FileInput {
 
 impl MultilineConfig {
     fn options(&self) -> Result<Multiline, CollectError> {
+        let mut multiline = Multiline::new(self.rule()?);
+        multiline.end.clone_from(&self.end);
+        let lines_max = self.count.or(self.lines_max);
+        multiline.lines_max = lines_max.unwrap_or(multiline.lines_max);
+        let timeout = self.timeout_ms.map(Duration::from_millis);
+        multiline.timeout = timeout.unwrap_or(multiline.timeout);
+        Ok(multiline)
+    }
+
+    /// The one rule that it names.
+    fn rule(&self) -> Result<MultilineRule, CollectError> {
         let refuse = |reason: String| CollectError::Option {
             option: "multiline",
             reason,
         };
-        let rule = match (&self.preset, &self.start, &self.continues) {
-            (Some(name), None, None) => MultilineRule::preset(name).ok_or_else(|| {
+        let patterns: [(_, fn(String) -> MultilineRule); 4] = [
+            (&self.start, MultilineRule::Start),
+            (&self.continues, MultilineRule::Continue),
+            (&self.goes_on, MultilineRule::GoesOn),
+            (&self.together, MultilineRule::While),
+        ];
+        let patterns = patterns.into_iter();
+        let mut rules: Vec<MultilineRule> = patterns
+            .filter_map(|(pattern, rule)| pattern.clone().map(rule))
+            .collect();
+        if let Some(name) = &self.preset {
+            rules.push(MultilineRule::preset(name).ok_or_else(|| {
                 let known = MultilineRule::PRESETS.join(", ");
                 refuse(format!("has no preset [{name}], only {known}"))
-            })?,
-            (None, Some(pattern), None) => MultilineRule::Start(pattern.clone()),
-            (None, None, Some(pattern)) => MultilineRule::Continue(pattern.clone()),
+            })?);
+        }
+        rules.extend(self.count.map(|_| MultilineRule::Every));
+        match rules.pop() {
+            Some(rule) if rules.is_empty() => Ok(rule),
+            None if self.end.is_some() => Ok(MultilineRule::Every),
             _ => {
-                let reason = "takes exactly one of [preset], [start] and [continue]";
-                return Err(refuse(reason.to_owned()));
+                let reason = "takes exactly one of [preset], [start], [continue], [goes_on], [while] and [count], \
+                              and perhaps [end]";
+                Err(refuse(reason.to_owned()))
             }
-        };
-        let mut multiline = Multiline::new(rule);
-        multiline.lines_max = self.lines_max.unwrap_or(multiline.lines_max);
-        let timeout = self.timeout_ms.map(Duration::from_millis);
-        multiline.timeout = timeout.unwrap_or(multiline.timeout);
-        Ok(multiline)
+        }
     }
 }
 

@@ -205,6 +205,7 @@ outputs: [{type: stdout}]
     for (wrong, expected) in [
         ("{}", "exactly one"),
         ("{start: '^a', continue: b}", "exactly one"),
+        ("{while: '^a', count: 2, end: c}", "exactly one"),
         ("{preset: jav}", "no preset [jav]"),
     ] {
         let text = text.replace("{preset: java, lines_max: 7}", wrong);

@@ -157,7 +157,8 @@ impl Assembler {
         let lines_max = self.joiner.as_ref().map_or(1, |joiner| joiner.lines_max);
         for place in open.iter_mut() {
             let whole = |event: &mut Open| {
-                !event.goes_on && event.lines >= lines_max || event.text.len() > bytes_max
+                let is_whole = event.lines >= lines_max || event.behind == Trace::Over;
+                !event.goes_on && is_whole || event.text.len() > bytes_max
             };
             if let Some(event) = place.take_if(whole) {
                 close(event, bytes_max, group);

@@ -8,6 +8,7 @@ mod container;
 mod encoding;
 mod matcher;
 mod multiline;
+mod traces;
 
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ pub(crate) use multiline::Joiner;
 
 use crate::parse::ParserName;
 use assemble::Assembler;
+use multiline::Trace;
 
 impl Group {
     /// The text of one of its events, of the window that the group was taken from.
@@ -200,6 +202,9 @@ fn joined(joiner: &Joiner, window: &[u8], bytes_max: usize, rest: Rest) -> Optio
     let mut frame = line(window, bytes_max, rest == Rest::Ends)?;
     let mut behind = joiner.begin(&window[frame.content.clone()]);
     for _ in 1..joiner.lines_max {
+        if behind == Trace::Over {
+            break;
+        }
         let Some(next) = line(&window[frame.end..], bytes_max, rest == Rest::Ends) else {
             // Whether the next line belongs to it is not known yet, unless that is too long anyway.
             let known = rest != Rest::Follows || window.len() - frame.end > bytes_max;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::matcher::Matcher;
+use super::traces;
 use crate::error::CollectError;
 
 /// How lines are joined to events.
@@ -11,6 +12,8 @@ use crate::error::CollectError;
 pub struct Multiline {
     /// What tells whether a line belongs to the one before it.
     pub rule: MultilineRule,
+    /// A regular expression of lines that end the event that they belong to.
+    pub end: Option<String>,
     /// Lines of one event at most; those beyond begin another.
     pub lines_max: usize,
     /// How long a file has to be quiet until its last event is taken as it is.
@@ -24,6 +27,12 @@ pub enum MultilineRule {
     Start(String),
     /// A line that matches this regular expression continues the event before it.
     Continue(String),
+    /// A line that matches this regular expression is continued by the next one.
+    GoesOn(String),
+    /// Lines that match this regular expression belong together; every other one is an event of its own.
+    While(String),
+    /// Every line continues the event before it, up to its end or to the limit of its lines.
+    Every,
     /// A line that begins with white space continues the event before it.
     Indented,
     /// Traces of Java's exceptions, with what caused them.
@@ -34,6 +43,14 @@ pub enum MultilineRule {
     Go,
     /// Traces of .NET's exceptions.
     Dotnet,
+    /// Errors of Node.js, with what they have beside their stack.
+    Node,
+    /// Exceptions of PHP, with their numbered stack.
+    Php,
+    /// Exceptions of Ruby, and of Rails.
+    Ruby,
+    /// Panics of Rust, with their backtrace.
+    Rust,
 }
 
 impl Multiline {
@@ -41,6 +58,7 @@ impl Multiline {
     pub fn new(rule: MultilineRule) -> Self {
         Multiline {
             rule,
+            end: None,
             lines_max: 500,
             timeout: Duration::from_secs(5),
         }
@@ -49,7 +67,9 @@ impl Multiline {
 
 impl MultilineRule {
     /// The rules that need nothing but their name.
-    pub const PRESETS: [&str; 5] = ["indented", "java", "python", "go", "dotnet"];
+    pub const PRESETS: [&str; 9] = [
+        "indented", "java", "python", "go", "dotnet", "node", "php", "ruby", "rust",
+    ];
 
     /// The rule of this name, one of [`MultilineRule::PRESETS`].
     pub fn preset(name: &str) -> Option<Self> {
@@ -59,6 +79,10 @@ impl MultilineRule {
             "python" => MultilineRule::Python,
             "go" => MultilineRule::Go,
             "dotnet" => MultilineRule::Dotnet,
+            "node" => MultilineRule::Node,
+            "php" => MultilineRule::Php,
+            "ruby" => MultilineRule::Ruby,
+            "rust" => MultilineRule::Rust,
             _ => return None,
         })
     }
@@ -68,6 +92,7 @@ impl MultilineRule {
 #[derive(Clone, Debug)]
 pub(crate) struct Joiner {
     rule: Rule,
+    end: Option<Matcher>,
     pub(super) lines_max: usize,
 }
 
@@ -75,11 +100,18 @@ pub(crate) struct Joiner {
 enum Rule {
     Start(Matcher),
     Continue(Matcher),
+    GoesOn(Matcher),
+    While(Matcher),
+    Every,
     Indented,
     Java,
     Python,
     Go,
     Dotnet,
+    Node,
+    Php,
+    Ruby,
+    Rust,
 }
 
 /// What the event so far ends with.
@@ -89,10 +121,12 @@ pub(super) enum Trace {
     Log,
     /// Inside a trace.
     Frames,
-    /// Behind a Python exception's own line.
+    /// Behind the line of an exception itself, of Python or of Rust.
     Exception,
     /// Behind the words between two chained Python exceptions.
     Chained,
+    /// The line that ends it.
+    Over,
 }
 
 impl Joiner {
@@ -108,112 +142,86 @@ impl Joiner {
         let rule = match &multiline.rule {
             MultilineRule::Start(pattern) => Rule::Start(matcher(pattern)?),
             MultilineRule::Continue(pattern) => Rule::Continue(matcher(pattern)?),
+            MultilineRule::GoesOn(pattern) => Rule::GoesOn(matcher(pattern)?),
+            MultilineRule::While(pattern) => Rule::While(matcher(pattern)?),
+            MultilineRule::Every => Rule::Every,
             MultilineRule::Indented => Rule::Indented,
             MultilineRule::Java => Rule::Java,
             MultilineRule::Python => Rule::Python,
             MultilineRule::Go => Rule::Go,
             MultilineRule::Dotnet => Rule::Dotnet,
+            MultilineRule::Node => Rule::Node,
+            MultilineRule::Php => Rule::Php,
+            MultilineRule::Ruby => Rule::Ruby,
+            MultilineRule::Rust => Rule::Rust,
         };
+        let end = multiline.end.as_deref().map(matcher);
         Ok(Joiner {
             rule,
+            end: end.transpose()?,
             lines_max: multiline.lines_max,
         })
     }
 
     /// The state behind an event's first line.
     pub(super) fn begin(&self, line: &[u8]) -> Trace {
-        let in_trace = match self.rule {
-            Rule::Java => names_exception(line) || line.starts_with(b"Exception in thread"),
-            Rule::Dotnet => names_exception(line) || line.starts_with(b"Unhandled exception"),
+        let behind = match &self.rule {
+            Rule::Java => traces::begins_java(line),
+            Rule::Dotnet => traces::begins_dotnet(line),
             Rule::Python => line.starts_with(b"Traceback ("),
             Rule::Go => line.starts_with(b"panic: ") || line.starts_with(b"fatal error: "),
-            Rule::Start(_) | Rule::Continue(_) | Rule::Indented => false,
+            Rule::Rust => return self.ended(line, traces::begin_rust(line)),
+            Rule::GoesOn(matcher) | Rule::While(matcher) if !matcher.matches(line) => {
+                return Trace::Over;
+            }
+            Rule::Start(_)
+            | Rule::Continue(_)
+            | Rule::GoesOn(_)
+            | Rule::While(_)
+            | Rule::Every
+            | Rule::Indented
+            | Rule::Node
+            | Rule::Php
+            | Rule::Ruby => false,
         };
-        if in_trace { Trace::Frames } else { Trace::Log }
+        self.ended(line, if behind { Trace::Frames } else { Trace::Log })
     }
 
     /// Whether a line belongs to the event before it, and the state behind it if so.
     pub(super) fn continues(&self, line: &[u8], behind: Trace) -> Option<Trace> {
+        if behind == Trace::Over {
+            return None;
+        }
         let indented = matches!(line.first(), Some(b' ' | b'\t'));
-        match &self.rule {
+        let state = match &self.rule {
             Rule::Start(matcher) => (!matcher.matches(line)).then_some(behind),
-            Rule::Continue(matcher) => matcher.matches(line).then_some(behind),
-            Rule::Indented => indented.then_some(behind),
-            Rule::Java | Rule::Dotnet => {
-                let more = indented
-                    || line.is_empty()
-                    || line.starts_with(b"Caused by: ")
-                    || line.starts_with(b"--- End of ");
-                // An exception under a line of the log is what that line tells of; one under a trace is the next.
-                let exception = behind == Trace::Log && names_exception(line);
-                let frame = exception || line.trim_ascii_start().starts_with(b"at ");
-                let behind_it = if frame { Trace::Frames } else { behind };
-                (more || exception).then_some(behind_it)
+            Rule::Continue(matcher) | Rule::While(matcher) => {
+                matcher.matches(line).then_some(behind)
             }
-            Rule::Python => python(line, indented, behind),
-            Rule::Go => go(line, indented, behind),
+            Rule::GoesOn(matcher) => Some(match matcher.matches(line) {
+                true => behind,
+                false => Trace::Over,
+            }),
+            Rule::Every => Some(behind),
+            Rule::Indented => indented.then_some(behind),
+            Rule::Java | Rule::Dotnet => traces::java(line, indented, behind),
+            Rule::Python => traces::python(line, indented, behind),
+            Rule::Go => traces::go(line, indented, behind),
+            Rule::Node => traces::node(line, indented, behind),
+            Rule::Php => (indented || traces::is_php(line)).then_some(behind),
+            Rule::Ruby => (indented || traces::is_ruby(line)).then_some(behind),
+            Rule::Rust => traces::rust(line, indented, behind),
+        };
+        state.map(|state| self.ended(line, state))
+    }
+
+    /// The state behind a line, which may end its event.
+    fn ended(&self, line: &[u8], behind: Trace) -> Trace {
+        match &self.end {
+            Some(end) if end.matches(line) => Trace::Over,
+            _ => behind,
         }
     }
-}
-
-fn python(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
-    let traceback = line.starts_with(b"Traceback (");
-    let between = || {
-        line.starts_with(b"During handling of the above exception")
-            || line.starts_with(b"The above exception was the direct cause")
-    };
-    match behind {
-        Trace::Log if indented => Some(Trace::Log),
-        Trace::Log | Trace::Chained if traceback => Some(Trace::Frames),
-        Trace::Log => None,
-        Trace::Frames if indented || line.is_empty() => Some(Trace::Frames),
-        // What is not indented is the exception itself.
-        Trace::Frames => Some(Trace::Exception),
-        Trace::Exception if between() => Some(Trace::Chained),
-        Trace::Exception | Trace::Chained => (indented || line.is_empty()).then_some(behind),
-    }
-}
-
-fn go(line: &[u8], indented: bool, behind: Trace) -> Option<Trace> {
-    let goroutine = line.starts_with(b"goroutine ") && line.ends_with(b":");
-    let more = match behind {
-        Trace::Log => indented || goroutine,
-        _ => {
-            indented
-                || goroutine
-                || line.is_empty()
-                || line.starts_with(b"created by ")
-                || line.starts_with(b"[signal ")
-                || line.starts_with(b"exit status ")
-                || line.starts_with(b"...")
-                || is_call(line)
-        }
-    };
-    let behind_it = match behind {
-        Trace::Log if !goroutine => Trace::Log,
-        _ => Trace::Frames,
-    };
-    more.then_some(behind_it)
-}
-
-/// `main.handler(0xc000, ...)`: no blank in front of the bracket.
-fn is_call(line: &[u8]) -> bool {
-    line.last() == Some(&b')')
-        && memchr::memchr2(b' ', b'(', line).is_some_and(|at| at > 0 && line[at] == b'(')
-}
-
-/// `java.io.IOException: text`, `System.InvalidOperationException`: a dotted name that ends as those of exceptions do.
-fn names_exception(line: &[u8]) -> bool {
-    if !line.first().is_some_and(u8::is_ascii_alphabetic) {
-        return false;
-    }
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$');
-    let end = line.iter().position(|byte| !is_name(byte));
-    let (name, rest) = line.split_at(end.unwrap_or(line.len()));
-    let ends = [&b"Exception"[..], b"Error", b"Throwable"];
-    memchr::memchr(b'.', name).is_some()
-        && matches!(rest.first(), None | Some(b':'))
-        && ends.iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]

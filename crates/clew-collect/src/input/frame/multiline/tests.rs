@@ -60,6 +60,71 @@ fn patterns_begin_or_continue_events() {
 }
 
 #[test]
+fn events_end_where_their_last_line_says_so() {
+    let end = |rule| Multiline {
+        end: Some(r"^END|;$".to_owned()),
+        ..Multiline::new(rule)
+    };
+    let start = end(MultilineRule::Start("^BEGIN".to_owned()));
+    let text = "BEGIN\n a\nEND\nother\nBEGIN\nb\nEND 2\n";
+    let expected = ["BEGIN\n a\nEND", "other", "BEGIN\nb\nEND 2"];
+    assert_eq!(events(&start, text, 10_000), expected);
+    // The last one is known to be whole.
+    let alone = end(MultilineRule::Every);
+    assert_eq!(events(&alone, "a\nb;\nc;\nd\n", 10_000), ["a\nb;", "c;"]);
+    let goes_on = Multiline::new(MultilineRule::GoesOn(r"\\$".to_owned()));
+    let expected = ["a \\\nb \\\nc", "d"];
+    assert_eq!(events(&goes_on, "a \\\nb \\\nc\nd\n", 10_000), expected);
+    let together = Multiline::new(MultilineRule::While(r"^\{".to_owned()));
+    let expected = ["{a\n{b", "x", "y"];
+    assert_eq!(events(&together, "{a\n{b\nx\ny\n{c\n", 10_000), expected);
+    let mut count = Multiline::new(MultilineRule::Every);
+    count.lines_max = 2;
+    assert_eq!(events(&count, "1\n2\n3\n4\n5\n", 10_000), ["1\n2", "3\n4"]);
+    let wrong = Multiline {
+        end: Some("(".to_owned()),
+        ..Multiline::new(MultilineRule::Every)
+    };
+    assert!(Joiner::new(&wrong).is_err());
+}
+
+#[test]
+fn traces_of_other_languages_are_one_event() {
+    check(
+        MultilineRule::Node,
+        &[
+            "Error [ERR_X]: a\n    at f",
+            "2026-01-01 ERROR it broke\nTypeError: no\n    at f (/a.js:1:2)\n    at g {\n  code: 'E'\n}",
+            "2026-01-01 INFO fine",
+        ],
+    );
+    check(
+        MultilineRule::Php,
+        &[
+            "PHP Fatal error:  Uncaught Exception: x in /a.php:3\nStack trace:\n#0 /a.php(5): f()\n#1 {main}\n  thrown in /a.php on line 3",
+            "[2026-01-01] local.ERROR: x {\"exception\":\"[object]\n[stacktrace]\n#0 a\n\"}",
+            "#no frame",
+        ],
+    );
+    check(
+        MultilineRule::Ruby,
+        &[
+            "a.rb:1:in 'x': boom (RuntimeError)\n\tfrom a.rb:2:in 'y'",
+            "ActionView::Template::Error (no):\n    1: x\n\napp/views/a.rb:3:in 'y'",
+            "I, [2026] INFO: built in 3",
+        ],
+    );
+    check(
+        MultilineRule::Rust,
+        &[
+            "thread 'main' panicked at src/main.rs:2:5:\nboom\nnote: run with\nstack backtrace:\n   0: f\n             at /a.rs:1",
+            "INFO fine",
+            "thread 'main' panicked at 'boom', src/main.rs:2:5\nnote: run with",
+        ],
+    );
+}
+
+#[test]
 fn traces_of_java_belong_to_the_line_before_them() {
     check(
         MultilineRule::Java,
