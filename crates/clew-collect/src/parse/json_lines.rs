@@ -19,22 +19,36 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
     }
     let found: Found<'_> = serde_json::from_str(line).ok()?;
     record.timestamp_ms = found.time.and_then(|value| epoch_ms(value.get(), times));
-    record.level = found.level.and_then(|value| level_of(value.get()));
+    record.level = match (found.level, found.is_compact) {
+        (Some(value), _) => level_of(value.get()),
+        // Serilog's compact events say no level where it is that of information.
+        (None, true) => Some("info"),
+        (None, false) => None,
+    };
     // A document is one line; whitespace inside the object may be a carriage return at most, and
     // that is as harmless to a reader of lines as it is in JSON.
     record.fields.raw("json", line);
     Some(())
 }
 
-/// A level by its name, or by the number that pino and bunyan give it.
+/// A level by its name, by the number that pino and bunyan give it, or Monolog, or syslog (of which GELF has it), or by the letter
+/// of MongoDB.
 fn level_of(json: &str) -> Option<&'static str> {
     Some(match json {
         "10" => "trace",
-        "20" => "debug",
-        "30" => "info",
-        "40" => "warning",
-        "50" => "error",
+        "20" | "100" | "7" => "debug",
+        "30" | "200" | "6" => "info",
+        "250" | "5" => "notice",
+        "40" | "300" | "4" => "warning",
+        "50" | "400" | "3" => "error",
+        "500" | "2" => "critical",
+        "550" | "1" => "alert",
+        "600" | "0" => "emergency",
         "60" => "fatal",
+        "\"I\"" => "info",
+        "\"W\"" => "warning",
+        "\"E\"" => "error",
+        "\"F\"" => "fatal",
         _ => return level(&serde_json::from_str::<Cow<'_, str>>(json).ok()?),
     })
 }
@@ -65,17 +79,25 @@ fn is_shallow(json: &[u8]) -> bool {
     true
 }
 
-/// An ISO 8601 text, or seconds or milliseconds since the epoch.
+/// An ISO 8601 text, or seconds, milliseconds, microseconds or nanoseconds since the epoch, or an object that has one of these.
 fn epoch_ms(json: &str, times: &mut Times) -> Option<i64> {
-    if json.starts_with('"') {
-        let text = serde_json::from_str::<Cow<'_, str>>(json).ok()?;
-        return Some(iso(&text)?.0.epoch_ms(times));
+    if json.starts_with('{') {
+        return serde_json::from_str::<Instant>(json).ok()?.epoch_ms(times);
     }
-    let number: f64 = json.parse().ok()?;
-    let milliseconds = if number < 1e11 {
-        number * 1000.0
+    let number: f64 = if json.starts_with('"') {
+        let text = serde_json::from_str::<Cow<'_, str>>(json).ok()?;
+        if let Some((stamp, _)) = iso(&text) {
+            return Some(stamp.epoch_ms(times));
+        }
+        text.parse().ok()?
     } else {
-        number
+        json.parse().ok()?
+    };
+    let milliseconds = match number {
+        seconds if seconds < 1e11 => seconds * 1e3,
+        milliseconds if milliseconds < 1e14 => milliseconds,
+        microseconds if microseconds < 1e17 => microseconds / 1e3,
+        nanoseconds => nanoseconds / 1e6,
     };
     // 1e9 seconds is 2001 and 1e14 milliseconds is the year 5138: outside it is no time stamp.
     if !(1e12..1e14).contains(&milliseconds) {
@@ -89,11 +111,35 @@ fn epoch_ms(json: &str, times: &mut Times) -> Option<i64> {
     Some(milliseconds)
 }
 
+/// A time as Log4j, Google's Protobuf, MongoDB and Monolog write it.
+#[derive(Deserialize)]
+struct Instant {
+    #[serde(rename = "epochSecond", alias = "seconds")]
+    seconds: Option<i64>,
+    #[serde(rename = "nanoOfSecond", alias = "nanos", default)]
+    nanos: i64,
+    #[serde(rename = "$date", alias = "date")]
+    date: Option<String>,
+}
+
+impl Instant {
+    fn epoch_ms(self, times: &mut Times) -> Option<i64> {
+        if let Some(date) = self.date {
+            return Some(iso(&date)?.0.epoch_ms(times));
+        }
+        let ms = self.seconds?.checked_mul(1_000)?;
+        ms.checked_add(self.nanos / 1_000_000)
+            .filter(|ms| (1_000_000_000_000..100_000_000_000_000).contains(ms))
+    }
+}
+
 /// The values of well-known names; everything else is only checked to be JSON.
 #[derive(Default)]
 struct Found<'a> {
     time: Option<&'a RawValue>,
     level: Option<&'a RawValue>,
+    /// Whether it is one of Serilog's compact events.
+    is_compact: bool,
 }
 
 impl<'de> Deserialize<'de> for Found<'de> {
@@ -114,9 +160,23 @@ impl<'de> Visitor<'de> for FoundVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<'de>, A::Error> {
         let mut found = Found::default();
         while let Some(Name(name)) = map.next_key()? {
+            found.is_compact |= name == "@t";
             let slot = match name.as_ref() {
-                "@timestamp" | "timestamp" | "time" | "ts" => &mut found.time,
-                "level" | "severity" | "log.level" | "lvl" => &mut found.level,
+                "@timestamp" | "timestamp" | "time" | "ts" | "@t" | "Timestamp" | "timeMillis"
+                | "instant" | "datetime" | "asctime" => &mut found.time,
+                "level" | "severity" | "log.level" | "lvl" | "@l" | "Level" | "LogLevel"
+                | "levelname" | "level_name" | "loglevel" => &mut found.level,
+                // MongoDB's, which are too short to be told by their names alone.
+                "t" | "s" => {
+                    let value: &'de RawValue = map.next_value()?;
+                    let slot = match value.get() {
+                        json if json.starts_with("{\"$date\"") => &mut found.time,
+                        "\"I\"" | "\"W\"" | "\"E\"" | "\"F\"" => &mut found.level,
+                        _ => continue,
+                    };
+                    *slot = slot.or(Some(value));
+                    continue;
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
@@ -154,6 +214,46 @@ mod tests {
             Some(r#"2026-01-02T03:04:05.678Z - {"json":{"time":1767323045678.4}}"#),
         );
         check(r#"{"level":60}"#, Some(r#" fatal {"json":{"level":60}}"#));
+        let told = |line: &str, time_and_level: &str| {
+            let expected = format!(r#"{time_and_level} {{"json":{line}}}"#);
+            testing::check(ParserName::Json, line, Some(&expected));
+        };
+        let (seconds, millis) = ("2026-01-02T03:04:05.000Z", "2026-01-02T03:04:05.678Z");
+        told(
+            r#"{"@t":"2026-01-02T03:04:05.678Z","@m":"x"}"#,
+            &format!("{millis} info"),
+        );
+        told(
+            r#"{"@t":"2026-01-02T03:04:05.678Z","@l":"Warning"}"#,
+            &format!("{millis} warning"),
+        );
+        told(
+            r#"{"instant":{"epochSecond":1767323045,"nanoOfSecond":678000000},"level":"ERROR"}"#,
+            &format!("{millis} error"),
+        );
+        told(
+            r#"{"timeMillis":1767323045678,"level":"INFO"}"#,
+            &format!("{millis} info"),
+        );
+        told(
+            r#"{"t":{"$date":"2026-01-02T04:04:05.678+01:00"},"s":"W","c":"NETWORK"}"#,
+            &format!("{millis} warning"),
+        );
+        told(r#"{"t":5,"s":"x"}"#, " -");
+        told(
+            r#"{"level":400,"level_name":"ERROR","datetime":{"date":"2026-01-02 03:04:05.678000"}}"#,
+            &format!("{millis} error"),
+        );
+        told(
+            r#"{"timestamp":"1767323045.678","level":3}"#,
+            &format!("{millis} error"),
+        );
+        told(r#"{"ts":1767323045678123}"#, &format!("{millis} -"));
+        told(r#"{"ts":1767323045000000000}"#, &format!("{seconds} -"));
+        told(
+            r#"{"asctime":"2026-01-02 03:04:05,678","levelname":"WARNING"}"#,
+            &format!("{millis} warning"),
+        );
         check(r#"{"level":35}"#, Some(r#" - {"json":{"level":35}}"#));
         check(
             r#"{"ts":7,"ts":null}"#,

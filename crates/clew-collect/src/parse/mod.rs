@@ -11,6 +11,7 @@ mod alternatives;
 mod apache_error;
 mod apt_history;
 mod auth;
+mod cisco;
 mod dpkg;
 mod glog;
 mod json_lines;

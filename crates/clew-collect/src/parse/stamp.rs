@@ -238,6 +238,23 @@ pub(crate) fn rfc3164<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a st
     Some((stamp, &text[end + length..]))
 }
 
+/// `2026 Jan  2 03:04:05`, as some switches write it; a fraction may follow.
+pub(crate) fn year_first(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    let year = four(bytes, 0)?;
+    expect(bytes, 4, b' ')?;
+    let (civil, end) = month_first(bytes.get(5..)?)?;
+    let end = 5 + end;
+    let (millisecond, length) = fraction(bytes, end);
+    let civil = Civil {
+        year,
+        millisecond,
+        ..civil
+    }
+    .checked()?;
+    Some((Stamp::Local(civil), text.get(end + length..)?))
+}
+
 /// `0102 03:04:05.678901`, the year guessed; glog's own are `20260102 03:04:05.678901` unless it is told otherwise.
 pub(crate) fn glog<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
     let bytes = text.as_bytes();

@@ -1,6 +1,7 @@
 //! Syslog files in their three spellings: RFC 3164 (no year, no zone), rsyslog's ISO 8601 stamp
-//! with the same rest, and RFC 5424. A priority in front is used when it is there.
+//! with the same rest, and RFC 5424. A priority in front is used when it is there. Devices of the network have more (`cisco.rs`).
 
+use super::cisco;
 use super::stamp::{iso, rfc3164};
 use super::token::{enclosed, present, split, word};
 use super::{Record, Times};
@@ -84,6 +85,18 @@ fn traditional<'a>(
     times: &mut Times,
     record: &mut Record,
 ) -> Option<Parts<'a>> {
+    if priority.is_some()
+        && let Some(found) = cisco::header(text, times)
+    {
+        record.timestamp_ms = found.stamp.map(|stamp| stamp.epoch_ms(times));
+        record.event.text("code", found.code);
+        return Some(Parts {
+            host: found.host,
+            program: found.tag,
+            content: found.content,
+            ..Parts::default()
+        });
+    }
     let stamped = rfc3164(text, times).or_else(|| iso(text));
     record.timestamp_ms = stamped.map(|(stamp, _)| stamp.epoch_ms(times));
     let parts = stamped.and_then(|(_, rest)| behind_stamp(text, rest, priority));

@@ -274,12 +274,17 @@ const ZONES: [(&str, i64); 20] = [
     ("JST", 9),
 ];
 
+/// The distance of a zone from UTC in milliseconds, by a name of few letters: `UTC`, `CET`, `PST`.
+pub fn named_zone_ms(name: &str) -> Option<i64> {
+    let (_, hours) = ZONES.iter().find(|(known, _)| *known == name)?;
+    Some(hours * 3_600_000)
+}
+
 /// The distance from UTC that a text begins with, in milliseconds, and its length.
 fn zone(text: &str) -> Option<(i64, usize)> {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     if letters > 0 {
-        let (_, hours) = ZONES.iter().find(|(name, _)| *name == &text[..letters])?;
-        return Some((hours * 3_600_000, letters));
+        return Some((named_zone_ms(&text[..letters])?, letters));
     }
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
