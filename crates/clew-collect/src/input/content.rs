@@ -23,7 +23,7 @@ pub(crate) fn refuse(start: &[u8], encoding: Encoding) -> Option<SkipReason> {
     if encoding != Encoding::Utf8 {
         return None;
     }
-    if memchr::memchr(0, start).is_some() {
+    if memchr::memchr(0, start).is_some() && !begins_lines_only(start) {
         return Some(SkipReason::Binary("it holds NUL bytes"));
     }
     let strange = strange_bytes(start);
@@ -31,9 +31,22 @@ pub(crate) fn refuse(start: &[u8], encoding: Encoding) -> Option<SkipReason> {
     (strange * 8 > start.len()).then_some(SkipReason::Binary("most of it is not UTF-8"))
 }
 
+/// Whether NUL bytes stand at the beginning of lines and nowhere else: what is left of lines that were lost with the power. There
+/// has to be something beside them.
+fn begins_lines_only(start: &[u8]) -> bool {
+    let mut before = b'\n';
+    let begin_lines = start.iter().all(|byte| {
+        let fits = *byte != 0 || matches!(before, 0 | b'\n');
+        before = *byte;
+        fits
+    });
+    begin_lines && start.iter().any(|byte| *byte != 0)
+}
+
 /// Bytes that are not UTF-8, or control characters that no log uses.
 fn strange_bytes(start: &[u8]) -> usize {
-    let control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b | 0x0c);
+    let control =
+        |byte: &u8| *byte < 0x20 && !matches!(byte, 0 | b'\t' | b'\n' | b'\r' | 0x1b | 0x0c);
     let controls = start.iter().filter(|byte| control(byte)).count();
     let mut broken = 0;
     let mut passed = 0;
@@ -58,6 +71,8 @@ mod tests {
             "plain\r\n\tok \x1b[31mred\x1b[0m".as_bytes(),
             "журнал 日志 🪵".as_bytes(),
             b"caf\xe9 au lait, s'il vous pla\xeet",
+            // Lines that were lost with the power.
+            b"\0\0\0\0\0\0one\ntwo\n\0\0\n\0\0\0\0\0\0\0\0\0\0three",
             // A character cut by the end of the sample.
             &"a journal of 日".as_bytes()[..15],
         ] {
@@ -71,6 +86,7 @@ mod tests {
             refuse(b"LPKSHHRH\0", Encoding::Utf8),
             Some(SkipReason::Binary("a systemd journal"))
         );
+        assert!(refuse(&[0; 100], Encoding::Utf8).is_some());
         assert!(matches!(
             refuse(b"text\0text", Encoding::Utf8),
             Some(SkipReason::Binary(_))

@@ -17,9 +17,33 @@ pub enum Encoding {
     #[serde(rename = "utf-16be")]
     Utf16Be,
     /// A byte a character (ISO 8859-1).
-    #[serde(rename = "latin-1")]
+    #[serde(rename = "latin-1", alias = "latin1", alias = "iso-8859-1")]
     Latin1,
+    /// The same with the euro's sign (ISO 8859-15).
+    #[serde(rename = "iso-8859-15", alias = "latin-9")]
+    Latin9,
+    /// The same with the letters and marks that Windows has where ISO 8859-1 has controls.
+    #[serde(rename = "windows-1252", alias = "cp1252")]
+    Windows1252,
 }
+
+/// What ISO 8859-15 has in the place of other characters.
+const LATIN_9: [(u8, char); 8] = [
+    (0xa4, '€'),
+    (0xa6, 'Š'),
+    (0xa8, 'š'),
+    (0xb4, 'Ž'),
+    (0xb8, 'ž'),
+    (0xbc, 'Œ'),
+    (0xbd, 'œ'),
+    (0xbe, 'Ÿ'),
+];
+
+/// What Windows-1252 has from 0x80 on; where it has nothing, the control of that number.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
 
 impl Encoding {
     /// What the first bytes of a file say of the encoding.
@@ -34,7 +58,7 @@ impl Encoding {
     /// Bytes of one unit.
     fn unit(self) -> usize {
         match self {
-            Encoding::Utf8 | Encoding::Latin1 => 1,
+            Encoding::Utf8 | Encoding::Latin1 | Encoding::Latin9 | Encoding::Windows1252 => 1,
             Encoding::Utf16Le | Encoding::Utf16Be => 2,
         }
     }
@@ -42,7 +66,7 @@ impl Encoding {
     /// Where the line that starts at `at` ends in the window, its end included. `at` has to be the start of a unit.
     pub(crate) fn line_end(self, window: &[u8], at: usize) -> Option<usize> {
         let newline = match self {
-            Encoding::Utf8 | Encoding::Latin1 => {
+            Encoding::Utf8 | Encoding::Latin1 | Encoding::Latin9 | Encoding::Windows1252 => {
                 return memchr::memchr(b'\n', &window[at..]).map(|found| at + found + 1);
             }
             Encoding::Utf16Le => [b'\n', 0],
@@ -53,14 +77,29 @@ impl Encoding {
         Some(at + found * 2 + 2)
     }
 
+    /// The character of a byte, of an encoding that has one for each.
+    fn char_of(self, byte: u8) -> char {
+        let other = match self {
+            Encoding::Latin9 => LATIN_9.iter().find(|(of, _)| *of == byte).map(|one| one.1),
+            Encoding::Windows1252 => {
+                let place = usize::from(byte).checked_sub(0x80);
+                place.and_then(|place| WINDOWS_1252.get(place)).copied()
+            }
+            _ => None,
+        };
+        other.unwrap_or(char::from(byte))
+    }
+
     /// Appends a line as UTF-8, without its end and without a mark in front.
     pub(crate) fn append(self, line: &[u8], text: &mut Vec<u8>) {
         let before = text.len();
         match self {
-            Encoding::Utf8 => text.extend_from_slice(line),
-            Encoding::Latin1 => line
-                .iter()
-                .for_each(|&byte| push_char(text, char::from(byte))),
+            Encoding::Utf8 => text.extend_from_slice(behind_nuls(line)),
+            Encoding::Latin1 | Encoding::Latin9 | Encoding::Windows1252 => {
+                for byte in behind_nuls(line) {
+                    push_char(text, self.char_of(*byte));
+                }
+            }
             Encoding::Utf16Le | Encoding::Utf16Be => {
                 let units = line.chunks_exact(self.unit()).map(|unit| match self {
                     Encoding::Utf16Le => u16::from_le_bytes([unit[0], unit[1]]),
@@ -89,6 +128,12 @@ pub(crate) fn unmarked(text: &[u8], offset: u64) -> &[u8] {
         0 => text.strip_prefix(MARK).unwrap_or(text),
         _ => text,
     }
+}
+
+/// A line without the NUL bytes in front of it, which are what a file system leaves of lines that were lost with the power.
+pub(super) fn behind_nuls(line: &[u8]) -> &[u8] {
+    let nuls = line.iter().take_while(|byte| **byte == 0).count();
+    &line[nuls..]
 }
 
 fn push_char(text: &mut Vec<u8>, letter: char) {
@@ -123,6 +168,13 @@ mod tests {
         check(Encoding::Utf16Be, &be, &lines);
         check(Encoding::Utf8, text.as_bytes(), &lines);
         check(Encoding::Latin1, b"caf\xe9\r\n\n", &["café", ""]);
+        check(Encoding::Latin9, b"5 \xa4 \xe9\n", &["5 € é"]);
+        check(
+            Encoding::Windows1252,
+            b"\x935 \x80\x94 \x9f\x81\xa4\n",
+            &["“5 €” Ÿ\u{81}¤"],
+        );
+        check(Encoding::Utf8, b"\0\0\0a\n\0\n", &["a", ""]);
         // Half of a pair.
         check(Encoding::Utf16Le, b"\x00\xd8\n\0", &["\u{fffd}"]);
         assert_eq!(Encoding::marked(&le), Some(Encoding::Utf16Le));

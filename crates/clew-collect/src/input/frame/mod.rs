@@ -22,6 +22,7 @@ pub(crate) use multiline::Joiner;
 
 use crate::parse::ParserName;
 use assemble::Assembler;
+use encoding::behind_nuls;
 use multiline::Trace;
 
 impl Group {
@@ -178,8 +179,9 @@ fn line(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {
     } else {
         text_end
     };
+    let start = text_end - behind_nuls(&window[..text_end]).len();
     Some(Frame {
-        content: 0..text_end,
+        content: start..text_end,
         end,
         cut,
     })
