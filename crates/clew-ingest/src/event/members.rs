@@ -1,5 +1,7 @@
 //! The members of the object of JSON that was looked at last, and what is remembered from one object to the next.
 
+use serde_json::{Map, Value as Json};
+
 use super::names::Names;
 use super::{Event, Reason, Slot, Value};
 use crate::text::{Member, Span, members};
@@ -79,6 +81,42 @@ impl Event {
         }
         self.members.found = found;
         Ok(())
+    }
+
+    /// Changes the members of a field, or of the event itself, that were others before; the rest stays as it is.
+    ///
+    /// # Errors
+    /// When one cannot be set.
+    pub(crate) fn update(
+        &mut self,
+        parent: Option<Slot>,
+        before: &Map<String, Json>,
+        now: &Map<String, Json>,
+    ) -> Result<(), Reason> {
+        for name in before.keys().filter(|name| !now.contains_key(*name)) {
+            let slot = self.named_slot(parent, name)?;
+            self.remove(slot);
+        }
+        for (name, value) in now {
+            match (before.get(name), value) {
+                (Some(old), _) if old == value => {}
+                (Some(Json::Object(old)), Json::Object(new)) if !new.is_empty() => {
+                    let slot = self.named_slot(parent, name)?;
+                    self.update(Some(slot), old, new)?;
+                }
+                _ => {
+                    let slot = self.named_slot(parent, name)?;
+                    self.put_json(slot, &value.to_string())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot of a member by its name.
+    fn named_slot(&mut self, parent: Option<Slot>, name: &str) -> Result<Slot, Reason> {
+        let name = self.own(|out| out.push_str(name));
+        self.member_slot(parent, name)
     }
 
     /// Whether a field is an object, taken apart or not.

@@ -1,6 +1,7 @@
 //! Conditions on an event: `if:` of a step, and whatever else depends on what an event says. The words are those of Beats:
 //! `equals`, `contains`, `regexp`, `range`, `network`, `has_fields`, `and`, `or`, `not`. Of a list one item has to contain a text,
-//! or to be as an expression says; `includes`, the one word that Beats do not have, asks for an item that is the same.
+//! or to be as an expression says. Two words Beats do not have: `includes` asks for an item that is the same, and `within` whether
+//! the field is a part of a text.
 
 use std::borrow::Cow;
 
@@ -27,6 +28,8 @@ pub(super) enum Condition {
     Contains(Slot, Box<Finder<'static>>),
     /// The field is a list that has the item, or a text that has the text in it.
     Includes(Slot, Literal),
+    /// The field, or an item of it, is a part of the text.
+    Within(Slot, String),
     Regexp(Slot, Regex),
     Range(Slot, Bounds),
     /// The field is an address in one of these.
@@ -107,6 +110,7 @@ impl Condition {
                 any_text(event, *slot, |text| finder.find(text.as_bytes()).is_some())
             }
             Condition::Includes(slot, literal) => literal.is_in(event, *slot),
+            Condition::Within(slot, whole) => any_text(event, *slot, |text| whole.contains(text)),
             Condition::Regexp(slot, pattern) => {
                 any_text(event, *slot, |text| pattern.is_match(text))
             }
@@ -221,6 +225,7 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
     Ok(match name {
         "equals" => Condition::Equals(slot, literal(name, what)?),
         "includes" => Condition::Includes(slot, literal(name, what)?),
+        "within" => Condition::Within(slot, text()?.to_owned()),
         "contains" => Condition::Contains(slot, Box::new(Finder::new(text()?).into_owned())),
         "regexp" => Condition::Regexp(
             slot,
@@ -234,7 +239,7 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
         }
         other => {
             return Err(refused(&format!(
-                "has no condition [{other}]; there are equals, contains, includes, regexp, \
+                "has no condition [{other}]; there are equals, contains, includes, within, regexp, \
                  range, network, has_fields, and, or, not"
             )));
         }

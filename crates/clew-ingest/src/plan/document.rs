@@ -28,11 +28,15 @@ impl Step for OnDocument {
         self.written.clear();
         event.write_all(&mut self.written);
         let source: Json = serde_json::from_slice(&self.written).map_err(|_| Reason::NotJson)?;
-        let mut document = Document::new("", source, work.now_ms);
+        let mut document = Document::new("", source.clone(), work.now_ms);
         self.processor
             .change(&mut document)
             .map_err(|_| Reason::Unfit)?;
-        event.replace(&document.source.to_string())?;
+        // What the step has left alone stays as it was written: numbers may be larger than those of a document.
+        match (&source, &document.source) {
+            (Json::Object(before), Json::Object(now)) => event.update(None, before, now)?,
+            (_, other) => event.replace(&other.to_string())?,
+        }
         Ok(Flow::On)
     }
 }

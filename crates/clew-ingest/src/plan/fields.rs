@@ -161,6 +161,25 @@ impl Step for Move {
     }
 }
 
+/// How strictly values have to be spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// As pipelines want them.
+    Strict,
+    /// Also with commas between thousands, whole numbers with a fraction, which is cut off, and truths as `yes`, `n`, `1`.
+    Lenient,
+}
+
+impl Spelling {
+    /// Reads `lenient`, which only lines have.
+    pub(super) fn take(config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
+        Ok(match flag(config, "lenient", false)? {
+            true => Spelling::Lenient,
+            false => Spelling::Strict,
+        })
+    }
+}
+
 /// `convert`.
 #[derive(Debug)]
 struct Convert {
@@ -168,19 +187,42 @@ struct Convert {
     to: Slot,
     ignore_missing: bool,
     kind: ConvertType,
+    spelling: Spelling,
 }
 
 pub(super) fn convert(
     event: &mut Event,
     field: &Field,
     kind: ConvertType,
+    spelling: Spelling,
 ) -> Result<Box<dyn Step>, DefinitionError> {
     Ok(Box::new(Convert {
         from: slot(event, &field.from)?,
         to: slot(event, &field.to)?,
         ignore_missing: field.ignore_missing,
         kind,
+        spelling,
     }))
+}
+
+/// What a text spells that is not written as pipelines want it.
+fn leniently(kind: ConvertType, text: &str) -> Option<Typed> {
+    let text = text.trim();
+    match kind {
+        ConvertType::Boolean => match text.to_ascii_lowercase().as_str() {
+            "true" | "t" | "yes" | "y" | "1" | "1.0" => Some(Typed::Bool(true)),
+            "false" | "f" | "no" | "n" | "0" | "0.0" => Some(Typed::Bool(false)),
+            _ => None,
+        },
+        ConvertType::Integer | ConvertType::Long => {
+            let whole = text.replace(',', "");
+            let (whole, fraction) = whole.split_once('.').unwrap_or((whole.as_str(), ""));
+            let is_number = fraction.bytes().all(|byte| byte.is_ascii_digit());
+            kind.read(whole).filter(|_| is_number)
+        }
+        ConvertType::Float | ConvertType::Double => kind.read(&text.replace(',', "")),
+        ConvertType::Text | ConvertType::Ip | ConvertType::Auto => None,
+    }
 }
 
 impl Step for Convert {
@@ -191,7 +233,14 @@ impl Step for Convert {
                 false => Err(Reason::Missing),
             };
         };
-        let read = self.kind.read(event.at(text));
+        let written = event.at(text);
+        let read = match self.spelling {
+            Spelling::Strict => self.kind.read(written),
+            Spelling::Lenient => self
+                .kind
+                .read(written)
+                .or_else(|| leniently(self.kind, written)),
+        };
         let value = match read.ok_or(Reason::NotConvertible)? {
             Typed::Text => Value::Text(text),
             Typed::Whole(number) => Value::Int(number),

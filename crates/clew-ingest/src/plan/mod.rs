@@ -34,6 +34,7 @@ mod failures;
 mod fields;
 mod formats;
 mod grok;
+mod items;
 mod json;
 mod limits;
 mod lookup;

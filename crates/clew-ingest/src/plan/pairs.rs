@@ -10,24 +10,49 @@ use crate::event::{Event, Reason, Slot, Value};
 use crate::members::{flag, optional, text};
 use crate::pipeline::Flow;
 use crate::steps::structured::{Csv, KeyValues};
-use crate::text::{Cell, Pair, PairValue, Span, logfmt, pairs};
+use crate::text::{Cell, Pair, PairValue, Span, logfmt, pairs, quoted_pairs};
+
+/// How a text is cut into pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    /// They are letters as others, and every part is a pair.
+    Letters,
+    /// Values may stand in them, or in brackets, and what is no pair is passed over.
+    AroundValues,
+}
+
+impl Quotes {
+    /// Reads `quotes`, which only lines have.
+    pub(super) fn take(config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
+        Ok(match flag(config, "quotes", false)? {
+            true => Quotes::AroundValues,
+            false => Quotes::Letters,
+        })
+    }
+}
 
 /// `kv`.
 #[derive(Debug)]
 struct KeyValueStep {
     field: Slot,
     step: KeyValues,
+    quotes: Quotes,
     found: Vec<Pair>,
+    /// The fields that the present text has set.
+    set: Vec<Slot>,
 }
 
 pub(super) fn key_values(
     event: &mut Event,
     step: KeyValues,
+    quotes: Quotes,
 ) -> Result<Box<dyn Step>, DefinitionError> {
     Ok(Box::new(KeyValueStep {
         field: slot(event, &step.field)?,
         step,
+        quotes,
         found: Vec::new(),
+        set: Vec::new(),
     }))
 }
 
@@ -37,15 +62,18 @@ impl Step for KeyValueStep {
             return Ok(Flow::On);
         };
         let step = &self.step;
-        let text = event.at(line);
-        if !pairs(
-            text,
-            &step.between_pairs,
-            &step.within_pair,
-            &mut self.found,
-        ) {
-            return Err(Reason::NoMatch);
+        let (text, found) = (event.at(line), &mut self.found);
+        match self.quotes {
+            Quotes::AroundValues => {
+                quoted_pairs(text, &step.between_pairs, &step.within_pair, found);
+            }
+            Quotes::Letters => {
+                if !pairs(text, &step.between_pairs, &step.within_pair, found) {
+                    return Err(Reason::NoMatch);
+                }
+            }
         }
+        self.set.clear();
         for pair in &self.found {
             let PairValue::Text(value) = pair.value else {
                 continue;
@@ -56,7 +84,13 @@ impl Step for KeyValueStep {
             };
             let (key, value) = (event.place_of(cleaned.0), event.place_of(cleaned.1));
             let slot = named(event, step.target.as_deref(), &step.prefix, key)?;
-            event.append(slot, Value::Text(value))?;
+            // With quotes, what was there before gives way, as it does to what other steps find.
+            if self.quotes == Quotes::AroundValues && !self.set.contains(&slot) {
+                self.set.push(slot);
+                event.put(slot, Value::Text(value))?;
+            } else {
+                event.append(slot, Value::Text(value))?;
+            }
         }
         Ok(Flow::On)
     }

@@ -5,10 +5,12 @@ use serde_json::{Map, Value as Json};
 
 use super::condition::Condition;
 use super::document::OnDocument;
+use super::fields::Spelling;
 use super::formats::{Formats, read_parse};
 use super::json::{Conflict, json};
+use super::pairs::Quotes;
 use super::step::{Guarded, Step};
-use super::{cut, date, fields, grok, limits, lookup, pairs, pattern, redact, regex, vrl};
+use super::{cut, date, fields, grok, items, limits, lookup, pairs, pattern, redact, regex, vrl};
 use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
 use crate::members::{flag, not_a, optional};
@@ -20,9 +22,10 @@ const DEPTH_MAX: usize = 20;
 
 /// Steps that only lines have: their names and what reads them.
 type Reading = fn(&mut Event, &mut Map<String, Json>) -> Result<Box<dyn Step>, DefinitionError>;
-const OWN: [(&str, Reading); 13] = [
+const OWN: [(&str, Reading); 14] = [
     ("add", fields::read_add),
     ("keep", fields::read_keep),
+    ("remove_item", items::read_remove_item),
     ("logfmt", pairs::read_logfmt),
     ("regex", regex::read_regex),
     ("redact", redact::read_redact),
@@ -35,6 +38,31 @@ const OWN: [(&str, Reading); 13] = [
     ("truncate", fields::read_truncate),
     ("vrl", vrl::read_vrl),
 ];
+
+/// What steps of pipelines may be told for lines alone.
+struct More {
+    conflict: Conflict,
+    quotes: Quotes,
+    spelling: Spelling,
+}
+
+impl More {
+    /// Takes out what the step of this name has.
+    fn take(name: &str, config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
+        let mut more = More {
+            conflict: Conflict::Overwrite,
+            quotes: Quotes::Letters,
+            spelling: Spelling::Strict,
+        };
+        match name {
+            "json" => more.conflict = Conflict::take(config)?,
+            "kv" => more.quotes = Quotes::take(config)?,
+            "convert" => more.spelling = Spelling::take(config)?,
+            _ => {}
+        }
+        Ok(more)
+    }
+}
 
 /// Counts the steps while it reads them.
 pub(super) struct Reader<'e> {
@@ -136,19 +164,14 @@ impl<'e> Reader<'e> {
         if is_local {
             config.remove("timezone");
         }
-        // Of documents what is there always gives way.
-        let conflict = match name {
-            "json" => Conflict::take(config)?,
-            _ => Conflict::Overwrite,
-        };
+        let more = More::take(name, config)?;
         let processor = match Processor::parse(name, config, None)? {
             (name, Processor::Date(step)) if is_local => {
                 (name, Processor::Date(step.in_local_zone()))
             }
-            (name, Processor::Json(step)) => return Ok((name, json(self.event, &step, conflict)?)),
             other => other,
         };
-        Ok((processor.0, self.bound(processor.0, processor.1)?))
+        Ok((processor.0, self.bound(processor.0, processor.1, &more)?))
     }
 
     /// A step of pipelines, bound to the event's fields.
@@ -156,17 +179,21 @@ impl<'e> Reader<'e> {
         &mut self,
         name: &str,
         processor: Processor,
+        more: &More,
     ) -> Result<Box<dyn Step>, DefinitionError> {
         let event = &mut *self.event;
         match processor {
             Processor::Dissect(dissect) => cut::dissect(event, dissect),
-            Processor::KeyValues(step) => pairs::key_values(event, step),
+            Processor::Json(step) => json(event, &step, more.conflict),
+            Processor::KeyValues(step) => pairs::key_values(event, step, more.quotes),
+            Processor::Convert { field, kind } => {
+                fields::convert(event, &field, kind, more.spelling)
+            }
             Processor::Grok(step) if !step.trace => grok::grok(event, step),
             Processor::Csv(step) => pairs::csv(event, step),
             Processor::Date(step) if step.is_written_plainly => date::date(event, step),
             Processor::Drop => Ok(Box::new(fields::Drop)),
             Processor::Rename { field, replace } => fields::rename(event, &field, replace),
-            Processor::Convert { field, kind } => fields::convert(event, &field, kind),
             Processor::Remove(removed) if removed.paths().is_some() => {
                 fields::remove(event, removed)
             }

@@ -186,6 +186,92 @@ fn a_time_of_json_that_is_none_leaves_the_events_own() {
 }
 
 #[test]
+fn values_may_be_spelled_leniently() {
+    let converted = |kind: &str, written: &str| {
+        let steps = json!([{"convert": {"field": "message", "type": kind, "lenient": true}}]);
+        run(steps, written)
+    };
+    for (kind, written, expected) in [
+        ("long", "1,234.7", "1234"),
+        ("long", "-12", "-12"),
+        ("long", "12.0", "12"),
+        ("double", "1,234.5", "1234.5"),
+        ("boolean", "Yes", "true"),
+        ("boolean", "0", "false"),
+    ] {
+        let expected = format!(r#"{{"message":{expected}}}"#);
+        assert_eq!(converted(kind, written), expected, "{kind} {written}");
+    }
+    for (kind, written) in [
+        ("long", "12x"),
+        ("long", "1.2.3"),
+        ("long", ""),
+        ("boolean", "maybe"),
+        ("double", "a"),
+    ] {
+        let expected = format!(r#"not_convertible {{"message":"{written}"}}"#);
+        assert_eq!(converted(kind, written), expected, "{kind} {written}");
+    }
+}
+
+#[test]
+fn pairs_with_quotes_take_the_place_of_what_was_there() {
+    let steps = json!([
+        {"add": {"field": "a", "value": 0}},
+        {"kv": {"field": "message", "field_split": " ", "value_split": "=", "quotes": true, "prefix": ""}},
+        {"remove": {"field": "message"}},
+    ]);
+    check(
+        steps,
+        r#"a=1 junk b="x y" a=2 c= d=[z]"#,
+        r#"{"a":["1","2"],"b":"x y","d":"z"}"#,
+    );
+}
+
+#[test]
+fn items_of_lists_are_removed() {
+    let steps = |value: Json| {
+        json!([
+            {"remove": {"field": "message"}},
+            {"add": {"field": "tags", "value": value}},
+            {"remove_item": {"field": "tags", "value": ["a", 1]}},
+        ])
+    };
+    check(
+        steps(json!(["a", "b", 1, "1"])),
+        "x",
+        r#"{"tags":["b","1"]}"#,
+    );
+    check(steps(json!(["a"])), "x", r#"{"tags":[]}"#);
+    check(steps(json!("a")), "x", "{}");
+    check(steps(json!("b")), "x", r#"{"tags":"b"}"#);
+}
+
+#[test]
+fn a_field_may_be_a_part_of_a_text() {
+    let steps = json!([{"drop": {"if": {"within": {"message": "abc def"}}}}]);
+    check(steps.clone(), "c d", "dropped{\"message\":\"c d\"}");
+    check(steps, "cd", r#"{"message":"cd"}"#);
+}
+
+#[test]
+fn what_a_step_on_documents_leaves_alone_is_as_it_was_written() {
+    let big = "123456789012345678901234567890";
+    let steps = json!([
+        {"json": {"field": "message", "add_to_root": true}},
+        {"remove": {"field": "message"}},
+        {"set": {"field": "o.said", "value": "{{a}}!"}},
+        {"split": {"field": "l", "separator": ","}},
+        {"remove_by_pattern": {"field_pattern": "gone*"}},
+    ]);
+    check(
+        steps,
+        &format!(r#"{{"a":"x","o":{{"n":{big},"f":1.0e2}},"l":"1,2","gone1":1,"b":{big}}}"#),
+        &format!(r#"{{"a":"x","o":{{"said":"x!","n":{big},"f":1.0e2}},"l":["1","2"],"b":{big}}}"#),
+    );
+}
+
+#[test]
 fn dates_that_cannot_be_written_are_none() {
     let steps = json!([{"date": {"field": "message", "formats": ["UNIX", "UNIX_MS"]}}, {"remove": {"field": "message"}}]);
     check(
@@ -531,7 +617,7 @@ fn definitions_that_are_wrong_say_where() {
     );
     check(
         json!({"drop": {"if": {"equal": {"a": 1}}}}),
-        "[if] has no condition [equal]; there are equals, contains, includes, regexp, range, network, has_fields, and, or, not",
+        "[if] has no condition [equal]; there are equals, contains, includes, within, regexp, range, network, has_fields, and, or, not",
     );
     check(
         json!({"pipeline": {"name": "x"}}),

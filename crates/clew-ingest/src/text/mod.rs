@@ -18,7 +18,7 @@ pub(crate) use dissect::{Dissect, Found, Key, KeyKind};
 pub(crate) use json::{Member, any_item, is_json, members};
 pub(crate) use moment::Moment;
 pub use moment::named_zone_ms;
-pub(crate) use pairs::{Pair, PairValue, logfmt, pairs};
+pub(crate) use pairs::{Pair, PairValue, logfmt, pairs, quoted_pairs};
 pub(crate) use pattern::{Decision, Machine, Pattern};
 pub(crate) use span::LINE_BYTES_MAX;
 pub use span::Span;

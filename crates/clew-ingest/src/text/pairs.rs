@@ -52,6 +52,75 @@ pub(crate) fn pairs(
     }
 }
 
+/// The pairs of a text whose values may stand in quotes or in brackets; what is no pair is passed over, and so are keys without a
+/// value. Blanks around separators belong to nobody.
+pub(crate) fn quoted_pairs(
+    text: &str,
+    between_pairs: &Regex,
+    within_pair: &Regex,
+    found: &mut Vec<Pair>,
+) {
+    found.clear();
+    if text.len() > TEXT_BYTES_MAX {
+        return;
+    }
+    let mut start = 0;
+    while let Some(within) = within_pair.find_at(text, start) {
+        // The key is what stands behind the last separator before it.
+        let before = &text[start..within.start()];
+        let separator = between_pairs.find_iter(before).last();
+        let key_start = start + separator.map_or(0, |separator| separator.end());
+        let key = trimmed(text, key_start, within.start());
+        let next = between_pairs.find_at(text, within.end());
+        let end = next.map_or(text.len(), |next| next.start());
+        let blanks = text[within.end()..].len() - text[within.end()..].trim_start().len();
+        let open = (within.end() + blanks).min(end.max(within.end()));
+        let (value, end) = match enclosed(&text[open..]) {
+            Some((inside, length)) => (Span::new(open + 1, open + 1 + inside), open + length),
+            None => (trimmed(text, within.end(), end), end),
+        };
+        if !key.is_empty() && !value.is_empty() {
+            found.push(Pair {
+                key,
+                value: PairValue::Text(value),
+            });
+        }
+        // Separators that match nothing at all must not hold it up.
+        start = end.max(within.end());
+        if start == text.len() || within.is_empty() {
+            return;
+        }
+    }
+}
+
+/// A part of a text without the blanks around it.
+fn trimmed(text: &str, start: usize, end: usize) -> Span {
+    let part = &text[start..end];
+    let start = start + (part.len() - part.trim_start().len());
+    Span::new(start, start + part.trim().len())
+}
+
+/// How many bytes stand between the quotes or brackets that a text begins with, and how long it is with them.
+fn enclosed(text: &str) -> Option<(usize, usize)> {
+    let close = match text.as_bytes().first()? {
+        b'"' => b'"',
+        b'\'' => b'\'',
+        b'(' => b')',
+        b'[' => b']',
+        b'<' => b'>',
+        _ => return None,
+    };
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(close, b'\\', bytes.get(at..)?)?;
+        if bytes[at] == close {
+            return Some((at - 1, at + 1));
+        }
+        at += 2;
+    }
+}
+
 /// The pairs of a line of logfmt; false if it has none, or a quote is not closed.
 pub(crate) fn logfmt(text: &str, found: &mut Vec<Pair>) -> bool {
     found.clear();
@@ -124,6 +193,35 @@ fn quoted(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_may_have_quotes_and_what_is_none_is_passed_over() {
+        let check = |between: &str, within: &str, line: &str, expected: &str| {
+            let (between, within) = (Regex::new(between).unwrap(), Regex::new(within).unwrap());
+            let mut found = Vec::new();
+            quoted_pairs(line, &between, &within, &mut found);
+            let pairs = found.iter().map(|pair| match pair.value {
+                PairValue::Text(span) => format!("{}:{}", pair.key.of(line), span.of(line)),
+                _ => String::new(),
+            });
+            assert_eq!(pairs.collect::<Vec<_>>().join("|"), expected, "{line:?}");
+        };
+        check(
+            " ",
+            "=",
+            "a=1 b=\"two words\" junk c='x y' d= e=(f g) h=[i] j=<k>",
+            "a:1|b:two words|c:x y|e:f g|h:i|j:k",
+        );
+        check("[&?]", "=", "?a=1&b=é&c", "a:1|b:é");
+        check(r"\|", "=", "a = 1 | b = \"2 3\" | c", "a:1|b:2 3");
+        check(" ", "=", r#"a="x \" y" b="open"#, r#"a:x \" y|b:"open"#);
+        check(", ", ": ", "a: 1, b: x y", "a:1|b:x y");
+        check(" ", "=", "a=b=c", "a:b=c");
+        for line in ["", "=", "a", "a=", "= =", "é=", "=é"] {
+            check(" ", "=", line, "");
+        }
+        check("", "", "a=1", "");
+    }
 
     #[test]
     fn logfmt_has_words_quotes_and_bare_keys() {
