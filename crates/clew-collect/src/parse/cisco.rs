@@ -102,18 +102,20 @@ fn clock<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
 mod tests {
     use crate::parse::{ParserName, testing};
 
+    #[track_caller]
+    fn check(line: &str, time: &str, host: &str, (code, tag): (&str, &str)) {
+        let host = match host {
+            "" => String::new(),
+            host => format!(r#""hostname":"{host}","#),
+        };
+        let expected = format!(
+            r#"{time} notice {{"event":{{"code":"{code}"}},"log":{{"syslog":{{{host}"priority":189,"facility":{{"code":23}},"severity":{{"code":5}}}}}},"process":{{"name":"{tag}"}}}}"#
+        );
+        testing::check(ParserName::Syslog, line, Some(&expected));
+    }
+
     #[test]
     fn messages_of_routers_and_firewalls() {
-        let check = |line: &str, time: &str, host: &str, code: &str, tag: &str| {
-            let host = match host {
-                "" => String::new(),
-                host => format!(r#""hostname":"{host}","#),
-            };
-            let expected = format!(
-                r#"{time} notice {{"event":{{"code":"{code}"}},"log":{{"syslog":{{{host}"priority":189,"facility":{{"code":23}},"severity":{{"code":5}}}}}},"process":{{"name":"{tag}"}}}}"#
-            );
-            testing::check(ParserName::Syslog, line, Some(&expected));
-        };
         let (this_year, given) = ("2026-03-01T18:46:11.000Z", "2024-03-01T18:46:11.000Z");
         let changed = ("CONFIG_I", "%SYS-5-CONFIG_I");
         for (line, time, host) in [
@@ -150,7 +152,7 @@ mod tests {
             ("<189>123: %SYS-5-CONFIG_I: x", "", ""),
             ("<189>%SYS-5-CONFIG_I: x", "", ""),
         ] {
-            check(line, time, host, changed.0, changed.1);
+            check(line, time, host, changed);
         }
         let built = ("302013", "%ASA-6-302013");
         for (line, time, host) in [
@@ -171,14 +173,13 @@ mod tests {
                 "",
             ),
         ] {
-            check(line, time, host, built.0, built.1);
+            check(line, time, host, built);
         }
         check(
             "<189>Mar  1 18:46:11 sw1 %LINEPROTO-SP-5-UPDOWN: x",
             this_year,
             "sw1",
-            "UPDOWN",
-            "%LINEPROTO-SP-5-UPDOWN",
+            ("UPDOWN", "%LINEPROTO-SP-5-UPDOWN"),
         );
     }
 

@@ -214,6 +214,30 @@ mod tests {
             Some(r#"2026-01-02T03:04:05.678Z - {"json":{"time":1767323045678.4}}"#),
         );
         check(r#"{"level":60}"#, Some(r#" fatal {"json":{"level":60}}"#));
+        check(r#"{"level":35}"#, Some(r#" - {"json":{"level":35}}"#));
+        check(
+            r#"{"ts":7,"ts":null}"#,
+            Some(r#" - {"json":{"ts":7,"ts":null}}"#),
+        );
+        check("{}", Some(r#" - {"json":{}}"#));
+        check(r#"{"a":1"#, None);
+        check(r#"{"a":1} x"#, None);
+        check("[1]", None);
+        check("7", None);
+        let nested = |depth| format!("{}1{}", "{\"a\":[".repeat(depth), "]}".repeat(depth));
+        assert!(testing::parsed(ParserName::Json, &nested(30)).is_some());
+        assert!(testing::parsed(ParserName::Json, &nested(31)).is_none());
+        assert!(testing::parsed(ParserName::Json, &nested(9_999)).is_none());
+        let wide = format!(
+            "{{\"a\":[{}{{}}],\"b\":\"{}\"}}",
+            "[],".repeat(99),
+            "[".repeat(99)
+        );
+        assert!(testing::parsed(ParserName::Json, &wide).is_some());
+    }
+
+    #[test]
+    fn times_and_levels_of_many_libraries() {
         let told = |line: &str, time_and_level: &str| {
             let expected = format!(r#"{time_and_level} {{"json":{line}}}"#);
             testing::check(ParserName::Json, line, Some(&expected));
@@ -254,25 +278,5 @@ mod tests {
             r#"{"asctime":"2026-01-02 03:04:05,678","levelname":"WARNING"}"#,
             &format!("{millis} warning"),
         );
-        check(r#"{"level":35}"#, Some(r#" - {"json":{"level":35}}"#));
-        check(
-            r#"{"ts":7,"ts":null}"#,
-            Some(r#" - {"json":{"ts":7,"ts":null}}"#),
-        );
-        check("{}", Some(r#" - {"json":{}}"#));
-        check(r#"{"a":1"#, None);
-        check(r#"{"a":1} x"#, None);
-        check("[1]", None);
-        check("7", None);
-        let nested = |depth| format!("{}1{}", "{\"a\":[".repeat(depth), "]}".repeat(depth));
-        assert!(testing::parsed(ParserName::Json, &nested(30)).is_some());
-        assert!(testing::parsed(ParserName::Json, &nested(31)).is_none());
-        assert!(testing::parsed(ParserName::Json, &nested(9_999)).is_none());
-        let wide = format!(
-            "{{\"a\":[{}{{}}],\"b\":\"{}\"}}",
-            "[],".repeat(99),
-            "[".repeat(99)
-        );
-        assert!(testing::parsed(ParserName::Json, &wide).is_some());
     }
 }

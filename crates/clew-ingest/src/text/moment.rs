@@ -481,14 +481,6 @@ mod tests {
         check("%s.%L", "1767323045.25", Some("2026-01-02T03:04:05.250Z"));
         check("%s", "-", None);
         check(
-            "%Y%j %H:%M",
-            "2024060 03:04",
-            Some("2024-02-29T02:04:00.000Z"),
-        );
-        check("%j/%y", "365/26", Some("2026-12-30T23:00:00.000Z"));
-        check("%Y-%j", "2026-366", None);
-        check("%Y-%j", "2026-0", None);
-        check(
             "%D %r %Z",
             "01/02/26 03:04:05 PM PST",
             Some("2026-01-02T23:04:05.000Z"),
@@ -503,6 +495,18 @@ mod tests {
         check("yyyy-MM-dd", "2026-02-03x", None);
         check("yyyy-MM-dd HH:mm", "2026-02-03 24:00", None);
         check("yyyy-MM-dd", "é", None);
+    }
+
+    #[test]
+    fn days_may_be_counted_in_their_year() {
+        check(
+            "%Y%j %H:%M",
+            "2024060 03:04",
+            Some("2024-02-29T02:04:00.000Z"),
+        );
+        check("%j/%y", "365/26", Some("2026-12-30T23:00:00.000Z"));
+        check("%Y-%j", "2026-366", None);
+        check("%Y-%j", "2026-0", None);
     }
 
     #[test]

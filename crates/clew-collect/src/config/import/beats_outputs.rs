@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::beats_processors::condition;
 use super::keys::Keys;
-use super::{Notes, beats_tls, named_by_fields, object, texts};
+use super::logstash::together;
+use super::{Notes, Part, beats_tls, named_by_fields, object, texts, with_port};
 
 /// Converts all outputs of a configuration.
 pub(super) fn outputs(
@@ -14,6 +16,17 @@ pub(super) fn outputs(
     let mut outputs = Vec::new();
     if let Some(keys) = root.take_keys("output.elasticsearch") {
         outputs.extend(elasticsearch(keys, config, notes));
+    }
+    if let Some(keys) = root.take_keys("output.kafka") {
+        outputs.extend(kafka(keys, notes));
+    }
+    for name in ["output.logstash", "output.redis"] {
+        if let Some(mut keys) = root.take_keys(name)
+            && keys.take_flag("enabled") != Some(false)
+        {
+            let reason = "speaks a protocol that no output has: [type: http] sends lines of JSON";
+            notes.tell(&keys.path, reason);
+        }
     }
     if let Some(mut keys) = root.take_keys("output.file")
         && keys.take_flag("enabled") != Some(false)
@@ -48,13 +61,81 @@ pub(super) fn outputs(
     outputs
 }
 
+fn kafka(mut keys: Keys, notes: &mut Notes<'_>) -> Option<Value> {
+    if keys.take_flag("enabled") == Some(false) {
+        return None;
+    }
+    let brokers = texts(keys.take("hosts").unwrap_or_default()).join(",");
+    let mut output = object([("type", "kafka".into()), ("brokers", brokers.into())]);
+    for key in ["topic", "key"] {
+        if let Some(written) = keys.take_text(key) {
+            output[key] = named_by_fields(&written).unwrap_or(written).into();
+        }
+    }
+    if let Some(compression) = keys.take_text("compression") {
+        output["compression"] = compression.into();
+    }
+    for key in [
+        "required_acks",
+        "client_id",
+        "version",
+        "worker",
+        "partition",
+    ] {
+        keys.take(key);
+    }
+    keys.tell_rest(notes);
+    Some(output)
+}
+
+/// Outputs of which the first whose condition holds has its own index or pipeline, and those that others have.
+fn chosen(
+    output: Value,
+    key: &str,
+    (given, path): (&[Value], &[Part]),
+    notes: &mut Notes<'_>,
+) -> Vec<Value> {
+    let mut outputs = Vec::new();
+    // What has to hold for the next one.
+    let mut before: Vec<Value> = output.get("when").cloned().into_iter().collect();
+    for (number, item) in given.iter().enumerate() {
+        let mut path = path.to_vec();
+        path.push(Part::Item(number));
+        let Some(mut item) = Keys::new(item.clone(), path.clone()) else {
+            notes.tell(&path, "is no mapping");
+            continue;
+        };
+        let own = item.take("when").map(|when| condition(when, &path, notes));
+        let name = item.take_text(key).unwrap_or_default();
+        item.tell_rest(notes);
+        let mut one = output.clone();
+        one[key] = named_by_fields(&name).unwrap_or(name).into();
+        let all = before.iter().cloned().chain(own.clone()).collect();
+        if let Some(all) = together(all) {
+            one["when"] = all;
+        }
+        outputs.push(one);
+        match own {
+            Some(own) => before.push(json!({"not": own})),
+            // None comes behind it.
+            None => return outputs,
+        }
+    }
+    let mut rest = output;
+    if let Some(all) = together(before) {
+        rest["when"] = all;
+    }
+    outputs.push(rest);
+    outputs
+}
+
 fn elasticsearch(
     mut keys: Keys,
     config: &mut Map<String, Value>,
     notes: &mut Notes<'_>,
-) -> Option<Value> {
+) -> Vec<Value> {
     if keys.take_flag("enabled") == Some(false) {
-        return None;
+        return Vec::new();
     }
     let url = url(&mut keys, notes);
     let mut output = object([("type", "opensearch".into()), ("url", url.into())]);
@@ -112,8 +193,25 @@ fn elasticsearch(
     ] {
         keys.take(key);
     }
+    let outputs = choices(output, &mut keys, notes);
     keys.tell_rest(notes);
-    Some(output)
+    outputs
+}
+
+/// An output, or several if `indices` or `pipelines` choose what differs.
+fn choices(output: Value, keys: &mut Keys, notes: &mut Notes<'_>) -> Vec<Value> {
+    let mut outputs = vec![output];
+    for (list, key) in [("indices", "index"), ("pipelines", "pipeline")] {
+        let path = keys.path_of(list);
+        let Some(Value::Array(given)) = keys.take(list) else {
+            continue;
+        };
+        let before = std::mem::take(&mut outputs);
+        for output in before {
+            outputs.append(&mut chosen(output, key, (&given, &path), notes));
+        }
+    }
+    outputs
 }
 
 /// The address of the first host.
@@ -135,11 +233,5 @@ fn url(keys: &mut Keys, notes: &mut Notes<'_>) -> String {
     } else {
         format!("{protocol}://{host}")
     };
-    let has_port = url
-        .rsplit_once("://")
-        .is_some_and(|(_, host)| host.contains(':'));
-    match has_port {
-        true => url,
-        false => format!("{url}:9200"),
-    }
+    with_port(&url)
 }

@@ -6,8 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::logstash_filters;
+use super::logstash_outputs::output;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
-use super::{ConfigError, LeftOut, named_by_fields, texts};
+use super::patterns::expression;
+use super::{ConfigError, LeftOut, texts};
 
 /// What is told of a pipeline that is read.
 #[derive(Debug, Default)]
@@ -57,6 +59,8 @@ pub(super) fn convert(
         reason,
     })?;
     let (mut inputs, mut processors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    // What outputs want to be done, when all filters are.
+    let mut last = Vec::new();
     for (section, items) in sections {
         match section.as_str() {
             "input" => each(items, None, told, &mut |plugin, _, told| {
@@ -66,10 +70,11 @@ pub(super) fn convert(
                 logstash_filters::convert(plugin, condition, &mut processors, told);
             }),
             _ => each(items, None, told, &mut |plugin, condition, told| {
-                outputs.extend(output(plugin, condition, told));
+                outputs.extend(output(plugin, condition, &mut last, told));
             }),
         }
     }
+    processors.append(&mut last);
     let mut config = Map::new();
     config.insert("inputs".to_owned(), inputs.into());
     if !processors.is_empty() {
@@ -165,10 +170,12 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
     match (sign, is_turned) {
         ("==", _) => is("equals", &value),
         ("!=", _) => json!({"not": is("equals", &value)}),
-        ("=~", _) => is("regexp", &value),
-        ("!~", _) => json!({"not": is("regexp", &value)}),
+        ("=~", _) => is("regexp", &matched(&value)),
+        ("!~", _) => json!({"not": is("regexp", &matched(&value))}),
         ("in", true) => is("includes", &value),
         ("not in", true) => json!({"not": is("includes", &value)}),
+        ("in", false) if value.is_string() => is("within", &value),
+        ("not in", false) if value.is_string() => json!({"not": is("within", &value)}),
         ("in" | "not in", false) => {
             let items = value.as_array().cloned().unwrap_or_else(|| vec![value]);
             let any: Vec<Value> = items.iter().map(|item| is("equals", item)).collect();
@@ -187,6 +194,11 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
             json!({"range": {field: {word: value}}})
         }
     }
+}
+
+/// What a field is matched with, as an expression of ours.
+fn matched(value: &Value) -> Value {
+    value.as_str().map(expression).into()
 }
 
 /// A reference to a field: `[a][b]` is `a.b`.
@@ -315,6 +327,8 @@ fn codec(
                 "ISO-8859-1" => Some("latin-1"),
                 "UTF-16LE" => Some("utf-16le"),
                 "UTF-16BE" => Some("utf-16be"),
+                "ISO-8859-15" => Some("iso-8859-15"),
+                "CP1252" | "WINDOWS-1252" => Some("windows-1252"),
                 _ => None,
             };
             match encoding {
@@ -334,12 +348,22 @@ fn codec(
         "multiline" => {
             let pattern = expanded(&keys.take_text("pattern").unwrap_or_default(), 0);
             let negate = keys.take_flag("negate").unwrap_or(false);
-            let what = keys.take_text("what");
-            let Some(pattern) = pattern.filter(|_| what.as_deref() == Some("previous")) else {
-                told.tell(line, place, "only a [multiline] of regular expressions with [what => previous] has a counterpart");
+            let is_next = keys.take_text("what").as_deref() == Some("next");
+            let Some(pattern) = pattern else {
+                told.tell(
+                    line,
+                    place,
+                    "only a [multiline] of regular expressions has a counterpart",
+                );
                 return;
             };
-            let rule = if negate { "start" } else { "continue" };
+            // With the next line goes what fits, or else all up to what fits.
+            let rule = match (is_next, negate) {
+                (false, true) => "start",
+                (false, false) => "continue",
+                (true, false) => "goes_on",
+                (true, true) => "end",
+            };
             input["multiline"] = json!({rule: pattern});
             if let Some(lines) = keys.take("max_lines") {
                 input["multiline"]["lines_max"] = lines;
@@ -370,106 +394,6 @@ fn expanded(pattern: &str, depth: usize) -> Option<String> {
         out.push_str(&format!("(?:{})", expanded(known.get(name)?, depth + 1)?));
         rest = behind;
     }
-    let out = (out + rest).replace("(?>", "(?:");
+    let out = expression(&(out + rest).replace("(?>", "(?:"));
     regex::Regex::new(&out).ok().map(|_| out)
-}
-
-fn output(plugin: Plugin, condition: Option<&Value>, told: &mut Told) -> Option<Value> {
-    let (line, place) = (plugin.line, format!("output.{}", plugin.name));
-    let mut keys = keys(plugin.settings);
-    let mut output = match plugin.name.as_str() {
-        "elasticsearch" | "opensearch" => elasticsearch(&mut keys, (line, &place, told)),
-        "file" => {
-            let path = keys.take_text("path").unwrap_or_default();
-            if path.contains("%{") {
-                told.tell(
-                    line,
-                    &place,
-                    format!("[path] depends on the event, [{path}]: one file is written to"),
-                );
-            }
-            json!({"type": "file", "path": path})
-        }
-        "stdout" => json!({"type": "stdout"}),
-        "http" => {
-            keys.take("http_method");
-            keys.take("format");
-            let mut output =
-                json!({"type": "http", "url": keys.take_text("url").unwrap_or_default()});
-            if let Some(headers) = keys.take("headers") {
-                output["headers"] = headers;
-            }
-            output
-        }
-        _ => {
-            told.tell(line, &place, "has no counterpart");
-            return None;
-        }
-    };
-    if let Some(condition) = condition {
-        output["when"] = condition.clone();
-    }
-    told.tell_rest(line, &place, &keys.into_rest());
-    Some(output)
-}
-
-fn elasticsearch(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Value {
-    let hosts = texts(
-        keys.take("hosts")
-            .unwrap_or_else(|| json!(["127.0.0.1:9200"])),
-    );
-    if hosts.len() > 1 {
-        told.tell(line, place, "events go to the first of [hosts] only");
-    }
-    let host = hosts.into_iter().next().unwrap_or_default();
-    let url = if host.contains("://") {
-        host
-    } else {
-        format!("http://{host}")
-    };
-    let mut output = json!({"type": "opensearch", "url": url});
-    for key in ["index", "pipeline", "routing"] {
-        let Some(written) = keys.take_text(key) else {
-            continue;
-        };
-        match named_by_fields(&written) {
-            Some(template) => output[key] = template.into(),
-            None => {
-                let reason = "has a %{ without its }";
-                told.tell(line, place, format!("[{key}], [{written}], {reason}"));
-            }
-        }
-    }
-    match keys.take_text("document_id") {
-        // What senders name keeps its name.
-        None => {}
-        Some(id) if id == "%{[@metadata][_id]}" => {}
-        Some(_) => told.tell(
-            line,
-            place,
-            "[document_id] is what processors put in [@metadata._id]",
-        ),
-    }
-    if let Some(key) = keys.take_text("api_key") {
-        output["api_key"] = key.into();
-    }
-    let login = (keys.take("user"), keys.take("password"));
-    if login != (None, None) {
-        told.tell(
-            line,
-            place,
-            "a login is taken from the variable CLEW_LOGIN (`user:password`)",
-        );
-    }
-    for key in [
-        "action",
-        "manage_template",
-        "template",
-        "template_name",
-        "ilm_enabled",
-        "data_stream",
-    ] {
-        keys.take(key);
-    }
-    output
 }

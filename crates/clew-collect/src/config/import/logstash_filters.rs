@@ -4,7 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::logstash::{Told, keys, path, together};
+use super::logstash_lookups::{fingerprint, translate};
+use super::logstash_mutate::mutate;
 use super::logstash_syntax::Plugin;
+use super::patterns::{before_appended, expression, with_names};
 use super::texts;
 
 /// Adds what a filter becomes.
@@ -19,7 +22,7 @@ pub(super) fn convert(
     let mut steps = Vec::new();
     let is_known = match plugin.name.as_str() {
         "mutate" => {
-            mutate(&mut keys, &mut steps);
+            mutate(&mut keys, &mut steps, (line, &place, told));
             true
         }
         name => one(name, &mut keys, &mut steps, (line, &place, told)),
@@ -57,7 +60,10 @@ const FAILED: &str = "@metadata.failed";
 
 /// The field without which a filter does nothing, neither its work nor what is done once it has done it.
 fn needed_field(name: &str, steps: &mut [Value]) -> Option<String> {
-    if !matches!(name, "date" | "json" | "kv" | "csv" | "useragent") {
+    if !matches!(
+        name,
+        "date" | "json" | "kv" | "csv" | "useragent" | "translate"
+    ) {
         return None;
     }
     let field = parameters(steps.first_mut()?)?.get("field")?;
@@ -86,7 +92,8 @@ fn go_on_after_failures(steps: &mut [Value], tags: &[String], mark: Option<usize
         handlers.push(json!({"append": {"field": "tags", "value": tags}}));
     }
     handlers.extend(mark.map(|mark| json!({"add": {"field": FAILED, "value": mark}})));
-    for parameters in steps.iter_mut().filter_map(parameters) {
+    let steps = steps.iter_mut().filter_map(parameters);
+    for parameters in steps.filter(|parameters| !parameters.contains_key("ignore_failure")) {
         if handlers.is_empty() {
             parameters.insert("ignore_failure".to_owned(), true.into());
         } else {
@@ -137,6 +144,17 @@ pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut To
         let tags: Vec<String> = tags.iter().map(|tag| template(tag)).collect();
         steps.push(json!({"append": {"field": "tags", "value": tags}}));
     }
+    if let Some(tags) = keys.take("remove_tag") {
+        let (named, fixed): (Vec<String>, Vec<String>) =
+            texts(tags).into_iter().partition(|tag| tag.contains("%{"));
+        for tag in named {
+            let reason = format!("[remove_tag] is not told by other fields, as [{tag}] is");
+            told.tell(line, place, reason);
+        }
+        if !fixed.is_empty() {
+            steps.push(json!({"remove_item": {"field": "tags", "value": fixed}}));
+        }
+    }
     if let Some(fields) = keys.take("remove_field") {
         let (named, fixed): (Vec<String>, Vec<String>) = texts(fields)
             .into_iter()
@@ -154,13 +172,13 @@ pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut To
 }
 
 /// Names and what they are given: a mapping, or, as it was written earlier, a list of a name and its value, and so on.
-fn pairs(given: Option<Value>) -> Map<String, Value> {
+pub(super) fn pairs(given: Option<Value>) -> Map<String, Value> {
     match given {
         Some(Value::Object(fields)) => fields,
         Some(Value::Array(items)) => {
             let pairs = items.chunks_exact(2);
             pairs
-                .filter_map(|pair| Some((pair[0].as_str()?.to_owned(), pair[1].clone())))
+                .filter_map(|pair| Some((texts(pair[0].clone()).pop()?, pair[1].clone())))
                 .collect()
         }
         _ => Map::new(),
@@ -168,7 +186,7 @@ fn pairs(given: Option<Value>) -> Map<String, Value> {
 }
 
 /// A field that gets a value, in which others may be named.
-fn set(name: &str, value: Value) -> Value {
+pub(super) fn set(name: &str, value: Value) -> Value {
     match value {
         Value::String(text) if text.contains("%{") => {
             json!({"set": {"field": path(name), "value": template(&text)}})
@@ -195,74 +213,6 @@ fn template(text: &str) -> String {
     out + rest
 }
 
-/// `mutate`, in the order in which Logstash does it.
-fn mutate(keys: &mut Keys, steps: &mut Vec<Value>) {
-    for (from, to) in pairs(keys.take("rename")) {
-        let to = path(to.as_str().unwrap_or_default());
-        steps.push(
-            json!({"rename": {"field": path(&from), "target_field": to, "override_target": true, "ignore_missing": true}}),
-        );
-    }
-    for key in ["update", "replace"] {
-        for (name, value) in pairs(keys.take(key)) {
-            let mut step = set(&name, value);
-            if key == "update" {
-                only_if(&mut step, json!({"has_fields": [path(&name)]}));
-            }
-            steps.push(step);
-        }
-    }
-    for (name, kind) in pairs(keys.take("convert")) {
-        let kind = match kind.as_str().unwrap_or_default() {
-            "integer" | "integer_eu" => "long",
-            "float" | "float_eu" => "double",
-            "boolean" => "boolean",
-            _ => "string",
-        };
-        steps
-            .push(json!({"convert": {"field": path(&name), "type": kind, "ignore_missing": true}}));
-    }
-    let gsub = texts(keys.take("gsub").unwrap_or_default());
-    for three in gsub.chunks_exact(3) {
-        steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": three[1], "replacement": java_replacement(&three[2]), "ignore_missing": true}}));
-    }
-    for (key, name) in [
-        ("uppercase", "uppercase"),
-        ("lowercase", "lowercase"),
-        ("strip", "trim"),
-    ] {
-        for field in texts(keys.take(key).unwrap_or_default()) {
-            steps.push(json!({name: {"field": path(&field), "ignore_missing": true}}));
-        }
-    }
-    for (name, separator) in pairs(keys.take("split")) {
-        steps.push(json!({"split": {"field": path(&name), "separator": separator, "ignore_missing": true}}));
-    }
-    for (name, separator) in pairs(keys.take("join")) {
-        let mut step = json!({"join": {"field": path(&name), "separator": separator}});
-        only_if(&mut step, json!({"has_fields": [path(&name)]}));
-        steps.push(step);
-    }
-    for (from, to) in pairs(keys.take("copy")) {
-        let to = path(to.as_str().unwrap_or_default());
-        steps.push(json!({"copy": {"source_field": path(&from), "target_field": to, "ignore_missing": true}}));
-    }
-}
-
-/// What takes the place of a match in Ruby's words, `\1`, as Java writes it, `$1`.
-fn java_replacement(ruby: &str) -> String {
-    let mut out = String::new();
-    let mut letters = ruby.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match (letter, letters.peek()) {
-            ('\\', Some(digit)) if digit.is_ascii_digit() => out.push('$'),
-            ('$', _) => out.push_str("\\$"),
-            _ => out.push(letter),
-        }
-    }
-    out
-}
-
 /// Adds what another filter becomes; false if it has no counterpart. Filters but `grok` leave events alone that have not their field.
 fn one(
     name: &str,
@@ -278,28 +228,14 @@ fn one(
         )
     };
     match name {
-        "grok" => {
-            if keys.take_flag("break_on_match") == Some(false) {
-                let reason = "[break_on_match => false]: the first pattern that fits is taken";
-                told.tell(line, place, reason);
-            }
-            grok(keys, steps);
-        }
-        "dissect" => dissect(keys, steps),
+        "grok" => grok(keys, steps, (line, place, told)),
+        "dissect" => dissect(keys, steps, (line, place, told)),
         "date" => return date(keys, steps, (line, place, told)),
         "json" => json_text(&source(keys), keys, steps),
-        "kv" => {
-            let reason = "a part that is no pair ends the step, and quotes are not looked at";
-            told.tell(line, place, reason);
-            key_values(source(keys), keys, steps);
-        }
-        "csv" => {
-            let columns = texts(keys.take("columns").unwrap_or_default());
-            let separator = keys
-                .take_text("separator")
-                .unwrap_or_else(|| ",".to_owned());
-            steps.push(json!({"csv": {"field": source(keys), "target_fields": columns, "separator": separator, "ignore_missing": true}}));
-        }
+        "kv" => key_values(source(keys), keys, steps),
+        "csv" => csv(source(keys), keys, steps),
+        "translate" => return translate(keys, steps, (line, place, told)),
+        "fingerprint" => fingerprint(keys, steps, (line, place, told)),
         "drop" => match keys.take_text("percentage") {
             // To drop more than was asked for would lose events.
             Some(share) if share != "100" => {
@@ -386,19 +322,59 @@ fn java_format(joda: &str) -> String {
     letters.collect::<String>().replace("ZZZ", "VV")
 }
 
-fn dissect(keys: &mut Keys, steps: &mut Vec<Value>) {
-    if let Some(Value::Object(mapping)) = keys.take("mapping") {
-        for (field, pattern) in mapping {
-            steps.push(json!({"dissect": {"field": path(&field), "pattern": dotted(pattern.as_str().unwrap_or_default()), "ignore_missing": true}}));
+fn dissect(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize, &str, &mut Told)) {
+    for (field, pattern) in pairs(keys.take("mapping")) {
+        let pattern = pattern.as_str().unwrap_or_default();
+        let mut parts = json!({
+            "field": path(&field), "pattern": with_names(&dotted(pattern)), "ignore_missing": true,
+        });
+        // What is put behind something else has in front of it what it has in the text.
+        let mut separators = before_appended(pattern);
+        separators.dedup();
+        if let Some(separator) = separators.first() {
+            parts["append_separator"] = (*separator).into();
         }
+        if separators.len() > 1 {
+            let reason = format!("[{pattern}]: all that is put together has the first separator");
+            told.tell(line, place, reason);
+        }
+        steps.push(json!({ "dissect": parts }));
     }
-    if let Some(Value::Object(kinds)) = keys.take("convert_datatype") {
-        for (field, kind) in kinds {
-            let kind = if kind == "int" { "long" } else { "double" };
-            steps.push(
-                json!({"convert": {"field": path(&field), "type": kind, "ignore_missing": true}}),
-            );
-        }
+    for (field, kind) in pairs(keys.take("convert_datatype")) {
+        let kind = if kind == "int" { "long" } else { "double" };
+        steps.push(
+            json!({"convert": {"field": path(&field), "type": kind, "ignore_missing": true}}),
+        );
+    }
+}
+
+fn csv(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
+    let columns = texts(keys.take("columns").unwrap_or_default());
+    let target = keys.take_text("target").map(|target| path(&target));
+    let at = |column: &str| match &target {
+        Some(target) => format!("{target}.{}", path(column)),
+        None => path(column),
+    };
+    let fields: Vec<String> = columns.iter().map(|column| at(column)).collect();
+    let separator = keys
+        .take_text("separator")
+        .unwrap_or_else(|| ",".to_owned());
+    let mut parts = json!({
+        "field": source, "target_fields": fields, "separator": separator.replace("\\t", "\t"), "ignore_missing": true,
+    });
+    if let Some(quote) = keys.take_text("quote_char") {
+        parts["quote"] = quote.into();
+    }
+    steps.push(json!({ "csv": parts }));
+    for (column, kind) in pairs(keys.take("convert")) {
+        let kind = match kind.as_str().unwrap_or_default() {
+            "integer" => "long",
+            "float" => "double",
+            "boolean" => "boolean",
+            // Dates are read by those who ask for them.
+            _ => continue,
+        };
+        steps.push(json!({"convert": {"field": at(&column), "type": kind, "lenient": true, "ignore_missing": true}}));
     }
 }
 
@@ -426,7 +402,8 @@ fn key_values(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
         })
     };
     let (field_split, value_split) = (split("field_split", " "), split("value_split", "="));
-    let mut parts = json!({"field": source, "field_split": field_split, "value_split": value_split, "ignore_missing": true});
+    let (field_split, value_split) = (expression(&field_split), expression(&value_split));
+    let mut parts = json!({"field": source, "field_split": field_split, "value_split": value_split, "quotes": true, "ignore_missing": true});
     for key in ["trim_key", "trim_value"] {
         if let Some(letters) = keys.take_text(key) {
             parts[key] = letters.replace('\\', "").into();
@@ -439,14 +416,18 @@ fn key_values(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
         ("exclude_keys", "exclude_keys"),
     ] {
         if let Some(value) = keys.take(from) {
-            parts[to] = value;
+            parts[to] = match value {
+                Value::String(text) if from == "target" => path(&text).into(),
+                value => value,
+            };
         }
     }
     steps.push(json!({"kv": parts}));
 }
 
-fn grok(keys: &mut Keys, steps: &mut Vec<Value>) {
+fn grok(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize, &str, &mut Told)) {
     let definitions = keys.take("pattern_definitions");
+    let takes_all = keys.take_flag("break_on_match") == Some(false);
     for key in [
         "overwrite",
         "named_captures_only",
@@ -455,16 +436,43 @@ fn grok(keys: &mut Keys, steps: &mut Vec<Value>) {
     ] {
         keys.take(key);
     }
-    for (field, patterns) in pairs(keys.take("match")) {
+    if let Some(names) = keys.take_text("ecs_compatibility")
+        && names != "disabled"
+    {
+        let reason = format!(
+            "[ecs_compatibility => {names}]: named patterns give the names that they had before, [clientip]"
+        );
+        told.tell(line, place, reason);
+    }
+    let given = pairs(keys.take("match"));
+    if takes_all {
+        let reason =
+            "[break_on_match => false]: an event that no pattern fits has no tag that says so";
+        told.tell(line, place, reason);
+    } else if given.len() > 1 {
+        let reason = "the fields of [match] are all looked at, though one has fitted";
+        told.tell(line, place, reason);
+    }
+    for (field, patterns) in given {
         let patterns: Vec<String> = texts(patterns)
             .iter()
             .map(|pattern| dotted(pattern))
             .collect();
-        let mut parts = json!({"field": path(&field), "patterns": patterns});
-        if let Some(definitions) = &definitions {
-            parts["pattern_definitions"] = definitions.clone();
+        // Patterns of which each is to be tried are steps of their own.
+        let lists = match takes_all {
+            true => patterns.chunks(1),
+            false => patterns.chunks(patterns.len().max(1)),
+        };
+        for patterns in lists {
+            let mut parts = json!({"field": path(&field), "patterns": patterns});
+            if let Some(definitions) = &definitions {
+                parts["pattern_definitions"] = definitions.clone();
+            }
+            if takes_all {
+                parts["ignore_failure"] = true.into();
+            }
+            steps.push(json!({ "grok": parts }));
         }
-        steps.push(json!({"grok": parts}));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Configurations of other shippers, written anew as ours as far as they have a counterpart; what has none is told with its place.
 
 mod beats;
+mod beats_files;
 mod beats_modules;
 mod beats_outputs;
 mod beats_processors;
@@ -8,7 +9,11 @@ mod beats_tls;
 mod keys;
 mod logstash;
 mod logstash_filters;
+mod logstash_lookups;
+mod logstash_mutate;
+mod logstash_outputs;
 mod logstash_syntax;
+mod patterns;
 
 use serde_json::{Map, Value};
 
@@ -160,23 +165,45 @@ fn texts(value: Value) -> Vec<String> {
     }
 }
 
-/// A name of an index or a pipeline, `%{[agent.name]}` or `%{[agent][name]}`, as `{{agent.name}}`; dates stay as they are.
-/// Nothing where one of them does not end.
+/// A name of an index or a pipeline, `%{[agent.name]}`, `%{[agent.name]:other}` or `%{[agent][name]}`, as `{{agent.name}}`; dates
+/// stay as they are. Nothing where one of them does not end.
 fn named_by_fields(written: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = written;
     while let Some((before, behind)) = rest.split_once("%{") {
         let (field, behind) = behind.split_once('}')?;
         out.push_str(before);
+        let (name, usual) = match field.split_once("]:") {
+            Some((name, usual)) => (name, Some(usual)),
+            None => (field, None),
+        };
         if field.starts_with('+') {
             out.push_str(&format!("%{{{field}}}"));
         } else {
-            let field = field.trim_start_matches('[').trim_end_matches(']');
-            out.push_str(&format!("{{{{{}}}}}", field.replace("][", ".")));
+            let name = name.trim_start_matches('[').trim_end_matches(']');
+            let name = name.replace("][", ".");
+            out.push_str(&format!("{{{{{name}}}}}"));
+            if let Some(usual) = usual {
+                out.push_str(&format!("{{{{^{name}}}}}{usual}{{{{/{name}}}}}"));
+            }
         }
         rest = behind;
     }
     Some(out + rest)
+}
+
+/// An address with Elasticsearch's port where it names none.
+fn with_port(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    // Behind a login, and behind the brackets of an address of IPv6.
+    let end = host.rsplit(['@', ']']).next().unwrap_or(host);
+    match end.contains(':') {
+        true => url.to_owned(),
+        false => format!("{scheme}://{host}:9200{path}"),
+    }
 }
 
 /// Milliseconds of `10s`, `5m`, `48h`, `250ms`; a number alone is seconds.

@@ -84,10 +84,16 @@ inputs:
   - dissect:
       field: message
       pattern: '%{app.level} %{app.took}ms %{?skip} %{app.text}'
+      on_failure:
+      - append:
+          field: log.flags
+          value:
+          - dissect_parsing_error
   - convert:
       field: app.took
       type: integer
       ignore_missing: true
+      ignore_failure: true
   - drop:
       if:
         equals:
@@ -98,9 +104,17 @@ inputs:
   parse: plain
   wrapping: container
   processors:
-  - json:
+  - rename:
       field: message
+      target_field: '@metadata.line'
+  - json:
+      field: '@metadata.line'
       add_to_root: true
+      overwrite: false
+      on_failure:
+      - rename:
+          field: '@metadata.line'
+          target_field: message
 - type: syslog
   listen: udp://127.0.0.1:9000
 processors:
@@ -112,11 +126,13 @@ processors:
     field: a
     target_field: b.c
     ignore_missing: true
+    ignore_failure: true
 - date:
     field: when
     formats:
     - yyyy-MM-dd'T'HH:mm:ss.SSSXXX
     target_field: '@timestamp'
+    ignore_failure: true
 - drop:
     if:
       and:
@@ -266,7 +282,7 @@ output.console: {}
     let imported = import_filebeat("f.yml", text).unwrap();
     for expected in [
         "  - parse:\n      field: message\n      format: syslog\n",
-        "- parse:\n    field: said\n    format: syslog\n    timezone: Europe/Berlin\n    ignore_missing: true\n",
+        "- parse:\n    field: said\n    format: syslog\n    timezone: Europe/Berlin\n    ignore_missing: true\n    ignore_failure: true\n",
     ] {
         assert!(imported.config.contains(expected), "{}", imported.config);
     }
@@ -274,18 +290,23 @@ output.console: {}
     assert_eq!(lines, [Some(5), Some(7)]);
 }
 
+/// The processors of a Filebeat, as ours, and how much is told of them.
+#[track_caller]
+fn check_processors(given: &str, expected: &Value, told: usize) {
+    let text = format!(
+        "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
+    );
+    let imported = import_filebeat("f.yml", &text).unwrap();
+    assert_eq!(imported.left_out.len(), told, "{:?}", imported.left_out);
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(&config["processors"], expected, "{given}");
+}
+
 #[test]
 fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     use serde_json::json;
-    let check = |given: &str, expected: &Value, told: usize| {
-        let text = format!(
-            "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
-        );
-        let imported = import_filebeat("f.yml", &text).unwrap();
-        assert_eq!(imported.left_out.len(), told, "{:?}", imported.left_out);
-        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
-        assert_eq!(&config["processors"], expected, "{given}");
-    };
+    let flagged = json!([{"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}}]);
+    let check = check_processors;
     check(
         "{if: {equals: {a: 1}}, then: [{drop_event: ~}], else: {add_tags: {tags: [t], when.has_fields: [b]}}}",
         &json!([
@@ -299,17 +320,48 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     check(
         "{dissect: {tokenizer: '%{a|long} %{b}', target_prefix: '', trim_values: all}}",
         &json!([
-            {"dissect": {"field": "message", "pattern": "%{a} %{b}"}},
-            {"convert": {"field": "a", "type": "long", "ignore_missing": true}},
+            {"dissect": {"field": "message", "pattern": "%{a} %{b}", "on_failure": flagged}},
+            {"trim": {"field": "a", "ignore_missing": true}},
+            {"trim": {"field": "b", "ignore_missing": true}},
+            {"convert": {"field": "a", "type": "long", "ignore_missing": true, "ignore_failure": true}},
         ]),
+        0,
+    );
+    check(
+        "{dissect: {tokenizer: '%{t} %{+t} %{?k}=%{&k}', ignore_failure: true}}",
+        &json!([{"dissect": {
+            "field": "message", "pattern": "%{dissect.t} %{+dissect.t} %{*k}=%{&k}", "append_separator": " ",
+            "ignore_failure": true,
+        }}]),
         1,
     );
     check(
+        "{decode_json_fields: {fields: [a], target: '', document_id: k}}",
+        &json!([
+            {"json": {"field": "a", "add_to_root": true, "overwrite": false, "ignore_failure": true}},
+            {"rename": {
+                "field": "k", "target_field": "@metadata._id", "ignore_missing": true, "ignore_failure": true,
+            }},
+        ]),
+        0,
+    );
+    check(
+        "{uppercase: {fields: [a], ignore_missing: true, when.regexp.a: '^{'}}",
+        &json!([{"uppercase": {"field": "a", "ignore_missing": true, "if": {"regexp": {"a": "^\\{"}}}}]),
+        0,
+    );
+}
+
+#[test]
+fn processors_of_a_filebeat_change_fields_and_go_on_after_failures() {
+    use serde_json::json;
+    let check = check_processors;
+    check(
         "{convert: {fields: [{from: a, to: b, type: long}, {from: c, to: d}], mode: rename}}",
         &json!([
-            {"convert": {"field": "a", "target_field": "b", "type": "long"}},
+            {"convert": {"field": "a", "target_field": "b", "type": "long", "ignore_failure": true}},
             {"remove": {"field": "a", "ignore_missing": true}},
-            {"rename": {"field": "c", "target_field": "d"}},
+            {"rename": {"field": "c", "target_field": "d", "ignore_failure": true}},
         ]),
         0,
     );
@@ -322,6 +374,7 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
         "{timestamp: {field: t, layouts: [UNIX], timezone: Local, ignore_missing: true, when.equals.a: 1}}",
         &json!([{"date": {
             "field": "t", "formats": ["UNIX"], "target_field": "@timestamp", "timezone": "Local",
+            "ignore_failure": true,
             "if": {"and": [{"equals": {"a": 1}}, {"has_fields": ["t"]}]},
         }}]),
         0,
@@ -333,7 +386,9 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
     );
     check(
         "{replace: {fields: [{field: f, pattern: a, replacement: b}]}}",
-        &json!([{"gsub": {"field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false}}]),
+        &json!([{"gsub": {
+            "field": "f", "pattern": "a", "replacement": "b", "ignore_missing": false, "ignore_failure": true,
+        }}]),
         0,
     );
 }
@@ -461,6 +516,7 @@ processors:
     field: took
     type: long
     ignore_missing: true
+    lenient: true
     on_failure:
     - append:
         field: tags
@@ -568,7 +624,7 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
     check_filter(
         r#"kv { field_split => "&?" trim_value => "\"" }"#,
         &json!([{"kv": {
-            "field": "message", "field_split": "[&?]", "value_split": "=", "ignore_missing": true, "trim_value": "\"",
+            "field": "message", "field_split": "[&?]", "value_split": "=", "quotes": true, "ignore_missing": true, "trim_value": "\"",
             "on_failure": tagged("_kv_filter_error"), "if": branch,
         }}]),
     );
@@ -602,11 +658,11 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
         r#"mutate { convert => ["n", "integer", "f", "float"] gsub => ["m", "(\d+)", "<\1> $"] }"#,
         &json!([
             {"convert": {
-                "field": "n", "type": "long", "ignore_missing": true,
+                "field": "n", "type": "long", "ignore_missing": true, "lenient": true,
                 "on_failure": tagged("_mutate_error"), "if": branch,
             }},
             {"convert": {
-                "field": "f", "type": "double", "ignore_missing": true,
+                "field": "f", "type": "double", "ignore_missing": true, "lenient": true,
                 "on_failure": tagged("_mutate_error"), "if": branch,
             }},
             {"gsub": {
@@ -617,6 +673,183 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
     );
     // Less than everything is not everything.
     check_filter("drop { percentage => 40 }", &Value::Null);
+}
+
+#[test]
+fn filters_of_a_logstash_take_texts_apart_as_they_do_there() {
+    use serde_json::json;
+    let branch = json!({"equals": {"a": 1}});
+    let tagged = |tag: &str| json!([{"append": {"field": "tags", "value": [tag]}}]);
+    check_filter(
+        r#"dissect { mapping => { "message" => "%{t} %{+t} %{?k}=%{&k}" } remove_tag => ["x"] }"#,
+        &json!([
+            {"dissect": {
+                "field": "message", "pattern": "%{t} %{+t} %{*k}=%{&k}", "ignore_missing": true, "append_separator": " ",
+                "on_failure": [
+                    {"append": {"field": "tags", "value": ["_dissectfailure"]}},
+                    {"add": {"field": "@metadata.failed", "value": 0}},
+                ],
+                "if": branch,
+            }},
+            {"remove_item": {
+                "field": "tags", "value": ["x"],
+                "if": {"and": [branch, {"not": {"equals": {"@metadata.failed": 0}}}]},
+            }},
+        ]),
+    );
+    check_filter(
+        r#"grok { break_on_match => false match => { "message" => ["%{INT:n}", "%{WORD:w}"] } }"#,
+        &json!([
+            {"grok": {"field": "message", "patterns": ["%{INT:n}"], "ignore_failure": true, "if": branch}},
+            {"grok": {"field": "message", "patterns": ["%{WORD:w}"], "ignore_failure": true, "if": branch}},
+        ]),
+    );
+    check_filter(
+        r#"csv { columns => ["a", "[b][c]"] separator => ";" quote_char => "'" convert => { "a" => "integer" } }"#,
+        &json!([
+            {"csv": {
+                "field": "message", "target_fields": ["a", "b.c"], "separator": ";", "ignore_missing": true, "quote": "'",
+                "on_failure": tagged("_csvparsefailure"), "if": branch,
+            }},
+            {"convert": {
+                "field": "a", "type": "long", "lenient": true, "ignore_missing": true,
+                "on_failure": tagged("_csvparsefailure"), "if": branch,
+            }},
+        ]),
+    );
+    let found = json!({"and": [branch, {"not": {"has_fields": ["t"]}}]});
+    check_filter(
+        r#"translate { field => "s" destination => "t" dictionary => ["200", "OK", "404", "say \"no\""] fallback => "?" }"#,
+        &json!([
+            {"lookup": {
+                "field": "s", "ignore_missing": true,
+                "csv": "key,\"t\"\n\"200\",\"OK\"\n\"404\",\"say \"\"no\"\"\"\n", "if": found,
+            }},
+            {"add": {
+                "field": "t", "value": "?",
+                "if": {"and": [branch, {"and": [{"has_fields": ["s"]}, {"not": {"has_fields": ["t"]}}]}]},
+            }},
+        ]),
+    );
+}
+
+#[test]
+fn an_output_of_a_logstash_names_documents_and_is_secured() {
+    use serde_json::json;
+    let text = r#"
+input { stdin {} }
+filter { fingerprint { source => ["message"] target => "[@metadata][fp]" } }
+output {
+  elasticsearch {
+    hosts => ["es"] ssl => true cacert => "/ca.pem" index => "%{[app]:none}" document_id => "%{[@metadata][fp]}"
+    ssl_verification_mode => "full" http_compression => true
+  }
+}
+"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().all(|told| !told.contains("counterpart")),
+        "{told:?}"
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let named = json!({"has_fields": ["@metadata.fp"]});
+    assert_eq!(
+        config["processors"],
+        json!([
+            {"fingerprint": {"target_field": "@metadata.fp", "ignore_missing": true, "fields": ["message"]}},
+            {"set": {"field": "@metadata._id", "value": "{{@metadata.fp}}", "if": named}},
+            {"add": {"field": "@metadata.op_type", "value": "index", "if": named}},
+        ])
+    );
+    assert_eq!(
+        config["outputs"],
+        json!([{
+            "type": "opensearch", "url": "https://es:9200", "index": "{{app}}{{^app}}none{{/app}}",
+            "tls": {"ca": ["/ca.pem"]}, "compression": "gzip",
+        }])
+    );
+}
+
+#[test]
+fn events_of_several_lines_are_those_of_beats_and_of_a_logstash() {
+    use serde_json::json;
+    let check = |given: &str, expected: Value| {
+        let text = format!(
+            "filebeat.inputs: [{{type: log, paths: [/a], multiline: {given}}}]\noutput.console: {{}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        assert!(
+            imported.left_out.is_empty(),
+            "{given}: {:?}",
+            imported.left_out
+        );
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        assert_eq!(config["inputs"][0]["multiline"], expected, "{given}");
+    };
+    check(
+        "{pattern: '\\\\$', match: before}",
+        json!({"goes_on": "\\\\$"}),
+    );
+    check(
+        "{pattern: ';$', negate: true, match: before}",
+        json!({"end": ";$"}),
+    );
+    check(
+        "{pattern: '^a', negate: true, match: after, flush_pattern: '^{'}",
+        json!({"start": "^a", "end": "^\\{"}),
+    );
+    check("{type: count, count_lines: 3}", json!({"count": 3}));
+    check(
+        "{type: while_pattern, pattern: '^{'}",
+        json!({"while": "^\\{"}),
+    );
+    let text = r#"input { file { path => "/a" codec => multiline { pattern => "-$" what => "next" } } } output { stdout {} }"#;
+    let imported = import_logstash("p.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["inputs"][0]["multiline"], json!({"goes_on": "-$"}));
+}
+
+#[test]
+fn indices_of_a_filebeat_are_outputs_with_conditions() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs: [{type: stdin}]
+output.elasticsearch:
+  hosts: ['es']
+  index: '%{[fields.app]:other}'
+  indices:
+  - {index: errors, when.contains: {message: E}}
+  - {index: '%{[b]}', when.has_fields: [b]}
+output.kafka: {hosts: [k1, k2], topic: '%{[t]}'}
+output.logstash: {hosts: [l]}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let (errors, has_b) = (
+        json!({"contains": {"message": "E"}}),
+        json!({"has_fields": ["b"]}),
+    );
+    let output = |index: &str, when: &Value| json!({"type": "opensearch", "url": "http://es:9200", "index": index, "compression": "gzip", "when": when});
+    let not = |one: &Value| json!({"not": one});
+    let outputs = config["outputs"].as_array().unwrap();
+    assert_eq!(outputs[0], output("errors", &errors));
+    assert_eq!(
+        outputs[1],
+        output("{{b}}", &json!({"and": [not(&errors), has_b]}))
+    );
+    let usual = "{{fields.app}}{{^fields.app}}other{{/fields.app}}";
+    assert_eq!(
+        outputs[2],
+        output(usual, &json!({"and": [not(&errors), not(&has_b)]}))
+    );
+    let kafka = json!({"type": "kafka", "brokers": "k1,k2", "topic": "{{t}}"});
+    assert_eq!(outputs[3], kafka);
+    let told = imported.left_out[0].to_string();
+    assert!(
+        told.starts_with("line 9: [output.logstash] speaks a protocol"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -653,6 +886,8 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
         r#""x" not in [tags]"#,
         json!({"not": {"includes": {"tags": "x"}}}),
     );
+    check(r#"[a] in "abc""#, json!({"within": {"a": "abc"}}));
+    check("[a] =~ /^{/", json!({"regexp": {"a": "^\\{"}}));
     let many = ["[a] == 1"; 10].join(" xor ");
     let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
     let error = import_logstash("p.conf", &text).unwrap_err().to_string();

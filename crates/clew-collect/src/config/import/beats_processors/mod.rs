@@ -1,13 +1,19 @@
 //! Filebeat's processors, and the conditions on which they are done, which have the same words as ours.
 
+mod conditions;
 mod layouts;
+mod tokens;
 
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::logstash_filters::only_if;
+use super::patterns::expression;
 use super::{Notes, Part, bytes, processor, texts};
 use layouts::java_format;
+use tokens::dissect;
+
+pub(super) use conditions::condition;
 
 /// Converts a list of processors.
 pub(super) fn convert(
@@ -104,15 +110,30 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
         if let Some(condition) = &condition {
             only_if(processor, condition.clone());
         }
-        if fails_quietly
-            && let Some((_, parameters)) = processor
-                .as_object_mut()
-                .and_then(|one| one.iter_mut().next())
-        {
-            parameters["ignore_failure"] = true.into();
-        }
+        go_on_after_failure(processor, fails_quietly);
     }
     keys.tell_rest(notes);
+}
+
+/// Has an event go on to what comes next where a step fails, as it does in Beats, with the flag that they give one that they
+/// could not take apart.
+fn go_on_after_failure(processor: &mut Value, is_quiet: bool) {
+    /// Those that may fail.
+    const FALLIBLE: [&str; 8] = [
+        "dissect", "json", "date", "convert", "rename", "copy", "gsub", "parse",
+    ];
+    let Some((name, parameters)) = processor
+        .as_object_mut()
+        .and_then(|one| one.iter_mut().next())
+    else {
+        return;
+    };
+    if name == "dissect" && !is_quiet {
+        let flag = json!({"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}});
+        parameters["on_failure"] = json!([flag]);
+    } else if is_quiet || FALLIBLE.contains(&name.as_str()) {
+        parameters["ignore_failure"] = true.into();
+    }
 }
 
 /// Adds what a processor becomes; false if it has no counterpart.
@@ -146,6 +167,13 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "dissect" => dissect(keys, out, notes),
         "decode_json_fields" => decoded_json(keys, out),
         "truncate_fields" => truncated(keys, out, notes),
+        "lowercase" | "uppercase" => {
+            let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
+            for field in fields(keys) {
+                let parts = [("field", field.into()), ("ignore_missing", is_quiet.into())];
+                out.push(processor(name, parts));
+            }
+        }
         "fingerprint" => {
             let target = keys
                 .take_text("target_field")
@@ -181,33 +209,10 @@ fn replace(keys: &mut Keys, out: &mut Vec<Value>) {
     };
     for item in items {
         out.push(json!({"gsub": {
-            "field": item["field"], "pattern": item["pattern"], "replacement": item["replacement"],
+            "field": item["field"], "pattern": item["pattern"].as_str().map(expression),
+            "replacement": item["replacement"],
             "ignore_missing": is_quiet,
         }}));
-    }
-}
-
-fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let pattern = keys.take_text("tokenizer").unwrap_or_default();
-    let prefix = keys
-        .take_text("target_prefix")
-        .unwrap_or_else(|| "dissect".to_owned());
-    keys.take("overwrite_keys");
-    let path = keys.path_of("trim_values");
-    if keys
-        .take_text("trim_values")
-        .is_some_and(|side| side != "none")
-    {
-        notes.tell(&path, "values are taken as they are: see [trim]");
-    }
-    let (pattern, kinds) = with_prefix(&pattern, &prefix);
-    let pattern = ("pattern", pattern.into());
-    out.push(processor(
-        "dissect",
-        [("field", field(keys).into()), pattern],
-    ));
-    for (field, kind) in kinds {
-        out.push(json!({"convert": {"field": field, "type": kind, "ignore_missing": true}}));
     }
 }
 
@@ -299,22 +304,31 @@ fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
 fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
     let fields = texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
     let target = keys.take_text("target");
-    for key in [
-        "overwrite_keys",
-        "process_array",
-        "max_depth",
-        "add_error_key",
-        "expand_keys",
-    ] {
+    let overwrites = keys.take_flag("overwrite_keys").unwrap_or(false);
+    let id = keys.take_text("document_id");
+    for key in ["process_array", "max_depth", "add_error_key", "expand_keys"] {
         keys.take(key);
     }
     for field in fields {
-        let to = match target.as_deref() {
-            Some("") => ("add_to_root", true.into()),
-            Some(target) => ("target_field", target.into()),
-            None => ("target_field", field.as_str().into()),
+        let mut parts = json!({"field": field});
+        let inside = match target.as_deref() {
+            Some("") => {
+                parts["add_to_root"] = true.into();
+                parts["overwrite"] = overwrites.into();
+                String::new()
+            }
+            target => {
+                let target = target.unwrap_or(&field);
+                parts["target_field"] = target.into();
+                format!("{target}.")
+            }
         };
-        out.push(processor("json", [("field", field.as_str().into()), to]));
+        out.push(json!({ "json": parts }));
+        if let Some(id) = &id {
+            out.push(json!({"rename": {
+                "field": format!("{inside}{id}"), "target_field": "@metadata._id", "ignore_missing": true,
+            }}));
+        }
     }
 }
 
@@ -396,89 +410,4 @@ fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_
             }
         }
     }
-}
-
-/// A tokenizer whose fields are inside of another one, and the fields that have a type there (`%{took|integer}`) with it.
-fn with_prefix(tokenizer: &str, prefix: &str) -> (String, Vec<(String, String)>) {
-    let prefix = if prefix.is_empty() {
-        String::new()
-    } else {
-        format!("{prefix}.")
-    };
-    let mut kinds = Vec::new();
-    let mut out = String::new();
-    let mut rest = tokenizer;
-    while let Some(at) = rest.find("%{") {
-        let name = at + 2;
-        out.push_str(&rest[..name]);
-        rest = &rest[name..];
-        let modifiers = rest
-            .find(|letter: char| !"+?*&".contains(letter))
-            .unwrap_or(0);
-        out.push_str(&rest[..modifiers]);
-        let is_named = !rest[modifiers..].starts_with(['}', '-']);
-        if is_named && !rest.starts_with('?') {
-            out.push_str(&prefix);
-        }
-        rest = &rest[modifiers..];
-        if let Some(end) = rest.find('}')
-            && let Some((name, kind)) = rest[..end].split_once('|')
-        {
-            out.push_str(name);
-            kinds.push((format!("{prefix}{name}"), kind.to_owned()));
-            rest = &rest[end..];
-        }
-    }
-    (out + rest, kinds)
-}
-
-/// A condition. Bounds of ranges may be written with dots, `http.code.gte: 400`.
-fn condition(when: Value, path: &[Part], notes: &mut Notes<'_>) -> Value {
-    let Value::Object(members) = when else {
-        notes.tell(path, "its condition is no mapping");
-        return json!({"has_fields": []});
-    };
-    let mut all: Vec<Value> = Vec::new();
-    for (name, what) in members {
-        let (name, what) = undotted(name, what);
-        let what = match (name.as_str(), what) {
-            ("and" | "or", Value::Array(items)) => {
-                let items = items.into_iter();
-                items.map(|item| condition(item, path, notes)).collect()
-            }
-            ("not", inner) => condition(inner, path, notes),
-            ("range", Value::Object(fields)) => Value::Object(range(fields)),
-            ("equals" | "contains" | "regexp" | "network" | "has_fields", what) => what,
-            (other, _) => {
-                notes.tell(
-                    path,
-                    format!("no condition is called [{other}]: it never holds"),
-                );
-                all.push(json!({"not": {"has_fields": []}}));
-                continue;
-            }
-        };
-        all.push(Value::Object(Map::from_iter([(name, what)])));
-    }
-    match all.len() {
-        1 => all.remove(0),
-        _ => json!({"and": all}),
-    }
-}
-
-fn range(fields: Map<String, Value>) -> Map<String, Value> {
-    let mut out: Map<String, Value> = Map::new();
-    for (name, bound) in fields {
-        let split = name.rsplit_once('.');
-        match split.filter(|(_, last)| matches!(*last, "gt" | "gte" | "lt" | "lte")) {
-            Some((field, kind)) if !bound.is_object() => {
-                let bounds = out.entry(field).or_insert_with(|| json!({}));
-                bounds[kind] = bound;
-            }
-            _ => {
-                out.insert(name, bound);
-            }
-        }
-    }
-    out
 }
