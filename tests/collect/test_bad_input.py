@@ -52,6 +52,11 @@ outputs:
         self.assertTrue([document["message"] for document in found["good.log"]] == GOOD)
         return found
 
+    def test_lines_that_were_lost_with_the_power_are_passed_over(self):
+        (self.logs / "power.log").write_bytes(bytes(100) + b"one\n" + bytes(10) + b"\n" + bytes(5) + b"two\n")
+        self.run_clew()
+        self.assertEqual([one["message"] for one in self.documents()["power.log"]], ["one", "two"])
+
     def test_binary_junk_is_left_alone_and_told(self):
         (self.logs / "junk.log").write_bytes(os.urandom(50_000) + bytes(range(256)) * 4)
         (self.logs / "program").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(5_000))

@@ -60,6 +60,70 @@ output { stdout { } }
         self.assertEqual(documents[2]["tags"], ["_grokparsefailure"])
         self.assertIn("line 6: [filter.ruby] has no counterpart", told)
 
+    def test_json_of_a_filebeat_is_put_beside_what_is_there(self):
+        rest = "output.console: {}\n"
+        lines = ('{"a":1,"message":"said","@timestamp":"2020-01-02T03:04:05Z","log":{"level":"warn"}}\n'
+                 '{"a":2,"@timestamp":"garbage"}\nbroken\n')
+
+        def read(json_options):
+            return self.documents("filebeat.yml", f"""
+filebeat.inputs:
+- {{type: log, paths: ["{self.folder}/app.log"], json: {json_options}}}
+processors:
+- add_fields: {{target: "", fields: {{seen: true}}}}
+{rest}""", lines)[0]
+
+        kept = read("{keys_under_root: true, add_error_key: true}")
+        self.assertEqual([one.get("message") for one in kept], ["said", None, "broken"])
+        self.assertNotEqual(kept[0]["@timestamp"], "2020-01-02T03:04:05Z")
+        self.assertEqual(kept[0]["log"]["level"], "warn")
+        self.assertTrue(kept[0]["log"]["file"]["path"].endswith("app.log"))
+        self.assertEqual(kept[2]["error"]["type"], "json")
+        self.assertTrue(all(one["seen"] for one in kept))
+        taken = read("{keys_under_root: true, overwrite_keys: true}")
+        self.assertEqual(taken[0]["@timestamp"], "2020-01-02T03:04:05Z")
+        self.assertRegex(taken[1]["@timestamp"], r"^\d{4}-\d\d-\d\dT")
+        within = read("{}")
+        self.assertEqual(within[0]["json"]["message"], "said")
+        self.assertNotIn("message", within[0])
+
+    def test_a_filebeat_goes_on_after_what_it_cannot_take_apart(self):
+        documents, _ = self.documents("filebeat.yml", f"""
+filebeat.inputs:
+- type: filestream
+  paths: ["{self.folder}/app.log"]
+  parsers:
+  - multiline: {{type: pattern, pattern: '\\\\$', match: before}}
+processors:
+- dissect: {{tokenizer: '%{{t}} %{{+t}} %{{?k}}=%{{&k}}', target_prefix: ''}}
+- add_tags: {{tags: [seen]}}
+output.console: {{}}
+""", "Mar 16 a=1\nbroken \\\n too\n")
+        self.assertEqual((documents[0]["t"], documents[0]["a"]), ("Mar 16", "1"))
+        self.assertEqual(documents[1]["message"], "broken \\\n too")
+        self.assertEqual(documents[1]["log"]["flags"], ["dissect_parsing_error"])
+        self.assertEqual([one["tags"] for one in documents], [["seen"], ["seen"]])
+
+    def test_filters_of_a_logstash(self):
+        documents, _ = self.documents("pipeline.conf", r"""
+input { file { path => "%s/app.log" start_position => "beginning" tags => ["raw", "edge"] } }
+filter {
+  dissect { mapping => { "message" => "%%{ts} %%{+ts} %%{+ts} %%{rest}" } }
+  kv { source => "rest" include_keys => ["status", "took", "who", "ok"] }
+  translate { source => "status" target => "meaning" dictionary => { "200" => "fine" "404" => "gone" } fallback => "odd" }
+  mutate { convert => { "took" => "integer" "ok" => "boolean" } remove_tag => ["raw"] }
+  grok { break_on_match => false match => { "who" => ["(?<[user][first]>\w+) %%{WORD:[user][last]}", "^(?<user.letter>\w)"] } }
+  if [meaning] in "fine or gone" { mutate { add_field => { "known" => "yes" } } }
+}
+output { stdout { } }
+""" % self.folder, 'Mar 16 00:01:02 status=404 junk took="1,250.7" who="Ada Byron" ok=yes\nMar 16 00:01:03 status=9\n')
+        first, second = documents
+        self.assertEqual((first["ts"], first["status"], first["took"], first["ok"]), ("Mar 16 00:01:02", "404", 1250, True))
+        self.assertEqual(first["user"], {"first": "Ada", "last": "Byron", "letter": "A"})
+        self.assertEqual((first["meaning"], first["known"]), ("gone", "yes"))
+        self.assertEqual((second["meaning"], second.get("known")), ("odd", None))
+        self.assertEqual(first["tags"], ["edge"])
+
 
 if __name__ == "__main__":
     unittest.main()
