@@ -151,7 +151,7 @@ fn url(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> String
     }
     let host = hosts.into_iter().next().unwrap_or_default();
     let is_secured = [keys.take_flag("ssl"), keys.take_flag("ssl_enabled")].contains(&Some(true));
-    let (scheme, host) = host.split_once("://").unwrap_or(("http", &host));
+    let (scheme, host) = host.split_once("://").unwrap_or(("http", host.as_str()));
     let scheme = if is_secured { "https" } else { scheme };
     with_port(&format!("{scheme}://{host}"))
 }
