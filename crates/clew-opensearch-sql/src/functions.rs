@@ -353,6 +353,16 @@ fn span(args: &[Value]) -> Value {
     }
 }
 
+/// Checks what functions answer, each by its name with a list of arguments.
+#[cfg(test)]
+pub(super) fn answer<const CASES: usize>(cases: [(&str, Value, Value); CASES]) {
+    for (name, args, expected) in cases {
+        let function = find(name).expect("a function");
+        let args = args.as_array().cloned().unwrap_or_default();
+        assert_eq!((function.run)(&args), expected, "{name} {args:?}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -259,7 +259,7 @@ impl Parser<'_> {
         while !self.symbol(")") {
             let is_first = call.args.is_empty() && call.options.is_empty();
             // PPL has the last result of a case behind ELSE.
-            if !is_first && !(call.name == "case" && self.keyword("else")) {
+            if !(is_first || call.name == "case" && self.keyword("else")) {
                 self.expect(",")?;
             }
             if takes_options && self.is_symbol(1, "=") {

@@ -283,7 +283,8 @@ impl MultilineConfig {
             option: "multiline",
             reason,
         };
-        let patterns: [(_, fn(String) -> MultilineRule); 4] = [
+        type RuleOf = fn(String) -> MultilineRule;
+        let patterns: [(_, RuleOf); 4] = [
             (&self.start, MultilineRule::Start),
             (&self.continues, MultilineRule::Continue),
             (&self.goes_on, MultilineRule::GoesOn),
