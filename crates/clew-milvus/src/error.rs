@@ -2,6 +2,7 @@
 
 use clew_access::{AccessError, Refused};
 use clew_engine::{EngineError, ErrorKind};
+use clew_query::QueryError;
 
 use crate::collections::DEFAULT_DATABASE;
 use crate::proto::Status;
@@ -205,6 +206,13 @@ impl From<EngineError> for MilvusError {
                 database: database.to_string(),
                 collection: collection.to_string(),
             };
+        }
+        // The server stops; another one, or this one later, may do it.
+        if matches!(
+            error,
+            EngineError::Cancelled { .. } | EngineError::Query(QueryError::Stopped)
+        ) {
+            return MilvusError::Unavailable(reason);
         }
         match error.kind() {
             ErrorKind::Invalid | ErrorKind::Conflict => MilvusError::Invalid(reason),

@@ -15,6 +15,7 @@ use tonic::Status;
 
 use crate::error::MilvusError;
 use crate::error::Result;
+use crate::held;
 use crate::incoming::{self, Incoming, Refused};
 use crate::proto;
 use crate::refused::{Refusal, RefusedAs, refused_as};
@@ -171,6 +172,8 @@ fn reply<A: Answer + Message>(service: &Service, outcome: Result<A>) -> Reply {
     let length = answer.encoded_len();
     let told = u32::try_from(length)
         .map_err(|_| Status::resource_exhausted(format!("the answer is {length} bytes long")))?;
+    // What the answer was made of is in it, and booked with it.
+    held::give_back();
     let mut memory = service.limits().memory.open(MemoryPurpose::Searches);
     if length > FREE_BYTES
         && let Err(exceeded) = memory.grow(length * COPIES)

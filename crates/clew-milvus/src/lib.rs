@@ -10,6 +10,8 @@ pub mod proto;
 
 mod error;
 
+mod held;
+
 mod incoming;
 
 mod watch;
@@ -63,6 +65,8 @@ pub struct MilvusOptions {
     pub exemplars: Arc<ExemplarBook>,
     /// Where spans of calls go; `None` records none.
     pub tracer: Option<Tracer>,
+    /// Becomes true when the server is to stop: calls that only read are left off then. `None` never does.
+    pub stopped: Option<tokio::sync::watch::Receiver<bool>>,
 }
 
 impl Default for MilvusOptions {
@@ -73,6 +77,7 @@ impl Default for MilvusOptions {
             registry: None,
             exemplars: Arc::default(),
             tracer: None,
+            stopped: None,
         }
     }
 }

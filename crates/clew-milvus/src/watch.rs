@@ -10,12 +10,15 @@ use std::time::Instant;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use clew_engine::{Engine, Took, tell_slow};
+use clew_platform::CancellationToken;
 use clew_profile::{
     Attribute, RequestKind, RequestMetrics, RequestNames, Spent, SpentTimes, SpentTold, Trace,
     TraceParent, Tracer,
 };
+use tokio::sync::watch;
 
 use crate::MilvusOptions;
+use crate::held;
 
 const NAMES: RequestNames = RequestNames {
     total: "milvus_requests_total",
@@ -23,6 +26,10 @@ const NAMES: RequestNames = RequestNames {
     part_seconds: "milvus_request_part_seconds",
     class: "call",
 };
+
+/// What is told of a call that is left off because the server stops, or because nobody waits for it.
+const STOPPING: &str = "the server is closing";
+const GONE: &str = "the client has gone";
 
 /// Bytes of a collection's name that are told.
 const NAME_BYTES_MAX: usize = 255;
@@ -73,6 +80,20 @@ impl Called {
             Some("Flush" | "FlushAll") => "flush",
             Some(_) => "admin",
         }
+    }
+
+    /// Whether it changes nothing, so that it can be left off at any moment.
+    fn only_reads(&self) -> bool {
+        const OTHERS: [&str; 5] = [
+            "GetCollectionStatistics",
+            "GetPartitionStatistics",
+            "RunAnalyzer",
+            "collections/get_stats",
+            "partitions/get_stats",
+        ];
+        let name = self.name.as_deref();
+        matches!(self.class(), "search" | "hybrid_search" | "query" | "get")
+            || name.is_some_and(|name| OTHERS.contains(&name))
     }
 
     /// The name of its span, as OpenTelemetry names calls.
@@ -161,6 +182,22 @@ pub(crate) struct Watch {
     metrics: RequestMetrics,
     engine: Engine,
     tracer: Option<Tracer>,
+    stopped: Option<watch::Receiver<bool>>,
+}
+
+/// A call that somebody waits for, and the token of what is done for it.
+struct Waiting {
+    token: CancellationToken,
+    is_answered: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            // The call was dropped: its client has gone, or has no more time for it.
+            self.token.cancel(GONE);
+        }
+    }
 }
 
 impl fmt::Debug for Watch {
@@ -182,6 +219,7 @@ impl Watch {
             metrics: metrics.expect("the names and the labels are valid"),
             engine,
             tracer: options.tracer.clone(),
+            stopped: options.stopped.clone(),
         }
     }
 
@@ -197,6 +235,7 @@ impl Watch {
         let parent = TraceParent::of(|name| headers.get(name)?.to_str().ok());
         let spent = Spent::of_request(parent, self.tracer.as_ref(), limits.is_on());
         let class = called.class();
+        let answering = held::answering(self.while_wanted(called, answering));
         let Some(spent) = spent else {
             let response = answering.await;
             let status = Outcome::of(&response).status();
@@ -233,6 +272,43 @@ impl Watch {
         };
         COLLECTION.scope(RefCell::default(), watched).await
     }
+}
+
+impl Watch {
+    /// Answers a call. What is done for one that only reads is left off once its client has gone, its time is up, or the
+    /// server stops; one that writes goes on to its end.
+    async fn while_wanted(
+        &self,
+        called: &Called,
+        answering: impl Future<Output = Response>,
+    ) -> Response {
+        if !called.only_reads() {
+            return answering.await;
+        }
+        let mut waiting = Waiting {
+            token: CancellationToken::new(),
+            is_answered: false,
+        };
+        let mut answering = waiting.token.clone().scope(answering);
+        let response = tokio::select! {
+            biased;
+            response = &mut answering => response,
+            () = until_stopped(self.stopped.clone()) => {
+                waiting.token.cancel(STOPPING);
+                answering.await
+            }
+        };
+        waiting.is_answered = true;
+        response
+    }
+}
+
+async fn until_stopped(stopped: Option<watch::Receiver<bool>>) {
+    let Some(mut stopped) = stopped else {
+        return std::future::pending().await;
+    };
+    // An error means that the sender is gone, which is a stop too.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 /// Tells of a call that is over, and the client by which trace.

@@ -310,6 +310,7 @@ fn serve_grpc(
         registry: Some(told.registry),
         exemplars: told.exemplars,
         tracer: told.tracer,
+        stopped: Some(stopped.clone()),
     };
     let (others, upkeep) = clew_milvus::routes(engine.clone(), access.clone(), &milvus);
     let until = stopped.clone();

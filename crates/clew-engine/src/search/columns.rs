@@ -316,6 +316,7 @@ impl Segment<'_> {
     ) -> Result<(), EngineError> {
         let mut known: HashMap<u64, String> = HashMap::new();
         for &at in self.part {
+            unless_stopped()?;
             let Some(ordinal) = column.term_ords(self.places[at].doc).next() else {
                 continue;
             };
@@ -340,6 +341,7 @@ impl Segment<'_> {
             return Ok(());
         };
         for &at in self.part {
+            unless_stopped()?;
             let vector = column.vector(self.places[at].doc);
             let vector = vector.map_err(|error| search_error(file, error))?;
             values[at] = vector.map(Cow::into_owned);

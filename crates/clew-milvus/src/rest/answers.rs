@@ -1,10 +1,16 @@
 //! Answers of calls as JSON.
 
+use prost::Message;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, rows};
 use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::proto::*;
+
+/// What a byte of a column becomes in a tree of JSON and in its text: a number of a vector has four, and takes 44 there.
+const JSON_FACTOR: usize = 12;
+/// What a cell of a row takes beside that, with the name of its field.
+const CELL_BYTES: usize = 128;
 
 /// The state of a collection that can be searched.
 pub(super) const LOADED: i32 = 3;
@@ -148,6 +154,28 @@ pub(super) fn ids(ids: Option<&IDs>) -> Vec<Value> {
     }
 }
 
+/// What so many rows take as JSON, and once more as its text.
+pub(super) fn rows_bytes(columns: &[FieldData], rows: usize) -> usize {
+    let bytes: usize = columns.iter().map(Message::encoded_len).sum();
+    let cells = rows.saturating_mul(columns.len() + 2);
+    let bytes = bytes.saturating_mul(JSON_FACTOR);
+    bytes.saturating_add(cells.saturating_mul(CELL_BYTES))
+}
+
+/// The rows of a query's answer: as many as it has keys, or groups.
+pub(super) fn row_count(columns: &[FieldData]) -> usize {
+    use scalar_field::Data;
+    let rows = |column: &FieldData| match &column.field {
+        Some(field_data::Field::Scalars(scalars)) => match &scalars.data {
+            Some(Data::LongData(values)) => values.data.len(),
+            Some(Data::StringData(values)) => values.data.len(),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    columns.iter().map(rows).max().unwrap_or_default()
+}
+
 /// Hits as flat rows, those of several vectors one behind the other; `topks` says how many belong to each.
 pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
     let keys = ids(found.ids.as_ref());
@@ -179,4 +207,27 @@ pub(super) fn hits(found: SearchResultData, several: bool) -> Answer {
         whole.insert("topks".to_string(), json!(found.topks));
     }
     Answer::Whole(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_vectors_take_more_as_json_than_as_columns() {
+        let longs = |count: i64| FieldData {
+            field: Some(field_data::Field::Scalars(ScalarField {
+                data: Some(scalar_field::Data::LongData(LongArray {
+                    data: (0..count).collect(),
+                })),
+            })),
+            ..FieldData::default()
+        };
+        let columns = [longs(3), FieldData::default()];
+        assert_eq!(row_count(&columns), 3);
+        assert_eq!(row_count(&[]), 0);
+        let more = rows_bytes(&[longs(3_000)], 3_000);
+        assert!(more > 3_000 * CELL_BYTES && more > rows_bytes(&columns, 3));
+        assert_eq!(rows_bytes(&[], usize::MAX), usize::MAX);
+    }
 }

@@ -68,7 +68,7 @@ pub(super) async fn run(
             let request = search_request(&collection, &name, &body)?;
             let several = request.nq > 1;
             let found = door.search(caller, request).await?;
-            Ok(answers::hits(found.results.unwrap_or_default(), several))
+            hits(door, found, several)
         }
         "hybrid_search" | "advanced_search" => {
             hybrid(door, caller, (&name, &collection), &body).await
@@ -160,7 +160,18 @@ async fn query(
         ..QueryRequest::default()
     };
     let found = door.query(caller, request).await?;
+    let rows = answers::row_count(&found.fields_data);
+    let bytes = answers::rows_bytes(&found.fields_data, rows);
+    door.service().hold(bytes)?;
     Ok(Answer::Data(json!(rows::objects(&found.fields_data))))
+}
+
+/// Hits as they are told, for which memory is booked first.
+fn hits(door: &Door, found: SearchResults, several: bool) -> Result<Answer> {
+    let found = found.results.unwrap_or_default();
+    let bytes = answers::rows_bytes(&found.fields_data, found.scores.len());
+    door.service().hold(bytes)?;
+    Ok(answers::hits(found, several))
 }
 
 /// Which rows of a query are told, and how: in what order, or in what groups.
@@ -224,7 +235,7 @@ async fn hybrid(
         ..HybridSearchRequest::default()
     };
     let found = door.hybrid_search(caller, request).await?;
-    Ok(answers::hits(found.results.unwrap_or_default(), several))
+    hits(door, found, several)
 }
 
 fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {

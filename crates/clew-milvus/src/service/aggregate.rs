@@ -4,6 +4,7 @@
 mod groups;
 
 use clew_engine::{DocPlace, WantedField};
+use clew_platform::MemoryPurpose;
 use clew_query::Query;
 use jiff::tz::TimeZone;
 
@@ -283,7 +284,8 @@ impl Service {
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
         let wanted = grouping.wanted();
         let mut page = Page::first(query, PAGE_ROWS);
-        let mut groups = Groups::new(grouping);
+        let memory = self.limits().memory.open(MemoryPurpose::Searches);
+        let mut groups = Groups::new(grouping, memory);
         loop {
             let hits = self.next_hits(&pinned, &mut page).await?;
             if hits.is_empty() {

@@ -10,15 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{EngineError, NearestPages, NearestRequest, Pinned};
+use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::Query;
 use parking_lot::Mutex;
 
 use super::Service;
 use super::asked::{Asked, Probes};
-use super::search::Found;
+use super::search::{FOUND_BYTES, Found};
 use crate::collection::{DataType, Metric};
 use crate::collections::{Opened, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
+use crate::incoming::Refused;
 use crate::proto::SearchIteratorV2Results;
 
 /// Most iterators that are kept; of more, those that were not asked for the longest time go.
@@ -55,6 +57,8 @@ struct Cursor {
     asked: Option<f32>,
     told: f32,
     page: Vec<Found>,
+    /// What the page takes.
+    memory: Reservation,
     /// Whether a page is being made, or was when its client went away, and nobody has it.
     making: bool,
 }
@@ -143,6 +147,7 @@ impl Service {
                     asked: None,
                     told: 0.0,
                     page: Vec::new(),
+                    memory: self.limits().memory.open(MemoryPurpose::Searches),
                     making: false,
                 };
                 let own = Arc::new(tokio::sync::Mutex::new(begun));
@@ -222,6 +227,7 @@ impl Cursor {
         metric: Metric,
         (bound, batch): (Option<f32>, usize),
     ) -> Result<()> {
+        self.make_room(service, batch)?;
         self.making = true;
         let made = service.engine().next_page(&self.pages, batch).await;
         self.making = false;
@@ -233,11 +239,24 @@ impl Cursor {
             element: None,
         };
         self.page = made?.into_iter().map(told).collect();
+        self.memory.shrink_to(self.page.len() * FOUND_BYTES);
         if let Some(last) = self.page.last() {
             self.told = next_bound(metric, bound, last.score);
         }
         self.asked = bound;
         Ok(())
+    }
+
+    /// Books a page before it is made, so that one that finds no room can be asked for again. Whoever has not asked for
+    /// long gives way.
+    fn make_room(&mut self, service: &Service, batch: usize) -> Result<()> {
+        loop {
+            match self.memory.grow_to(batch * FOUND_BYTES) {
+                Ok(()) => return Ok(()),
+                Err(_) if service.iterators().drop_oldest() => {}
+                Err(exceeded) => return Err(Refused::from(exceeded).into()),
+            }
+        }
     }
 }
 

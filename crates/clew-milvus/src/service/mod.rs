@@ -48,11 +48,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use clew_access::{AccessControl, Principal, ROOT, Records};
 use clew_engine::{Access, Engine, Purpose};
+use clew_platform::MemoryPurpose;
 
 use crate::MilvusOptions;
 use crate::collections::{Collections, DEFAULT_DATABASE, Opened, millis};
 use crate::error::{MilvusError, Result};
-use crate::incoming::Limits;
+use crate::held;
+use crate::incoming::{Limits, Refused};
 use crate::privilege;
 use crate::timestamp::HybridClock;
 use iterators::Iterators;
@@ -188,6 +190,16 @@ impl Service {
     /// What requests may take.
     pub(crate) fn limits(&self) -> &Limits {
         &self.shared.limits
+    }
+
+    /// Books what a call has found until it is answered.
+    ///
+    /// # Errors
+    /// When it does not fit beside others.
+    pub(crate) fn hold(&self, bytes: usize) -> Result<()> {
+        let memory = self.limits().memory.reserve(MemoryPurpose::Searches, bytes);
+        held::hold(memory.map_err(Refused::from)?);
+        Ok(())
     }
 
     /// Does what waits for the disk, or takes long, on a thread where it may.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_engine::{Purpose, SearchRequest};
+use clew_engine::{DocPlace, Purpose, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 
@@ -24,6 +24,8 @@ use crate::rows::Wanted;
 const ROWS_MAX: usize = 1 << 20;
 /// Rows that are read at once.
 const PAGE_ROWS: usize = 8_192;
+/// What a row takes until it is read: its place and its id.
+const ROW_BYTES: usize = size_of::<DocPlace>() + size_of::<String>() + 32;
 
 /// What a query asks for.
 struct Asked {
@@ -150,6 +152,7 @@ impl Service {
             );
             let skipped = skip.min(count);
             skip -= skipped;
+            self.hold((count - skipped) * ROW_BYTES)?;
             for hit in found.hits.into_iter().skip(skipped) {
                 places.push(hit.place);
                 ids.push(hit.id);

@@ -10,6 +10,7 @@ use super::Service;
 use crate::collection::{TERM_BYTES_MAX, long_rows};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
+use crate::held;
 use crate::proto::FieldData;
 use crate::rows::Wanted;
 
@@ -153,6 +154,9 @@ impl Service {
             .engine()
             .columns(pinned, places, &wanted.fields())
             .await?;
-        wanted.columns(ids, read.fields)
+        let columns = wanted.columns(ids, read.fields);
+        // They take what was read of them, until they are sent.
+        held::hold(read.memory);
+        columns
     }
 }

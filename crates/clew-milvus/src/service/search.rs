@@ -13,6 +13,7 @@ use super::{Call, Service};
 use crate::collection::Collection;
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
+use crate::held;
 use crate::proto::*;
 use crate::rows::{Wanted, group_column, group_texts, keys};
 
@@ -26,6 +27,9 @@ pub(super) struct Found {
     /// Which of the row's structs it is, where they are hits by themselves.
     pub(super) element: Option<usize>,
 }
+
+/// What such a row takes, with its id.
+pub(super) const FOUND_BYTES: usize = size_of::<Found>() + 32;
 
 impl Service {
     pub(crate) async fn search(&self, call: Call, request: SearchRequest) -> Result<SearchResults> {
@@ -140,6 +144,8 @@ impl Service {
             ..NearestRequest::new(pinned.clone(), asked.field.path(), probes)
         };
         let found = self.engine().nearest(request).await?;
+        // It is told by the answer, and there until then.
+        held::hold(found.memory);
         let metric = asked.metric;
         let told = |one: clew_engine::Neighbour| Found {
             id: one.id,

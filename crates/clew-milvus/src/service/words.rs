@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Service;
 use super::asked::Asked;
 use super::ordered::led_to;
-use super::search::Found;
+use super::search::{FOUND_BYTES, Found};
 use crate::collection::{Collection, TEXT};
 use crate::collections::WINDOW_MAX;
 use crate::error::{MilvusError, Result};
@@ -73,6 +73,7 @@ impl Service {
                 let window = told.into_iter().skip(asked.offset);
                 told = window.take(asked.limit).collect();
             }
+            self.hold(told.len() * FOUND_BYTES)?;
             all.push(told);
         }
         Ok(all)

@@ -30,12 +30,12 @@ impl Inner {
     ) -> Result<Vec<Vec<Neighbour>>, EngineError> {
         let mut values = GroupValues::new(&request.pinned, group);
         let mut all = Vec::with_capacity(request.probes.len());
+        let mut one = request.clone();
         for at in 0..request.probes.len() {
-            let one = NearestRequest {
-                probes: request.probes.only(at),
-                ..request.clone()
-            };
-            all.push(self.grouped_one(&one, group, (&mut values, memory))?);
+            one.probes = request.probes.only(at);
+            let found = self.grouped_one(&one, group, (&mut values, memory.sibling()))?;
+            memory.grow(found.iter().map(|hit| told_bytes(request, hit)).sum())?;
+            all.push(found);
         }
         Ok(all)
     }
@@ -44,7 +44,7 @@ impl Inner {
         &self,
         request: &NearestRequest,
         group: &GroupBy,
-        (values, memory): (&mut GroupValues<'_>, &mut Reservation),
+        (values, mut memory): (&mut GroupValues<'_>, Reservation),
     ) -> Result<Vec<Neighbour>, EngineError> {
         let wanted = request.limit + request.offset;
         // Nested objects may be hits too.
@@ -55,7 +55,7 @@ impl Inner {
         let mut depth = wanted.saturating_mul(group.size).min(rows);
         loop {
             unless_stopped()?;
-            memory.grow(depth.saturating_mul(found_bytes(request)))?;
+            memory.grow_to(depth.saturating_mul(found_bytes(request)))?;
             let found = self.all_shards(request, depth)?.pop().unwrap_or_default();
             let mut filling = Filling::new(wanted, group);
             for one in &found {
@@ -67,6 +67,15 @@ impl Inner {
             depth = depth.saturating_mul(GROWTH).min(rows);
         }
     }
+}
+
+/// What a hit takes, with what its group has in common.
+fn told_bytes(request: &NearestRequest, hit: &Neighbour) -> usize {
+    let text = match &hit.group {
+        Some(GroupKey::Text(text)) => text.len(),
+        Some(GroupKey::Integer(_) | GroupKey::Missing) | None => 0,
+    };
+    found_bytes(request) + text
 }
 
 /// Groups being filled, in the order of their nearest.

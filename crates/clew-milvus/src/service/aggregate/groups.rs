@@ -5,17 +5,21 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use clew_engine::{FieldValues, Hit};
+use clew_platform::Reservation;
 use jiff::tz::TimeZone;
 
 use super::super::cell::{Cell, column};
 use super::{Aggregate, Grouping, Operator, Shown};
 use crate::collection::{DataType, Field};
 use crate::error::{MilvusError, Result};
+use crate::incoming::Refused;
 use crate::proto::FieldData;
 use crate::rows::told_column;
 
 /// What all groups may take: their keys, and what is known of them.
 const GROUP_BYTES_MAX: usize = 64 << 20;
+/// What a group takes beside those.
+const GROUP_BYTES: usize = size_of::<Vec<Key>>() + size_of::<Vec<Known>>();
 
 /// What a group is told by; those without a value come last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +87,16 @@ impl Known {
         }
     }
 
+    /// What the texts take that are kept.
+    fn text_bytes(&self) -> usize {
+        let kept = [&self.least, &self.greatest].into_iter().flatten();
+        kept.map(|cell| match cell {
+            Cell::Text(text) => text.len(),
+            Cell::Integer(_) | Cell::Float(_) | Cell::Other => 0,
+        })
+        .sum()
+    }
+
     /// What an operator makes of it; nothing of no values, but for their number.
     #[allow(
         clippy::cast_precision_loss,
@@ -112,11 +126,12 @@ impl Known {
 pub(super) struct Groups<'g> {
     grouping: &'g Grouping,
     all: BTreeMap<Vec<Key>, Vec<Known>>,
-    bytes: usize,
+    memory: Reservation,
 }
 
 impl<'g> Groups<'g> {
-    pub(super) fn new(grouping: &'g Grouping) -> Self {
+    /// None yet; what they take is booked as they come.
+    pub(super) fn new(grouping: &'g Grouping, memory: Reservation) -> Self {
         let mut all = BTreeMap::new();
         if grouping.is_global() {
             // Of no rows there is something to be told, too.
@@ -128,7 +143,7 @@ impl<'g> Groups<'g> {
         Groups {
             grouping,
             all,
-            bytes: 0,
+            memory,
         }
     }
 
@@ -149,12 +164,8 @@ impl<'g> Groups<'g> {
                 Entry::Occupied(there) => there.into_mut(),
                 Entry::Vacant(new) => {
                     let keys: usize = new.key().iter().map(Key::bytes).sum();
-                    self.bytes += keys + grouping.aggregates.len() * size_of::<Known>();
-                    if self.bytes > GROUP_BYTES_MAX {
-                        return Err(MilvusError::TooLarge(format!(
-                            "the groups of a query take more than {GROUP_BYTES_MAX} bytes"
-                        )));
-                    }
+                    let known = grouping.aggregates.len() * size_of::<Known>();
+                    book(&mut self.memory, GROUP_BYTES + keys + known)?;
                     new.insert(vec![Known::default(); grouping.aggregates.len()])
                 }
             };
@@ -163,7 +174,10 @@ impl<'g> Groups<'g> {
                     None => known.count += 1,
                     Some(at) => {
                         if let Some(cell) = &cells[at] {
+                            let before = known.text_bytes();
                             known.add(cell);
+                            let more = known.text_bytes().saturating_sub(before);
+                            book(&mut self.memory, more)?;
                         }
                     }
                 }
@@ -218,6 +232,19 @@ impl<'g> Groups<'g> {
     }
 }
 
+/// Books what groups take more.
+///
+/// # Errors
+/// When it does not fit beside others, or is more than groups may take.
+fn book(memory: &mut Reservation, bytes: usize) -> Result<()> {
+    if memory.bytes().saturating_add(bytes) > GROUP_BYTES_MAX {
+        return Err(MilvusError::TooLarge(format!(
+            "the groups of a query take more than {GROUP_BYTES_MAX} bytes"
+        )));
+    }
+    Ok(memory.grow(bytes).map_err(Refused::from)?)
+}
+
 /// What an aggregation is told as.
 fn told_field(aggregate: &Aggregate, field: Option<&Field>) -> Field {
     let of_values = field.map_or(DataType::Int64, |field| field.data_type);
@@ -265,7 +292,36 @@ fn values_of(data_type: DataType, cells: impl Iterator<Item = Option<Cell>>) -> 
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
+
     use super::*;
+
+    #[test]
+    fn texts_that_are_kept_are_counted() {
+        let mut known = Known::default();
+        for (text, want) in [("bb", 4), ("a", 3), ("b", 3), ("ccc", 4)] {
+            known.add(&Cell::Text(text.to_string()));
+            assert_eq!(known.text_bytes(), want, "{text}");
+        }
+        let mut numbers = Known::default();
+        numbers.add(&Cell::Integer(7));
+        assert_eq!(numbers.text_bytes(), 0);
+    }
+
+    #[test]
+    fn groups_are_booked_up_to_their_limit() {
+        let account = MemoryAccount::new(MemoryLimits {
+            searches: 1 << 20,
+            ..MemoryLimits::none()
+        });
+        let mut memory = account.open(MemoryPurpose::Searches);
+        book(&mut memory, 1000).unwrap();
+        assert_eq!(account.total().used, 1000);
+        let refused = |memory: &mut Reservation, bytes| book(memory, bytes).unwrap_err().code();
+        assert_eq!(refused(&mut memory, 2 << 20), 3, "it can never fit");
+        assert_eq!(refused(&mut memory, GROUP_BYTES_MAX), 1102);
+        assert_eq!(memory.bytes(), 1000);
+    }
 
     #[test]
     fn of_no_values_there_is_nothing_but_their_number() {
