@@ -11,6 +11,10 @@ use crate::snapshot::Snapshot;
 
 /// Inputs that one search in a shard looks at.
 const LOOKED_AT_MAX: usize = 100_000;
+/// Documents of one input that are found; no more of these, which are all alike, are shown.
+const ALIKE_MAX: usize = 20_000;
+/// And documents of all of them.
+const FOUND_MAX: usize = 1_000_000;
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -61,7 +65,7 @@ pub fn complete(
     let prefix = Prefix::new(&typed, wish.fuzziness.as_ref());
     let mut found = Vec::new();
     let mut left = LOOKED_AT_MAX;
-    let mut pace = Pace::default();
+    let mut pace = Pace::of_blocks();
     for (segment, reader) in snapshot.readers.iter().enumerate() {
         let inverted = reader.inverted_index(field)?;
         let start = prefix.certain();
@@ -89,7 +93,8 @@ pub fn complete(
             };
             let info = terms.value();
             let mut docs = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-            while docs.doc() != TERMINATED && !pace.is_over() {
+            let most = FOUND_MAX.min(found.len().saturating_add(ALIKE_MAX));
+            while docs.doc() != TERMINATED && found.len() < most && !pace.is_over() {
                 let place = (segment, docs.doc());
                 let alive = reader.alive_bitset();
                 if alive.is_none_or(|alive| alive.is_alive(docs.doc()))
@@ -234,6 +239,10 @@ impl<'a> Prefix<'a> {
         if self.edits == 0 && !text.starts_with(self.typed) {
             return None;
         }
+        // What is missing has to be put in.
+        if self.typed.len() > text.len() + self.edits {
+            return None;
+        }
         if !self.is_fuzzy {
             return Some(1.0);
         }
@@ -275,6 +284,8 @@ mod tests {
         assert_eq!(fuzzy.certain(), "a");
         assert_eq!(fuzzy.likeness("amsterdam centraal"), Some(4.0));
         assert_eq!(fuzzy.likeness("rotterdam"), None);
+        assert_eq!(fuzzy.likeness("amstrd"), Some(6.0));
+        assert_eq!(fuzzy.likeness("amstr"), None);
         // Of two bytes of a letter one may be wrong.
         let accent = Prefix::new("naï", Some(&fuzziness));
         assert_eq!(accent.likeness("naïve"), Some(3.0));

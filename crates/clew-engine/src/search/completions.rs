@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 
+use clew_platform::Pace;
 use clew_search::{Completed, CompletionWish};
 
 use crate::base::error::EngineError;
@@ -78,6 +79,13 @@ impl PartialEq for Completion<'_> {
 
 impl Eq for Completion<'_> {}
 
+fn bytes_of(found: &Completed) -> usize {
+    /// What the contexts of an entry take.
+    const CONTEXTS_BYTES: usize = 256;
+    let contexts = found.contexts.as_ref().map_or(0, |_| CONTEXTS_BYTES);
+    size_of::<Completion<'_>>() + found.input.len() + found.normal.len() + contexts
+}
+
 /// Completions, the heaviest first; each document once, by the heaviest of its texts.
 #[derive(Default)]
 pub struct Completions<'a> {
@@ -87,7 +95,7 @@ pub struct Completions<'a> {
 }
 
 impl<'a> Completions<'a> {
-    /// Adds those of a shard.
+    /// Adds those of a shard; about how many bytes they take.
     ///
     /// # Errors
     /// When the field is none for this, contexts are missing, or reading fails.
@@ -95,23 +103,30 @@ impl<'a> Completions<'a> {
         &mut self,
         shard: &'a PinnedShard,
         wish: &CompletionWish,
-    ) -> Result<(), EngineError> {
-        let numbered = (self.found.len()..).zip(shard.complete(wish)?);
+    ) -> Result<usize, EngineError> {
+        let found = shard.complete(wish)?;
+        let bytes = found.iter().map(bytes_of).sum();
+        let numbered = (self.found.len()..).zip(found);
         self.found
             .extend(numbered.map(|(number, found)| Completion {
                 number,
                 shard,
                 found,
             }));
-        Ok(())
+        Ok(bytes)
     }
 
-    /// The next that `wanted` takes; a text that it passes over does not count as its document's.
+    /// The next that `wanted` takes; a text that it passes over does not count as its document's. None either once the
+    /// request is over.
     pub fn next_where(
         &mut self,
         mut wanted: impl FnMut(&Completion<'a>) -> bool,
     ) -> Option<Completion<'a>> {
+        let mut pace = Pace::default();
         while let Some(next) = self.found.pop() {
+            if pace.is_over() {
+                return None;
+            }
             let document = (std::ptr::from_ref(next.shard), next.found.place);
             if !self.taken.contains(&document) && wanted(&next) {
                 self.taken.insert(document);

@@ -7,11 +7,12 @@ use clew_engine::{EngineError, Hit, MatchedQuery, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_query::{QueryError, SortValue};
 use clew_search::{Explained, Relation, Total};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::highlight::Highlights;
 use super::inner::{self, InnerSpec};
 use super::request::Output;
+use super::suggest::Suggestions;
 use super::{percolated, profile, shown_source, sort_values};
 use crate::aggs::{AggPath, Rendering, render_aggs};
 use crate::http::error::ApiError;
@@ -35,7 +36,7 @@ pub(super) struct Answer {
     /// The point in time that was searched.
     pub(super) pit_id: Option<String>,
     /// What the suggesters found.
-    pub(super) suggest: Option<Map<String, Value>>,
+    pub(super) suggest: Option<Suggestions>,
     /// Steps in which the shards' answers were put together.
     pub(super) phases: u64,
     /// What the request takes, with what is booked for the answer already.
@@ -168,13 +169,13 @@ impl Answer {
 }
 
 /// Writes the suggestions for which there is time; the others propose nothing.
-fn write_suggestions(json: &mut JsonWriter, suggestions: &Map<String, Value>) {
+fn write_suggestions(json: &mut JsonWriter, suggestions: &[(String, Vec<u8>)]) {
     json.key("suggest").begin_object();
     for (name, found) in suggestions {
         json.key(name);
         match time_is_up() {
             true => json.raw(b"[]"),
-            false => json.value(found),
+            false => json.raw(found),
         };
     }
     json.end_object();

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use clew_platform::Pace;
-use clew_query::unless_stopped_in_set;
+use clew_query::{go_on_in_set, unless_stopped_in_set};
 use clew_schema::{RangeRelation, Span};
 use tantivy::postings::TermInfo;
 use tantivy::query::{
@@ -62,12 +62,8 @@ impl Places {
         let mut bits = BitSet::with_max_value(reader.max_doc());
         let mut pace = Pace::of_blocks();
         for info in &self.infos {
-            add_postings(&mut bits, &inverted, info)?;
-            if pace.is_over() {
-                break;
-            }
+            add_postings(&mut bits, (&inverted, info), &mut pace)?;
         }
-        unless_stopped_in_set()?;
         Ok(FoundDocs::Bits(bits))
     }
 }
@@ -110,11 +106,11 @@ pub(crate) fn knows(reader: &SegmentReader, field: Field) -> bool {
     (field.field_id() as usize) < reader.schema().num_fields()
 }
 
-/// Adds the documents of a posting list.
+/// Adds the documents of a posting list; an error once the request is over, of which `pace` counts blocks.
 pub(crate) fn add_postings(
     bits: &mut BitSet,
-    inverted: &tantivy::InvertedIndexReader,
-    info: &TermInfo,
+    (inverted, info): (&tantivy::InvertedIndexReader, &TermInfo),
+    pace: &mut Pace,
 ) -> tantivy::Result<()> {
     let mut block = inverted.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
     loop {
@@ -122,6 +118,7 @@ pub(crate) fn add_postings(
         if docs.is_empty() {
             return Ok(());
         }
+        go_on_in_set(pace)?;
         for doc in docs {
             bits.insert(*doc);
         }
@@ -439,6 +436,7 @@ impl DocumentSet for Covered {
         }
         let inverted = reader.inverted_index(self.field)?;
         let mut counts: std::collections::BTreeMap<DocId, i64> = std::collections::BTreeMap::new();
+        let mut pace = Pace::of_blocks();
         for term in &self.terms {
             let Some(info) = inverted.terms().get(term)? else {
                 continue;
@@ -446,6 +444,7 @@ impl DocumentSet for Covered {
             let mut block =
                 inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
             while !block.docs().is_empty() {
+                go_on_in_set(&mut pace)?;
                 for doc in block.docs() {
                     *counts.entry(*doc).or_default() += 1;
                 }

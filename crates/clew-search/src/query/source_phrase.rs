@@ -58,12 +58,14 @@ impl SourcePhrase {
     fn candidates(&self, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
         let inverted = reader.inverted_index(self.field)?;
         let mut all: Option<BitSet> = None;
+        let mut pace = Pace::of_blocks();
         for term in self.words.iter().flat_map(|place| &place.terms) {
             let Some(info) = inverted.terms().get(term.serialized_value_bytes())? else {
                 return Ok(None);
             };
             let mut bits = BitSet::with_max_value(reader.max_doc());
-            add_postings(&mut bits, &inverted, &info)?;
+            add_postings(&mut bits, (&inverted, &info), &mut pace)?;
+            unless_stopped_in_set()?;
             all = Some(match all {
                 None => bits,
                 Some(before) => {

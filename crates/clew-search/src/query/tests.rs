@@ -778,6 +778,24 @@ fn size_and_depth_are_limited() {
         found(&snapshot, &Query::matches("body", words)),
         Err(QueryError::TooManyClauses { max: 1024 })
     ));
+    let fuzzy = Query::Fuzzy {
+        field: "body".into(),
+        value: "w1".into(),
+        fuzziness: Fuzziness::parse("2").unwrap(),
+        boost: 1.0,
+    };
+    let many = |count: usize| {
+        Query::Bool(Bool {
+            should: vec![fuzzy.clone(); count],
+            ..Bool::default()
+        })
+    };
+    assert!(found(&snapshot, &many(10)).is_ok());
+    // No more clauses than there may be, which stand for too many words.
+    assert!(matches!(
+        found(&snapshot, &many(1_024)),
+        Err(QueryError::TooManyClauses { max: 16_384 })
+    ));
     let phrase = MatchPhrase::new("body", "w1 ".repeat(8193));
     let error = found(&snapshot, &Query::MatchPhrase(phrase)).unwrap_err();
     let told = "a phrase may have [8192] words, this one has [8193]";

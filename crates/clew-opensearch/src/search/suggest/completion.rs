@@ -7,11 +7,12 @@ use clew_platform::stopped;
 use clew_query::{Fuzziness, FuzzyDistance, QueryError};
 use clew_schema::ContextWish;
 use clew_search::CompletionWish;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{OPTION_BYTES, entry};
+use super::OPTION_BYTES;
 use crate::http::error::ApiError;
-use crate::http::request_memory::{RequestMemory, json_bytes};
+use crate::http::json_writer::JsonWriter;
+use crate::http::request_memory::RequestMemory;
 use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 5;
@@ -23,38 +24,47 @@ struct Asked {
     skip_duplicates: bool,
 }
 
-/// Proposes texts for what was typed.
+/// Proposes texts for what was typed; as JSON.
 pub(super) fn suggest(
     pinned: &Pinned,
     typed: &str,
     (body, filter): (&Map<String, Value>, &SourceFilter),
     memory: &RequestMemory,
-) -> Result<Value, ApiError> {
+) -> Result<Vec<u8>, ApiError> {
     let asked = read(typed, body)?;
     let mut found = Completions::default();
+    let mut held = Vec::new();
     for shard in pinned.shards() {
         let failed =
             |error: EngineError| ApiError::from(error).all_shards_failed(shard.index().name(), "");
-        found.add(shard, &asked.wish).map_err(failed)?;
+        let bytes = found.add(shard, &asked.wish).map_err(failed)?;
+        held.push(memory.hold(bytes)?);
     }
-    let mut options: Vec<Value> = Vec::new();
+    let length = u64::try_from(typed.encode_utf16().count()).unwrap_or(u64::MAX);
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_array().begin_object();
+    json.string_field("text", typed)
+        .unsigned_field("offset", 0)
+        .unsigned_field("length", length);
+    json.key("options").begin_array();
     let mut texts: HashSet<String> = HashSet::new();
-    while options.len() < asked.size {
+    for _ in 0..asked.size {
         let is_new = |one: &Completion<'_>| !asked.skip_duplicates || !texts.contains(one.input());
-        let Some(one) = found.next_where(is_new) else {
-            break;
-        };
+        let one = found.next_where(is_new);
         // Each option reads a document.
         if stopped() {
             return Err(failed_of_stop());
         }
+        let Some(one) = one else {
+            break;
+        };
         if asked.skip_duplicates {
             texts.insert(one.input().to_string());
         }
-        options.push(option(&one, (filter, memory))?);
+        write_option(&mut json, &one, (filter, memory))?;
     }
-    let length = typed.encode_utf16().count();
-    Ok(Value::Array(vec![entry(typed, 0..length, options)]))
+    json.end_array().end_object().end_array();
+    Ok(json.into_bytes())
 }
 
 /// What a request is answered that is over; nobody sees it.
@@ -62,25 +72,23 @@ fn failed_of_stop() -> ApiError {
     EngineError::from(QueryError::Stopped).into()
 }
 
-fn option(
+fn write_option(
+    json: &mut JsonWriter,
     one: &Completion<'_>,
     (filter, memory): (&SourceFilter, &RequestMemory),
-) -> Result<Value, ApiError> {
+) -> Result<(), ApiError> {
     memory.take(OPTION_BYTES)?;
-    let mut option = json!({
-        "text": one.input(),
-        "_index": one.index(),
-        "_id": one.id()?,
-        "_score": one.score(),
-    });
+    json.begin_object();
+    json.string_field("text", one.input())
+        .string_field("_index", one.index())
+        .string_field("_id", one.id()?);
+    json.key("_score").float(one.score());
     if *filter != SourceFilter::None {
         let source = one.source()?;
-        // As it is read, and once more in the answer.
-        memory.take(json_bytes(&source) + 2 * source.len())?;
-        let mut json = crate::http::json_writer::JsonWriter::with_capacity(source.len());
-        filter.write(&source, &mut json);
-        let shown = serde_json::from_slice(&json.into_bytes());
-        option["_source"] = shown.map_err(|error| ApiError::internal(error.to_string()))?;
+        // Here, where the buffer may grow by its own length, and once more in the answer.
+        memory.take(3 * source.len())?;
+        json.key("_source");
+        filter.write(&source, json);
     }
     if let Some(Value::Object(contexts)) = one.contexts() {
         let listed = contexts.iter().map(|(name, value)| {
@@ -90,9 +98,10 @@ fn option(
             };
             (name.clone(), Value::Array(values))
         });
-        option["contexts"] = Value::Object(listed.collect());
+        json.key("contexts").value(&Value::Object(listed.collect()));
     }
-    Ok(option)
+    json.end_object();
+    Ok(())
 }
 
 fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {

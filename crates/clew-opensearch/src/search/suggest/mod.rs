@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::request::Output;
 use super::response::time_is_up;
 use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
 use crate::state::call::Call;
 
 /// Suggestions that one request may ask for.
@@ -17,6 +18,10 @@ const SUGGESTIONS_MAX: usize = 100;
 
 /// What a proposal takes until the answer is written, and there, beside a document that it shows.
 const OPTION_BYTES: usize = 768;
+
+/// What suggesters found, by name: JSON that is written already, as a tree of thousands of documents takes many times their
+/// length, and as long to be given back.
+pub(super) type Suggestions = Vec<(String, Vec<u8>)>;
 
 /// One suggestion that a request asks for.
 struct Asked<'a> {
@@ -33,15 +38,15 @@ pub(super) async fn run(
     pinned: &Pinned,
     suggest: &Value,
     output: &Output,
-) -> Result<Map<String, Value>, ApiError> {
+) -> Result<Suggestions, ApiError> {
     let (suggest, pinned, memory) = (suggest.clone(), pinned.clone(), call.memory.clone());
     let (typed_keys, source) = (output.typed_keys, output.source.clone());
     call.off_thread(move || {
-        let mut answer = Map::new();
+        let mut answer = Suggestions::new();
         for asked in asked(&suggest)? {
             let found = match asked.kind {
-                "term" => term::suggest(&pinned, &asked.text, asked.body, &memory),
-                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body, &memory),
+                "term" => term::suggest(&pinned, &asked.text, asked.body, &memory).map(written),
+                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body, &memory).map(written),
                 "completion" => {
                     let how = (asked.body, &source);
                     completion::suggest(&pinned, &asked.text, how, &memory)
@@ -54,7 +59,7 @@ pub(super) async fn run(
                 }
             };
             let found = match found {
-                Err(_) if time_is_up() => json!([]),
+                Err(_) if time_is_up() => b"[]".to_vec(),
                 found => found?,
             };
             let name = if typed_keys {
@@ -62,7 +67,7 @@ pub(super) async fn run(
             } else {
                 asked.name.to_string()
             };
-            answer.insert(name, found);
+            answer.push((name, found));
         }
         Ok(answer)
     })
@@ -120,6 +125,12 @@ fn one<'a>(name: &'a str, value: &'a Value, shared: Option<&str>) -> Result<Aske
         kind,
         body,
     })
+}
+
+fn written(found: Value) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(256);
+    json.value(&found);
+    json.into_bytes()
 }
 
 fn malformed(reason: &str) -> ApiError {

@@ -90,12 +90,15 @@ pub(super) fn suggest(
 /// The best of some texts with one word more, or a proposal in its place. They are judged before they are made: each is
 /// as long as the text.
 fn continued(texts: &[Corrected], own: &str, options: &[Value]) -> Vec<Corrected> {
+    let ways = options.iter().map(|option| (worth(option), Some(option)));
+    let mut ways: Vec<(f64, Option<&Value>)> = ways.chain([(0.0, None)]).collect();
+    ways.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let mut next: Vec<(f64, &Corrected, Option<&Value>)> = Vec::new();
-    for so_far in texts {
-        for option in options {
-            next.push((so_far.score + worth(option), so_far, Some(option)));
+    for (before, so_far) in texts.iter().enumerate() {
+        // Texts and ways are in order: of the best of each this many come before the next.
+        for (worth, option) in ways.iter().take(SIZE_MAX / (before + 1)) {
+            next.push((so_far.score + worth, so_far, *option));
         }
-        next.push((so_far.score, so_far, None));
     }
     next.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     next.truncate(SIZE_MAX);
@@ -173,5 +176,34 @@ impl Corrected {
             option["highlighted"] = words(true).into();
         }
         option
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_of_many_texts_go_on() {
+        let texts = (0..200_u32).map(|n| Corrected {
+            score: -f64::from(n) / 7.0,
+            ..Corrected::default()
+        });
+        let texts: Vec<Corrected> = texts.collect();
+        let options = (0..200_u32).map(|n| {
+            let score = 1.0 / f64::from(n * 7919 % 200 + 1);
+            json!({"text": format!("w{n}"), "score": score, "freq": 1})
+        });
+        let options: Vec<Value> = options.collect();
+        let mut all: Vec<f64> = Vec::new();
+        for text in &texts {
+            all.extend(options.iter().map(|option| text.score + worth(option)));
+            all.push(text.score);
+        }
+        all.sort_by(|a, b| b.total_cmp(a));
+        all.truncate(SIZE_MAX);
+        let found = continued(&texts, "own", &options);
+        let found: Vec<f64> = found.iter().map(|text| text.score).collect();
+        assert_eq!(found, all);
     }
 }

@@ -135,6 +135,7 @@ impl Compiler<'_> {
             return self.word(mapped, field, word, boost);
         }
         let words = self.nearby_words(field, word, fuzziness)?;
+        self.count_expanded(words.as_slice().len())?;
         let near = words.as_slice().iter();
         let most = near.map(|near| near.found.frequency()).max();
         let most = most.unwrap_or(0);

@@ -56,6 +56,8 @@ use crate::snapshot::Snapshot;
 pub(crate) const DEPTH_MAX: usize = 30;
 /// How many leaves a query may have.
 pub(crate) const CLAUSES_MAX: usize = 1024;
+/// How many words of a dictionary a query may stand for where each is scored by itself. A word takes some 2.5 KB.
+const EXPANDED_MAX: usize = 16 * CLAUSES_MAX;
 
 /// What a query is compiled against.
 #[derive(Clone, Copy)]
@@ -148,6 +150,7 @@ fn planned(
     let mut compiler = Compiler {
         context: *context,
         clauses: 0,
+        expanded: 0,
         depth: 0,
         scored_fields: BTreeSet::new(),
         scope: scope.map(str::to_string),
@@ -237,6 +240,8 @@ impl Node {
 pub(super) struct Compiler<'a> {
     context: CompileContext<'a>,
     clauses: usize,
+    /// Words that were found for its leaves.
+    expanded: usize,
     depth: usize,
     scored_fields: BTreeSet<Field>,
     /// The path whose nested objects are searched; `None` at whole documents.
@@ -376,6 +381,15 @@ impl<'a> Compiler<'a> {
             | Query::Named { .. }
             | Query::Lenient(_) => self.dispatch(query, factor),
         }
+    }
+
+    /// Counts words that a leaf stands for.
+    fn count_expanded(&mut self, words: usize) -> Result<(), QueryError> {
+        self.expanded = self.expanded.saturating_add(words);
+        if self.expanded > EXPANDED_MAX {
+            return Err(QueryError::TooManyClauses { max: EXPANDED_MAX });
+        }
+        Ok(())
     }
 
     fn nodes(&mut self, queries: &[Query], factor: f32) -> Result<Vec<Node>, QueryError> {

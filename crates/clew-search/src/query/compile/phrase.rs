@@ -231,6 +231,7 @@ impl<'a> Compiler<'a> {
             completions.extend(self.words_with_prefix(field, word)?);
         }
         completions.truncate(phrase.max_expansions.max(1));
+        self.count_expanded(completions.len())?;
         let term = |word: &String| IndexTerm::from_field_text(field, word);
         if first.is_empty() || is_match_only(mapped) {
             let mut nodes = Vec::with_capacity(completions.len());
