@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from .cgroup import MemoryGroup
 from .checks import Wrong
-from .client import Unanswered
-from .heavy import kinds, load
+from .client import Client, Unanswered
+from .heavy import kinds, load, load_milvus
 from .missing import Missing
 from .server import Server, folder
 
@@ -121,6 +121,9 @@ class Ends:
         self.start()
         with self.server.client(600) as client:
             load(client, self.documents)
+        if any(kind.milvus for kind in self.kinds()):
+            with Client(self.server.grpc, 600) as client:
+                load_milvus(client, self.documents)
         self.settle(60, seconds=1)
         return self
 
@@ -150,9 +153,12 @@ class Ends:
                 busy = max((times[0] - first.get(thread, (0, 0))[0] for thread, times in now.items()), default=0)
                 return Overstay(busy, max(0, quiet_since - began), late)
 
+    def address(self, kind):
+        return self.server.grpc if kind.milvus else self.server.address
+
     def whole(self, kind):
         """How long the request takes when nobody ends it, and its status."""
-        asked = Asked(self.server.address, kind)
+        asked = Asked(self.address(kind), kind)
         asked.answered(WHOLE_SECONDS_MAX)
         took, status = time.monotonic() - asked.started, asked.status
         asked.break_off()
@@ -162,7 +168,7 @@ class Ends:
     def ended(self, kind, way, after):
         """Ends a request in a way after some seconds; none if it was over before."""
         end = f"timeout={max(1, round(after * 1000))}ms" if way == "timeout" else ""
-        asked = Asked(self.server.address, kind, end)
+        asked = Asked(self.address(kind), kind, end)
         if asked.answered(after if way != "timeout" else 0):
             asked.break_off()
             self.settle(GONE_SECONDS_MAX)
@@ -230,7 +236,7 @@ class Ends:
         if took < SHORT_SECONDS:
             return row
         for way in ways:
-            if way == "timeout" and not kind.timed:
+            if (way == "timeout" and not kind.timed) or (way == "cancel" and kind.milvus):
                 continue
             for moment in range(self.moments):
                 after = min(took, 4) * (moment + 0.5) / self.moments

@@ -15,7 +15,8 @@ MILLIONS_OF_BUCKETS = ("date_histogram", "histogram", "pipelines", "top_hits")
 
 class Kind(NamedTuple):
     """One heavy request; `timed` says that the API has a `timeout` for it, `overstay` how many seconds it may go on when it
-    is ended: by then it has made so much that giving the memory back takes as long, or it writes, which is not left half."""
+    is ended: by then it has made so much that giving the memory back takes as long, or it writes, which is not left half.
+    `milvus` ones go to the other port, where nobody can be cancelled by name."""
 
     name: str
     method: str
@@ -23,6 +24,7 @@ class Kind(NamedTuple):
     body: object
     timed: bool = False
     overstay: float = 0.1
+    milvus: bool = False
 
     def bytes(self):
         if isinstance(self.body, bytes):
@@ -78,6 +80,29 @@ def load(client, documents):
     client.done("POST", "/big,long,queries/_flush")
 
 
+def load_milvus(client, documents):
+    """Makes a collection, by the REST API of Milvus."""
+    chance = random.Random(2)
+
+    def done(path, body):
+        answer = client.done("POST", f"/v2/vectordb/{path}", body)
+        if answer["code"]:
+            raise RuntimeError(f"{path}: {answer}")
+
+    field = lambda name, kind, **more: {"fieldName": name, "dataType": kind, **more}
+    done("collections/create", {"collectionName": "rows", "schema": {"autoId": False, "fields": [
+        field("id", "Int64", isPrimary=True), field("n", "Int64"), field("sparse", "SparseFloatVector"),
+        field("key", "VarChar", elementTypeParams={"max_length": "64"}),
+        field("emb", "FloatVector", elementTypeParams={"dim": str(DIMENSION)})]},
+        "indexParams": [{"fieldName": "emb", "indexName": "emb", "metricType": "L2", "indexType": "FLAT"},
+                        {"fieldName": "sparse", "indexName": "sparse", "metricType": "IP", "indexType": "SPARSE_INVERTED_INDEX"}]})
+    for start in range(0, documents, 2_000):
+        done("entities/insert", {"collectionName": "rows", "data": [
+            {"id": n, "n": n % 1000, "key": f"key-{n:08d}", "emb": [chance.random() for _ in range(DIMENSION)],
+             "sparse": {str(chance.randrange(5_000)): 1.0 + n % 7 for _ in range(8)}}
+            for n in range(start, min(start + 2_000, documents))]})
+
+
 SLOW_PROCESSORS = [
     {"grok": {"field": "m", "patterns": ["%{GREEDYDATA:a} %{GREEDYDATA:b} %{GREEDYDATA:c} %{IP:d}"], "ignore_failure": True}},
     {"gsub": {"field": "m", "pattern": "(a|b|ab)*c", "replacement": "x", "ignore_failure": True}},
@@ -101,6 +126,7 @@ def kinds(documents):
     yield from languages()
     yield from writes()
     yield from reads(documents)
+    yield from milvus()
 
 
 def queries(documents):
@@ -225,3 +251,16 @@ def reads(documents):
         {"id": str(n), "ratings": [], "request": {"query": {"wildcard": {"unique": f"*{n}*"}}}} for n in range(500)]})
     yield Kind("template", "POST", "/_render/template", {
         "source": '{"query": "{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}"}', "params": {"a": list(range(150))}})
+
+
+def milvus():
+    def kind(name, path, body):
+        return Kind(f"milvus {name}", "POST", f"/v2/vectordb/entities/{path}", {"collectionName": "rows", **body}, milvus=True)
+
+    vectors = [[(n + m) % 97 / 97 for m in range(DIMENSION)] for n in range(1_000)]
+    yield kind("search", "search", {"annsField": "emb", "data": vectors, "limit": 100})
+    yield kind("groups", "search", {"annsField": "emb", "data": vectors[:200], "limit": 100, "groupingField": "n",
+                                    "groupSize": 5, "strictGroupSize": True})
+    yield kind("sparse", "search", {"annsField": "sparse", "limit": 100, "data": [
+        {str(m): 1.0 for m in range(n, n + 400)} for n in range(1_000)]})
+    yield kind("query", "query", {"filter": " or ".join(f'key like "%{n}%{n}%"' for n in range(60)), "limit": 16_000, "outputFields": ["*"]})

@@ -4,7 +4,7 @@ import unittest
 
 from .ends import Ends
 
-KINDS = ["regexp", "simple_query_string (", "agg terms of terms", "suggest term", "sql join"]
+KINDS = ["regexp", "simple_query_string (", "agg terms of terms", "suggest term", "sql join", "milvus groups"]
 # A debug binary: what never looks whether it is to end goes on for seconds.
 SECONDS_MAX = 0.5
 

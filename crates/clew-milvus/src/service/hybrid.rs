@@ -154,7 +154,7 @@ impl Service {
             if one.partition_names.is_empty() {
                 one.partition_names.clone_from(&request.partition_names);
             }
-            all.push(Asked::read(collection, one, self.engine().now())?);
+            all.push(self.asked(collection, one).await?);
         }
         let group = self
             .groups_of(&opened, (&params, &ranker), &mut all)

@@ -62,6 +62,9 @@ use iterators::Iterators;
 pub(crate) use admit::Caller;
 pub use admit::Login;
 
+/// Parts of requests above this are read where that may take its time: an expression of a million keys takes seconds.
+const READ_HERE_MAX: usize = 16 << 10;
+
 /// What all calls share.
 #[derive(Clone)]
 pub(crate) struct Service {
@@ -200,6 +203,18 @@ impl Service {
         let memory = self.limits().memory.reserve(MemoryPurpose::Searches, bytes);
         held::hold(memory.map_err(Refused::from)?);
         Ok(())
+    }
+
+    /// Reads a part of a request that is so many bytes long.
+    async fn reading<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        read: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match bytes > READ_HERE_MAX {
+            true => self.beside(move |_| read()).await,
+            false => read(),
+        }
     }
 
     /// Does what waits for the disk, or takes long, on a thread where it may.

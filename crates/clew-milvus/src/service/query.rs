@@ -1,11 +1,13 @@
 //! Queries: rows by an expression, without a vector.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{DocPlace, Purpose, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
+use prost::Message;
 
 use super::aggregate::{GROUP_BY, Grouping};
 use super::asked::is_set;
@@ -36,26 +38,25 @@ struct Asked {
 }
 
 impl Service {
-    pub(crate) async fn query(&self, call: Call, request: QueryRequest) -> Result<QueryResults> {
+    pub(crate) async fn query(
+        &self,
+        call: Call,
+        mut request: QueryRequest,
+    ) -> Result<QueryResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;
         let collection = &opened.named.collection;
-        let params = pairs(request.query_params);
-        let templates = Templates::read(request.expr_template_values)?;
-        let query = filter(
-            collection,
-            (&request.expr, &templates),
-            &request.partition_names,
-            self.engine().now(),
-        )?;
+        let params = pairs(std::mem::take(&mut request.query_params));
+        let matches_any = request.expr.trim().is_empty();
+        let query = self.filter_of(collection, &mut request).await?;
         let (limit, offset) = window(&params)?;
         check_growing(&params)?;
         let order = OrderPart::read(params.get(ORDER_BY).map(String::as_str), "must be")?;
         check_order(&order, &params, limit)?;
         let names = &request.output_fields;
         let grouping = Grouping::read(collection, names, (params.get(GROUP_BY), &order))?;
-        let is_whole = request.expr.trim().is_empty() && limit.is_none();
+        let is_whole = matches_any && limit.is_none();
         if is_whole && !grouping.as_ref().is_some_and(Grouping::has_aggregates) {
             return Err(MilvusError::invalid(
                 "empty expression should be used with limit: invalid parameter",
@@ -97,6 +98,24 @@ impl Service {
             session_ts: self.timestamp(),
             ..QueryResults::default()
         })
+    }
+
+    /// What rows have to match; what of the request says so is taken.
+    async fn filter_of(
+        &self,
+        collection: &Arc<Collection>,
+        request: &mut QueryRequest,
+    ) -> Result<Query> {
+        let (collection, now) = (collection.clone(), self.engine().now());
+        let bytes = request.encoded_len();
+        let text = std::mem::take(&mut request.expr);
+        let values = std::mem::take(&mut request.expr_template_values);
+        let partitions = std::mem::take(&mut request.partition_names);
+        let read = move || {
+            let templates = Templates::read(values)?;
+            filter(&collection, (&text, &templates), &partitions, now)
+        };
+        self.reading(bytes, read).await
     }
 
     /// What is asked of groups of rows; how many rows there are is known without a look at them.

@@ -1,9 +1,12 @@
 //! Searches for what is nearest: to vectors, to words, to rows that are there.
 
+use std::sync::Arc;
+
 use clew_engine::{
     FieldValues, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose, WantedField,
 };
 use clew_query::Query;
+use prost::Message;
 
 use super::asked::{Asked, Probes, is_set};
 use super::hybrid::Ranker;
@@ -45,7 +48,7 @@ impl Service {
         check_known(&request)?;
         let wanted = Wanted::read(collection, &request.output_fields)?;
         let ranker = Ranker::of_one(collection, request.function_score.as_ref())?;
-        let mut asked = Asked::read(collection, request, self.engine().now())?;
+        let mut asked = self.asked(collection, request).await?;
         if ranker.is_some() || asked.boosts.is_some() {
             check_ranked(&asked)?;
         }
@@ -83,6 +86,18 @@ impl Service {
         let window = (order, limit, offset);
         let found = self.windowed(&pinned, window, found).await?;
         self.answer(&opened, &pinned, (found, &asked), wanted).await
+    }
+
+    /// What a search asks for now.
+    pub(super) async fn asked(
+        &self,
+        collection: &Arc<Collection>,
+        request: SearchRequest,
+    ) -> Result<Asked> {
+        let (collection, now) = (collection.clone(), self.engine().now());
+        let bytes = request.encoded_len();
+        self.reading(bytes, move || Asked::read(&collection, request, now))
+            .await
     }
 
     /// What is found for each vector or text, best first.

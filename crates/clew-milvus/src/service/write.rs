@@ -5,6 +5,7 @@ use clew_engine::{
 };
 use clew_query::Query;
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
+use prost::Message;
 use serde_json::Value;
 
 use super::read::Page;
@@ -27,6 +28,14 @@ enum Mode {
     Upsert,
     /// Only the fields given change.
     Partial,
+}
+
+/// What is to be deleted.
+enum Deleted {
+    /// Rows with these keys.
+    Keys(Vec<String>),
+    /// Rows that match.
+    Matching(Box<Query>),
 }
 
 impl Service {
@@ -201,24 +210,33 @@ impl Service {
                 "expr is empty: delete plan can't be empty or always true",
             ));
         }
-        let templates = Templates::read(request.expr_template_values)?;
-        let wanted = expr::parse(&request.expr)?;
-        // Keys that are named need no search.
-        let count = if let Some(ids) = expr::keys_of(&wanted, collection.primary(), &templates)?
-            && request.partition_name.is_empty()
-        {
-            self.delete_ids(&call, &opened, ids).await?
-        } else {
-            let query = expr::lower(&wanted, collection, &templates)?;
-            let query = match request.partition_name.as_str() {
-                "" => query,
-                name => {
-                    let names = [name.to_string()];
-                    collection.check_partitions(&names)?;
-                    expr::both(query, partition_query(&names))
-                }
-            };
-            self.delete_matching(&call, &opened, query).await?
+        let (of, bytes) = (collection.clone(), request.encoded_len());
+        let (text, values) = (request.expr, request.expr_template_values);
+        let is_anywhere = request.partition_name.is_empty();
+        let read = move || -> Result<Deleted> {
+            let templates = Templates::read(values)?;
+            let wanted = expr::parse(&text)?;
+            // Keys that are named need no search.
+            match expr::keys_of(&wanted, of.primary(), &templates)? {
+                Some(ids) if is_anywhere => Ok(Deleted::Keys(ids)),
+                _ => Ok(Deleted::Matching(Box::new(expr::lower(
+                    &wanted, &of, &templates,
+                )?))),
+            }
+        };
+        let count = match self.reading(bytes, read).await? {
+            Deleted::Keys(ids) => self.delete_ids(&call, &opened, ids).await?,
+            Deleted::Matching(query) => {
+                let query = match request.partition_name.as_str() {
+                    "" => *query,
+                    name => {
+                        let names = [name.to_string()];
+                        collection.check_partitions(&names)?;
+                        expr::both(*query, partition_query(&names))
+                    }
+                };
+                self.delete_matching(&call, &opened, query).await?
+            }
         };
         Ok(MutationResult {
             i_ds: Some(IDs::default()),
