@@ -1,8 +1,10 @@
 """Some damaged files of `make faults ARGS="damage"`, the same ones every time."""
 
+import subprocess
 import unittest
 
 from .damage import Trials
+from .server import Server, binary, folder
 
 TRIALS = 25
 
@@ -11,3 +13,23 @@ class Damage(unittest.TestCase):
     def test_what_is_damaged_is_refused_by_name_and_never_answered_wrongly(self):
         trials = Trials(seed=11).run(TRIALS)
         self.assertEqual([str(trial) for trial in trials.broken], [])
+
+    def test_damaged_profiles_of_the_server_keep_no_data_from_being_served(self):
+        data = folder()
+        server = Server(data, env={"CLEW_PROFILE__CONTINUOUS": "true"})
+        server.own_data = True
+        with server:
+            with server.client() as client:
+                client.done("PUT", "/a/_doc/1?refresh=true", {"n": 1})
+            server.stop()
+            checked = subprocess.run([binary(), "verify", str(data)], capture_output=True, text=True, check=True)
+            self.assertNotIn("nobody here wrote it", checked.stdout)
+            (log,) = sorted((data / "profiles").glob("*.log"))
+            content = bytearray(log.read_bytes())
+            content[0] ^= 1
+            log.write_bytes(content)
+            server.start()
+            with server.client() as client:
+                self.assertEqual(client.done("GET", "/a/_count")["count"], 1)
+            (aside,) = (data / "aside").glob("*/profiles/*.log")
+            self.assertEqual(aside.read_bytes(), bytes(content))

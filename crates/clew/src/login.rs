@@ -26,7 +26,7 @@ use crate::config::Config;
 /// everybody on the machine sees.
 const LOGIN: &str = "CLEW_LOGIN";
 /// The file in the data folder.
-const FILE: &str = "access.json";
+pub(crate) const FILE: &str = "access.json";
 /// The password of `root` where none is configured: what Milvus' clients expect.
 const DEFAULT_PASSWORD: &str = "Milvus";
 /// What is answered whoever asks.

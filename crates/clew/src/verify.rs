@@ -137,7 +137,7 @@ pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
         writeln!(out, "nothing was done; --yes does it")?;
         return Ok(());
     }
-    let aside = arguments.dir.join("aside").join(now());
+    let aside = aside(&arguments.dir);
     clew_engine::repair(&RealDisk, &arguments.dir, &steps, &aside)
         .with_context(|| format!("cannot repair {}", arguments.dir.display()))?;
     if aside.exists() {
@@ -157,14 +157,19 @@ fn report_of(dir: &Path) -> anyhow::Result<FolderReport> {
     let bar = bar::of_bytes(None);
     let report = clew_engine::verify_folder(&disk, dir, &mut |bytes| bar.set_position(bytes));
     bar.finish_and_clear();
-    report.with_context(|| format!("cannot verify {}", dir.display()))
+    let mut report = report.with_context(|| format!("cannot verify {}", dir.display()))?;
+    // What is kept beside the engine's files.
+    let own = [crate::login::FILE, crate::profile::KEPT_FOLDER].map(|name| dir.join(name));
+    report.foreign.retain(|path| !own.contains(path));
+    Ok(report)
 }
 
-/// The time as a name: a folder for each repair.
-fn now() -> String {
-    jiff::Timestamp::now()
+/// Where damaged files of a data folder go now: a folder for each repair, by its time.
+pub(crate) fn aside(data: &Path) -> PathBuf {
+    let now = jiff::Timestamp::now()
         .strftime("%Y%m%dT%H%M%SZ")
-        .to_string()
+        .to_string();
+    data.join("aside").join(now)
 }
 
 fn line(damage: &FileDamage) -> String {

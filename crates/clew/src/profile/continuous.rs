@@ -3,15 +3,20 @@
 //!
 //! Names are found for some minutes at once, as that takes the same time for one as for many; a crash loses the last of them.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use clew_log::{Durability, Log, LogError, LogOptions, NewEntry, Selection, StreamId};
-use clew_platform::{RealClock, RealDisk};
+use clew_log::{
+    Durability, Log, LogError, LogErrorKind, LogOptions, NewEntry, Selection, StreamId,
+};
+use clew_platform::{Disk, RealClock, RealDisk};
 use clew_profile::{Capture, Format, Profile, Rate};
 use tokio::sync::watch;
+
+use crate::verify::aside;
 
 /// Looks a second at each thread.
 const RATE: u32 = 19;
@@ -21,7 +26,8 @@ const AT_ONCE: usize = 5;
 /// The end of a minute, and its being written, are never so far from each other.
 const WRITTEN_WITHIN_MS: u64 = 10 * 60 * 1000;
 const STREAM: &str = "profiles";
-const FOLDER: &str = "profiles";
+/// The folder in the data folder.
+pub(crate) const FOLDER: &str = "profiles";
 /// A file of the log is some hours.
 const FILE_BYTES: u64 = 4 << 20;
 
@@ -33,7 +39,8 @@ pub(crate) struct KeptProfiles {
 }
 
 impl KeptProfiles {
-    /// Opens the log of profiles in a data folder, which may keep so much.
+    /// Opens the log of profiles in a data folder, which may keep so much. A damaged one is put aside: what was seen of a
+    /// process must not keep its data from being served.
     pub(crate) fn open(data: &Path, retention: Duration, bytes: u64) -> anyhow::Result<Self> {
         let folder = data.join(FOLDER);
         let options = LogOptions {
@@ -43,12 +50,18 @@ impl KeptProfiles {
             ..LogOptions::default()
         };
         let told = || format!("cannot open the log of profiles in {}", folder.display());
-        let log = Log::open(
-            Arc::new(RealDisk),
-            Arc::new(RealClock::new()),
-            &folder,
-            options,
-        );
+        let open = || {
+            let (disk, clock) = (Arc::new(RealDisk), Arc::new(RealClock::new()));
+            Log::open(disk, clock, &folder, options)
+        };
+        let log = match open() {
+            Err(error) if error.kind() == LogErrorKind::Corrupt => {
+                let place = put_aside(data, &folder).with_context(told)?;
+                tracing::warn!(%error, aside = %place.display(), "the profiles that were kept are damaged, new ones are begun");
+                open()
+            }
+            opened => opened,
+        };
         let log = log.with_context(told)?;
         let stream = match log.create_stream(STREAM) {
             Err(LogError::StreamExists { stream, .. }) => stream,
@@ -131,4 +144,13 @@ impl KeptProfiles {
             false => Ok(Some(Profile::merged(&found)?)),
         }
     }
+}
+
+/// Moves the log of profiles out of the way; where it is then.
+fn put_aside(data: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let aside = aside(data);
+    RealDisk.create_dir_all(&aside)?;
+    let place = aside.join(FOLDER);
+    RealDisk.rename(folder, &place)?;
+    Ok(place)
 }

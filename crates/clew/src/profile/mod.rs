@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use clew_profile::{Format, Profile};
 
-pub(crate) use self::continuous::KeptProfiles;
+pub(crate) use self::continuous::{FOLDER as KEPT_FOLDER, KeptProfiles};
 pub(crate) use self::endpoints::{ProfileEndpoints, routes};
 pub(crate) use self::itself::OwnProfile;
 
