@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use clew_analysis::for_each_token;
+use clew_platform::Pace;
 use clew_query::unless_stopped_in_set;
 use clew_schema::{FieldKind, MappedField, Mapping, Sources};
 use serde_json::Value as Json;
