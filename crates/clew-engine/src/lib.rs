@@ -110,9 +110,9 @@ pub use search::recall::{
     ShardRecall,
 };
 pub use search::request::{
-    Collapse, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, MatchedQuery, NestedStep,
-    ProfileDetail, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardFailure,
-    ShardProfile, Within,
+    Collapse, FetchSteps, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, MatchedQuery,
+    NestedStep, ProfileDetail, SearchControl, SearchRequest, SearchResponse, ShardCounts,
+    ShardFailure, ShardProfile, Within,
 };
 pub use search::segment_stats::{SegmentStats, VectorColumnStats};
 pub use shard::FileDamage;

@@ -45,8 +45,8 @@ pub use indexing::SegmentBuilder;
 pub use query::{
     Collecting, CompileContext, DocumentMatcher, JoinRelation, KnnResolver, Matched, Needs,
     Percolated, Percolations, Plan, QueriesProfile, QueryProfile, QueryRecorder, Regexp,
-    SegmentHits, Stopwatch, Timing, VectorAnswers, VectorStage, compile, count, describe, matching,
-    matching_within, plan, postings_max, stored_query, texts_at,
+    RescoreProfile, SegmentHits, Stopwatch, Timing, VectorAnswers, VectorStage, compile, count,
+    describe, matching, matching_within, plan, postings_max, stored_query, texts_at,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,

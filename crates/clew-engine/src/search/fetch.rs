@@ -1,15 +1,17 @@
 //! What a hit's document holds, and where its score comes from.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use clew_platform::Reservation;
 use clew_query::SortValue;
-use clew_search::{Combine, Explained, ShardHit, explain};
+use clew_search::{Combine, Explained, ShardHit, Stopwatch, explain};
 use parking_lot::Mutex;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;
 use crate::search::place::DocPlace;
-use crate::search::request::{Hit, SearchRequest};
+use crate::search::request::{FetchSteps, Hit, SearchRequest};
 use crate::search::{document_of, part_of};
 
 /// What hits are looked up for.
@@ -24,6 +26,21 @@ pub(crate) struct Lookup<'a> {
     pub(crate) now_ms: i64,
     /// What the hits are booked on.
     pub(crate) memory: &'a Mutex<Reservation>,
+    /// What the steps are measured by, where somebody asks.
+    pub(crate) watch: Option<&'a Stopwatch>,
+}
+
+/// Does something, and tells how long it took where there is a watch.
+pub(crate) fn timed<T>(
+    watch: Option<&Stopwatch>,
+    work: impl FnOnce() -> T,
+) -> (T, Option<Duration>) {
+    let Some(watch) = watch else {
+        return (work(), None);
+    };
+    let began = watch.now();
+    let done = work();
+    (done, Some(watch.now().saturating_sub(began)))
 }
 
 /// What a hit takes beside its source.
@@ -45,32 +62,32 @@ pub(crate) fn fetch(
     let segment = &target.view.segments[hit.segment];
     let mapping = &target.view.snapshot.mapping;
     let (doc, nested) = document_of(segment, mapping, hit.doc);
-    let row = segment.row(doc);
+    let (row, row_took) = timed(lookup.watch, || segment.row(doc));
     let row = row.map_err(|source| target.shard.tantivy_error(source))?;
-    let source = if lookup.source {
-        let source = segment.source(doc, mapping, lookup.vectors);
-        Some(source.map_err(|source| target.shard.tantivy_error(source))?)
+    let (source, source_took) = if lookup.source {
+        let read = || segment.source(doc, mapping, lookup.vectors);
+        let (source, took) = timed(lookup.watch, read);
+        let source = source.map_err(|source| target.shard.tantivy_error(source))?;
+        (Some(source), took)
     } else {
-        None
+        (None, None)
     };
-    let ignored = match nested.is_empty() {
+    let (ignored, ignored_took) = timed(lookup.watch, || match nested.is_empty() {
         true => target.view.snapshot.ignored((hit.segment, hit.doc)),
         false => Ok(Vec::new()),
-    };
+    });
     let ignored = ignored.map_err(|source| target.shard.tantivy_error(source))?;
     let source_bytes = source.as_ref().map_or(0, Vec::len);
     let bytes = HIT_BYTES + hit.sort.len() * SORT_BYTES + source_bytes;
     lookup.memory.lock().grow(bytes)?;
     let source = source.and_then(|source| part_of(Bytes::from(source), &nested));
-    let explanation = match lookup.explained {
-        Some(request) => {
-            let explained = explanation(target, hit, request, lookup.now_ms)?;
-            let bytes = explained.as_ref().map_or(0, explained_bytes);
-            lookup.memory.lock().grow(bytes)?;
-            explained
-        }
-        None => None,
-    };
+    let (explanation, explanation_took) = explained(target, hit, lookup)?;
+    let steps = row_took.map(|row| FetchSteps {
+        row: row + ignored_took.unwrap_or_default(),
+        source: source_took,
+        explanation: explanation_took,
+        ..FetchSteps::default()
+    });
     Ok(Hit {
         index: target.index.clone(),
         id: row.id.to_string(),
@@ -89,7 +106,25 @@ pub(crate) fn fetch(
         inner: Vec::new(),
         matched_queries: Vec::new(),
         percolated: Vec::new(),
+        steps: steps.map(Box::new),
     })
+}
+
+/// Where a hit's score comes from, if that is asked for, and how long it took to find out.
+fn explained(
+    target: &PinnedShard,
+    hit: &ShardHit,
+    lookup: Lookup<'_>,
+) -> Result<(Option<Explained>, Option<Duration>), EngineError> {
+    let Some(request) = lookup.explained else {
+        return Ok((None, None));
+    };
+    let told = || explanation(target, hit, request, lookup.now_ms);
+    let (explained, took) = timed(lookup.watch, told);
+    let explained = explained?;
+    let bytes = explained.as_ref().map_or(0, explained_bytes);
+    lookup.memory.lock().grow(bytes)?;
+    Ok((explained, took))
 }
 
 fn explained_bytes(explained: &Explained) -> usize {

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use clew_platform::Reservation;
+use clew_query::QueryError;
 use clew_schema::Mapping;
 use clew_search::{
-    CompileContext, InnerRequest, Kin, Scope, ShardHit, ShardRequest, TrackTotal, VectorAnswers,
-    inner_hits, kin_of,
+    CompileContext, InnerFound, InnerRequest, Kin, Scope, ShardHit, ShardRequest, Stopwatch,
+    TrackTotal, VectorAnswers, inner_hits, kin_of,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use tantivy::DocId;
 
 use super::times::unless_stopped;
 use crate::base::error::EngineError;
-use crate::search::fetch::{Lookup, fetch};
+use crate::search::fetch::{Lookup, fetch, timed};
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, InnerHits, InnerResult, NestedStep, Within};
 use crate::shard::SegmentView;
@@ -37,6 +38,7 @@ pub(super) fn fill(
             target,
             now_ms: outer.now_ms,
             memory: outer.memory,
+            watch: outer.watch,
         };
         let found = inside.all(wanted, &parents, Scope::Documents)?;
         for (i, found) in here.into_iter().zip(found) {
@@ -50,6 +52,7 @@ struct Inside<'a> {
     target: &'a PinnedShard,
     now_ms: i64,
     memory: &'a Mutex<Reservation>,
+    watch: Option<&'a Stopwatch>,
 }
 
 impl Inside<'_> {
@@ -85,13 +88,35 @@ impl Inside<'_> {
         if wish.ignore_unmapped && !snapshot.mapping.is_nested(path) {
             return Ok(vec![InnerResult::default(); parents.len()]);
         }
+        let (found, took) = timed(self.watch, || self.nested(wish, path, (parents, around)));
+        let mut results = Vec::with_capacity(parents.len());
+        for found in found? {
+            let hits = found.hits.get(wish.from..).unwrap_or_default();
+            let looked_for = took.filter(|_| results.is_empty());
+            results.push(InnerResult {
+                total: found.total,
+                max_score: found.max_score,
+                hits: self.fetch(wish, hits)?,
+                looked_for,
+            });
+        }
+        Ok(results)
+    }
+
+    /// The nested objects of each document.
+    fn nested(
+        &self,
+        wish: &InnerHits,
+        path: &str,
+        (parents, around): (&[(usize, DocId)], Scope<'_>),
+    ) -> Result<Vec<InnerFound>, QueryError> {
         let knn = self.target.knn();
         let stage = knn.stage(self.now_ms);
         let mut vectors = VectorAnswers::default();
         stage.add_order(&mut vectors, &wish.sort)?;
         stage.add(&mut vectors, &wish.query, Some(path))?;
         let context = CompileContext {
-            snapshot,
+            snapshot: &self.target.view.snapshot,
             now_ms: self.now_ms,
             vectors: &vectors,
         };
@@ -102,17 +127,7 @@ impl Inside<'_> {
             sort: &wish.sort,
             limit: wish.from.saturating_add(wish.size),
         };
-        let found = inner_hits(&context, &request, parents)?;
-        let mut results = Vec::with_capacity(found.len());
-        for found in found {
-            let hits = found.hits.get(wish.from..).unwrap_or_default();
-            results.push(InnerResult {
-                total: found.total,
-                max_score: found.max_score,
-                hits: self.fetch(wish, hits)?,
-            });
-        }
-        Ok(results)
+        inner_hits(&context, &request, parents)
     }
 
     /// The relatives of each document, which are in the same shard.
@@ -128,30 +143,36 @@ impl Inside<'_> {
         let mut vectors = VectorAnswers::default();
         let mut results = Vec::with_capacity(parents.len());
         for parent in parents {
-            let of_parent = match around {
-                Scope::Documents => kin_of(snapshot, kin, *parent)?,
-                Scope::Nested(_) => None,
-            };
-            let Some(filter) = of_parent else {
+            let (found, looked_for) = timed(self.watch, || {
+                let of_parent = match around {
+                    Scope::Documents => kin_of(snapshot, kin, *parent)?,
+                    Scope::Nested(_) => None,
+                };
+                let Some(filter) = of_parent else {
+                    return Ok(None);
+                };
+                let request = ShardRequest {
+                    filter: Some(&filter),
+                    sort: &wish.sort,
+                    limit: wish.from.saturating_add(wish.size),
+                    track_total: TrackTotal::Exact,
+                    now_ms: self.now_ms,
+                    ..ShardRequest::new(&wish.query)
+                };
+                stage.add_order(&mut vectors, &wish.sort)?;
+                stage.add(&mut vectors, &wish.query, None)?;
+                clew_search::search(snapshot, request, &vectors).map(Some)
+            });
+            let Some(found) = found? else {
                 results.push(InnerResult::default());
                 continue;
             };
-            let request = ShardRequest {
-                filter: Some(&filter),
-                sort: &wish.sort,
-                limit: wish.from.saturating_add(wish.size),
-                track_total: TrackTotal::Exact,
-                now_ms: self.now_ms,
-                ..ShardRequest::new(&wish.query)
-            };
-            stage.add_order(&mut vectors, &wish.sort)?;
-            stage.add(&mut vectors, &wish.query, None)?;
-            let found = clew_search::search(snapshot, request, &vectors)?;
             let hits = found.hits.get(wish.from..).unwrap_or_default();
             results.push(InnerResult {
                 total: found.total.value,
                 max_score: found.max_score,
                 hits: self.fetch(wish, hits)?,
+                looked_for,
             });
         }
         Ok(results)
@@ -165,6 +186,7 @@ impl Inside<'_> {
             explained: None,
             now_ms: self.now_ms,
             memory: self.memory,
+            watch: self.watch,
         };
         let read = |hit| {
             unless_stopped()?;

@@ -30,6 +30,11 @@ impl<'a> NamedQueries<'a> {
         })
     }
 
+    /// Whether the request has none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+
     /// The names that a hit matches, and their queries; `run` gives a query's documents in the hit's shard.
     pub(crate) fn matched(
         &mut self,

@@ -222,6 +222,9 @@ pub struct InnerResult {
     pub max_score: Option<f32>,
     /// Those that were wanted.
     pub hits: Vec<Hit>,
+    /// How long they were looked for, when the request asked for everything of how it was made. What was looked for around
+    /// several hits of a shard at once stands with the first of them; of groups it is with reading what was found.
+    pub looked_for: Option<Duration>,
 }
 
 /// One step on the way into a document, to a nested object.
@@ -270,6 +273,23 @@ pub struct Hit {
     pub nested: Vec<NestedStep>,
     /// What was wanted from inside it, in the request's order.
     pub inner: Vec<InnerResult>,
+    /// What reading it cost, when the request asked for everything of how it was made.
+    pub steps: Option<Box<FetchSteps>>,
+}
+
+/// What it cost to read one hit, step by step; none of what was not asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FetchSteps {
+    /// Its id, version and whatever else is not in its source.
+    pub row: Duration,
+    /// Its source.
+    pub source: Option<Duration>,
+    /// Where its score comes from.
+    pub explanation: Option<Duration>,
+    /// The named queries that it matches; the first hit of a shard has them looked for in all of it.
+    pub matched_queries: Option<Duration>,
+    /// The documents that a stored query matches.
+    pub percolated: Option<Duration>,
 }
 
 /// A named query that a hit matches.

@@ -35,7 +35,9 @@ pub use compile::{CompileContext, Plan, compile, plan, postings_max};
 pub use describe::describe;
 pub use matching::{count, matching, matching_within};
 pub use percolate::{DocumentMatcher, Matched, Needs, Percolated, Percolations, stored_query};
-pub use profile::{Collecting, QueriesProfile, QueryProfile, QueryRecorder, Stopwatch, Timing};
+pub use profile::{
+    Collecting, QueriesProfile, QueryProfile, QueryRecorder, RescoreProfile, Stopwatch, Timing,
+};
 pub use regexp::Regexp;
 pub use relatives::JoinRelation;
 pub use resolver::{KnnResolver, SegmentHits};

@@ -9,8 +9,7 @@ use tantivy::{DocId, DocSet, SegmentReader};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
 use super::request::ShardResult;
-use crate::query::{CompileContext, VectorAnswers, plan};
-use crate::snapshot::Snapshot;
+use crate::query::{CompileContext, QueryRecorder, plan_recorded};
 
 /// How two scores become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,23 +55,19 @@ pub struct Rescore {
     pub combine: Combine,
 }
 
-/// Scores the first hits of a shard again and puts them in order.
+/// Scores the first hits of a shard again and puts them in order; a recorder notes what that costs, step by step.
 ///
 /// # Errors
 /// When the query does not fit the mapping, or reading fails.
 pub fn rescore(
-    snapshot: &Snapshot,
+    context: &CompileContext<'_>,
     result: &mut ShardResult,
     round: &Rescore,
-    vectors: &VectorAnswers,
-    now_ms: i64,
+    recorder: Option<&QueryRecorder>,
 ) -> Result<(), QueryError> {
-    let context = CompileContext {
-        snapshot,
-        now_ms,
-        vectors,
-    };
-    let plan = plan(&round.query, &context)?;
+    let since = recorder.map(|recorder| recorder.watch().now());
+    let snapshot = context.snapshot;
+    let plan = plan_recorded(&round.query, context, recorder)?;
     let weight = plan
         .query
         .weight(EnableScoring::enabled_from_searcher(snapshot.stub()))?;
@@ -100,6 +95,9 @@ pub fn rescore(
         .iter()
         .filter_map(|hit| hit.score)
         .max_by(f32::total_cmp);
+    if let (Some(recorder), Some(since), Some(steps)) = (recorder, since, plan.steps) {
+        recorder.rescored(steps, round.window, since);
+    }
     Ok(())
 }
 

@@ -66,7 +66,7 @@ mod tests {
     use std::net::Ipv6Addr;
 
     use clew_query::SortValue;
-    use clew_search::{Collecting, QueryProfile, Relation, Timing, Total};
+    use clew_search::{Collecting, QueryProfile, Relation, RescoreProfile, Timing, Total};
     use clew_vector::{SearchProfile, Strategy as Way};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -183,6 +183,10 @@ mod tests {
                 aggregations: aggs.map(|timing| timing.took),
                 post_filter: None,
             },
+            rescoring: vec![RescoreProfile {
+                took: hits.took,
+                ..RescoreProfile::default()
+            }],
         })
     }
 

@@ -2,8 +2,8 @@
 
 use clew_query::{Query, QueryError};
 use clew_search::{
-    QueryRecorder, ShardHit, ShardRequest, ShardResult, TrackTotal, VectorAnswers, VectorStage,
-    in_time, rescore,
+    CompileContext, QueryRecorder, ShardHit, ShardRequest, ShardResult, TrackTotal, VectorAnswers,
+    VectorStage, in_time, rescore,
 };
 
 use super::boosted;
@@ -47,10 +47,19 @@ impl Part<'_> {
             let parts = ranked.map(|hybrid| best_of_each(self, hybrid, &vectors));
             return Ok((found, parts.transpose()?.unwrap_or_default()));
         }
-        for round in &control.rescore {
-            rescore(snapshot, &mut found, round, &vectors, self.stage.now_ms)?;
-        }
+        self.rescored(&mut found, &vectors)?;
         Ok((found, Vec::new()))
+    }
+
+    /// Scores the best of what was found again, round by round.
+    fn rescored(&self, found: &mut ShardResult, vectors: &VectorAnswers) -> Result<(), QueryError> {
+        let context = CompileContext {
+            snapshot: &self.target.view.snapshot,
+            now_ms: self.stage.now_ms,
+            vectors,
+        };
+        let mut rounds = self.request.control.rescore.iter();
+        rounds.try_for_each(|round| rescore(&context, found, round, self.recorder))
     }
 
     /// What vectors answer of all queries of the search.
@@ -98,9 +107,7 @@ fn best_of_each(
             ..ShardRequest::new(boosted.as_ref().unwrap_or(query))
         };
         let mut found = clew_search::search(snapshot, request, vectors)?;
-        for round in &part.request.control.rescore {
-            rescore(snapshot, &mut found, round, vectors, part.stage.now_ms)?;
-        }
+        part.rescored(&mut found, vectors)?;
         Ok(found.hits)
     };
     hybrid.queries.iter().map(search).collect()

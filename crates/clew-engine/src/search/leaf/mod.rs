@@ -176,7 +176,7 @@ impl Inner {
     }
 
     /// What the steps of a shard's search are measured by, where somebody asks.
-    fn stopwatch(&self, request: &SearchRequest) -> Option<Stopwatch> {
+    pub(in crate::search) fn stopwatch(&self, request: &SearchRequest) -> Option<Stopwatch> {
         let clock = self.clock.clone();
         let watch = || Stopwatch::new(move || clock.monotonic());
         (request.profile == ProfileDetail::Everything).then(watch)

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
+use crate::search::fetch::timed;
 use crate::search::request::{
     Collapse, Hit, InnerHits, InnerResult, SearchControl, SearchRequest, Within,
 };
@@ -25,6 +26,7 @@ impl Inner {
         memory: &Mutex<Reservation>,
     ) -> Result<bool, EngineError> {
         let in_time = AtomicBool::new(true);
+        let watch = self.stopwatch(request);
         let found = |hit: &Hit| {
             let query = in_group(&request.query, &collapse.field, hit.group.as_ref());
             let found = collapse.inner.iter().map(|wish| {
@@ -32,7 +34,9 @@ impl Inner {
                     in_time.store(false, Ordering::Relaxed);
                     return Ok(InnerResult::default());
                 }
-                let found = self.search(&of_group(request, query.clone(), wish))?;
+                let search = || self.search(&of_group(request, query.clone(), wish));
+                let (found, looked_for) = timed(watch.as_ref(), search);
+                let found = found?;
                 memory.lock().grow(found.memory.bytes())?;
                 if found.timed_out {
                     in_time.store(false, Ordering::Relaxed);
@@ -41,6 +45,7 @@ impl Inner {
                     total: found.total.map_or(0, |total| total.value),
                     max_score: found.max_score,
                     hits: found.hits,
+                    looked_for,
                 })
             });
             found.collect::<Result<Vec<_>, EngineError>>()

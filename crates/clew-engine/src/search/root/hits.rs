@@ -11,7 +11,7 @@ use tantivy::DocId;
 use crate::base::error::EngineError;
 use crate::base::phase::Phase;
 use crate::node::engine::Inner;
-use crate::search::fetch::{Lookup, fetch};
+use crate::search::fetch::{Lookup, fetch, timed};
 use crate::search::inner;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
@@ -56,20 +56,21 @@ impl Inner {
                     }
                 };
                 let place = (hit.hit.segment, hit.hit.doc);
-                let matched = named.matched(hit, |query| self.documents_of(target, query))?;
-                let matched = matched.into_iter().map(|(name, query)| {
-                    let scored = request.control.named_scores.then_some(query);
-                    let score = scored.map(|query| score_of(target, query, place, lookup.now_ms));
-                    Ok::<_, QueryError>(MatchedQuery {
-                        name: name.to_string(),
-                        score: score.transpose()?.flatten(),
-                    })
-                });
-                hits.push(Hit {
-                    matched_queries: matched.collect::<Result<_, _>>()?,
-                    percolated: percolations.through(snapshot, place, lookup.now_ms)?,
+                let now_ms = lookup.now_ms;
+                let matched = || self.matched(&mut named, hit, target, (request, now_ms));
+                let (matched_queries, matched_took) = timed(lookup.watch, matched);
+                let through = || percolations.through(snapshot, place, now_ms);
+                let (percolated, percolated_took) = timed(lookup.watch, through);
+                let mut read = Hit {
+                    matched_queries: matched_queries?,
+                    percolated: percolated?,
                     ..fetch(target, &hit.hit, lookup)?
-                });
+                };
+                if let Some(steps) = &mut read.steps {
+                    steps.matched_queries = matched_took.filter(|_| !named.is_empty());
+                    steps.percolated = percolated_took.filter(|_| !percolations.is_empty());
+                }
+                hits.push(read);
                 if let Some(began) = began {
                     self.add_to(&mut phases[hit.shard], began);
                 }
@@ -94,6 +95,27 @@ impl Inner {
             is_whole,
             phases,
         })
+    }
+
+    /// The named queries that a hit matches, with what it scores by each where that is asked for.
+    fn matched(
+        &self,
+        named: &mut NamedQueries<'_>,
+        hit: &MergedHit,
+        target: &PinnedShard,
+        (request, now_ms): (&SearchRequest, i64),
+    ) -> Result<Vec<MatchedQuery>, QueryError> {
+        let place = (hit.hit.segment, hit.hit.doc);
+        let matched = named.matched(hit, |query| self.documents_of(target, query))?;
+        let matched = matched.into_iter().map(|(name, query)| {
+            let scored = request.control.named_scores.then_some(query);
+            let score = scored.map(|query| score_of(target, query, place, now_ms));
+            Ok(MatchedQuery {
+                name: name.to_string(),
+                score: score.transpose()?.flatten(),
+            })
+        });
+        matched.collect()
     }
 
     /// Adds to a phase what has gone on since a moment.

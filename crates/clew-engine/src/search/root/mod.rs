@@ -189,8 +189,10 @@ impl Inner {
                 self.agg_results(partial, request, targets, (now_ms, &memory))
             })?,
         };
+        let watch = self.stopwatch(request);
         let lookup = Lookup {
             memory: &memory,
+            watch: watch.as_ref(),
             source: request.source,
             vectors: request.vectors,
             explained: (request.control.explain && hybrid.is_none()).then_some(request),

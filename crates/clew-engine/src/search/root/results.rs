@@ -23,6 +23,7 @@ impl Inner {
         targets: &[PinnedShard],
         (now_ms, memory): (i64, &Mutex<Reservation>),
     ) -> Result<(Vec<NamedResult>, Vec<Hit>), EngineError> {
+        let watch = self.stopwatch(request);
         let book = |bytes| memory.lock().grow(bytes);
         let all = partial.into_results(&book).map_err(QueryError::from)?;
         let read = |merged: MergedHit| -> Result<Hit, EngineError> {
@@ -34,6 +35,7 @@ impl Inner {
                 explained: None,
                 now_ms,
                 memory,
+                watch: watch.as_ref(),
             };
             let mut hits = [fetch(target, &merged.hit, lookup)?];
             if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {

@@ -38,6 +38,11 @@ impl<'a> Percolations<'a> {
         waiting.collect::<Result<_, QueryError>>().map(Percolations)
     }
 
+    /// Whether the query has none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What they found through a document.
     ///
     /// # Errors

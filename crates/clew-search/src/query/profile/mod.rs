@@ -9,7 +9,7 @@ mod recorder;
 mod steps;
 mod stopwatch;
 
-pub use recorder::{Collecting, QueriesProfile, QueryRecorder};
+pub use recorder::{Collecting, QueriesProfile, QueryRecorder, RescoreProfile};
 pub use steps::{QueryProfile, Timing};
 pub use stopwatch::Stopwatch;
 

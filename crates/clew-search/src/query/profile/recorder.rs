@@ -19,6 +19,8 @@ pub struct QueryRecorder {
     filtering: Timer,
     /// The queries that were run, and what collected their matches.
     run: Mutex<Vec<(Arc<Steps>, CollectorKind)>>,
+    /// The rounds in which hits were scored again: their queries, windows and times.
+    rescored: Mutex<Vec<(Arc<Steps>, usize, Duration)>>,
 }
 
 /// What is kept of matches.
@@ -54,6 +56,19 @@ pub struct QueriesProfile {
     pub rewriting: Duration,
     /// Keeping what was found.
     pub collecting: Collecting,
+    /// The rounds in which the best hits were scored again, in order.
+    pub rescoring: Vec<RescoreProfile>,
+}
+
+/// What it cost to score the best hits of a shard again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RescoreProfile {
+    /// How many hits were looked at, at most.
+    pub window: usize,
+    /// All of the round, with putting the hits in their new order.
+    pub took: Duration,
+    /// The steps of its query, which is opened once for each hit.
+    pub query: QueryProfile,
 }
 
 /// What it cost to keep what was found.
@@ -80,6 +95,7 @@ impl QueryRecorder {
             visiting: Timer::default(),
             filtering: Timer::default(),
             run: Mutex::new(Vec::new()),
+            rescored: Mutex::new(Vec::new()),
         }
     }
 
@@ -100,6 +116,12 @@ impl QueryRecorder {
         self.run.lock().push((steps, collector));
     }
 
+    /// A round of scoring hits again, which began at a moment, is over.
+    pub(crate) fn rescored(&self, steps: Arc<Steps>, window: usize, since: Duration) {
+        let took = self.watch.now().saturating_sub(since);
+        self.rescored.lock().push((steps, window, took));
+    }
+
     pub(crate) fn collected(&self, since: Duration, matches: u64) {
         self.collecting.add(&self.watch, since, matches);
     }
@@ -118,6 +140,14 @@ impl QueryRecorder {
     /// What was noted.
     pub fn finish(self) -> QueriesProfile {
         let run = self.run.into_inner();
+        let rounds = self.rescored.into_inner();
+        let rounds = rounds
+            .into_iter()
+            .map(|(steps, window, took)| RescoreProfile {
+                window,
+                took,
+                query: steps.read(),
+            });
         let name = run.first().map_or("", |(_, collector)| collector.name());
         let asked = |timer: &Timer| {
             let Timing { took, count } = timer.read();
@@ -134,6 +164,7 @@ impl QueryRecorder {
                 aggregations,
                 post_filter: asked(&self.filtering),
             },
+            rescoring: rounds.collect(),
         }
     }
 }
