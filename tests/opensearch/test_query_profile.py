@@ -112,6 +112,85 @@ class QueryProfileTest(ClewTest):
         self.assertEqual(words["time_in_nanos"], sum(breakdown[name] for name in counts))
         self.assertLessEqual(most["time_in_nanos"], words["time_in_nanos"])
 
+    def fetched(self, body, **params):
+        """What was fetched for each purpose, by its phases; every step has its count, and they add up."""
+        entries = {}
+        for shard in self.profile(body, **params)["shards"]:
+            for entry in shard["fetch"]:
+                self.assertEqual(entry["type"], entry["description"])
+                for part in [entry, *entry["children"]]:
+                    breakdown = part["breakdown"]
+                    steps = [name for name in breakdown if not name.endswith("_count")]
+                    for step in steps:
+                        self.assertEqual(breakdown[step] > 0, breakdown[step + "_count"] > 0, (step, part))
+                    inside = sum(child["time_in_nanos"] for child in part.get("children", []))
+                    self.assertEqual(part["time_in_nanos"], inside + sum(breakdown[step] for step in steps))
+                entries[entry["type"]] = entry
+        return entries
+
+    def test_fetching_tells_its_phases(self):
+        fox = {"match": {"t": "fox"}}
+        for body, phases in [
+            ({"query": fox}, ["FetchSourcePhase"]),
+            ({"query": fox, "_source": False}, []),
+            ({"query": fox, "explain": True}, ["ExplainPhase", "FetchSourcePhase"]),
+            ({"query": fox, "docvalue_fields": ["n"]}, ["FetchDocValuesPhase", "FetchSourcePhase"]),
+            ({"query": fox, "fields": ["t"], "_source": False}, ["FetchFieldsPhase"]),
+            ({"query": fox, "fields": ["t"], "docvalue_fields": ["k"]}, ["FetchDocValuesPhase", "FetchSourcePhase", "FetchFieldsPhase"]),
+            ({"query": fox, "version": True, "seq_no_primary_term": True},
+             ["FetchSourcePhase", "FetchVersionPhase", "SeqNoPrimaryTermPhase"]),
+            ({"query": {"match": {"t": {"query": "fox", "_name": "first"}}}}, ["FetchSourcePhase", "MatchedQueriesPhase"]),
+            ({"query": fox, "highlight": {"fields": {"t": {}}}}, ["FetchSourcePhase", "HighlightPhase"]),
+        ]:
+            entries = self.fetched({**body, "size": 7})
+            self.assertEqual(list(entries), ["fetch"], body)
+            fetch = entries["fetch"]
+            self.assertEqual([child["type"] for child in fetch["children"]], phases, body)
+            self.assertEqual(fetch["breakdown"]["load_stored_fields_count"], 7)
+            for child in fetch["children"]:
+                self.assertEqual(child["breakdown"]["process_count"], 7, child)
+        self.assertEqual(self.fetched({"size": 0}), {})
+
+    def test_what_is_inside_of_hits_is_fetched_on_its_own_account(self):
+        properties = {"o": {"type": "nested", "properties": {"w": {"type": "text"}}}, "g": {"type": "keyword"}}
+        self.client.indices.create(index="a2", body={"mappings": {"properties": properties}})
+        self.index_all("a2", {str(n): {"g": f"g{n % 2}", "o": [{"w": "one fox"}, {"w": "two"}]} for n in range(4)})
+        nested = {"nested": {"path": "o", "query": {"match": {"o.w": "fox"}}, "inner_hits": {"name": "in", "highlight": {"fields": {"o.w": {}}}}}}
+        aggs = {"by": {"terms": {"field": "g"}, "aggs": {"best": {"top_hits": {"size": 1, "_source": ["g"]}}}}}
+
+        def entries(body):
+            found = self.client.search(index="a2", body={**body, "profile": True})
+            self.assertEqual(found["_shards"]["failed"], 0)
+            return {entry["type"]: entry for shard in found["profile"]["shards"] for entry in shard["fetch"]}
+
+        inside = entries({"query": nested})["fetch_inner_hits[in]"]
+        self.assertEqual(inside["breakdown"]["load_source_count"], 4)
+        self.assertEqual(inside["breakdown"]["search_count"], 1)
+        self.assertGreater(inside["breakdown"]["search"], 0)
+        self.assertEqual([child["type"] for child in inside["children"]], ["FetchSourcePhase", "HighlightPhase"])
+        tops = entries({"size": 0, "aggs": aggs})
+        self.assertEqual(list(tops), ["fetch_top_hits_aggregation[best]"])
+        self.assertEqual(tops["fetch_top_hits_aggregation[best]"]["breakdown"]["load_source_count"], 2)
+        groups = entries({"collapse": {"field": "g", "inner_hits": {"name": "more", "size": 2}}})
+        self.assertEqual(groups["fetch_inner_hits[more]"]["breakdown"]["search_count"], 2)
+
+    def test_rounds_of_scoring_again_tell_their_steps(self):
+        def round_(query, window):
+            return {"window_size": window, "query": {"rescore_query": query}}
+
+        body = {"query": {"match": {"t": "fox"}}, "size": 3,
+                "rescore": [round_({"match": {"t": "red"}}, 20), round_({"range": {"n": {"gte": 10}}}, 5)]}
+        search, _ = self.search(body)
+        self.assertEqual([one["window_size"] for one in search["rescore"]], [20, 5])
+        for one, kind, hits in zip(search["rescore"], ["MatchQuery", "RangeQuery"], [20, 5]):
+            (query,) = one["query"]
+            self.check(query)
+            self.assertEqual((query["type"], query["breakdown"]["build_scorer_count"]), (kind, hits))
+            self.assertGreater(one["time_in_nanos"], query["time_in_nanos"])
+        found = lambda body: [(hit["_id"], hit["_score"]) for hit in self.client.search(index="a", body=body)["hits"]["hits"]]
+        self.assertEqual(found(body), found({**body, "profile": True}))
+        self.assertNotIn("rescore", self.search({"query": {"match_all": {}}})[0])
+
     def test_a_profile_changes_nothing_of_what_is_found(self):
         for body in [
             {"query": {"match": {"t": "fox red"}}},

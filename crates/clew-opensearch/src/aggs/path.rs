@@ -18,6 +18,11 @@ impl<'a> AggPath<'a> {
         AggPath { name, above }
     }
 
+    /// The name of the aggregation itself.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
     /// How many aggregations are around this one.
     pub(super) fn depth(&self) -> usize {
         self.above.map_or(0, |above| above.depth() + 1)

@@ -184,8 +184,8 @@ impl FieldList {
         )))
     }
 
-    /// The values of a hit.
-    pub(crate) fn values(&self, hit: &Hit) -> Map<String, Value> {
+    /// The values of a hit; `done` is told when those of a form are found, if any are wanted.
+    pub(crate) fn values(&self, hit: &Hit, done: &mut dyn FnMut(FieldsForm)) -> Map<String, Value> {
         let mut values = Map::new();
         for wanted in &self.wanted {
             if wanted.pattern == "_seq_no" {
@@ -205,9 +205,21 @@ impl FieldList {
             && let Some(source) = &hit.source
             && let Ok(source) = serde_json::from_slice::<Value>(source)
         {
-            self.collect(&hit.index.mapping(), &source, &mut values);
+            let mapping = hit.index.mapping();
+            let by_their_names = self.collect_fields(&mapping, &source, &mut values);
+            if self.asks(FieldsForm::Fields) {
+                done(FieldsForm::Fields);
+            }
+            self.collect_others(&mapping, &source, (&by_their_names, &mut values));
+            if self.asks(FieldsForm::DocValues) {
+                done(FieldsForm::DocValues);
+            }
         }
         values
+    }
+
+    fn asks(&self, form: FieldsForm) -> bool {
+        self.wanted.iter().any(|wanted| wanted.asked == form)
     }
 
     /// The values that a source has of the fields.
@@ -217,12 +229,20 @@ impl FieldList {
         source: &Value,
         values: &mut Map<String, Value>,
     ) {
-        // What `fields` say of a field is shown in place of what columns say of it.
-        let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
-        let fields = self.wanted.iter().filter(by_fields);
-        let others = self.wanted.iter().filter(|wanted| !by_fields(wanted));
+        let by_their_names = self.collect_fields(mapping, source, values);
+        self.collect_others(mapping, source, (&by_their_names, values));
+    }
+
+    /// What `fields` say, and of which fields: it is shown in place of what columns say of them.
+    fn collect_fields<'m>(
+        &'m self,
+        mapping: &'m Mapping,
+        source: &Value,
+        values: &mut Map<String, Value>,
+    ) -> BTreeSet<&'m str> {
         let mut by_their_names = BTreeSet::new();
-        for wanted in fields {
+        let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
+        for wanted in self.wanted.iter().filter(by_fields) {
             for (name, field) in wanted.fields(mapping) {
                 let found = wanted.fetch(mapping, field, source);
                 if !found.is_empty() {
@@ -231,7 +251,18 @@ impl FieldList {
                 }
             }
         }
-        for wanted in others {
+        by_their_names
+    }
+
+    /// What columns and stored fields say of the other fields.
+    fn collect_others(
+        &self,
+        mapping: &Mapping,
+        source: &Value,
+        (by_their_names, values): (&BTreeSet<&str>, &mut Map<String, Value>),
+    ) {
+        let others = |wanted: &&Wanted| wanted.asked != FieldsForm::Fields;
+        for wanted in self.wanted.iter().filter(others) {
             for (name, field) in wanted.fields(mapping) {
                 let found = wanted.fetch(mapping, field, source);
                 if found.is_empty() || by_their_names.contains(name) {

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use clew_engine::{Hit, Index, InnerHits, InnerResult, NestedStep, Within};
+use clew_engine::{Hit, Index, InnerHits, NestedStep, Within};
 use clew_query::Query;
 use clew_search::{Kin, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::collapse::CollapseSpec;
 use super::lookup::{Queries, Visit};
+use super::profile::Fetching;
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use super::shown_source;
@@ -268,18 +269,24 @@ pub(super) fn check_windows(specs: &[InnerSpec], indices: &[Arc<Index>]) -> Resu
     Ok(())
 }
 
-/// Writes the inner hits of a hit.
+/// Writes the inner hits of a hit, and notes what they cost where somebody asks.
 pub(super) fn write(
     json: &mut JsonWriter,
     specs: &[InnerSpec],
-    results: &[InnerResult],
-    outer: &Output,
+    around: &Hit,
+    (outer, fetching): (&Output, Option<Fetching<'_>>),
 ) -> Result<(), ApiError> {
-    if specs.is_empty() || results.is_empty() {
+    if specs.is_empty() || around.inner.is_empty() {
         return Ok(());
     }
     json.key("inner_hits").begin_object();
-    for (spec, result) in specs.iter().zip(results) {
+    for (spec, result) in specs.iter().zip(&around.inner) {
+        let purpose = fetching.map(|_| format!("fetch_inner_hits[{}]", spec.name));
+        let inside = fetching.zip(purpose.as_deref());
+        let inside = inside.map(|(fetching, purpose)| fetching.inside(purpose));
+        if let (Some(inside), Some(took)) = (inside, result.looked_for) {
+            inside.looked_for(around, took);
+        }
         json.key(&spec.name).begin_object();
         json.key("hits").begin_object();
         let asked = &spec.spec;
@@ -298,7 +305,7 @@ pub(super) fn write(
         json.key("max_score");
         write_score(json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(&spec.spec.output, outer, "");
+        let writer = HitWriter::new(&spec.spec.output, outer, "").noting(inside);
         for hit in &result.hits {
             writer.write(json, hit)?;
         }

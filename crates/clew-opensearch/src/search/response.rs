@@ -7,13 +7,15 @@ use clew_engine::{EngineError, Hit, MatchedQuery, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_query::{QueryError, SortValue};
 use clew_search::{Explained, Relation, Total};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::fields::FieldsForm;
 use super::highlight::Highlights;
 use super::inner::{self, InnerSpec};
+use super::profile::{self, FetchNotes, FetchPhase, Fetching};
 use super::request::Output;
 use super::suggest::Suggestions;
-use super::{percolated, profile, shown_source, sort_values};
+use super::{percolated, shown_source, sort_values};
 use crate::aggs::{AggPath, Rendering, render_aggs};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
@@ -104,7 +106,10 @@ impl Answer {
         json.key("max_score");
         write_score(&mut json, self.response.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(&self.spec, &self.spec, &self.node).over(&self.memory);
+        let notes = self.spec.profile.then(FetchNotes::default);
+        let fetching = notes.as_ref().map(|notes| notes.of("fetch"));
+        let writer = HitWriter::new(&self.spec, &self.spec, &self.node).noting(fetching);
+        let writer = writer.over(&self.memory);
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
@@ -123,9 +128,9 @@ impl Answer {
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
             json.key("aggregations");
-            let documents = &self.response.top_hits;
+            let (shown, documents) = (&self.spec.top_hits, &self.response.top_hits);
             let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
-                self.spec.top_hits.render(path, result, documents)
+                shown.render(path, result, documents, notes.as_ref())
             };
             let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
             json.value(&render_aggs(&self.response.aggs, how)?);
@@ -133,9 +138,9 @@ impl Answer {
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);
         }
-        if self.spec.profile {
+        if let Some(notes) = &notes {
             json.key("profile");
-            json.value(&profile::render(&self.response, &self.node));
+            json.value(&profile::render(&self.response, &self.node, notes));
         }
         json.end_object();
         // Something may be missing then: hits, pieces of their texts, proposals.
@@ -211,6 +216,8 @@ pub(super) struct HitWriter<'a> {
     highlights: Highlights<'a>,
     /// What texts are booked on while they are looked through.
     memory: Option<&'a RequestMemory>,
+    /// Where it is noted what fetching costs, if somebody asks.
+    fetching: Option<Fetching<'a>>,
 }
 
 impl<'a> HitWriter<'a> {
@@ -221,7 +228,24 @@ impl<'a> HitWriter<'a> {
             node,
             highlights: Highlights::new(spec.highlight.as_ref()),
             memory: None,
+            fetching: None,
         }
+    }
+
+    /// The same, with notes of what fetching costs.
+    pub(super) fn noting(self, fetching: Option<Fetching<'a>>) -> Self {
+        HitWriter { fetching, ..self }
+    }
+
+    /// Does a part of showing a hit, and notes what it takes if somebody asks.
+    fn phase<T>(&self, hit: &Hit, phase: FetchPhase, work: impl FnOnce() -> T) -> T {
+        let Some(fetching) = self.fetching else {
+            return work();
+        };
+        let began = Instant::now();
+        let done = work();
+        fetching.phase(hit, phase, began.elapsed());
+        done
     }
 
     /// The same, for a request that has memory.
@@ -249,7 +273,44 @@ impl<'a> HitWriter<'a> {
     pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) -> Result<(), ApiError> {
         let spec = self.spec;
         let _reading = self.reading(hit)?;
+        if let Some(fetching) = self.fetching {
+            fetching.read(hit);
+        }
         json.begin_object();
+        self.write_names(json, hit);
+        if spec.source == SourceFilter::None {
+            self.write_source(json, hit);
+        } else {
+            self.phase(hit, FetchPhase::Source, || self.write_source(json, hit));
+        }
+        self.write_fields(json, hit);
+        write_matched_queries(json, &hit.matched_queries);
+        let highlight = || self.highlights.of(&inner::with_whole_source(hit));
+        let shown = match spec.highlight {
+            None => highlight(),
+            Some(_) => self.phase(hit, FetchPhase::Highlight, highlight),
+        };
+        if let Some(shown) = shown? {
+            json.key("highlight").value(&shown);
+        }
+        if spec.sorted {
+            json.key("sort").begin_array();
+            for value in &hit.sort {
+                sort_values::write(json, value);
+            }
+            json.end_array();
+        }
+        if let Some(explanation) = &hit.explanation {
+            json.key("_explanation").value(&explained(explanation));
+        }
+        inner::write(json, &spec.inner, hit, (self.outer, self.fetching))?;
+        json.end_object();
+        Ok(())
+    }
+
+    /// Writes what a hit is: where it is from, its name, its version, its score.
+    fn write_names(&self, json: &mut JsonWriter, hit: &Hit) {
+        let spec = self.spec;
         if spec.explain {
             let shard = format!("[{}][{}]", hit.index.name(), hit.shard);
             json.string_field("_shard", &shard)
@@ -263,11 +324,15 @@ impl<'a> HitWriter<'a> {
             json.key("_nested").value(&place);
         }
         if spec.version {
-            json.unsigned_field("_version", hit.version);
+            self.phase(hit, FetchPhase::Version, || {
+                json.unsigned_field("_version", hit.version);
+            });
         }
         if spec.seq_no {
-            json.unsigned_field("_seq_no", hit.seq_no)
-                .unsigned_field("_primary_term", PRIMARY_TERM);
+            self.phase(hit, FetchPhase::SeqNo, || {
+                json.unsigned_field("_seq_no", hit.seq_no)
+                    .unsigned_field("_primary_term", PRIMARY_TERM);
+            });
         }
         json.key("_score");
         write_score(json, hit.score);
@@ -281,25 +346,25 @@ impl<'a> HitWriter<'a> {
             }
             json.end_array();
         }
-        self.write_source(json, hit);
-        self.write_fields(json, hit);
-        write_matched_queries(json, &hit.matched_queries);
-        if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit))? {
-            json.key("highlight").value(&shown);
-        }
-        if spec.sorted {
-            json.key("sort").begin_array();
-            for value in &hit.sort {
-                sort_values::write(json, value);
-            }
-            json.end_array();
-        }
-        if let Some(explanation) = &hit.explanation {
-            json.key("_explanation").value(&explained(explanation));
-        }
-        inner::write(json, &spec.inner, &hit.inner, self.outer)?;
-        json.end_object();
-        Ok(())
+    }
+
+    /// The values of fields that are asked for.
+    fn values(&self, hit: &Hit) -> Map<String, Value> {
+        let fields = &self.spec.fields;
+        let Some(fetching) = self.fetching else {
+            return fields.values(hit, &mut |_| {});
+        };
+        let mut since = Instant::now();
+        fields.values(hit, &mut |form| {
+            let phase = match form {
+                FieldsForm::Fields => FetchPhase::Fields,
+                FieldsForm::DocValues => FetchPhase::DocValues,
+                // They are read with the document.
+                FieldsForm::Stored => return,
+            };
+            fetching.phase(hit, phase, since.elapsed());
+            since = Instant::now();
+        })
     }
 
     fn write_fields(&self, json: &mut JsonWriter, hit: &Hit) {
@@ -307,7 +372,7 @@ impl<'a> HitWriter<'a> {
         let mut values = if spec.fields.is_empty() {
             serde_json::Map::new()
         } else {
-            spec.fields.values(&inner::with_whole_source(hit))
+            self.values(&inner::with_whole_source(hit))
         };
         if let (Some(field), Some(group)) = (&spec.collapsed, &hit.group)
             && *group != SortValue::Null

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::inner::InnerSpec;
 use super::lookup::{Queries, Visit};
+use super::profile::FetchNotes;
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use crate::aggs::AggPath;
@@ -56,13 +57,17 @@ impl ShownTopHits {
         self.0.values().any(|output| output.highlight.is_some())
     }
 
-    /// The `hits` of the result at a path; `documents` are those of all results.
+    /// The `hits` of the result at a path; `documents` are those of all results. What they cost is noted where somebody asks.
     pub(super) fn render(
         &self,
         path: &AggPath<'_>,
         result: &TopHitsResult,
         documents: &[Hit],
+        notes: Option<&FetchNotes>,
     ) -> Result<Value, ApiError> {
+        let purpose = notes.map(|_| format!("fetch_top_hits_aggregation[{}]", path.name()));
+        let fetching = notes.zip(purpose.as_deref());
+        let fetching = fetching.map(|(notes, purpose)| notes.of(purpose));
         let path = path.to_string();
         let output = self.0.get(&path);
         let output = output.ok_or_else(|| {
@@ -81,7 +86,7 @@ impl ShownTopHits {
         json.key("max_score");
         write_score(&mut json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(output, output, "");
+        let writer = HitWriter::new(output, output, "").noting(fetching);
         for hit in hits {
             writer.write(&mut json, hit)?;
         }

@@ -4,20 +4,26 @@
 //!
 //! Every figure was measured. Steps of OpenSearch's that a search here does not take are there with 0.
 
+mod fetch;
+
 use std::time::Duration;
 
 use clew_aggregation::AggProfile;
 use clew_engine::{KnnProfile, SearchResponse, ShardProfile, VectorChoice};
 use clew_profile::{Spent, SpentTimes};
-use clew_search::{Collecting, QueryProfile, Timing};
+use clew_search::{Collecting, QueryProfile, RescoreProfile, Timing};
 use serde_json::{Map, Value, json};
 
-/// Everything under `profile`.
-pub(super) fn render(response: &SearchResponse, node: &str) -> Value {
+pub(super) use fetch::{FetchNotes, FetchPhase, Fetching};
+
+/// Everything under `profile`; `fetched` is what was noted while hits were shown.
+pub(super) fn render(response: &SearchResponse, node: &str, fetched: &FetchNotes) -> Value {
     let shards = response.shard_profiles.iter().map(|shard| {
         let of_shard = |one: &&KnnProfile| (&one.index, one.shard) == (&shard.index, shard.shard);
         let knn = response.knn.iter().filter(of_shard).map(knn_entry);
-        shard_entry(shard, knn.collect(), node)
+        let mut entry = shard_entry(shard, knn.collect(), node);
+        entry["fetch"] = fetched.render(&shard.index, shard.shard).into();
+        entry
     });
     let mut all = json!({ "shards": shards.collect::<Vec<Value>>() });
     if let Some(request) = request_entry() {
@@ -45,6 +51,10 @@ fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
         "aggregations": shard.aggs.iter().map(agg_entry).collect::<Vec<Value>>(),
         "took_nanos": nanos(shard.query.took),
     });
+    if !queries.rescoring.is_empty() {
+        let rounds = queries.rescoring.iter().map(rescore_entry);
+        entry["searches"][0]["rescore"] = rounds.collect();
+    }
     if let Some(fetch) = shard.fetch {
         entry["fetch_nanos"] = nanos(fetch.took).into();
     }
@@ -85,12 +95,8 @@ const QUERY_STEPS_OF_OTHERS: [&str; 4] = [
 
 fn query_entry(query: &QueryProfile) -> Value {
     let mut breakdown = Map::new();
-    let mut step = |name: &str, timing: Timing| {
-        breakdown.insert(name.to_string(), nanos(timing.took).into());
-        breakdown.insert(format!("{name}_count"), timing.count.into());
-    };
     for name in QUERY_STEPS_OF_OTHERS {
-        step(name, Timing::default());
+        step(&mut breakdown, name, Timing::default());
     }
     for (name, timing) in [
         ("create_weight", query.create_weight),
@@ -99,14 +105,14 @@ fn query_entry(query: &QueryProfile) -> Value {
         ("advance", query.advance),
         ("score", query.score),
     ] {
-        step(name, timing);
+        step(&mut breakdown, name, timing);
     }
     for (name, timing) in [
         ("count", query.count),
         ("from_postings", query.from_postings),
     ] {
         if timing != Timing::default() {
-            step(name, timing);
+            step(&mut breakdown, name, timing);
         }
     }
     let mut entry = json!({
@@ -119,6 +125,22 @@ fn query_entry(query: &QueryProfile) -> Value {
         entry["children"] = query.children.iter().map(query_entry).collect();
     }
     entry
+}
+
+/// A round in which the best hits were scored again, which OpenSearch has no place for.
+fn rescore_entry(round: &RescoreProfile) -> Value {
+    json!({
+        "type": "QueryRescorer",
+        "window_size": round.window,
+        "time_in_nanos": nanos(round.took),
+        "query": [query_entry(&round.query)],
+    })
+}
+
+/// How long a step took, and how often it was taken.
+fn step(breakdown: &mut Map<String, Value>, name: &str, timing: Timing) {
+    breakdown.insert(name.to_string(), nanos(timing.took).into());
+    breakdown.insert(format!("{name}_count"), timing.count.into());
 }
 
 fn collector_entry(collecting: &Collecting) -> Value {
@@ -304,9 +326,10 @@ mod tests {
             shard_profiles: vec![shard("a", 0), shard("a", 1), shard("b", 0)],
             memory: MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches),
         };
-        let rendered = render(&response, "n");
+        let rendered = render(&response, "n", &FetchNotes::default());
         let told = rendered["shards"].as_array().unwrap().iter().map(|shard| {
             assert_eq!(shard["aggregations"], json!([]));
+            assert_eq!(shard["fetch"], json!([]));
             let search = &shard["searches"][0];
             assert_eq!(search["query"][0]["time_in_nanos"], 5_000);
             assert_eq!(search["query"][0]["breakdown"]["score_count"], 3);
