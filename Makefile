@@ -22,7 +22,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-serve bench-growth bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults torture soak check bench-log bench-vectors bench-msmarco bench-text bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -89,8 +89,11 @@ bench-milvus: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## Milvus' API be
 	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/run.py --bin $(RELEASE) \
 		--beside $(CARGO_TARGET_DIR)/release/clew-bench-milvus $(ARGS)
 
-bench-restart: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## from a kill amid 200,000 vectors to the first answer; ARGS="--rows 20000"
+bench-restart: build $(CLEW_CACHE)/venv-bench-milvus/.installed ## from a kill amid 200,000 vectors to the first answer; ARGS="--rows 20000 --dims 128" for a short one
 	$(CLEW_CACHE)/venv-bench-milvus/bin/python bench/milvus/restart.py --bin $(RELEASE) $(ARGS)
+
+bench-under-merge: build $(CLEW_CACHE)/venv-bench/.installed ## latency of vector searches while a merge builds a graph; ARGS="--rows 20000"
+	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/under_merge.py --bin $(RELEASE) $(ARGS)
 
 bench-serve: build ## a server under load: vectors, questions and writes by clients; ARGS="--seconds 1 --rounds 1" for a short one
 	python3 bench/serve/run.py --bin $(RELEASE) $(ARGS)

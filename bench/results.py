@@ -3,7 +3,9 @@ each of which is replaced as a whole by its benchmark's next run."""
 
 import datetime
 import json
+import os
 import pathlib
+import platform
 import re
 import statistics
 import subprocess
@@ -76,6 +78,12 @@ def version(binary):
     """The version of a build of Clew, as its own `--json` tells it."""
     told = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout.split()
     return told[-1] if told else "unknown"
+
+
+def machine():
+    """The machine, for benchmarks to which no row of the binary's own tells it."""
+    cpus = (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
+    return {"cpu": next(cpus, "unknown"), "cores": os.cpu_count(), "kernel": platform.release()}
 
 
 def add_json(parser):

@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path("/dev/shm"), help="folder on a file system in memory")
-    parser.add_argument("--no-results", action="store_true", help="do not write RESULTS.md")
+    parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")))
     results.add_json(parser)
     arguments = parser.parse_args()
@@ -102,9 +102,7 @@ def main():
         text.append(f"| Clew, {case} | {sizes[kind]:.0f} | {sizes[case]:.0f} | {rates('clew', case, kind)} |")
     for peer in others:
         text.append(f"| {peer.name} | {sizes['fixed']:.0f} | | {rates(*peer.case, 'fixed') if peer.path else 'not installed'} |")
-    if not arguments.no_results:
-        results.write(RESULTS, "Collector", "make bench-collect", machine, text)
-    print("\n".join(text))
+    results.publish(arguments.results, "Collector", "make bench-collect", machine, text)
 
 
 if __name__ == "__main__":

@@ -160,6 +160,7 @@ def main():
     parser.add_argument("--cold-gib", type=int, default=0, help="also read a log of this size from the disk")
     parser.add_argument("--cache", type=pathlib.Path, help="where the peer is kept",
                         default=pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache/clew")) / "bench")
+    parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
     results.add_json(parser)
     arguments = parser.parse_args()
     arguments.bin = arguments.bin.resolve()
@@ -174,8 +175,7 @@ def main():
     text = ["Scans beside `Storage_ScanWithGLSN` of Varlog v0.30.0 (entries of 13 bytes, as there), warm, every checksum checked:", "",
             *scan_table(ours, theirs), "", "Appends of 128 bytes beside the disk itself:", "", *append_table(rows), "",
             "Others:", "", *other_table(rows)]
-    results.write(RESULTS, "Log", "make bench-log", machine, text)
-    print("\n".join(text))
+    results.publish(arguments.results, "Log", "make bench-log", machine, text)
 
 
 if __name__ == "__main__":

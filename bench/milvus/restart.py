@@ -1,7 +1,7 @@
 """How long a killed server takes to answer again: vectors are inserted by pymilvus, the process is killed at once, and
 started anew over its folder.
 
-    python restart.py --bin CLEW [--rows 200000] [--dim 128] [--rounds 3] [--flush]
+    python restart.py --bin CLEW [--rows 200000] [--dims 128,768] [--rounds 3] [--flush]
 """
 
 import argparse
@@ -9,12 +9,17 @@ import json
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 import numpy as np
 from pymilvus import DataType, MilvusClient
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import results  # noqa: E402
+
+RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 NAME = "bench"
 INSERT_ROWS = 5_000
 
@@ -80,30 +85,49 @@ def again(server, vectors):
     return listens, searched
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--dim", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=3, help="kills, one after the other")
-    parser.add_argument("--flush", action="store_true", help="flush before the kill")
-    given = parser.parse_args()
-    vectors = np.random.default_rng(4).normal(size=(given.rows, given.dim)).astype(np.float32)
+def measure(given, dims, found):
+    """Rows of one number of dimensions: the insert, and each start after a kill."""
+    vectors = np.random.default_rng(4).normal(size=(given.rows, dims)).astype(np.float32)
+    params = {"rows": given.rows, "dims": dims, "flushed": given.flush}
     server = Server(given.bin)
     try:
         client, seconds = fill(server.start(), vectors)
         if given.flush:
             client.flush(NAME)
         server.kill()
-        print(f"{given.rows} vectors of {given.dim} dimensions inserted in {seconds:.1f} s, then killed")
+        print(f"{given.rows} vectors of {dims} dimensions inserted in {seconds:.1f} s, then killed", flush=True)
+        found.add("load", params, {"seconds": seconds, "docs_per_s": given.rows / seconds})
         for number in range(given.rounds):
             listens, searched = again(server, vectors)
-            print(f"start {number + 1}: listens after {listens:.2f} s, the first search is answered after {searched:.2f} s")
+            print(f"start {number + 1}: listens after {listens:.2f} s, the first search is answered after {searched:.2f} s", flush=True)
+            found.add("restart", params, {"listens_s": listens, "searched_s": searched})
             server.kill()
     finally:
         if server.process.poll() is None:
             server.kill()
         server.remove()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--dims", default="128,768", help="a server for each of these numbers of dimensions")
+    parser.add_argument("--rounds", type=int, default=3, help="kills, one after the other")
+    parser.add_argument("--flush", action="store_true", help="flush before the kill")
+    parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
+    results.add_json(parser)
+    given = parser.parse_args()
+    found = results.Rows()
+    for dims in map(int, given.dims.split(",")):
+        measure(given, dims, found)
+    machine = results.machine()
+    found.save(given.json, given.bin, machine)
+    lines = [f"Vectors are inserted by pymilvus, {'flushed, ' if given.flush else ''}the process is killed, and started anew {given.rounds} "
+             "times with a kill after each; median with least and greatest.", "",
+             *results.table(found.named("restart"), {"rows": "vectors", "dims": "dimensions"},
+                            {"listens_s": "listens after, s", "searched_s": "the first search is answered after, s"})]
+    results.publish(given.results, "A restart after a kill", "make bench-restart", machine, lines)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,20 @@ def instructions(binary, folder):
     return {kind: count / 1e6 for kind, count in found.items()}
 
 
+def kept(files, counts):
+    """All of it as rows: what was measured of each build, and instructions where they were counted."""
+    found = results.Rows()
+    for build, by_case in files.items():
+        for case, outs in by_case.items():
+            for out in outs:
+                found.add_rows(json.loads(pathlib.Path(out).read_text())["rows"], build=build, case=case)
+    if isinstance(counts, dict):
+        for build, by_kind in counts.items():
+            for kind, millions in by_kind.items():
+                found.add("instructions", {"build": build, "case": kind}, {"instructions": round(1e6 * millions)})
+    return found
+
+
 def compared(given, old, new, folder):
     """What `clew bench compare` finds in the results of two builds, which it prints: processor time of the second in that of the
     first, over all rows, and how many rows differ by more than chance, of how many."""
@@ -153,8 +167,9 @@ def report(given, folder):
     else:
         text += ["", f"Instructions are not counted: {counts}."]
     print("\n" + "\n".join(text))
+    machine = json.loads(pathlib.Path(files["old"]["ingest"][0]).read_text())["machine"]
+    kept(files, counts).save(given.json, given.old, machine)
     if given.results:
-        machine = json.loads(pathlib.Path(files["old"]["ingest"][0]).read_text())["machine"]
         results.write(RESULTS, "Builds", "python3 bench/pgo/run.py", machine, text)
 
 
@@ -167,6 +182,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--lines", type=int, default=200_000, help="that are parsed")
     parser.add_argument("--results", action="store_true", help="write RESULTS.md")
+    results.add_json(parser)
     given = parser.parse_args()
     given.builds = {"old": given.old, **({"new": given.new} if given.new else {}), **dict(one.split("=", 1) for one in given.more)}
     if len(given.builds) < 2:

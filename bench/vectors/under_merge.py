@@ -1,6 +1,6 @@
 """Latency of k-NN searches over HTTP while a forced merge builds a graph, beside the same searches without it.
 
-    python bench/vectors/under_merge.py --bin target/release/clew [--set minilm] [--rows 140000]
+    python bench/vectors/under_merge.py --bin target/release/clew [--set synth768] [--rows 140000] [--rounds 1]
 
 Half of the vectors lie in a segment with a graph, half in one that is merged in. One client searches without pause.
 """
@@ -9,7 +9,9 @@ import argparse
 import http.client
 import json
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -17,8 +19,12 @@ import numpy as np
 
 import datasets
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import results  # noqa: E402
+
+RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 BULK = 1000
-SEARCHES = 4000
+BEFORE, MEANWHILE, AFTER = "before the merge", "during it", "after it"
 
 
 class Server:
@@ -77,44 +83,60 @@ def ended(server, task):
     return is_over
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--set", default="minilm")
-    parser.add_argument("--rows", type=int, default=140_000)
-    parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
-    arguments = parser.parse_args()
-    folder, metric = datasets.prepare(arguments.set, arguments.cache, None)
-    base = np.load(folder / "base.npy", mmap_mode="r")[:arguments.rows]
-    queries = np.load(folder / "queries.npy")[:500]
-    space = {"cosine": "cosinesimil", "l2": "l2", "ip": "innerproduct"}[metric]
-    field = {"type": "knn_vector", "dimension": base.shape[1], "space_type": space}
-    settings = {"index": {"knn": True, "number_of_shards": 1, "refresh_interval": "-1"}}
-    clause = lambda query: {"knn": {"e": {"vector": [round(float(x), 5) for x in query], "k": 10}}}
-    bodies = [json.dumps({"size": 10, "_source": False, "query": clause(query)}) for query in queries]
+def measure(binary, base, bodies, settings, searches):
+    """Milliseconds of the searches before a merge, during it and after it."""
     with tempfile.TemporaryDirectory() as data:
-        server = Server(arguments.bin, data)
+        server = Server(binary, data)
         try:
-            server.call("PUT", "/v", json.dumps({"settings": settings, "mappings": {"properties": {"e": field}}}))
+            server.call("PUT", "/v", json.dumps(settings))
             half = len(base) // 2
             load(server, base[:half], 0)
             server.call("POST", "/v/_forcemerge?max_num_segments=1")
             load(server, base[half:], half)
             server.call("POST", "/v/_refresh")
+            enough = lambda done: done >= searches
             search(server, bodies, lambda done: done >= len(bodies))
-            rows = [("idle, before", search(server, bodies, lambda done: done >= SEARCHES))]
+            found = {BEFORE: search(server, bodies, enough)}
             merge = server.call("POST", "/v/_forcemerge?max_num_segments=1&wait_for_completion=false")
-            task = json.loads(merge)["task"]
-            rows.append(("during the merge", search(server, bodies, ended(server, task))))
-            rows.append(("idle, after", search(server, bodies, lambda done: done >= SEARCHES)))
+            found[MEANWHILE] = search(server, bodies, ended(server, json.loads(merge)["task"]))
+            found[AFTER] = search(server, bodies, enough)
+            return found
         finally:
             server.stop()
-    print("| searches | number | p50 ms | p99 ms | p99 of idle before |")
-    print("| --- | --- | --- | --- | --- |")
-    idle = np.percentile(rows[0][1], 99)
-    for name, took in rows:
-        p50, p99 = np.percentile(took, [50, 99])
-        print(f"| {name} | {len(took):,} | {p50:.2f} | {p99:.2f} | {p99 / idle:.2f} x |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--set", default="synth768")
+    parser.add_argument("--rows", type=int, default=140_000)
+    parser.add_argument("--rounds", type=int, default=1, help="merges, each of a server of its own")
+    parser.add_argument("--searches", type=int, default=4000, help="before the merge, and after it")
+    parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
+    parser.add_argument("--results", default=str(RESULTS), help="where the section is written; - for nowhere")
+    results.add_json(parser)
+    given = parser.parse_args()
+    folder, metric = datasets.prepare(given.set, given.cache, None)
+    base = np.load(folder / "base.npy", mmap_mode="r")[:given.rows]
+    queries = np.load(folder / "queries.npy")[:500]
+    space = {"cosine": "cosinesimil", "l2": "l2", "ip": "innerproduct"}[metric]
+    field = {"type": "knn_vector", "dimension": base.shape[1], "space_type": space}
+    settings = {"settings": {"index": {"knn": True, "number_of_shards": 1, "refresh_interval": "-1"}},
+                "mappings": {"properties": {"e": field}}}
+    clause = lambda query: {"knn": {"e": {"vector": [round(float(x), 5) for x in query], "k": 10}}}
+    bodies = [json.dumps({"size": 10, "_source": False, "query": clause(query)}) for query in queries]
+    kept = results.Rows()
+    for _ in range(given.rounds):
+        for when, took in measure(given.bin, base, bodies, settings, given.searches).items():
+            p50, p99 = np.percentile(took, [50, 99]) if took else (None, None)
+            params = {"set": given.set, "rows": len(base), "dims": base.shape[1], "when": when}
+            kept.add("search", params, {"searches": len(took), "p50_ms": p50, "p99_ms": p99})
+    machine = results.machine()
+    kept.save(given.json, given.bin, machine)
+    lines = [f"{len(base):,} vectors of {base.shape[1]} dimensions ({given.set}), half in a segment with a graph, half in segments that are merged in; "
+             f"one client searches over HTTP without pause, {given.rounds} merge{'s' if given.rounds > 1 else ''}.", "",
+             *results.table(kept.named("search"), {"when": "searches"}, {"searches": "number", "p50_ms": "p50 ms", "p99_ms": "p99 ms"})]
+    results.publish(given.results, "Searches during a merge", "make bench-under-merge", machine, lines)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """What `make bench-…` runs where no peer is needed, with tiny sizes: the rows that it keeps and the section that it writes."""
 
+import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -9,14 +11,28 @@ import unittest
 from .base import SECONDS_MAX, BenchTest
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench"
+HAS_NUMPY = importlib.util.find_spec("numpy") is not None
+HAS_PYMILVUS = HAS_NUMPY and importlib.util.find_spec("pymilvus") is not None
+# What benchmarks are made of: each is run by one, or hands over to one (`turns.py` to `clew bench compare`).
+PARTS = {"turns.py", "pgo/train.py", "vectors/worker.py"}
+
+
+def module(path):
+    """A benchmark, without running it; what lies beside it is found as when it runs."""
+    folder = str((BENCH / path).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    spec = importlib.util.spec_from_file_location("benchmark", BENCH / path)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
 
 
 class Scripts(BenchTest):
-    def script(self, path, *arguments, results=True):
-        """Output of a benchmark, and the names of its rows."""
-        command = [sys.executable, BENCH / path, "--bin", os.environ["CLEW_BIN"], "--json", self.folder / "rows.json", *arguments]
-        if results:
-            command += ["--results", self.folder / "RESULTS.md"]
+    def script(self, path, *arguments):
+        """Output of a benchmark, and its rows."""
+        command = [sys.executable, BENCH / path, "--bin", os.environ["CLEW_BIN"], "--json", self.folder / "rows.json",
+                   "--results", self.folder / "RESULTS.md", *arguments]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         document = self.read("rows.json")
@@ -71,9 +87,54 @@ class Scripts(BenchTest):
         self.assertIn("behind `--`", refused.stderr)
 
     def test_the_collector_alone(self):
-        out, rows = self.script("collect/run.py", "--lines", 50, "--rounds", 2, "--dir", self.folder, "--no-results", results=False)
+        out, rows = self.script("collect/run.py", "--lines", 50, "--rounds", 2, "--dir", self.folder)
         self.assertEqual({len(row["metrics"]["lines_per_cpu_s"]) for row in rows if row["params"]["program"] == "clew"}, {2})
         self.assertIn("| Clew, fixed format, dissect |", out)
+        self.assertIn("## Collector", (self.folder / "RESULTS.md").read_text())
+
+    def test_every_benchmark_keeps_rows_and_writes_its_section_of_them(self):
+        benchmarks = [path for path in BENCH.rglob("*.py") if '__name__ == "__main__"' in path.read_text()]
+        names = {str(path.relative_to(BENCH)) for path in benchmarks}
+        self.assertLess(PARTS, names)
+        self.assertLess({"log/run.py", "milvus/restart.py", "vectors/under_merge.py"}, names)
+        for name in sorted(names - PARTS):
+            text = (BENCH / name).read_text()
+            for wanted in (r"results\.add_json\(", r"\.save\(", r"results\.(write|publish)\(|write_results\("):
+                self.assertTrue(re.search(wanted, text), f"{name} has no {wanted}")
+
+    def test_counted_instructions_are_rows_beside_what_was_measured(self):
+        out = self.write("1.json", [{"name": "bulk", "params": {"batch": 10}, "metrics": {"cpu_us": 3.5}}])
+        files = {"old": {"ingest": [out, out]}, "new": {"ingest": [out]}}
+        rows = module("pgo/run.py").kept(files, {"old": {"search": 7.25}, "new": {"search": 7.0}})
+        (bulk,) = rows.named("bulk", build="old")
+        self.assertEqual(bulk["metrics"], {"cpu_us": [3.5, 3.5]})
+        counted = [(row["params"]["build"], row["metrics"]["instructions"]) for row in rows.named("instructions")]
+        self.assertEqual(counted, [("old", [7_250_000]), ("new", [7_000_000])])
+        rows.save(self.folder / "rows.json", os.environ["CLEW_BIN"], {"cpu": "one"})
+        self.bench("compare", self.folder / "rows.json", self.folder / "rows.json")
+
+    @unittest.skipUnless(HAS_NUMPY, "numpy is not installed")
+    def test_searches_during_a_merge(self):
+        import numpy as np
+
+        made = self.folder / "cache" / "vectors" / "made"
+        made.mkdir(parents=True)
+        dice = np.random.default_rng(3)
+        np.save(made / "queries.npy", dice.normal(size=(20, 8)).astype(np.float32))
+        np.save(made / "base.npy", dice.normal(size=(3000, 8)).astype(np.float32))
+        out, rows = self.script("vectors/under_merge.py", "--set", "made", "--cache", self.folder / "cache", "--rounds", 2, "--searches", 20)
+        self.assertEqual([row["params"]["when"] for row in rows], ["before the merge", "during it", "after it"])
+        self.assertEqual(rows[0]["metrics"]["searches"], [20, 20])
+        self.assertIn("| before the merge | 20 |", out)
+        self.assertIn("## Searches during a merge", (self.folder / "RESULTS.md").read_text())
+
+    @unittest.skipUnless(HAS_PYMILVUS, "pymilvus is not installed")
+    def test_a_restart_after_a_kill(self):
+        _, rows = self.script("milvus/restart.py", "--rows", 300, "--dims", "8,16", "--rounds", 2)
+        starts = [row for row in rows if row["name"] == "restart"]
+        self.assertEqual([row["params"]["dims"] for row in starts], [8, 16])
+        self.assertEqual([len(row["metrics"]["searched_s"]) for row in starts], [2, 2])
+        self.assertIn("| 300 | 16 |", (self.folder / "RESULTS.md").read_text())
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ const METRICS: &[(Name, &str, Better)] = &[
     (Name::Is("codes"), "", Better::Lower),
     (Name::Is("vectors"), "", Better::Lower),
     (Name::Is("allocations"), "", Better::Lower),
+    (Name::Is("instructions"), "", Better::Lower),
     (Name::Is("failed"), "", Better::Lower),
     (Name::Is("failures"), "", Better::Lower),
     (Name::Is("refusals"), "", Better::Lower),
