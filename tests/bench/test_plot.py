@@ -57,6 +57,7 @@ class Plot(BenchTest):
         self.refused("no row is as --only asks", "plot", results, "--only", "kind=none", "-o", out)
         self.refused("key=value", "plot", results, "--only", "kind", "-o", out, status=2)
         self.refused("cannot write", "plot", results, "--by", "name", "-o", self.folder / "none" / "out.svg")
+        self.refused("ends in .svg", "plot", results, "-o", self.folder / "out.png")
         self.assertFalse(out.exists())
 
 

@@ -44,7 +44,7 @@ class ServeTest(BenchTest):
 
     def test_vectors_are_loaded_once_and_searched_by_effort_and_load(self):
         lines = self.serve("vectors", *VECTORS, "--ef-search", "16,64", "--concurrency", "1,3").splitlines()
-        self.assertRegex(lines[0], r"^loaded 600\.0 documents in [\d.]+ s, [\d.,]+ docs/s; searchable after .* merged after")
+        self.assertRegex(lines[0], r"^loaded 600 documents in [\d.]+ s, [\d.,]+ docs/s; searchable after .* merged after")
         self.assertEqual(lines[1].split(), "ef_search concurrency QPS avg ms p50 ms p99 ms recall failures refusals".split())
         self.assertEqual([line.split()[:2] for line in lines[2:]], [["16", "1"], ["16", "3"], ["64", "1"], ["64", "3"]])
         (load,) = self.rows("load")
@@ -153,6 +153,7 @@ class ServeTest(BenchTest):
 
     def test_bad_input_is_refused_before_anything_is_done(self):
         self.refused("0 is not in 1..", *self.call("vectors", "--concurrency", "0"), status=2)
+        self.refused("one candidate at least", *self.call("vectors", "--ef-search", "16,0"), status=2)
         self.refused("more than none", "serve", "bulk", "--seconds", "0", status=2)
         self.refused("rates lie between", *self.call("bulk", "--rate", "0"), status=2)
         self.refused("begins with a letter", *self.call("bulk", "--index", "a/b"), status=2)

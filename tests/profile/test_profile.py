@@ -117,6 +117,28 @@ class ProfileTest(ClewTest):
                 self.assertGreater(len(picture.getElementsByTagName("rect")), 10, kind)
                 self.assertEqual(len(picture.getElementsByTagName("script")), 1)
 
+    def test_a_flame_graph_is_a_page_where_one_is_asked_for(self):
+        body, content = self.get("/profile?seconds=1&format=html")
+        self.assertEqual(content, "text/html; charset=utf-8")
+        self.assertTrue(body.startswith(b"<!doctype html>"))
+        self.assertIn(b'<meta charset="utf-8">', body)
+        self.assertEqual((body.count(b"<svg"), body.count(b"</html>")), (1, 1))
+        stacks = self.folder / "a.folded"
+        stacks.write_text("a;b 1\na;c 1\n")
+        self.command("diff", stacks, stacks, "-o", self.folder / "diff.html")
+        self.assertIn("<!doctype html>", (self.folder / "diff.html").read_text())
+
+    def test_every_format_says_which_way_it_was_taken(self):
+        for path, told in [("/profile?seconds=1", "sampled 99 times a second"), ("/offcpu?seconds=1", "without signals"), ("/heap", "512 KiB")]:
+            for form in ["pprof", "collapsed", "svg"]:
+                url = f"{self.server.url}/debug/pprof{path}{'&' if '?' in path else '?'}format={form}&gc=1"
+                with urllib.request.urlopen(url, timeout=120) as answer:
+                    self.assertIn(told, answer.headers["x-clew-profile"])
+        arguments = [os.environ["CLEW_BIN"], "profile", "--url", self.server.url, "--mode", "heap", "-o", str(self.folder / "heap.folded")]
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{self.folder / 'heap.folded'}\n"))
+        self.assertIn("512 KiB", done.stderr)
+
     def test_waits_are_told_and_which_way_found_them(self):
         stacks = self.stacks("/offcpu?seconds=1&format=collapsed")
         # Threads that wait for work are blocked for all of the second.
@@ -164,6 +186,10 @@ class ProfileTest(ClewTest):
         self.command("diff", old, self.folder / "idle.pb.gz", "-o", self.folder / "diff.svg")
         picture = xml.dom.minidom.parse(str(self.folder / "diff.svg"))
         self.assertIn("-&gt;", picture.toxml())
+        # Collapsed stacks of samples are compared with the samples of a capture.
+        self.command("--url", self.server.url, "--seconds", 1, "--value", "samples", "-o", self.folder / "idle.folded")
+        if (self.folder / "idle.folded").stat().st_size:
+            self.command("diff", old, self.folder / "idle.folded", "-o", self.folder / "diff.svg")
         # A profile of another kind is no state before or after.
         self.command(*url, "--mode", "heap", "-o", self.folder / "heap.pb.gz")
         told = self.command("diff", old, self.folder / "heap.pb.gz", "-o", self.folder / "no.svg", fails=True)
@@ -176,7 +202,7 @@ class ProfileTest(ClewTest):
             ("/profile?seconds=0", 400, "from 1 to 300"),
             ("/profile?seconds=10000", 400, "from 1 to 300"),
             ("/profile?rate=5000", 400, "from 1 to 1000"),
-            ("/profile?format=png", 400, "pprof, collapsed or svg"),
+            ("/profile?format=png", 400, "pprof, collapsed, svg or html"),
             ("/mutex", 404, "profile, offcpu, heap"),
         ]:
             with self.subTest(path=path):
@@ -184,6 +210,13 @@ class ProfileTest(ClewTest):
                 self.assertIn(told, self.refused(path)[1])
         url = ["--url", self.server.url, "--seconds", 1]
         self.assertIn("cannot write", self.command(*url, "-o", self.folder / "none" / "x.svg", fails=True))
+        # What fails leaves no file, and none the poorer that was there.
+        old = self.folder / "old.svg"
+        old.write_text("kept")
+        for output in [old, self.folder / "x.svg"]:
+            self.command("--url", self.server.url, "--seconds", 0, "-o", output, fails=True)
+            self.command("diff", old, old, "-o", output, fails=True)
+        self.assertEqual((old.read_text(), [path.name for path in self.folder.iterdir()]), ("kept", ["old.svg"]))
         self.assertIn("no format by its name", self.command(*url, "-o", self.folder / "x.png", fails=True))
         self.assertIn("cannot ask", self.command("--url", "http://127.0.0.1:1", "-o", self.folder / "x.svg", fails=True))
         self.assertIn("from 1 to 300", self.command("--url", self.server.url, "--seconds", 301, "-o", self.folder / "x.svg", fails=True))
@@ -250,6 +283,10 @@ class ContinuousTest(ClewTest):
         began = datetime.datetime.now(datetime.UTC).isoformat().replace("+00:00", "Z")
         with Load(self.server.url):
             urllib.request.urlopen(f"{url}&seconds=2", timeout=60).read()
+        # What is not written yet is written for whoever asks, and the next who asks has it, too.
+        for _ in range(2):
+            with urllib.request.urlopen(f"{url}&from={began}", timeout=60) as answer:
+                self.assertIn(b"clew_", answer.read())
         with self.assertRaises(urllib.error.HTTPError) as caught:
             urllib.request.urlopen(f"{url}&from=2020-01-01T00:00:00Z&to=2020-01-01T01:00:00Z", timeout=60)
         self.assertEqual(caught.exception.code, 404)

@@ -43,7 +43,7 @@ pub use error::ProfileError;
 pub use heap::{SamplingAllocator, heap};
 pub use off_cpu::{OffCpuMode, off_cpu};
 pub use on_cpu::{Capture, on_cpu};
-pub use output::{Format, difference, svg_text};
+pub use output::{Format, difference, html_page, svg_text};
 pub use process::{ThreadUse, thread_uses};
 pub use profile::{Function, Kind, Line, Location, Profile, Rate, Sample, ValueType};
 pub use requests::{Exemplar, ExemplarBook, Exemplars, RequestKind, RequestMetrics, RequestNames};

@@ -15,6 +15,7 @@ mod login;
 mod metrics;
 mod open_files;
 mod openmetrics;
+mod output_file;
 mod profile;
 mod retention;
 mod serve;

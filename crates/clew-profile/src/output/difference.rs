@@ -14,32 +14,47 @@ const FULL: f64 = 0.05;
 /// blue what has shrunk.
 ///
 /// # Errors
-/// When they do not have the same main value, or writing fails.
+/// When neither's main value is among those of the other, or writing fails.
 pub fn difference(old: &Profile, new: &Profile, to: &mut dyn Write) -> Result<(), ProfileError> {
-    let of = |profile: &Profile| {
-        let value = profile.values.get(profile.main_value());
-        value.map_or(String::new(), |value| {
-            format!("{} ({})", value.name, value.unit)
-        })
-    };
-    if of(old) != of(new) {
-        return Err(ProfileError::Different(of(old), of(new)));
-    }
+    let values = compared(old, new)?;
     let mut tree = Tree::new();
-    for (side, profile) in [old, new].into_iter().enumerate() {
-        let value = profile.main_value();
+    for (side, (profile, value)) in [(old, values.0), (new, values.1)].into_iter().enumerate() {
         #[allow(clippy::cast_precision_loss, reason = "shares in a picture")]
         let total = profile.total(value).max(1) as f64;
         tree.add(profile, value, side, 1.0 / total);
     }
     let picture = Picture {
-        title: format!("{}: shares of all, before and after", of(new)),
+        title: format!("{}: shares of all, before and after", told(new, values.1)),
         notes: "red has grown, blue has shrunk; widths are the mean of both".to_string(),
         width_of: &|node| f64::midpoint(node.within[0], node.within[1]),
         color_of: &color_of,
         told_of: &told_of,
     };
     picture.write(&tree, to)
+}
+
+/// Which values of two profiles are the same: the main one of both, or of one that has only a part of the other's values, as
+/// collapsed stacks have.
+fn compared(old: &Profile, new: &Profile) -> Result<(usize, usize), ProfileError> {
+    let (main, other_main) = (old.main_value(), new.main_value());
+    let is_in = |profile: &Profile, main: usize, other: &Profile| {
+        let wanted = profile.values.get(main)?;
+        other.values.iter().position(|value| value == wanted)
+    };
+    if old.values.get(main) == new.values.get(other_main) {
+        return Ok((main, other_main));
+    }
+    let in_new = is_in(old, main, new).map(|found| (main, found));
+    let in_old = || is_in(new, other_main, old).map(|found| (found, other_main));
+    let different = || ProfileError::Different(told(old, main), told(new, other_main));
+    in_new.or_else(in_old).ok_or_else(different)
+}
+
+fn told(profile: &Profile, value: usize) -> String {
+    let value = profile.values.get(value);
+    value.map_or(String::new(), |value| {
+        format!("{} ({})", value.name, value.unit)
+    })
 }
 
 fn grown(node: &Node<'_>) -> f64 {
@@ -79,6 +94,26 @@ mod tests {
         assert!(picture.contains("c (50.00 % -&gt; 0.00 %, -50.00)"));
         assert!(picture.contains("d (0.00 % -&gt; 10.00 %, +10.00)"));
         assert!(picture.contains("a (100.00 % -&gt; 100.00 %, +0.00)"));
+    }
+
+    #[test]
+    fn collapsed_stacks_are_compared_with_the_count_that_a_capture_has_beside_its_time() {
+        let old = Profile::read(b"a;b 3\na;c 1\n").unwrap();
+        let mut new = old.clone();
+        new.values = crate::Kind::OnCpu.values();
+        for sample in &mut new.samples {
+            sample.values = vec![1, 10_000_000];
+        }
+        for (old, new, told) in [
+            (&old, &new, "b (75.00 % -&gt; 50.00 %"),
+            (&new, &old, "b (50.00 % -&gt; 75.00 %"),
+        ] {
+            let mut bytes = Vec::new();
+            difference(old, new, &mut bytes).unwrap();
+            let picture = String::from_utf8(bytes).unwrap();
+            assert!(picture.contains(told), "{picture}");
+            assert!(picture.contains("samples (count): shares of all"));
+        }
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub enum Format {
     Collapsed,
     /// A flame graph, which a browser shows with zoom and search.
     Svg,
+    /// The same in a page.
+    Html,
 }
 
 impl Format {
@@ -29,7 +31,8 @@ impl Format {
         match name {
             "pprof" | "pb" | "gz" => Some(Format::Pprof),
             "collapsed" | "folded" | "txt" => Some(Format::Collapsed),
-            "svg" | "html" => Some(Format::Svg),
+            "svg" => Some(Format::Svg),
+            "html" => Some(Format::Html),
             _ => None,
         }
     }
@@ -40,8 +43,23 @@ impl Format {
             Format::Pprof => "application/octet-stream",
             Format::Collapsed => "text/plain; charset=utf-8",
             Format::Svg => "image/svg+xml",
+            Format::Html => "text/html; charset=utf-8",
         }
     }
+}
+
+/// Writes a picture into a page of its own.
+///
+/// # Errors
+/// When writing fails.
+pub fn html_page(picture: &[u8], to: &mut dyn Write) -> Result<(), ProfileError> {
+    to.write_all(
+        b"<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Flame graph</title></head>\n\
+          <body style=\"margin: 0\">\n",
+    )?;
+    to.write_all(picture)?;
+    to.write_all(b"</body>\n</html>\n")?;
+    Ok(())
 }
 
 impl Profile {
@@ -67,6 +85,11 @@ impl Profile {
             Format::Pprof => pprof::write(self, value, to),
             Format::Collapsed => collapsed::write(self, value, to),
             Format::Svg => flame::write(self, value, to),
+            Format::Html => {
+                let mut picture = Vec::new();
+                flame::write(self, value, &mut picture)?;
+                html_page(&picture, to)
+            }
         }
     }
 

@@ -70,9 +70,25 @@ pub(crate) fn figure(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A count for people: whole, with commas.
+pub(crate) fn count(value: u64) -> String {
+    match value {
+        0..1000 => value.to_string(),
+        _ => figure(value as f64),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_whole() {
+        assert_eq!(
+            [0, 600, 999, 20_000].map(count),
+            ["0", "600", "999", "20,000"]
+        );
+    }
 
     #[test]
     fn figures_have_four_digits_or_are_whole() {

@@ -1,12 +1,13 @@
 //! The file that `--json` writes: rows of parameters and metrics, with the program and the machine that they come from.
 //! Read again for comparisons and plots.
 
-use std::fs::OpenOptions;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use crate::output_file;
 
 /// Longer files are not read: a file of results has some hundred rows.
 const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -59,22 +60,13 @@ impl Results {
 
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        std::fs::write(path, text + "\n")
-            .with_context(|| format!("cannot write {}", path.display()))
+        output_file::write(path, (text + "\n").as_bytes())
     }
 }
 
 /// Fails now, and not after what takes long, where a file that is wanted later cannot be written.
 pub(crate) fn check_writable(path: Option<&Path>) -> anyhow::Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    let is_new = !path.exists();
-    let opened = OpenOptions::new().create(true).append(true).open(path);
-    opened.with_context(|| format!("cannot write {}", path.display()))?;
-    if is_new {
-        // What fails before there is anything to write shall leave nothing.
-        std::fs::remove_file(path).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    path.map_or(Ok(()), output_file::check_writable)
 }
 
 impl Row {

@@ -43,8 +43,9 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn read(kind: Kind, params: &HashMap<String, String>) -> Result<Self, String> {
-        const KNOWN: [&str; 8] = [
-            "seconds", "rate", "mode", "format", "value", "from", "to", "debug",
+        // Go's tools may say the last two, which mean nothing here.
+        const KNOWN: [&str; 9] = [
+            "seconds", "rate", "mode", "format", "value", "from", "to", "debug", "gc",
         ];
         if let Some(unknown) = params.keys().find(|name| !KNOWN.contains(&name.as_str())) {
             return Err(format!(
@@ -85,7 +86,7 @@ impl Asked {
             is_exact,
             kept,
             format: Format::by_name(format)
-                .ok_or_else(|| format!("[format] is {format}: pprof, collapsed or svg"))?,
+                .ok_or_else(|| format!("[format] is {format}: pprof, collapsed, svg or html"))?,
             value,
         })
     }
@@ -155,7 +156,7 @@ mod tests {
             (Kind::OnCpu, "rate=0", "from 1 to 1000"),
             (Kind::OnCpu, "rate=99999999999", "from 1 to 1000"),
             (Kind::OnCpu, "mode=exact", "sampled, or for offcpu exact"),
-            (Kind::OnCpu, "format=png", "pprof, collapsed or svg"),
+            (Kind::OnCpu, "format=png", "pprof, collapsed, svg or html"),
             (Kind::OnCpu, "value=blocked", "there are samples, cpu"),
             (Kind::OnCpu, "second=1", "unknown parameter [second]"),
             (Kind::OnCpu, "from=14:05", "no moment"),

@@ -1,12 +1,14 @@
 //! A profile that is always on: each minute at a low rate, kept in a log of its own in the data folder, so that yesterday's slow
 //! minute can be looked at today. Its own, because the log of the data cannot let go of a file in which one entry is kept.
 //!
-//! Names are found for some minutes at once, as that takes the same time for one as for many; a crash loses the last of them.
+//! Names are found for some minutes at once, as that takes the same time for one as for many; a crash loses the last of them. Who
+//! asks for a time that is not written yet has it written at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 use clew_log::{
@@ -14,6 +16,7 @@ use clew_log::{
 };
 use clew_platform::{Disk, RealClock, RealDisk};
 use clew_profile::{Capture, Format, Profile, Rate};
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
 use crate::verify::aside;
@@ -25,6 +28,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const AT_ONCE: usize = 5;
 /// The end of a minute, and its being written, are never so far from each other.
 const WRITTEN_WITHIN_MS: u64 = 10 * 60 * 1000;
+/// Who wants what is not written yet does not wait for longer.
+const WRITING_MAX: Duration = Duration::from_secs(30);
 const STREAM: &str = "profiles";
 /// The folder in the data folder.
 pub(crate) const FOLDER: &str = "profiles";
@@ -36,6 +41,37 @@ const FILE_BYTES: u64 = 4 << 20;
 pub(crate) struct KeptProfiles {
     log: Log,
     stream: StreamId,
+    unwritten: Arc<Unwritten>,
+}
+
+/// What was seen and is not written yet, and whether somebody wants it.
+#[derive(Debug, Default)]
+struct Unwritten {
+    /// When the first minute of it began; none while nobody watches.
+    since: Mutex<Option<SystemTime>>,
+    is_wanted: AtomicBool,
+    /// Told when another time begins to be unwritten.
+    written: Condvar,
+}
+
+impl Unwritten {
+    /// All that was seen before is written.
+    fn begin(&self, since: Option<SystemTime>) {
+        *self.since.lock() = since;
+        self.written.notify_all();
+    }
+
+    /// Has what was seen before a moment written, and waits for that.
+    fn write(&self, before: SystemTime) {
+        let mut since = self.since.lock();
+        let asked = *since;
+        if asked.is_none_or(|since| since >= before) {
+            return;
+        }
+        self.is_wanted.store(true, Ordering::Relaxed);
+        let until = Instant::now() + WRITING_MAX;
+        while *since == asked && !self.written.wait_until(&mut since, until).timed_out() {}
+    }
 }
 
 impl KeptProfiles {
@@ -67,24 +103,34 @@ impl KeptProfiles {
             Err(LogError::StreamExists { stream, .. }) => stream,
             made => made.with_context(told)?.id,
         };
-        Ok(KeptProfiles { log, stream })
+        Ok(KeptProfiles {
+            log,
+            stream,
+            unwritten: Arc::default(),
+        })
     }
 
     /// Watches this process until the server stops. Blocks.
     pub(crate) fn keep(&self, stopped: &watch::Receiver<bool>) {
         let stop = || *stopped.borrow();
+        let is_wanted = &self.unwritten.is_wanted;
         let mut captures = Vec::new();
         while !stop() {
+            if captures.is_empty() {
+                self.unwritten.begin(Some(SystemTime::now()));
+            }
+            let is_over = || stop() || is_wanted.load(Ordering::Relaxed);
             let rate = Rate::per_second(RATE);
-            let captured = rate.and_then(|rate| Capture::take(rate, MINUTE, &stop));
+            let captured = rate.and_then(|rate| Capture::take(rate, MINUTE, &is_over));
             match captured {
                 Ok(capture) => captures.push(capture),
                 Err(error) => {
                     tracing::warn!(%error, "the profile that is always on has ended");
-                    return;
+                    break;
                 }
             }
-            if (captures.len() >= AT_ONCE || stop())
+            let is_asked_for = is_wanted.swap(false, Ordering::Relaxed);
+            if (captures.len() >= AT_ONCE || is_asked_for || stop())
                 && let Err(error) = self.write(std::mem::take(&mut captures))
             {
                 tracing::warn!(
@@ -93,6 +139,7 @@ impl KeptProfiles {
                 );
             }
         }
+        self.unwritten.begin(None);
     }
 
     fn write(&self, captures: Vec<Capture>) -> anyhow::Result<()> {
@@ -112,6 +159,7 @@ impl KeptProfiles {
 
     /// What is kept of a time, as one profile. Blocks.
     pub(crate) fn read(&self, from: SystemTime, to: SystemTime) -> anyhow::Result<Option<Profile>> {
+        self.unwritten.write(to);
         let ms = |time: SystemTime| {
             let since = time
                 .duration_since(SystemTime::UNIX_EPOCH)

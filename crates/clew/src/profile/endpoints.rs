@@ -28,8 +28,11 @@ const INDEX: &str = "\
 /debug/pprof/training            what a build that counts has counted, for the compiler (make pgo-server)
 /debug/pprof/profile?from=2026-11-25T14:00:00Z&to=2026-11-25T14:05:00Z  what was kept, with profile.continuous
 
-format=pprof (go tool pprof reads it), collapsed or svg (a flame graph); rate=99; value=NAME of another number
+format=pprof (go tool pprof reads it), collapsed, svg (a flame graph) or html (the same in a page); rate=99; value=NAME of another number
 ";
+
+/// The header that says how a profile was taken, in whatever format it is.
+pub(super) const HOW_TAKEN: &str = "x-clew-profile";
 
 /// What the endpoints share.
 #[derive(Clone)]
@@ -149,13 +152,29 @@ async fn answer(
     let captured = tokio::task::spawn_blocking(move || {
         let (_running, _symbols) = (running, symbols);
         let stop = || gone.load(Ordering::Relaxed) || *stopped.borrow();
-        let mut body = Vec::new();
-        capture(&asked, &stop)?.write_value(asked.format, asked.value, &mut body)?;
-        Ok(body)
+        Written::of(&capture(&asked, &stop)?, &asked)
     });
     let captured = captured.await.map_err(|error| failed(error.to_string()))?;
-    let body = captured.map_err(|error| not_captured(&error))?;
-    Ok(shown(&asked, name, body))
+    let written = captured.map_err(|error| not_captured(&error))?;
+    Ok(shown(&asked, name, written))
+}
+
+/// A profile as it is handed out.
+struct Written {
+    body: Vec<u8>,
+    /// How it was taken.
+    how: String,
+}
+
+impl Written {
+    fn of(profile: &Profile, asked: &Asked) -> Result<Self, ProfileError> {
+        let mut body = Vec::new();
+        profile.write_value(asked.format, asked.value, &mut body)?;
+        Ok(Written {
+            body,
+            how: profile.comments.join("; "),
+        })
+    }
 }
 
 fn failed(reason: String) -> Refusal {
@@ -217,18 +236,21 @@ async fn kept(
         let Some(profile) = kept.read(from, to)? else {
             return Ok(None);
         };
-        let mut body = Vec::new();
-        profile.write_value(asked.format, asked.value, &mut body)?;
-        anyhow::Ok(Some(body))
+        anyhow::Ok(Some(Written::of(&profile, &asked)?))
     });
     let read = read.await.map_err(|error| failed(error.to_string()))?;
-    let body = read.map_err(|error| failed(format!("{error:#}")))?;
-    let body = body.ok_or_else(|| missing("no profile of that time is kept"))?;
-    Ok(shown(&asked, "profile", body))
+    let written = read.map_err(|error| failed(format!("{error:#}")))?;
+    let written = written.ok_or_else(|| missing("no profile of that time is kept"))?;
+    Ok(shown(&asked, "profile", written))
 }
 
-fn shown(asked: &Asked, name: &str, body: Vec<u8>) -> Response {
-    let mut answer = ([(CONTENT_TYPE, asked.format.content_type())], body).into_response();
+fn shown(asked: &Asked, name: &str, written: Written) -> Response {
+    let kind = [(CONTENT_TYPE, asked.format.content_type())];
+    let mut answer = (kind, written.body).into_response();
+    // Collapsed stacks have no place for it.
+    if let Ok(how) = written.how.parse() {
+        answer.headers_mut().insert(HOW_TAKEN, how);
+    }
     if asked.format == Format::Pprof
         && let Ok(file) = format!("attachment; filename=\"{name}.pb.gz\"").parse()
     {

@@ -1,7 +1,6 @@
 //! A profile that a command takes of itself while it works.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +10,11 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clew_profile::{Format, Profile, ProfileError, Rate};
 
-use super::{asked, create, format_of};
+use super::{asked, format_of};
+use crate::output_file;
 
 /// Time on the processors from [`OwnProfile::start`] to [`OwnProfile::end`].
 pub(crate) struct OwnProfile {
-    file: BufWriter<File>,
     path: PathBuf,
     format: Format,
     stop: Arc<AtomicBool>,
@@ -28,7 +27,8 @@ impl OwnProfile {
         let Some(path) = path else {
             return Ok(None);
         };
-        let (format, file) = (format_of(path)?, create(path)?);
+        let format = format_of(path)?;
+        output_file::check_writable(path)?;
         let rate = Rate::per_second(asked::RATE_DEFAULT)?;
         let stop = Arc::new(AtomicBool::new(false));
         let told = stop.clone();
@@ -38,7 +38,6 @@ impl OwnProfile {
             .name("clew-profile".into())
             .spawn(watch)?;
         Ok(Some(OwnProfile {
-            file,
             path: path.to_path_buf(),
             format,
             stop,
@@ -47,14 +46,15 @@ impl OwnProfile {
     }
 
     /// Writes what was seen.
-    pub(crate) fn end(mut self) -> anyhow::Result<()> {
+    pub(crate) fn end(self) -> anyhow::Result<()> {
         self.stop.store(true, Ordering::Relaxed);
         let profile = self
             .watcher
             .join()
             .map_err(|_| anyhow!("the profile broke down"))??;
-        profile.write(self.format, &mut self.file)?;
-        self.file.flush()?;
+        let mut bytes = Vec::new();
+        profile.write(self.format, &mut bytes)?;
+        output_file::write(&self.path, &bytes)?;
         writeln!(std::io::stderr(), "{}", self.path.display())?;
         Ok(())
     }

@@ -7,17 +7,19 @@ mod endpoints;
 mod itself;
 mod remote;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use clew_profile::{Format, Profile};
 
+use crate::output_file;
+
 pub(crate) use self::continuous::{FOLDER as KEPT_FOLDER, KeptProfiles};
 pub(crate) use self::endpoints::{ProfileEndpoints, routes};
 pub(crate) use self::itself::OwnProfile;
+use self::remote::Answer;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -71,7 +73,7 @@ struct CaptureArguments {
     to: Option<String>,
     #[command(flatten)]
     server: ServerArguments,
-    /// The file to write: .svg is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks.
+    /// The file to write: .svg or .html is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks.
     #[arg(short, long, value_name = "FILE", default_value = "flame.svg")]
     output: PathBuf,
 }
@@ -122,18 +124,21 @@ fn capture(arguments: &CaptureArguments) -> anyhow::Result<()> {
 }
 
 /// Writes what a server hands out to a file.
-fn fetched(output: &Path, ask: impl FnOnce() -> anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
+fn fetched(output: &Path, ask: impl FnOnce() -> anyhow::Result<Answer>) -> anyhow::Result<()> {
     // A file that cannot be written should not be found out when the capture is over.
-    let mut file = create(output)?;
-    let bytes = ask()?;
-    let written = file.write_all(&bytes).and_then(|()| file.flush());
-    written.with_context(|| format!("cannot write {}", output.display()))?;
+    output_file::check_writable(output)?;
+    let Answer { bytes, how } = ask()?;
+    output_file::write(output, &bytes)?;
+    if let Some(how) = how.filter(|how| !how.is_empty()) {
+        writeln!(std::io::stderr(), "{how}")?;
+    }
     told(output)
 }
 
 fn diff(arguments: &DiffArguments) -> anyhow::Result<()> {
-    if format_of(&arguments.output)? != Format::Svg {
-        bail!("a difference is drawn: name a file that ends in .svg");
+    let format = format_of(&arguments.output)?;
+    if !matches!(format, Format::Svg | Format::Html) {
+        bail!("a difference is drawn: name a file that ends in .svg or .html");
     }
     let read = |path: &Path| {
         let told = || format!("cannot read {}", path.display());
@@ -141,9 +146,14 @@ fn diff(arguments: &DiffArguments) -> anyhow::Result<()> {
         Profile::read(&bytes).with_context(told)
     };
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
-    let mut file = create(&arguments.output)?;
-    clew_profile::difference(&old, &new, &mut file)?;
-    file.flush()?;
+    let mut picture = Vec::new();
+    clew_profile::difference(&old, &new, &mut picture)?;
+    if format == Format::Html {
+        let mut page = Vec::new();
+        clew_profile::html_page(&picture, &mut page)?;
+        picture = page;
+    }
+    output_file::write(&arguments.output, &picture)?;
     told(&arguments.output)
 }
 
@@ -152,15 +162,10 @@ fn format_of(path: &Path) -> anyhow::Result<Format> {
     let format = Format::by_name(extension.unwrap_or_default());
     format.with_context(|| {
         format!(
-            "{} tells no format by its name: .svg is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks",
+            "{} tells no format by its name: .svg or .html is a flame graph, .pb.gz pprof's file, .folded or .txt collapsed stacks",
             path.display()
         )
     })
-}
-
-fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(BufWriter::new(file))
 }
 
 fn told(path: &Path) -> anyhow::Result<()> {

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::civil::Time;
 use jiff::{Timestamp, Zoned};
 
+use super::endpoints::HOW_TAKEN;
 use super::{CaptureArguments, Mode};
 use crate::login;
 
@@ -17,7 +18,14 @@ const GRACE: Duration = Duration::from_secs(60);
 /// The longest answer that is taken.
 const ANSWER_MAX: u64 = 256 << 20;
 
-pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::Result<Vec<u8>> {
+/// What a server hands out.
+pub(super) struct Answer {
+    pub(super) bytes: Vec<u8>,
+    /// How it was made, where the server says so.
+    pub(super) how: Option<String>,
+}
+
+pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::Result<Answer> {
     let (kind, length) = match arguments.mode {
         Mode::On if arguments.from.is_some() => ("profile", 0),
         Mode::On => ("profile", arguments.seconds),
@@ -28,6 +36,7 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
         Format::Pprof => "pprof",
         Format::Collapsed => "collapsed",
         Format::Svg => "svg",
+        Format::Html => "html",
     };
     let within = Duration::from_secs(length) + GRACE;
     let mut request = Request::new(&arguments.server.url, kind, within);
@@ -54,7 +63,7 @@ pub(super) fn capture(arguments: &CaptureArguments, format: Format) -> anyhow::R
 }
 
 /// What a build that counts has counted.
-pub(super) fn training(url: &str) -> anyhow::Result<Vec<u8>> {
+pub(super) fn training(url: &str) -> anyhow::Result<Answer> {
     Request::new(url, "training", GRACE).send()
 }
 
@@ -84,7 +93,7 @@ impl Request {
         self
     }
 
-    fn send(self) -> anyhow::Result<Vec<u8>> {
+    fn send(self) -> anyhow::Result<Answer> {
         let Request { url, mut request } = self;
         if let Some(login) = login::from_environment()? {
             request = request.header("authorization", login.base64());
@@ -93,6 +102,8 @@ impl Request {
             .call()
             .with_context(|| format!("cannot ask {url}"))?;
         let status = answer.status();
+        let how = answer.headers().get(HOW_TAKEN);
+        let how = how.and_then(|how| Some(how.to_str().ok()?.to_string()));
         let bytes = answer
             .body_mut()
             .with_config()
@@ -100,7 +111,7 @@ impl Request {
             .read_to_vec();
         let bytes = bytes.with_context(|| format!("cannot read the answer of {url}"))?;
         if status.is_success() {
-            return Ok(bytes);
+            return Ok(Answer { bytes, how });
         }
         let told = serde_json::from_slice(&bytes).ok();
         let told: Option<&str> = told

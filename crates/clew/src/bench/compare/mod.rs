@@ -12,13 +12,14 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use clap::Args;
 
 use compared::Comparison;
 use samples::Side;
 
 use super::results;
+use crate::output_file;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -78,8 +79,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> anyhow::Result<()> {
     write!(std::io::stdout(), "{}", text::of(&comparison))?;
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&comparison.json())?;
-        std::fs::write(path, text + "\n")
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        output_file::write(path, (text + "\n").as_bytes())?;
     }
     Ok(())
 }

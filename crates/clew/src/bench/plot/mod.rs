@@ -13,6 +13,7 @@ use clap::Args;
 use curves::{Axes, curves};
 
 use super::results::{self, Results};
+use crate::output_file;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -59,6 +60,12 @@ fn filter(text: &str) -> anyhow::Result<(String, String)> {
 }
 
 pub(crate) fn run(arguments: &PlotArguments) -> anyhow::Result<()> {
+    let ending = arguments.out.extension();
+    ensure!(
+        ending.is_none_or(|ending| ending == "svg"),
+        "{} would hold no picture of that kind: name a file that ends in .svg",
+        arguments.out.display()
+    );
     let mut rows = Vec::new();
     for path in &arguments.files {
         let name = path.file_stem().unwrap_or(path.as_os_str());
@@ -81,6 +88,5 @@ pub(crate) fn run(arguments: &PlotArguments) -> anyhow::Result<()> {
     let title = arguments.title.clone();
     let title = title.unwrap_or_else(|| format!("{} by {}", axes.y, axes.x));
     let picture = svg::draw(&title, &axes, &curves);
-    std::fs::write(&arguments.out, picture)
-        .with_context(|| format!("cannot write {}", arguments.out.display()))
+    output_file::write(&arguments.out, picture.as_bytes())
 }

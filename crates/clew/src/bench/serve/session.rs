@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::super::columns::figure;
+use super::super::columns::{count, figure};
 use super::super::report::row;
 use super::super::results::{self, Results, Row};
 use super::api::Api;
@@ -150,7 +150,7 @@ impl Session {
         }
         let mut line = format!(
             "loaded {} documents in {:.2} s, {} docs/s; searchable after {refreshed:.2} s more",
-            figure(filled.documents as f64),
+            count(filled.documents),
             filled.seconds,
             figure(filled.documents as f64 / filled.seconds),
         );
