@@ -248,7 +248,7 @@ def main():
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--clients", default="1,8,50,200")
-    parser.add_argument("--out", type=pathlib.Path, default=RESULTS, help="where the section is written; - for nowhere")
+    parser.add_argument("--results", "--out", dest="out", type=pathlib.Path, default=RESULTS, help="where the section is written; - for nowhere")
     results.add_json(parser)
     given = parser.parse_args()
     base, asked, nearest = draw(given.rows, given.dim, given.queries, given.k)

@@ -227,7 +227,7 @@ def main():
     parser.add_argument("--searches", type=int, default=2000, help="of each kind in a round")
     parser.add_argument("--warm", type=int, default=500)
     parser.add_argument("--heap", default="4g", help="OpenSearch's")
-    parser.add_argument("--results", default=str(ROOT / "bench" / "RESULTS.md"))
+    parser.add_argument("--results", default=str(ROOT / "bench" / "RESULTS.md"), help="where the section is written; - for nowhere")
     results.add_json(parser)
     arguments = parser.parse_args()
     if arguments.quick:
@@ -251,7 +251,7 @@ def main():
     lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
              f"request in one write, on another. {source}.", "", *table(figures, servers[1].name)]
     print("\n".join(lines))
-    if not arguments.quick and not arguments.before:
+    if not arguments.quick and not arguments.before and arguments.results != "-":
         command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
         results.write(arguments.results, "OpenSearch", command, machine(), lines)
 

@@ -272,7 +272,7 @@ def main():
     parser.add_argument("--rows", type=int)
     parser.add_argument("--only", help="contenders, by name")
     parser.add_argument("--classes", help="classes, by name")
-    parser.add_argument("--out", default=str(HERE.parent / "RESULTS.md"), help="or - to print alone")
+    parser.add_argument("--results", "--out", dest="out", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
     arguments = parser.parse_args()
     cache = pathlib.Path(os.environ.get("CLEW_CACHE", pathlib.Path.home() / ".cache" / "clew")) / "bench-text"

@@ -173,23 +173,26 @@ def measure_aspects(name, arguments, peers):
     rounds, count = arguments.rounds, len(np.load(folder / "base.npy", mmap_mode="r"))
     hnswlib = next((row[aspects.RECALL] for row in peers["rows"] if row["contender"] == "hnswlib"), None)
     hnswlib_us = 1e6 / hnswlib[0] if hnswlib else None
+    noted = results.Rows()
     parts = {
-        "Instruction sets": lambda: aspects.instruction_sets(make, EF, rounds, qps_at, hnswlib_us),
-        "Growth": lambda: aspects.growth(name, count, arguments.cache, make, EF, rounds, qps_at),
-        "Stored types": lambda: aspects.elements(make, EF, rounds, qps_at),
-        "Two threads": lambda: aspects.threads(make, rounds),
-        "Larger than memory": lambda: aspects.larger_than_memory(make, 32),
+        "Instruction sets": lambda: aspects.instruction_sets(noted, make, EF, rounds, qps_at, hnswlib_us),
+        "Growth": lambda: aspects.growth(noted, name, count, arguments.cache, make, EF, rounds, qps_at),
+        "Stored types": lambda: aspects.elements(noted, make, EF, rounds, qps_at),
+        "Two threads": lambda: aspects.threads(noted, make, rounds),
+        "Larger than memory": lambda: aspects.larger_than_memory(noted, make, 32),
     }
     found = {}
     for title, part in parts.items():
         print(f"{name}: {title.lower()}", flush=True)
         found[title] = part()
-    return {"set": name, "parts": found}
+    return {"set": name, "parts": found, "rows": noted}
 
 
-def kept(measured):
-    """All of it as rows: each contender's build, and each effort's searches, a sample a round."""
+def kept(measured, noted=None):
+    """All of it as rows: each contender's build, and each effort's searches, a sample a round; and what was noted of aspects."""
     found = results.Rows()
+    if noted:
+        found.add_rows(noted["rows"].rows.values(), set=noted["set"], contender="clew")
     for one in measured:
         for row in one["rows"]:
             params = {"set": one["set"], "metric": one["metric"], "contender": row["contender"]}
@@ -208,7 +211,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rows", type=int, default=None, help="use only so many vectors")
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
-    parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"))
+    parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
     parser.add_argument("--aspects", choices=["yes", "no"], default="yes", help="also measure what Clew costs in other ways, on the first set")
     arguments = parser.parse_args()
@@ -223,7 +226,7 @@ def main():
     if arguments.aspects == "yes":
         arguments.found_aspects = measure_aspects(sets[0], arguments, measured[0])
         write_results(measured, TARGETS, arguments)
-    kept(measured).save(arguments.json, arguments.bin, machine())
+    kept(measured, getattr(arguments, "found_aspects", None)).save(arguments.json, arguments.bin, machine())
 
 
 if __name__ == "__main__":

@@ -91,5 +91,4 @@ def write_results(found, targets, arguments):
         parts = aspects["parts"] if aspects and aspects["set"] == result["set"] else {}
         for title, table in parts.items():
             lines += ["", f"### {title}", "", *table]
-        results.write(arguments.results, f"Vectors: {result['set']}", command, machine(), lines)
-        print("\n".join(lines))
+        results.publish(arguments.results, f"Vectors: {result['set']}", command, machine(), lines)

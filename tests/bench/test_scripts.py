@@ -128,6 +128,34 @@ class Scripts(BenchTest):
         self.assertIn("| before the merge | 20 |", out)
         self.assertIn("## Searches during a merge", (self.folder / "RESULTS.md").read_text())
 
+    @unittest.skipUnless(HAS_NUMPY, "numpy is not installed")
+    def test_what_clew_costs_in_other_ways_is_noted_as_rows(self):
+        class Made:
+            built = {"rows": 10, "bytes": 500, "walk_bytes_per_vector": 7.5, "vectors_per_cpu_s": 1000, "vectors_per_s": 900}
+
+            def __init__(self, **_):
+                pass
+
+            def measure(self, efforts):
+                return [{"recall": 0.9, "cpu_us": float(effort)} for effort in efforts]
+
+            def close(self):
+                pass
+
+        aspects, noted = module("vectors/aspects.py"), module("results.py").Rows()
+        nothing = lambda rows, recall: None
+        aspects.instruction_sets(noted, Made, [16, 32], 2, nothing, None)
+        aspects.elements(noted, Made, [16], 3, nothing)
+        aspects.threads(noted, Made, 2)
+        (scalar,) = noted.named("search", instructions="scalar", effort=32)
+        self.assertEqual(scalar["metrics"], {"recall": [0.9, 0.9], "cpu_us": [32.0, 32.0]})
+        (half,) = noted.named("build", element="f16")
+        self.assertEqual(half["metrics"]["bytes_per_vector"], [50])
+        self.assertEqual(len(noted.named("search", element="f16", effort=16)[0]["metrics"]["recall"]), 3)
+        self.assertEqual([row["params"]["threads"] for row in noted.named("build") if "threads" in row["params"]], [1, 2])
+        noted.save(self.folder / "rows.json", os.environ["CLEW_BIN"], {"cpu": "one"})
+        self.bench("compare", self.folder / "rows.json", self.folder / "rows.json")
+
     @unittest.skipUnless(HAS_PYMILVUS, "pymilvus is not installed")
     def test_a_restart_after_a_kill(self):
         _, rows = self.script("milvus/restart.py", "--rows", 300, "--dims", "8,16", "--rounds", 2)
