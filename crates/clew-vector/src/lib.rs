@@ -48,6 +48,7 @@ mod documents;
 mod exact;
 mod filter;
 mod graph;
+mod horizon;
 mod ivf;
 mod max_sim;
 mod memory;
@@ -68,6 +69,7 @@ pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoic
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
+pub use horizon::Horizon;
 pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer};
 pub use max_sim::{
     MaxSimHit, MaxSimOutcome, MaxSimQuery, MaxSimRequest, QUERY_VECTORS_MAX, max_sim,

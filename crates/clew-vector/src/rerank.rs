@@ -15,8 +15,10 @@ const STEP_ROWS: usize = 8;
 pub(crate) struct Rerank<'a> {
     pub(crate) probe: &'a RowProbe<'a>,
     pub(crate) integrity: &'a Integrity<'a>,
-    /// A row is left out when its estimate lies this far behind the `k`-th exact hit.
+    /// A row is left out when its estimate lies this far behind the `k`-th exact hit, or the limit.
     pub(crate) margin: f32,
+    /// Farther rows are no hits.
+    pub(crate) limit: f32,
 }
 
 /// The nearest rows of a stream of which each says how near it may lie at best.
@@ -135,14 +137,16 @@ impl Rerank<'_> {
         let mut found = found.peekable();
         let mut measured = 0;
         while let Some(next) = found.peek() {
-            if measured >= k {
-                // Sorted so far, cut to the best k.
-                let worst = exact[k - 1].distance();
-                if next.distance() > worst + self.margin {
-                    break;
-                }
+            // Sorted so far, cut to the best k.
+            let worst = exact.get(k - 1).map(|worst| worst.distance());
+            let limit = worst.map_or(self.limit, |worst| worst.min(self.limit));
+            if next.distance() > limit + self.margin {
+                break;
             }
-            let wanted = if measured == 0 { k } else { STEP_ROWS };
+            let wanted = match measured {
+                0 if self.limit == f32::INFINITY => k,
+                _ => STEP_ROWS,
+            };
             let rows = (self.probe, self.integrity);
             measured += measure(rows, found.by_ref().take(wanted), exact)?;
             exact.sort_unstable();

@@ -1,9 +1,7 @@
 //! How deep each part of what is searched is looked through for the nearest, so that many parts together find what one
 //! would, at little more than its cost.
 
-use std::ops::Range;
-
-use clew_vector::{Column, SearchOutcome};
+use clew_vector::{Column, Horizon, SearchOutcome};
 use tantivy::directory::OwnedBytes;
 
 /// A part has its share of the nearest, give or take so many times the root of that: where they lie by chance, one
@@ -29,13 +27,20 @@ impl Depth {
         Depth { hits, candidates }
     }
 
-    /// For columns, each with as many rows as may be hits. One that is scanned finds all that it is asked for, however much
-    /// that is.
-    pub(crate) fn of_columns(self, columns: &[(&Column<OwnedBytes>, usize)]) -> Vec<Self> {
+    /// For columns, each with as many rows as may be hits: of the whole that they share, or each all of it. One that is
+    /// scanned finds all that it is asked for, however much that is.
+    pub(crate) fn of_columns(
+        self,
+        columns: &[(&Column<OwnedBytes>, usize)],
+        is_shared: bool,
+    ) -> Vec<PartDepth> {
         let all = columns.iter().map(|(_, rows)| rows).sum();
-        let depth = |&(column, rows): &(&Column<OwnedBytes>, usize)| match is_walked(column) {
-            true => self.of_part(rows, all),
-            false => self,
+        let depth = |&(column, rows): &(&Column<OwnedBytes>, usize)| PartDepth {
+            depth: match is_shared && is_walked(column) {
+                true => self.of_part(rows, all),
+                false => self,
+            },
+            has_graph: column.has_graph(),
         };
         columns.iter().map(depth).collect()
     }
@@ -55,6 +60,44 @@ impl Depth {
         let hits = likely(self.hits, 1.0).max(candidates.min(self.hits));
         Depth::new(hits, candidates)
     }
+
+    /// What parts of these depths tell each other while they are searched for some probes; nothing where each is searched
+    /// as deeply as the whole.
+    pub(crate) fn horizons(self, parts: &[PartDepth], probes: usize) -> Vec<Horizon> {
+        if parts.iter().all(|part| part.depth == self) {
+            return Vec::new();
+        }
+        let horizon = || Horizon::new(self.hits, self.candidates);
+        std::iter::repeat_with(horizon).take(probes).collect()
+    }
+}
+
+/// How deep a part is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PartDepth {
+    pub(crate) depth: Depth,
+    /// Whether it is walked through, so that it is searched as far as the whole once that is known.
+    pub(crate) has_graph: bool,
+}
+
+impl PartDepth {
+    /// How deep the part is found to have been searched, when its search begins.
+    pub(crate) fn within(self, whole: Depth, horizon: Option<&Horizon>) -> Depth {
+        match horizon {
+            Some(horizon) if self.has_graph && horizon.is_known() => whole,
+            _ => self.depth,
+        }
+    }
+}
+
+/// What a part is asked for one of the probes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartQuestion<'a> {
+    /// Number of the probe.
+    pub(crate) probe: usize,
+    pub(crate) depth: Depth,
+    /// What the parts before have found.
+    pub(crate) horizon: Option<&'a Horizon>,
 }
 
 /// Whether a column's searches find more with more effort.
@@ -62,19 +105,27 @@ pub(crate) fn is_walked(column: &Column<OwnedBytes>) -> bool {
     column.has_graph() || column.has_lists()
 }
 
-/// Searches parts, each to its depth, for some probes at once; then those of them again that were searched too little
-/// for a probe. What each part found for each probe.
+/// Searches parts for some probes at once: each to its depth, or, once the horizon of a probe is known, as far as that;
+/// then those of them again that were searched too little for a probe. What each part found for each probe.
 pub(crate) fn search_parts<E>(
-    whole: Depth,
-    depths: &[Depth],
-    probes: usize,
-    mut search: impl FnMut(usize, Range<usize>, Depth) -> Result<Vec<SearchOutcome>, E>,
+    (whole, parts): (Depth, &[PartDepth]),
+    (probes, horizons): (usize, &[Horizon]),
+    mut search: impl FnMut(usize, &[PartQuestion<'_>]) -> Result<Vec<SearchOutcome>, E>,
 ) -> Result<Vec<Vec<SearchOutcome>>, E> {
-    let mut found = Vec::with_capacity(depths.len());
-    for (part, &depth) in depths.iter().enumerate() {
-        found.push(search(part, 0..probes, depth)?);
+    let mut found = Vec::with_capacity(parts.len());
+    let mut depths = Vec::with_capacity(parts.len());
+    for (at, part) in parts.iter().enumerate() {
+        let question = |probe| PartQuestion {
+            probe,
+            depth: part.depth,
+            horizon: horizons.get(probe),
+        };
+        let questions: Vec<PartQuestion<'_>> = (0..probes).map(question).collect();
+        let searched = questions.iter().map(|one| part.within(whole, one.horizon));
+        depths.push(searched.collect::<Vec<_>>());
+        found.push(search(at, &questions)?);
     }
-    if depths.iter().all(|&depth| depth == whole) {
+    if depths.iter().flatten().all(|&depth| depth == whole) {
         return Ok(found);
     }
     for probe in 0..probes {
@@ -84,13 +135,19 @@ pub(crate) fn search_parts<E>(
         };
         let scores: Vec<Vec<f32>> = found.iter().map(nearness).collect();
         let parts = depths.iter().zip(&scores);
-        let parts = parts.map(|(&depth, scores)| SearchedPart {
+        let parts = parts.map(|(depths, scores)| SearchedPart {
             whole,
-            depth,
+            depth: depths[probe],
             scores,
         });
         for (part, depth) in short_parts(&parts.collect::<Vec<_>>(), whole.hits) {
-            let again = search(part, probe..probe + 1, depth)?;
+            // The horizon has what this part found before; it would be there twice.
+            let question = PartQuestion {
+                probe,
+                depth,
+                horizon: None,
+            };
+            let again = search(part, &[question])?;
             found[part].splice(probe..=probe, again);
         }
     }
@@ -173,6 +230,16 @@ mod tests {
             let all = rows.iter().sum();
             rows.iter().map(|&rows| self.of_part(rows, all)).collect()
         }
+
+        /// Parts of a graph each that have as many rows.
+        fn parts(self, count: usize) -> Vec<PartDepth> {
+            let depths = self.shared_out(&vec![1; count]).into_iter();
+            let part = |depth| PartDepth {
+                depth,
+                has_graph: true,
+            };
+            depths.map(part).collect()
+        }
     }
 
     #[test]
@@ -231,11 +298,9 @@ mod tests {
             let in_order = |row: usize| row * parts / ROWS;
             for part_of in [&by_chance as &dyn Fn(usize) -> usize, &in_order] {
                 let mut kept = 0;
-                let found = search_parts(
-                    whole,
-                    &whole.shared_out(&vec![1; parts]),
-                    1,
-                    |part, _, depth| {
+                let found =
+                    search_parts((whole, &whole.parts(parts)), (1, &[]), |part, questions| {
+                        let depth = questions[0].depth;
                         kept += depth.candidates;
                         let rows = (0_u16..)
                             .take(ROWS)
@@ -252,8 +317,7 @@ mod tests {
                             profile: SearchProfile::default(),
                         };
                         Ok::<_, ()>(vec![outcome])
-                    },
-                );
+                    });
                 let found = found.unwrap().into_iter().flatten();
                 let mut docs: Vec<u32> = found
                     .flat_map(|found| found.hits)

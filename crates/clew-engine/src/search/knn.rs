@@ -1,15 +1,17 @@
 //! Nearest neighbours in a shard: each segment's column is searched, the best of all segments are
 //! kept, so that `k` means the shard's k however its documents lie.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use clew_platform::stopped;
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind, VectorMapping};
-use clew_search::{KnnResolver, SegmentBits, SegmentHits, VectorStage};
+use clew_search::{
+    KnnResolver, Relation, SegmentBits, SegmentHits, ShardResult, Total, VectorStage,
+};
 use clew_vector::{
-    Column, ColumnOptions, Filter, SearchOutcome, SearchProfile, SearchRequest, SparseEntry,
-    SparseSearchRequest, Strategy, VectorError,
+    Column, ColumnOptions, Filter, Horizon, SearchOutcome, SearchProfile, SearchRequest,
+    SparseEntry, SparseSearchRequest, Strategy, VectorError,
 };
 use serde::{Deserialize, Serialize};
 use tantivy::DocId;
@@ -31,6 +33,31 @@ pub(crate) struct ViewKnn<'a> {
     pub(crate) ef_search: usize,
     /// Told of every segment searched, when somebody wants to know.
     pub(crate) profiles: Option<RefCell<Vec<SegmentProfile>>>,
+    /// Where all shards are searched for one clause as if they were one.
+    pub(crate) shared: Option<SharedClause<'a>>,
+}
+
+/// The only clause of a search, which several shards answer together: each finds what may be among the nearest of all.
+pub(crate) struct SharedClause<'a> {
+    /// What the shards before have found.
+    pub(crate) horizon: &'a Horizon,
+    /// Neighbours wanted.
+    pub(crate) k: usize,
+    /// How many of those this shard would have given, were it alone.
+    pub(crate) neighbours: Cell<usize>,
+}
+
+impl SharedClause<'_> {
+    /// Counts as hits of the shard those that it would have given, were it alone: how many are found depends on what others
+    /// have found before.
+    pub(crate) fn count(&self, result: &mut ShardResult) {
+        if !result.timed_out {
+            result.total = Total {
+                value: self.neighbours.get() as u64,
+                relation: Relation::Eq,
+            };
+        }
+    }
 }
 
 /// How one clause was answered in one segment.
@@ -98,8 +125,14 @@ impl KnnResolver for ViewKnn<'_> {
         if stopped() {
             return Err(QueryError::Stopped);
         }
+        if let Some(shared) = &self.shared {
+            shared
+                .neighbours
+                .set(self.neighbours(field.id, filter, shared.k));
+        }
         best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        best.truncate(k);
+        // Once it is known how far the whole goes, a shard may have found more than its share.
+        best.truncate(self.shared.as_ref().map_or(k, |shared| shared.k.max(k)));
         for (score, at, doc) in best {
             hits[at].push((doc, score));
         }
@@ -232,23 +265,30 @@ impl ViewKnn<'_> {
         let (places, columns): (Vec<usize>, Vec<_>) = columns.unzip();
         let whole = depth_of(query, vector, self.ef_search);
         let is_shared = query.k.is_some() && radius.is_none() && query.target_recall.is_none();
-        let depths = match is_shared {
-            true => whole.of_columns(&columns),
-            false => vec![whole; columns.len()],
+        let parts = whole.of_columns(&columns, is_shared);
+        let own = match self.shared {
+            Some(_) => Vec::new(),
+            None => whole.horizons(&parts, 1),
         };
-        let found = search_parts(whole, &depths, 1, |part, _, depth| {
+        let horizons = match &self.shared {
+            Some(shared) => std::slice::from_ref(shared.horizon),
+            None => &own[..],
+        };
+        let found = search_parts((whole, &parts), (1, horizons), |part, questions| {
             if stopped() {
                 return Err(QueryError::Stopped);
             }
             let (at, (column, _)) = (places[part], columns[part]);
             let segment = &self.view.segments[at];
+            let only = questions[0];
             let request = SearchRequest {
-                ef_search: depth.candidates,
+                ef_search: only.depth.candidates,
                 probes: query.probes.or(vector.probes),
                 target_recall: query.target_recall,
                 filter: filter_of(segment, filter.and_then(|bits| bits.get(at))),
                 max_distance: radius,
-                ..SearchRequest::new(&query.vector, depth.hits)
+                horizon: only.horizon,
+                ..SearchRequest::new(&query.vector, only.depth.hits)
             };
             let found = search_in_space(column, &vector.column, &request)
                 .map_err(|error| search_error(segment.vectors(), error))?;
@@ -259,6 +299,24 @@ impl ViewKnn<'_> {
             .into_iter()
             .zip(found.into_iter().flatten())
             .collect())
+    }
+
+    /// How many documents that pass have a vector in a field, of which no more than `most` are counted.
+    fn neighbours(&self, field: FieldId, filter: Option<&[SegmentBits]>, most: usize) -> usize {
+        let mut count = 0;
+        for (at, segment) in self.view.segments.iter().enumerate() {
+            let Some(column) = segment.vectors().column(field) else {
+                continue;
+            };
+            let bits = filter.and_then(|bits| bits.get(at));
+            let passes = |doc: &DocId| match (bits, &segment.alive) {
+                (Some(bits), _) => bits.contains(*doc),
+                (None, Some(alive)) => alive.is_alive(*doc),
+                (None, None) => true,
+            };
+            count += column.docs().filter(passes).take(most - count).count();
+        }
+        count
     }
 
     fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {

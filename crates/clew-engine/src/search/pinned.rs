@@ -84,6 +84,7 @@ impl PinnedShard {
             view: &self.view,
             ef_search: self.index.settings().ef_search,
             profiles: None,
+            shared: None,
         }
     }
 

@@ -346,6 +346,7 @@ impl Trial {
             view: &self.view,
             ef_search: self.k,
             profiles: Some(RefCell::default()),
+            shared: None,
         };
         let started = clock.monotonic();
         let by_segment = knn.resolve(query, None)?;

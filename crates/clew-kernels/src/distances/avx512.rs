@@ -188,7 +188,90 @@ pub(crate) mod int8 {
         _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1])) as f32
     }
 
-    row_loops!((i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+    /// 128 times the sum of a query's bytes.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn raised(query: &[i8]) -> i32 {
+        let one = _mm512_set1_epi8(1);
+        let (blocks, tail) = query.as_chunks();
+        let mut sum = _mm512_dpbusd_epi32(_mm512_setzero_si512(), one, load_tail(tail));
+        for block in blocks {
+            sum = _mm512_dpbusd_epi32(sum, one, load(block));
+        }
+        _mm512_reduce_add_epi32(sum) << 7
+    }
+
+    /// The sum of each of four registers.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx2")]
+    fn totals([a, b, c, d]: [__m512i; 4]) -> [i32; 4] {
+        let pair =
+            |x, y| _mm512_add_epi32(_mm512_unpacklo_epi32(x, y), _mm512_unpackhi_epi32(x, y));
+        let (ab, cd) = (pair(a, b), pair(c, d));
+        let all = _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+        let half = _mm256_add_epi32(
+            _mm512_castsi512_si256(all),
+            _mm512_extracti64x4_epi64::<1>(all),
+        );
+        let sums = _mm_add_epi32(
+            _mm256_castsi256_si128(half),
+            _mm256_extracti128_si256::<1>(half),
+        );
+        [
+            _mm_cvtsi128_si32(sums),
+            _mm_extract_epi32::<1>(sums),
+            _mm_extract_epi32::<2>(sums),
+            _mm_extract_epi32::<3>(sums),
+        ]
+    }
+
+    /// The products of four rows, raised as in [`dot`].
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn dot_four(query: &[i8], rows: [&[i8]; 4]) -> [__m512i; 4] {
+        let flip = _mm512_set1_epi8(-128);
+        let (blocks, tail) = query.as_chunks::<BYTES>();
+        let [a, b, c, d] = rows.map(|row| row.as_chunks::<BYTES>());
+        let mut sums = [_mm512_setzero_si512(); 4];
+        let four = a.0.iter().zip(b.0).zip(c.0.iter().zip(d.0));
+        for (x, ((a, b), (c, d))) in blocks.iter().zip(four) {
+            let x = load(x);
+            for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
+                *sum = _mm512_dpbusd_epi32(*sum, _mm512_xor_si512(load(row), flip), x);
+            }
+        }
+        if !tail.is_empty() {
+            let x = load_tail(tail);
+            for (sum, row) in sums.iter_mut().zip([a.1, b.1, c.1, d.1]) {
+                *sum = _mm512_dpbusd_epi32(*sum, _mm512_xor_si512(load_tail(row), flip), x);
+            }
+        }
+        sums
+    }
+
+    /// [`dot`] of a query and each row of a block, four at a time: the query is read once for them, and summed up once
+    /// for all. Rows that lie in the second cache take half the time.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(crate) fn dot_rows(query: &[i8], rows: &[i8], out: &mut [f32]) {
+        // A block that is not whole rows would silently score a shifted vector.
+        assert_eq!(rows.len(), query.len() * out.len());
+        if query.is_empty() {
+            return out.fill(0.0);
+        }
+        let (raised, length) = (raised(query), query.len());
+        let (fours, rest) = out.as_chunks_mut::<4>();
+        let (in_fours, others) = rows.split_at(4 * length * fours.len());
+        for (slots, block) in fours.iter_mut().zip(in_fours.chunks_exact(4 * length)) {
+            let row = |at: usize| &block[at * length..][..length];
+            let sums = totals(dot_four(query, [row(0), row(1), row(2), row(3)]));
+            *slots = sums.map(|sum| sum.wrapping_sub(raised) as f32);
+        }
+        for (slot, row) in rest.iter_mut().zip(others.chunks_exact(length)) {
+            *slot = dot(query, row);
+        }
+    }
+
+    picked_loop!((i8, i8), dot, dot_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
     row_loops!((i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 }
 

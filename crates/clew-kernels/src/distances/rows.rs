@@ -1,8 +1,8 @@
 //! The loops over rows, the same for every instruction set: expanded beside each pair kernel, so
 //! that the kernel is inlined and one call through the table covers a whole block.
 //!
-//! Measuring four rows at once, to share the loads of the query, was tried and is not worth it: rows
-//! come from memory, which takes longer than either.
+//! Measuring four rows at once, to share the loads of the query, was tried and is not worth it where rows
+//! come from memory, which takes longer than either. The centres of lists do not: their products have a loop of their own.
 
 /// Defines `$rows` (a block of consecutive rows) and `$picked` (rows chosen by number) over `$pair`.
 macro_rules! row_loops {
@@ -21,6 +21,13 @@ macro_rules! row_loops {
             }
         }
 
+        picked_loop!(($query, $item), $pair, $picked $(, #[$attribute])?);
+    };
+}
+
+/// Defines `$picked` alone.
+macro_rules! picked_loop {
+    (($query:ty, $item:ty), $pair:ident, $picked:ident $(, #[$attribute:meta])?) => {
         $(#[$attribute])?
         pub(crate) fn $picked(query: &[$query], rows: &[$item], picks: &[u32], out: &mut [f32]) {
             // Every pick has its own answer.

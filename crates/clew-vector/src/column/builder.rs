@@ -111,7 +111,7 @@ impl ColumnBuilder {
         self.docs.push(doc);
         self.values.push(vector);
         if self.options.space == Space::Cosine {
-            let squared = squared(vector.iter().copied());
+            let squared = squared(vector);
             self.inverse_norms.push(inverse_norm(squared));
         }
         Ok(())

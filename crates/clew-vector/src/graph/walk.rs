@@ -6,7 +6,7 @@ use crate::graph::gate::Gate;
 use crate::graph::{DamagedGraph, Graph, Layer, NONE, Slot};
 use crate::rank::Ranked;
 use crate::rows::Probe;
-use crate::scratch::Scratch;
+use crate::scratch::{Pool, Scratch};
 
 /// A node to start from, and its distance.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,8 @@ pub(crate) struct BeamLimits {
     pub(crate) pool_max: usize,
     /// Distances that the beam may take; it gives up as soon as it sees that it will need more.
     pub(crate) measured_max: u64,
+    /// What lies farther is expanded only as far as it takes to find the way.
+    pub(crate) horizon: f32,
 }
 
 /// Distances that a walk takes per candidate it keeps (743 for 24, 1,611 for 64, 2,515 for 110, on
@@ -35,6 +37,8 @@ const FORECAST_ERROR: u64 = 2;
 /// Candidates expanded per hop: the more rows are on their way at once, the less each one waits. Two
 /// cost 4 % more distances than one, and 9 % less time at equal recall.
 const WIDE: usize = 2;
+/// Candidates that a beam follows beyond its horizon: with fewer it does not find the way to what lies before it.
+const WAY: usize = 6;
 
 /// How a beam ended, and the distances it took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +65,23 @@ impl BeamLimits {
             ef,
             pool_max: ef,
             measured_max: u64::MAX,
+            horizon: f32::INFINITY,
+        }
+    }
+
+    /// Whether the candidate at a place of the pool is to be expanded.
+    #[inline]
+    fn includes(&self, pool: &Pool, place: usize) -> bool {
+        let candidate = pool.all().get(place);
+        candidate.is_some_and(|one| place < WAY || one.distance() <= self.horizon)
+    }
+
+    /// A candidate has to be nearer than this to be expanded ever.
+    #[inline]
+    fn nearest_wanted(&self, pool: &Pool) -> f32 {
+        match pool.all().get(WAY - 1) {
+            Some(last) => pool.limit().min(self.horizon.max(last.distance())),
+            None => f32::INFINITY,
         }
     }
 }
@@ -164,7 +185,7 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     let mut forecast_at = DISTANCES_PER_EF * limits.ef as u64;
     // Builds run under no request's token, so their graphs are never cut short.
     let mut pace = Pace::of_blocks();
-    while cursor < pool.len() && !pace.is_over() {
+    while limits.includes(pool, cursor) && !pace.is_over() {
         if measured > forecast_at {
             forecast_at = measured * 2;
             if pool.forecast() > limits.measured_max.saturating_mul(FORECAST_ERROR) {
@@ -176,7 +197,7 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         }
         fresh.clear();
         let mut taken = 0;
-        while taken < WIDE && cursor < pool.len() {
+        while taken < WIDE && limits.includes(pool, cursor) {
             let one = pool.get_mut(cursor);
             cursor += 1;
             if !one.is_expanded() {
@@ -198,7 +219,8 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         let distances = at_least(distances, fresh.len());
         probe.measure(fresh.as_slice(), distances);
 
-        let near_count = keep_near(fresh.as_mut_slice(), distances, pool.limit());
+        let limit = limits.nearest_wanted(pool);
+        let near_count = keep_near(fresh.as_mut_slice(), distances, limit);
         found.clear();
         let near = fresh.as_slice().iter().zip(&*distances).take(near_count);
         found.extend(

@@ -39,6 +39,7 @@ impl Search<'_> {
             probe: &self.probe,
             integrity: &self.view.integrity,
             margin: margin(plan) * codes.error * query.length(),
+            limit: self.hit_limit(),
         };
         let found = if plan == Plan::ScanCodes {
             self.scan_codes(&probe, &rerank, scratch)
@@ -65,6 +66,9 @@ impl Search<'_> {
         tally.lists += pool.len() as u64;
         if let Walked::Through(_) = walked {
             tally.reranked += rerank.run(pool.passing(), self.k, exact)?;
+            if let Some(horizon) = self.horizon {
+                horizon.add(pool.passing(), exact);
+            }
         }
         Ok(walked)
     }
@@ -80,7 +84,7 @@ impl Search<'_> {
         let limits = CoarseLimits {
             k: self.k,
             spare: 2.0 * rerank.margin,
-            distance_max: self.distance_max + rerank.margin,
+            distance_max: rerank.limit + rerank.margin,
         };
         let scanned = exact::scan_coarse(rows, self.filter.as_ref(), limits, scratch);
         let Scratch {
@@ -91,6 +95,9 @@ impl Search<'_> {
         } = scratch;
         tally.codes += scanned;
         tally.reranked += rerank.run(coarse.iter().copied(), self.k, exact)?;
+        if let Some(horizon) = self.horizon {
+            horizon.add(coarse.iter().copied(), exact);
+        }
         Ok(Walked::Through(scanned))
     }
 }

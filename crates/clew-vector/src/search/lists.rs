@@ -46,13 +46,16 @@ impl Search<'_> {
             std::mem::take(&mut scratch.exact),
             std::mem::take(&mut scratch.coarse),
         );
-        let mut nearest = Nearest::new(rows, (self.k, self.distance_max), memory);
+        let mut nearest = Nearest::new(rows, (self.k, self.hit_limit()), memory);
         let found = self.probe_lists((lists, &mut query), probes, &mut nearest);
         scratch.list_query = query;
         scratch.tally.codes += found.map_err(|DamagedList| self.view.damaged_list())?;
         let measured;
         (scratch.exact, scratch.coarse, measured) = nearest.finish()?;
         scratch.tally.reranked += measured;
+        if let Some(horizon) = self.horizon {
+            horizon.add(scratch.exact.iter().copied(), &scratch.exact);
+        }
         let strategy = Plan::ScanLists.strategy();
         Ok(self.outcome(&scratch.exact, strategy, situation, scratch.tally))
     }
@@ -119,7 +122,7 @@ impl Search<'_> {
         };
         let filter = self.filter.as_ref();
         let (mut at, mut codes, mut pace) = (0, 0, Pace::of_blocks());
-        while (at < probes || nearest.len() < self.k) && !pace.is_stopped() {
+        while (at < probes || !self.is_enough(nearest.len())) && !pace.is_stopped() {
             let Some(list) = query.list(at) else { break };
             codes += scan.scan((query, &mut pace), list, nearest.limit(), |one| {
                 if filter.is_none_or(|filter| filter.passes(one.row())) {

@@ -6,7 +6,7 @@ use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, d
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
-use crate::{ColumnOptions, Scratch, VectorError, exact};
+use crate::{ColumnOptions, Horizon, Scratch, VectorError, exact};
 
 mod batch;
 mod coded;
@@ -80,6 +80,7 @@ pub(crate) struct Search<'a> {
     k_rows: usize,
     /// Farther rows are no hits.
     distance_max: f32,
+    horizon: Option<&'a Horizon>,
 }
 
 /// A walk that keeps this many candidates per one that passes has lost its way.
@@ -123,12 +124,25 @@ impl Search<'_> {
             None => self.walk_exact(graph, situation, scratch)?,
         };
         match walked {
-            Walked::Through(_) if plan == Plan::ScanCodes || scratch.exact.len() == self.k => {
+            Walked::Through(_)
+                if plan == Plan::ScanCodes || self.is_enough(scratch.exact.len()) =>
+            {
                 let tally = scratch.tally;
                 Ok(self.outcome(&scratch.exact, plan.strategy(), situation, tally))
             }
             Walked::Through(_) | Walked::GivenUp(_) => self.fall_back(graph, situation, scratch),
         }
+    }
+
+    /// Whether so many hits will do: all that are wanted, or any number where others have as many.
+    fn is_enough(&self, hits: usize) -> bool {
+        hits >= self.k || self.horizon.is_some_and(Horizon::has_hits)
+    }
+
+    /// How far hits may lie, by what was asked and what other columns have.
+    fn hit_limit(&self) -> f32 {
+        let limit = self.horizon.map_or(f32::INFINITY, Horizon::hit_limit);
+        limit.min(self.distance_max)
     }
 
     /// Scans after a walk that was in vain.
@@ -166,6 +180,9 @@ impl Search<'_> {
         tally.lists += pool.len() as u64;
         exact.clear();
         exact.extend(pool.passing().take(self.k));
+        if let Some(horizon) = self.horizon {
+            horizon.add(pool.passing(), exact);
+        }
         Ok(walked)
     }
 
@@ -176,11 +193,19 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> Result<Walked, DamagedGraph> {
         let start = start_of((graph, probe), scratch)?;
-        let ef = situation.ef;
+        // Where it is known how far the whole goes, a walk goes as far, and no farther.
+        let known = self
+            .horizon
+            .and_then(|horizon| Some((horizon.known()?, horizon.candidate_limit())));
+        let (ef, horizon) = match known {
+            Some((most, limit)) => (situation.ef.max(most.candidates), limit),
+            None => (situation.ef, f32::INFINITY),
+        };
         let limits = BeamLimits {
             ef,
             pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
+            horizon,
         };
         let layer = graph.base();
         match self.filter {
@@ -202,6 +227,9 @@ impl Search<'_> {
             None => exact::search(rows, filter, self.k)?,
         };
         scratch.tally.vectors += scanned;
+        if let Some(horizon) = self.horizon {
+            horizon.add(hits.iter().copied(), &hits);
+        }
         Ok(self.outcome(&hits, strategy, situation, scratch.tally))
     }
 

@@ -7,7 +7,7 @@ use crate::options::{inverse_norm, norm_squared};
 use crate::plan::{Access, Probing, Situation};
 use crate::rows::{RowProbe, StoredQuery};
 use crate::search::{Search, SearchRequest};
-use crate::{ColumnOptions, Filter, Space, VectorError};
+use crate::{ColumnOptions, Filter, Horizon, Space, VectorError};
 
 /// A query that fits the column.
 pub(crate) struct Query<'a> {
@@ -46,11 +46,17 @@ impl<'a> Search<'a> {
         let filter = request.filter.map(|filter| row_filter(view, filter));
         let doc_count = view.documents.map_or(row_count, |some| some.count());
         let possible = filter.map_or(doc_count, |some| some.filter.count.min(doc_count));
-        let k = request.k.min(possible);
+        let asked = request.k.min(possible);
+        // A walk that goes as far as the whole finds as many of its hits as there are.
+        let known = request.horizon.filter(|_| view.graph.is_some());
+        let k = match known.and_then(Horizon::known) {
+            Some(most) => most.hits.min(possible).max(asked),
+            None => asked,
+        };
         // Efforts count rows, of which documents may have several.
         let k_rows = match view.documents {
-            Some(_) => (k * row_count).div_ceil(doc_count.max(1)),
-            None => k,
+            Some(_) => (asked * row_count).div_ceil(doc_count.max(1)),
+            None => asked,
         };
         let search = Search {
             view,
@@ -64,6 +70,7 @@ impl<'a> Search<'a> {
             k,
             k_rows,
             distance_max: request.max_distance.unwrap_or(f32::INFINITY),
+            horizon: request.horizon,
         };
         let effort = effort(view, request, k_rows);
         let ef = effort.unwrap_or(usize::MAX).max(k_rows).min(row_count);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Filter, SearchProfile};
+use crate::{Filter, Horizon, SearchProfile};
 
 /// What to search for.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,9 @@ pub struct SearchRequest<'a> {
     pub exact: bool,
     /// Farther vectors are no hits; `None` for no such limit.
     pub max_distance: Option<f32>,
+    /// What other columns have found for this vector, which this one is searched together with: what lies beyond need not
+    /// be found here, so there may be fewer hits. `None` where a column is searched alone. Pages do not regard it.
+    pub horizon: Option<&'a Horizon>,
     /// Only hits behind this place, which is that of the last hit before; `None` for the first ones.
     /// Costs about as much as a search for all hits up to there, as nothing is remembered;
     /// [`Pages`](crate::Pages) remember.
@@ -55,6 +58,7 @@ impl<'a> SearchRequest<'a> {
             filter: None,
             exact: false,
             max_distance: None,
+            horizon: None,
             after: None,
         }
     }

@@ -1,7 +1,7 @@
 //! The leaf of a search: what one shard answers. It takes the request as data and gives what can be joined with the
 //! answers of other shards; nothing here sees another shard.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,13 @@ use clew_aggregation::{AggCollector, AggSearcher};
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_profile::{Spent, SpentTimes};
 use clew_query::{Bool, Query, QueryError};
-use clew_search::{DocVisitor, QueryRecorder, ShardRequest, Stopwatch};
+use clew_search::{DocVisitor, QueryRecorder, SegmentBits, ShardRequest, Stopwatch};
+use clew_vector::Horizon;
 
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::collected_bytes;
-use crate::search::knn::ViewKnn;
+use crate::search::knn::{SharedClause, ViewKnn};
 use crate::search::pinned::{PinnedShard, slice_of};
 use crate::search::request::{IndexPart, ProfileDetail, SearchRequest};
 
@@ -40,6 +41,46 @@ fn limit_of(request: &SearchRequest) -> usize {
     })
 }
 
+/// The documents of a shard that are looked at at all, where the request names a slice of them.
+fn only_in(
+    target: &PinnedShard,
+    request: &SearchRequest,
+) -> Result<Option<Vec<SegmentBits>>, EngineError> {
+    let slice = request.control.slice;
+    let only = slice.map(|slice| slice_of(&target.view, slice));
+    only.transpose()
+        .map_err(|source| target.shard.tantivy_error(source))
+}
+
+/// What a shard is asked: the query of the request or the shard's share of it, and what the shards before have found.
+#[derive(Clone, Copy)]
+pub(super) struct ShardQuestion<'a> {
+    pub(super) query: &'a Query,
+    pub(super) horizon: Option<&'a Horizon>,
+}
+
+impl<'a> ShardQuestion<'a> {
+    /// A query that the shard answers without regard to others.
+    pub(super) fn alone(query: &'a Query) -> Self {
+        ShardQuestion {
+            query,
+            horizon: None,
+        }
+    }
+
+    /// The clause that is the whole request, where all shards answer it together.
+    fn shared(&self, request: &SearchRequest) -> Option<SharedClause<'a>> {
+        let (Some(horizon), Query::Knn(knn)) = (self.horizon, &request.query) else {
+            return None;
+        };
+        Some(SharedClause {
+            horizon,
+            k: knn.k?,
+            neighbours: Cell::default(),
+        })
+    }
+}
+
 /// When a search runs, and where a shard's documents begin in the order of all.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
@@ -56,12 +97,12 @@ impl Inner {
     pub(super) fn search_shard(
         &self,
         target: &PinnedShard,
-        (request, query): (&SearchRequest, &Query),
+        (request, question): (&SearchRequest, ShardQuestion<'_>),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
         target.shard.check_readable()?;
         // As in the pool: what the work held is dropped. Caught here, it is one shard's failure.
-        let answer = AssertUnwindSafe(|| self.search_sound(target, (request, query), moment));
+        let answer = AssertUnwindSafe(|| self.search_sound(target, (request, question), moment));
         let answer = catch_unwind(answer).unwrap_or_else(|_| {
             let (index, shard) = (target.index.name(), target.number());
             tracing::error!(index, shard, "a search of a shard has panicked");
@@ -74,14 +115,14 @@ impl Inner {
     fn search_sound(
         &self,
         target: &PinnedShard,
-        (request, query): (&SearchRequest, &Query),
+        (request, question): (&SearchRequest, ShardQuestion<'_>),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
         let started = self.clock.monotonic();
         let is_profiled = request.profile == ProfileDetail::Everything;
         let spent: Option<Arc<Spent>> = is_profiled.then(Arc::default);
         let at_work = spent.as_ref().map(Spent::enter);
-        let mut answer = self.collect(target, (request, query), moment)?;
+        let mut answer = self.collect(target, (request, question), moment)?;
         let took = self.clock.monotonic().saturating_sub(started);
         drop(at_work);
         target.index.activity.queried(&request.groups, took);
@@ -100,17 +141,16 @@ impl Inner {
     fn collect(
         &self,
         target: &PinnedShard,
-        (request, query): (&SearchRequest, &Query),
+        (request, question): (&SearchRequest, ShardQuestion<'_>),
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
-        let now = moment.now;
+        let (now, now_ms) = (moment.now, millis(moment.now));
         let watch = self.stopwatch(request);
         let snapshot = &target.view.snapshot;
-        let now_ms = millis(now);
         let knn = ViewKnn {
-            view: &target.view,
-            ef_search: target.index.settings().ef_search,
             profiles: (request.profile == ProfileDetail::Everything).then(RefCell::default),
+            shared: question.shared(request),
+            ..target.knn()
         };
         let part = request.parts.get(&target.index.uuid);
         let searcher = AggSearcher {
@@ -122,14 +162,12 @@ impl Inner {
         let mut aggs = collector_of(request, context, watch.as_ref())?;
         let recorder = watch.map(QueryRecorder::new);
         let memory = self.hits_memory(target, request)?;
-        let boosted = part.and_then(|part| boosted(part, query));
+        let boosted = part.and_then(|part| boosted(part, question.query));
         let control = &request.control;
-        let only = control.slice.map(|slice| slice_of(&target.view, slice));
-        let only = only.transpose();
-        let only = only.map_err(|source| target.shard.tantivy_error(source))?;
+        let only = only_in(target, request)?;
         let alone = control.hybrid.is_none();
         let shard_request = ShardRequest {
-            query: boosted.as_ref().unwrap_or(query),
+            query: boosted.as_ref().unwrap_or(question.query),
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
@@ -154,7 +192,10 @@ impl Inner {
             only: only.as_deref(),
             recorder: recorder.as_ref(),
         };
-        let (result, parts) = whole.found(shard_request)?;
+        let (mut result, parts) = whole.found(shard_request)?;
+        knn.shared
+            .iter()
+            .for_each(|shared| shared.count(&mut result));
         self.report_damage(target);
         let partial = aggs
             .map(AggCollector::finish)

@@ -4,13 +4,13 @@ use clew_platform::{MemoryPurpose, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldId, FieldKind, VectorMapping};
 use clew_search::SegmentBits;
-use clew_vector::{Column, HitPlace, SearchOutcome, SearchRequest, VectorError};
+use clew_vector::{Column, HitPlace, Horizon, SearchOutcome, SearchRequest, VectorError};
 
 use super::objects::ObjectField;
 use super::{Found, NearestRequest, ObjectHits, Probes};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
-use crate::search::depth::{Depth, search_parts};
+use crate::search::depth::{Depth, PartQuestion, search_parts};
 use crate::search::knn::{filter_of, search_error};
 use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::PinnedShard;
@@ -20,6 +20,31 @@ use crate::shard::SegmentView;
 
 /// What is asked of a shard: the request, the documents of each segment that pass its filter, and how many are wanted.
 pub(super) type Bounds<'a> = (&'a NearestRequest, Option<Vec<SegmentBits>>, usize);
+
+/// What the shards of a search tell each other, for each vector that is searched for; none where each is searched alone.
+pub(super) fn horizons(request: &NearestRequest, wanted: usize) -> Vec<Horizon> {
+    let shards = &request.pinned.shards;
+    let is_nearest = request.range.is_none()
+        && !request.effort.exact
+        && request.objects == ObjectHits::Each
+        && matches!(request.probes, Probes::Dense(_));
+    // Distances of one index can be compared.
+    if shards.len() < 2 || request.pinned.indices().len() > 1 || !is_nearest {
+        return Vec::new();
+    }
+    let kept = shards.iter().filter_map(|shard| {
+        let field = shard.mapping().field(&request.field)?;
+        let FieldKind::Vector(vector) = &field.kind else {
+            return None;
+        };
+        Some(effort(shard, vector, request).0)
+    });
+    let kept = kept.max().unwrap_or(wanted).max(wanted);
+    let horizon = || Horizon::new(wanted, kept);
+    std::iter::repeat_with(horizon)
+        .take(request.probes.len())
+        .collect()
+}
 
 /// Refuses probes that do not fit their field.
 pub(super) fn check_all<P>(
@@ -44,11 +69,11 @@ impl Inner {
         &self,
         target: &PinnedShard,
         request: &NearestRequest,
-        wanted: usize,
+        (wanted, horizons): (usize, &[Horizon]),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         target.shard.check_readable()?;
         let started = self.clock.monotonic();
-        let found = self.nearest_sound(target, request, wanted);
+        let found = self.nearest_sound(target, request, (wanted, horizons));
         target.shard.check_readable()?;
         self.report_damage(target);
         let took = self.clock.monotonic().saturating_sub(started);
@@ -64,7 +89,7 @@ impl Inner {
         &self,
         target: &PinnedShard,
         request: &NearestRequest,
-        wanted: usize,
+        (wanted, horizons): (usize, &[Horizon]),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let path = &request.field;
         // A field that is not mapped yet has no vectors.
@@ -87,7 +112,8 @@ impl Inner {
             (FieldKind::Vector(vector), Probes::Dense(probes)) => {
                 check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
                 let asked = (request, filter()?, wanted);
-                self.dense(target, (field.id, vector, around), probes, &asked)
+                let of_field = (field.id, vector, around);
+                self.dense(target, of_field, (probes, horizons), &asked)
             }
             (FieldKind::SparseVector, Probes::Sparse(probes)) if around.is_none() => {
                 check_all(probes, |probe| clew_vector::validate_sparse(probe))?;
@@ -107,7 +133,7 @@ impl Inner {
         &self,
         target: &PinnedShard,
         (field, vector, around): (FieldId, &VectorMapping, Option<&str>),
-        probes: &[Vec<f32>],
+        (probes, horizons): (&[Vec<f32>], &[Horizon]),
         (request, filter, wanted): &Bounds<'_>,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let (ef_search, lists) = effort(target, vector, request);
@@ -120,31 +146,34 @@ impl Inner {
         });
         let (parts, columns): (Vec<_>, Vec<_>) = parts.unzip();
         let whole = Depth::new(*wanted, ef_search);
-        let depths = match request.range.is_none() && !request.effort.exact {
-            true => whole.of_columns(&columns),
-            false => vec![whole; columns.len()],
+        let is_shared = request.range.is_none() && !request.effort.exact;
+        let depths = whole.of_columns(&columns, is_shared);
+        let own = match horizons {
+            [] => whole.horizons(&depths, probes.len()),
+            _ => Vec::new(),
         };
-        let found = search_parts(whole, &depths, probes.len(), |part, range, depth| {
+        let horizons = if own.is_empty() { horizons } else { &own };
+        let to_search = (probes.len(), horizons);
+        let found = search_parts((whole, &depths), to_search, |part, questions| {
             let ((_, segment, bits), (column, _)) = (parts[part], columns[part]);
             if stopped() {
                 return Err(QueryError::Stopped.into());
             }
             let asked = Asked {
                 request,
-                vectors: &probes[range],
+                probes,
                 segment,
                 bits,
-                depth,
-                probes: lists,
+                lists,
             };
             if column.options().space == vector.column.space {
-                return self.search_column(column, &asked);
+                return self.search_column(column, (&asked, questions));
             }
             let bytes = in_space_bytes(column, &vector.column);
             let _memory = self.memory.reserve(MemoryPurpose::Searches, bytes)?;
             let again = in_space(column, vector.column)
                 .map_err(|error| search_error(segment.vectors(), error))?;
-            self.search_column(&again, &asked)
+            self.search_column(&again, (&asked, questions))
         })?;
         let mut all: Vec<Vec<Found>> = vec![Vec::new(); probes.len()];
         for ((at, segment, ..), found) in parts.iter().zip(found) {
@@ -174,15 +203,14 @@ impl Inner {
     fn search_column<B>(
         &self,
         column: &Column<B>,
-        asked: &Asked<'_>,
+        (asked, questions): (&Asked<'_>, &[PartQuestion<'_>]),
     ) -> Result<Vec<SearchOutcome>, EngineError>
     where
         B: std::ops::Deref<Target = [u8]> + Clone + Send + Sync,
     {
         let file = asked.segment.vectors();
         let told = |error| EngineError::from(search_error(file, error));
-        let requests: Vec<SearchRequest<'_>> =
-            asked.vectors.iter().map(|probe| asked.of(probe)).collect();
+        let requests: Vec<SearchRequest<'_>> = questions.iter().map(|one| asked.of(one)).collect();
         if let [only] = &requests[..] {
             let found = with_scratch(|scratch| column.search(only, scratch));
             return Ok(vec![found.map_err(told)?]);
@@ -233,15 +261,15 @@ pub(super) fn candidates(target: &PinnedShard, request: &NearestRequest) -> usiz
 /// What is asked of one segment.
 pub(super) struct Asked<'a> {
     pub(super) request: &'a NearestRequest,
-    pub(super) vectors: &'a [Vec<f32>],
+    pub(super) probes: &'a [Vec<f32>],
     pub(super) segment: &'a SegmentView,
     pub(super) bits: Option<&'a SegmentBits>,
-    pub(super) depth: Depth,
-    pub(super) probes: Option<usize>,
+    /// Inverted lists to read.
+    pub(super) lists: Option<usize>,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn of(&self, probe: &'a [f32]) -> SearchRequest<'a> {
+    pub(super) fn of(&self, question: &PartQuestion<'a>) -> SearchRequest<'a> {
         let range = self.request.range;
         // Behind every place that is nearer than the first allowed.
         let after = range.and_then(|range| range.from).map(|from| HitPlace {
@@ -249,13 +277,14 @@ impl<'a> Asked<'a> {
             doc: u32::MAX,
         });
         SearchRequest {
-            ef_search: self.depth.candidates,
-            probes: self.probes,
+            ef_search: question.depth.candidates,
+            probes: self.lists,
             filter: filter_of(self.segment, self.bits),
             exact: self.request.effort.exact,
             max_distance: range.map(|range| range.below.next_down()),
             after,
-            ..SearchRequest::new(probe, self.depth.hits)
+            horizon: question.horizon,
+            ..SearchRequest::new(&self.probes[question.probe], question.depth.hits)
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::node::engine::{Engine, Inner};
 use crate::search::pinned::Pinned;
 use crate::search::place::DocPlace;
 use crate::search::times::unless_cancelled;
-use leaf::candidates;
+use leaf::{candidates, horizons};
 
 /// Most neighbours of one vector, those that are skipped among them.
 pub const NEIGHBOURS_MAX: usize = 16_384;
@@ -298,11 +298,12 @@ impl Inner {
         wanted: usize,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let shards = &request.pinned.shards;
+        let horizons = horizons(request, wanted);
         let answers: Vec<Result<Vec<Vec<Found>>, EngineError>> = match &shards[..] {
-            [only] => vec![self.nearest_in(only, request, wanted)],
-            many => self
-                .pool
-                .each(many.len(), |at| self.nearest_in(&many[at], request, wanted)),
+            [only] => vec![self.nearest_in(only, request, (wanted, &horizons))],
+            many => self.pool.each(many.len(), |at| {
+                self.nearest_in(&many[at], request, (wanted, &horizons))
+            }),
         };
         let mut all: Vec<Vec<Found>> = vec![Vec::new(); request.probes.len()];
         for answer in answers {

@@ -15,7 +15,7 @@ use super::{Found, NearestRequest, Neighbour, Probes, check, found_bytes, neighb
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::node::engine::{Engine, Inner};
-use crate::search::depth::Depth;
+use crate::search::depth::{Depth, PartQuestion};
 use crate::search::knn::search_error;
 use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::{Pinned, PinnedShard};
@@ -173,13 +173,16 @@ impl Inner {
             unless_stopped()?;
             let asked = Asked {
                 request,
-                vectors: probes,
+                probes,
                 segment,
                 bits: filter.as_ref().and_then(|bits| bits.get(at)),
-                depth: Depth::new(request.limit, ef_search),
-                probes: lists,
+                lists,
             };
-            let asked = asked.of(&probes[0]);
+            let asked = asked.of(&PartQuestion {
+                probe: 0,
+                depth: Depth::new(request.limit, ef_search),
+                horizon: None,
+            });
             let told = |error| EngineError::from(search_error(segment.vectors(), error));
             let (again, pages) = if column.options().space == vector.column.space {
                 (None, column.pages(&asked).map_err(told)?)

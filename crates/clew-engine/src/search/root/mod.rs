@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clew_platform::MemoryPurpose;
-use clew_query::Query;
 use clew_search::merge_hits;
 use parking_lot::Mutex;
 
@@ -11,7 +10,7 @@ use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::Lookup;
-use crate::search::leaf::{Moment, ShardAnswer, millis};
+use crate::search::leaf::{Moment, ShardAnswer, ShardQuestion, millis};
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{SearchRequest, SearchResponse, ShardCounts};
 use crate::search::times::{Times, unless_cancelled, unless_late};
@@ -100,7 +99,7 @@ impl Inner {
             shards.is_none_or(|shards| shards.contains(&target.number()))
         });
         let (targets, skipped) = skip(targets, request, millis(now))?;
-        let search = |(place, asked): (usize, Duration), query: &Query| {
+        let search = |(place, asked): (usize, Duration), question: ShardQuestion<'_>| {
             let moment = Moment {
                 now,
                 doc_base: (place as u64) << 32,
@@ -108,32 +107,11 @@ impl Inner {
                 asked,
             };
             let answer = unless_late(&times.to_find, || {
-                self.search_shard(&targets[place], (request, query), moment)
+                self.search_shard(&targets[place], (request, question), moment)
             });
             answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request, now)))
         };
-        let shares = Shares::of(request, &targets);
-        let asked = self.clock.monotonic();
-        let mut answers: Vec<Result<ShardAnswer, EngineError>> = match (targets.len(), &shares) {
-            // The way over the pool costs more than a small search.
-            (1, _) => vec![search((0, asked), &request.query)],
-            (many, None) => self
-                .pool
-                .each(many, |at| search((at, asked), &request.query)),
-            (many, Some(shares)) => {
-                let search = |at| search((at, asked), &shares.query(at));
-                self.pool.each(many, search)
-            }
-        };
-        if let Some(shares) = shares {
-            let again = shares.again(&answers);
-            let asked = self.clock.monotonic();
-            let search = |at: usize| search((again[at].0, asked), &again[at].1);
-            let deeper = self.pool.each(again.len(), search);
-            for ((at, _), answer) in again.iter().zip(deeper) {
-                answers[*at] = answer;
-            }
-        }
+        let answers = self.answers(request, &targets, search);
         unless_cancelled()?;
         let mut response = self.merge((request, &times), &targets, answers, millis(now))?;
         for target in targets {
@@ -147,6 +125,52 @@ impl Inner {
         response.shards.successful += skipped;
         response.shards.skipped = skipped;
         Ok(response)
+    }
+
+    /// What each shard answers: to the request, or to its share of it and, where the nearest do not lie by chance, to more
+    /// of it.
+    fn answers(
+        &self,
+        request: &SearchRequest,
+        targets: &[PinnedShard],
+        search: impl Fn((usize, Duration), ShardQuestion<'_>) -> Result<ShardAnswer, EngineError> + Sync,
+    ) -> Vec<Result<ShardAnswer, EngineError>> {
+        let shares = Shares::of(request, targets);
+        let asked = self.clock.monotonic();
+        let mut answers: Vec<Result<ShardAnswer, EngineError>> = match (targets.len(), &shares) {
+            // The way over the pool costs more than a small search.
+            (1, _) => vec![search((0, asked), ShardQuestion::alone(&request.query))],
+            (many, None) => self.pool.each(many, |at| {
+                search((at, asked), ShardQuestion::alone(&request.query))
+            }),
+            (many, Some(shares)) => {
+                let search = |at| {
+                    let query = shares.query(at);
+                    let question = ShardQuestion {
+                        query: &query,
+                        horizon: shares.horizon(),
+                    };
+                    search((at, asked), question)
+                };
+                self.pool.each(many, search)
+            }
+        };
+        if let Some(shares) = shares {
+            let again = shares.again(&answers);
+            let asked = self.clock.monotonic();
+            let search = |at: usize| {
+                let (place, query) = &again[at];
+                search((*place, asked), ShardQuestion::alone(query))
+            };
+            let deeper = self.pool.each(again.len(), search);
+            for ((at, _), mut answer) in again.iter().zip(deeper) {
+                if let (Ok(deeper), Ok(before)) = (&mut answer, &answers[*at]) {
+                    deeper.found.result.total = before.found.result.total;
+                }
+                answers[*at] = answer;
+            }
+        }
+        answers
     }
 
     #[allow(

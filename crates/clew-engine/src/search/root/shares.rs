@@ -1,13 +1,16 @@
 //! Searches of several shards for the nearest and nothing else: each shard is asked for its share, and asked again if
 //! the nearest do not lie by chance.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use clew_query::{KnnQuery, Query};
-use clew_vector::Column;
+use clew_schema::FieldKind;
+use clew_vector::{Column, Horizon, Space};
 use tantivy::directory::OwnedBytes;
 
 use super::asks_for_the_best_only;
 use crate::base::error::EngineError;
-use crate::search::depth::{Depth, SearchedPart, is_walked, short_parts};
+use crate::search::depth::{Depth, PartDepth, SearchedPart, is_walked, short_parts};
 use crate::search::knn::depth_asked;
 use crate::search::leaf::ShardAnswer;
 use crate::search::pinned::PinnedShard;
@@ -19,11 +22,16 @@ pub(super) struct Shares<'r> {
     /// Hits of the whole that are looked at.
     nearest: usize,
     shards: Vec<Share>,
+    /// What the shards tell each other, where the distances of all can be compared and nothing but the neighbours decides
+    /// how many there are.
+    horizon: Option<Horizon>,
 }
 
 struct Share {
     whole: Depth,
-    depth: Depth,
+    part: PartDepth,
+    /// Whether it was searched as far as the whole, and not to its depth.
+    is_whole: AtomicBool,
 }
 
 impl<'r> Shares<'r> {
@@ -54,19 +62,48 @@ impl<'r> Shares<'r> {
             } else {
                 whole
             };
-            Some(Share { whole, depth })
+            Some(Share {
+                whole,
+                part: PartDepth {
+                    depth,
+                    has_graph: columns_of(target, knn).all(Column::has_graph),
+                },
+                is_whole: AtomicBool::new(false),
+            })
         };
         let shards = targets.iter().zip(&rows).map(share);
+        let shards: Vec<Share> = shards.collect::<Option<_>>()?;
+        let spaces = targets.iter().map(|target| space_of(target, knn));
+        let is_one_space = spaces
+            .clone()
+            .all(|space| space == spaces.clone().next().flatten());
+        let is_whole = request.min_score.is_none()
+            && request.control.terminate_after.is_none()
+            && request.parts.values().all(|part| part.filter.is_none());
+        let horizon = (is_one_space && is_whole).then(|| {
+            let candidates = shards.iter().map(|share| share.whole.candidates);
+            Horizon::new(nearest, candidates.max().unwrap_or(nearest))
+        });
         Some(Shares {
             knn,
             nearest,
-            shards: shards.collect::<Option<_>>()?,
+            shards,
+            horizon,
         })
     }
 
     /// What a shard is asked at first.
     pub(super) fn query(&self, shard: usize) -> Query {
-        self.query_of(self.shards[shard].depth)
+        let share = &self.shards[shard];
+        let searched = share.part.within(share.whole, self.horizon());
+        let is_whole = searched == share.whole;
+        share.is_whole.store(is_whole, Ordering::Relaxed);
+        self.query_of(share.part.depth)
+    }
+
+    /// What the shards that have answered tell those that are asked next.
+    pub(super) fn horizon(&self) -> Option<&Horizon> {
+        self.horizon.as_ref()
     }
 
     fn query_of(&self, depth: Depth) -> Query {
@@ -94,12 +131,23 @@ impl<'r> Shares<'r> {
             .zip(&scores)
             .map(|(share, scores)| SearchedPart {
                 whole: share.whole,
-                depth: share.depth,
+                depth: match share.is_whole.load(Ordering::Relaxed) {
+                    true => share.whole,
+                    false => share.part.depth,
+                },
                 scores,
             });
         let short = short_parts(&parts.collect::<Vec<_>>(), self.nearest);
         let asked = |(at, depth)| (at, self.query_of(depth));
         short.into_iter().map(asked).collect()
+    }
+}
+
+/// How a shard's field compares vectors.
+fn space_of(target: &PinnedShard, knn: &KnnQuery) -> Option<Space> {
+    match &target.mapping().field(&knn.field)?.kind {
+        FieldKind::Vector(vector) => Some(vector.column.space),
+        _ => None,
     }
 }
 
