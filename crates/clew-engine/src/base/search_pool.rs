@@ -25,6 +25,10 @@ const LONG_AFTER: Duration = Duration::from_millis(1);
 /// Long searches that go on so, for each thread of the pool. More of them keep their turns.
 const LONG_PER_THREAD: usize = 4;
 
+/// What is expected to take no longer is done where it was asked for: the way to another thread and back takes some tens of
+/// microseconds on an idle machine, and others who wait for this thread hardly notice.
+pub(crate) const HERE_MAX: Duration = Duration::from_micros(300);
+
 /// What runs beside the searches at once.
 const BESIDE_MAX: usize = 512;
 

@@ -1,10 +1,13 @@
 //! Where documents lie in what was pinned, and which have an id.
 
+use std::ops::Range;
+
 use tantivy::DocId;
 
 use crate::base::error::EngineError;
 use crate::node::engine::Engine;
 use crate::search::pinned::{Pinned, PinnedShard};
+use crate::shard::SegmentView;
 
 /// Where a document lies in what was pinned: good for as long as that is held, and for nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +54,27 @@ impl Pinned {
     pub fn id_at(&self, place: DocPlace) -> Result<&str, EngineError> {
         self.shard_at(place)?
             .id((place.segment as usize, place.doc))
+    }
+
+    /// The ids of the documents at some places, in their order; at a fraction of what looking for each by itself costs, where
+    /// they are not in the processor's caches.
+    ///
+    /// # Errors
+    /// As [`Pinned::id_at`].
+    pub fn ids_at(&self, places: impl Iterator<Item = DocPlace>) -> Result<Vec<&str>, EngineError> {
+        let mut found: Vec<(&PinnedShard, &SegmentView, Range<usize>)> = Vec::new();
+        for place in places {
+            let shard = self.shard_at(place)?;
+            let segment = &shard.view.segments[place.segment as usize];
+            let lies = segment.id_place(place.doc);
+            let lies = lies.map_err(|error| shard.shard.tantivy_error(error))?;
+            found.push((shard, segment, lies));
+        }
+        let ids = found.into_iter().map(|(shard, segment, lies)| {
+            let id = segment.id_in(lies);
+            id.map_err(|error| shard.shard.tantivy_error(error))
+        });
+        ids.collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! An immutable segment, opened: tantivy's reader plus our own files beside it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use clew_schema::{
@@ -163,6 +164,14 @@ impl SegmentView {
     /// A document's id; empty for a nested object.
     pub(crate) fn row_id(&self, doc: DocId) -> tantivy::Result<&str> {
         self.files.rows.id(doc)
+    }
+    /// Where a document's id lies, for whoever reads many: first all places, then all ids.
+    pub(crate) fn id_place(&self, doc: DocId) -> tantivy::Result<Range<usize>> {
+        self.files.rows.id_place(doc)
+    }
+    /// The id at a place of this segment.
+    pub(crate) fn id_in(&self, place: Range<usize>) -> tantivy::Result<&str> {
+        self.files.rows.id_in(place)
     }
     /// Reads stored sources, each without its vectors; unpacks a block once for neighbours.
     pub(crate) fn sources(&self) -> SourceCursor {

@@ -314,6 +314,8 @@ fn columns_hold_what_documents_do() {
         assert_eq!(json(&again[at]), document["n"]);
         assert!(nothing[at].is_none());
     }
+    let ids = pinned.ids_at(places.iter().copied()).unwrap();
+    assert_eq!(ids, asked[..living.len()]);
     let elsewhere = Node::with_index(&SimDisk::new(), 1);
     let other = elsewhere.engine.pin(&[elsewhere.index()]).unwrap();
     let refused = elsewhere.block_on(elsewhere.engine.columns(&other, &places, &wanted));

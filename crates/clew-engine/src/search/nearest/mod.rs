@@ -10,8 +10,6 @@ mod sparse;
 
 pub use pages::NearestPages;
 
-use std::time::Duration;
-
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{FieldStep, Query};
 use clew_search::Scope;
@@ -23,6 +21,7 @@ pub use objects::ObjectHits;
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::base::phase::in_span;
+use crate::base::search_pool::HERE_MAX;
 use crate::node::engine::{Engine, Inner};
 use crate::search::pinned::Pinned;
 use crate::search::place::DocPlace;
@@ -155,10 +154,6 @@ pub struct NearestRequest {
     /// The best hits of the best groups, in place of the best hits.
     pub group: Option<GroupBy>,
 }
-
-/// A search that is expected to take no longer is done where it was asked for: the way to another thread and back takes
-/// some tens of microseconds on an idle machine, and others who wait for this thread hardly notice.
-const HERE_MAX: Duration = Duration::from_micros(300);
 
 impl NearestRequest {
     /// The ten nearest to each vector.
@@ -324,8 +319,10 @@ impl Inner {
         list: &[Found],
     ) -> Result<Vec<Neighbour>, EngineError> {
         let wanted = list.iter().skip(request.offset).take(request.limit);
-        wanted
-            .map(|found| neighbour(&request.pinned, found, None))
+        let places = wanted.clone().map(|found| found.place);
+        let ids = request.pinned.ids_at(places)?;
+        let told = wanted.zip(ids);
+        told.map(|(found, id)| neighbour_of(&request.pinned, (found, id), None))
             .collect()
     }
 }
@@ -335,8 +332,18 @@ fn neighbour(
     found: &Found,
     group: Option<GroupKey>,
 ) -> Result<Neighbour, EngineError> {
+    let id = pinned.id_at(found.place)?;
+    neighbour_of(pinned, (found, id), group)
+}
+
+/// The same of one whose id is known.
+fn neighbour_of(
+    pinned: &Pinned,
+    (found, id): (&Found, &str),
+    group: Option<GroupKey>,
+) -> Result<Neighbour, EngineError> {
     Ok(Neighbour {
-        id: pinned.id_at(found.place)?.to_string(),
+        id: id.to_string(),
         place: found.place,
         distance: found.distance,
         group,
