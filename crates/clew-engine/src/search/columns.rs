@@ -12,6 +12,7 @@ use tantivy::columnar::{Column, StrColumn};
 
 use crate::base::error::EngineError;
 use crate::base::phase::in_span;
+use crate::base::search_pool::HERE_MAX;
 use crate::node::engine::{Engine, Inner};
 use crate::search::knn::search_error;
 use crate::search::pinned::{Pinned, PinnedShard};
@@ -20,6 +21,12 @@ use crate::search::times::unless_stopped;
 
 /// Documents whose values are read at once.
 const PLACES_MAX: usize = 1 << 20;
+/// Values that may be read where they are asked for: other kinds of them may take longer than what was read lately, and
+/// nobody shall wait for many of those.
+const HERE_VALUES_MAX: usize = 1_024;
+/// What reading is priced by.
+const UNIT_BYTES: usize = 16;
+
 /// The values of one field for some documents, in their order; `None` for those without.
 #[derive(Clone, Debug)]
 pub enum FieldValues {
@@ -74,7 +81,8 @@ impl Engine {
     /// Reads values of some fields for documents of what was pinned, each field aligned with the places.
     ///
     /// Costs a look into each column for each document; the source of a document is unpacked only if one of the fields
-    /// is wanted as JSON, and once for all of them.
+    /// is wanted as JSON, and once for all of them. Runs on the engine's search threads, or at once where few values are
+    /// wanted, and reading others has lately taken a fraction of a millisecond.
     ///
     /// # Errors
     /// For places of something else, when memory is short, or a file is damaged.
@@ -94,13 +102,47 @@ impl Engine {
                 memory: self.inner.memory.open(MemoryPurpose::Searches),
             });
         }
-        let of = || pinned.attributes();
-        let (pinned, places, wanted) = (pinned.clone(), places.to_vec(), wanted.to_vec());
-        let inner = self.inner.clone();
-        let read = move || inner.columns(&pinned, &places, &wanted);
-        let read = async { self.inner.pool.run(read).await? };
-        in_span(&*self.inner.clock, "fetch", of, read).await
+        let read = async {
+            if is_small(pinned, places, wanted) {
+                let read = || self.inner.columns(pinned, places, wanted);
+                return self.inner.pool.run_here(read)?;
+            }
+            let (inner, pinned) = (self.inner.clone(), pinned.clone());
+            let (places, wanted) = (places.to_vec(), wanted.to_vec());
+            let read = move || inner.columns(&pinned, &places, &wanted);
+            self.inner.pool.run(read).await?
+        };
+        in_span(&*self.inner.clock, "fetch", || pinned.attributes(), read).await
     }
+}
+
+/// What it is to read some fields of so many documents of a shard from their columns; nothing where there are several
+/// shards, or what stands in sources is wanted, whose price depends on how long they are.
+fn units(pinned: &Pinned, places: usize, wanted: &[WantedField]) -> Option<usize> {
+    if pinned.shards().len() != 1 {
+        return None;
+    }
+    let mut bytes = 0;
+    for one in wanted {
+        let WantedField::Typed(path) = one else {
+            return None;
+        };
+        match kind_of(pinned, path) {
+            Kind::Json => return None,
+            kind => bytes += bytes_of(pinned, path, kind),
+        }
+    }
+    Some((places * bytes).div_ceil(UNIT_BYTES))
+}
+
+/// Whether it is expected to be done before another thread had begun with it.
+fn is_small(pinned: &Pinned, places: &[DocPlace], wanted: &[WantedField]) -> bool {
+    if places.len() * wanted.len() > HERE_VALUES_MAX {
+        return false;
+    }
+    let price = |units| pinned.shards().first()?.shard.fetch_price.of(units);
+    let expected = units(pinned, places.len(), wanted).and_then(price);
+    expected.is_some_and(|expected| expected <= HERE_MAX)
 }
 
 /// As what a field's values are read.
@@ -154,6 +196,23 @@ fn kind_of(pinned: &Pinned, path: &str) -> Kind {
 
 impl Inner {
     fn columns(
+        &self,
+        pinned: &Pinned,
+        places: &[DocPlace],
+        wanted: &[WantedField],
+    ) -> Result<FieldColumns, EngineError> {
+        let started = self.clock.monotonic();
+        let read = self.read_columns(pinned, places, wanted)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        if let Some(units) = units(pinned, places.len(), wanted)
+            && let Some(only) = pinned.shards().first()
+        {
+            only.shard.fetch_price.paid(units, took);
+        }
+        Ok(read)
+    }
+
+    fn read_columns(
         &self,
         pinned: &Pinned,
         places: &[DocPlace],

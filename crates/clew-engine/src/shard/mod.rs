@@ -72,7 +72,7 @@ pub(crate) use writer::Writer;
 
 use directory::ShardDirectory;
 use health::ShardHealth;
-use price::CandidatePrice;
+use price::RecentPrice;
 
 /// Where a shard belongs.
 #[derive(Clone, Debug)]
@@ -135,7 +135,10 @@ impl ShardCounters {
 pub(crate) struct Shard {
     pub(crate) place: ShardPlace,
     pub(crate) counters: ShardCounters,
-    pub(crate) candidate_price: CandidatePrice,
+    /// Of searches for vectors, by the candidates that they keep.
+    pub(crate) candidate_price: RecentPrice,
+    /// Of reading what found documents have in columns, by 16 bytes of it.
+    pub(crate) fetch_price: RecentPrice,
     health: Arc<ShardHealth>,
     context: ShardContext,
     directory: ShardDirectory,

@@ -20,6 +20,7 @@ use super::flush::FlushState;
 use super::health::{Remedy, ShardHealth};
 use super::manifest::{Manifest, read_alive};
 use super::merge_job::{forget, interrupted};
+use super::price::RecentPrice;
 use super::segment::SegmentView;
 use super::writer::{BufferLimits, WriterSegment};
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
@@ -78,7 +79,8 @@ impl Shard {
             .expect("a new writer always has something to publish");
         let shard = Shard {
             counters: ShardCounters::default(),
-            candidate_price: super::CandidatePrice::default(),
+            candidate_price: RecentPrice::default(),
+            fetch_price: RecentPrice::default(),
             health,
             directory,
             writer: Mutex::new(writer),
