@@ -1,6 +1,8 @@
 //! Calls over HTTP/2: one message comes, one goes, each behind a head of its length, and the status of the call behind
 //! that.
 
+use std::convert::Infallible;
+
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
@@ -9,9 +11,10 @@ use axum::response::Response;
 use axum::routing::post;
 use bytes::{BufMut, Bytes};
 use clew_platform::{MemoryPurpose, Reservation};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use prost::Message;
 use tonic::Status;
+use tonic::codegen::tokio_stream;
 
 use crate::error::MilvusError;
 use crate::error::Result;
@@ -30,6 +33,10 @@ const FREE_BYTES: usize = 16 << 10;
 /// An answer is there as it was made and once more as it is sent.
 const COPIES: usize = 2;
 const HEAD_BYTES: usize = 5;
+/// The longest frame that the transport writes together with those behind it.
+const FRAME_BYTES: usize = 255;
+/// The longest answer that is cut into such frames.
+const CUT_BYTES_MAX: usize = 8 * FRAME_BYTES;
 
 /// Bytes, and their memory for as long as a part of them is there.
 struct Held {
@@ -165,6 +172,27 @@ fn status_of(refused: &Refused) -> Status {
     }
 }
 
+/// The body of an answer, and behind it that the call has ended well.
+///
+/// The transport puts short frames behind each other and writes them at once. A longer one it writes together with what is
+/// before it, so that what comes behind, as the status does, is another write, and wakes the client once more. So what is
+/// somewhat longer is cut; with every piece that costs a fraction of a microsecond, which must not be more than a write.
+fn with_status(bytes: Bytes) -> Body {
+    let body = match bytes.len() {
+        length if length > FRAME_BYTES && length <= CUT_BYTES_MAX => {
+            let pieces = (0..length).step_by(FRAME_BYTES).map(move |from| {
+                let to = length.min(from + FRAME_BYTES);
+                Ok::<_, Infallible>(bytes.slice(from..to))
+            });
+            Body::from_stream(tokio_stream::iter(pieces))
+        }
+        _ => Body::from(bytes),
+    };
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from_static("0"));
+    Body::new(body.with_trailers(std::future::ready(Some(Ok(trailers)))))
+}
+
 /// An answer; its memory is booked until the client has taken it.
 fn reply<A: Answer + Message>(service: &Service, outcome: Result<A>) -> Reply {
     let code = outcome.as_ref().err().map_or(0, MilvusError::code);
@@ -193,12 +221,44 @@ fn reply<A: Answer + Message>(service: &Service, outcome: Result<A>) -> Reply {
         bytes,
         _memory: memory,
     });
-    let mut trailers = HeaderMap::new();
-    trailers.insert("grpc-status", HeaderValue::from_static("0"));
-    let body = Full::new(bytes).with_trailers(std::future::ready(Some(Ok(trailers))));
-    let mut response = Response::new(Body::new(body));
+    let mut response = Response::new(with_status(bytes));
     let kind = HeaderValue::from_static("application/grpc");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response.extensions_mut().insert(Outcome { code });
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn answers_that_are_not_long_come_in_short_frames_and_the_status_behind_them() {
+        for length in [
+            0,
+            5,
+            255,
+            256,
+            1_000,
+            CUT_BYTES_MAX,
+            CUT_BYTES_MAX + 1,
+            100_000,
+        ] {
+            let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(length).collect();
+            let mut body = with_status(bytes.clone().into());
+            let (mut read, mut longest, mut status) = (Vec::new(), 0, None);
+            while let Some(frame) = body.frame().await {
+                match frame.unwrap().into_data() {
+                    Ok(data) => {
+                        longest = longest.max(data.len());
+                        read.extend_from_slice(&data);
+                    }
+                    Err(other) => status = other.into_trailers().ok(),
+                }
+            }
+            assert_eq!(read, bytes);
+            assert_eq!(longest <= FRAME_BYTES, length <= CUT_BYTES_MAX, "{length}");
+            assert_eq!(status.unwrap().get("grpc-status").unwrap(), "0");
+        }
+    }
 }
