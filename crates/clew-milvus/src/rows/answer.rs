@@ -22,13 +22,11 @@ pub(crate) fn keys<'r>(
     ids: impl Iterator<Item = &'r str>,
 ) -> Result<proto::IDs> {
     let id_field = if collection.primary().data_type == DataType::Int64 {
-        let numbers = ids.map(|id| {
-            id.parse()
-                .map_err(|_| MilvusError::Internal(format!("the id {id} is no number")))
-        });
-        i_ds::IdField::IntId(proto::LongArray {
-            data: numbers.collect::<Result<_>>()?,
-        })
+        let mut data = Vec::with_capacity(ids.size_hint().0);
+        for id in ids {
+            data.push(number_of(id)?);
+        }
+        i_ds::IdField::IntId(proto::LongArray { data })
     } else {
         i_ds::IdField::StrId(proto::StringArray {
             data: ids.map(String::from).collect(),

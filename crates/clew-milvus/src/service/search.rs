@@ -34,6 +34,7 @@ pub(super) struct Found {
 /// What such a row takes, with its id.
 pub(super) const FOUND_BYTES: usize = size_of::<Found>() + 32;
 
+// Here and below what few searches do is boxed: all others would carry the room for it with them, from call to call.
 impl Service {
     pub(crate) async fn search(&self, call: Call, request: SearchRequest) -> Result<SearchResults> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
@@ -57,11 +58,12 @@ impl Service {
         if let Some(group) = &asked.group
             && group.inside.is_none()
         {
-            self.check_all_terms(&opened, &group.field).await?;
+            Box::pin(self.check_all_terms(&opened, &group.field)).await?;
         }
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
         if let Some(step) = asked.step()? {
-            let (page, pinned, told) = self.iterate(&opened, pinned, (&asked, step)).await?;
+            let page = self.iterate(&opened, pinned, (&asked, step));
+            let (page, pinned, told) = Box::pin(page).await?;
             let answer = self.answer(&opened, &pinned, (vec![page], &asked), wanted);
             let mut answer = answer.await?;
             if let Some(results) = &mut answer.results {
@@ -81,10 +83,10 @@ impl Service {
         asked.limit = limit;
         if let Some(ranker) = &ranker {
             let rankings = [(asked.metric, found)];
-            found = self.ranked(&pinned, ranker, &rankings).await?;
+            found = Box::pin(self.ranked(&pinned, ranker, &rankings)).await?;
         }
         let window = (order, limit, offset);
-        let found = self.windowed(&pinned, window, found).await?;
+        let found = Box::pin(self.windowed(&pinned, window, found)).await?;
         self.answer(&opened, &pinned, (found, &asked), wanted).await
     }
 
@@ -110,7 +112,7 @@ impl Service {
         let found = self.nearest_alone(pinned, collection, asked).await?;
         match &asked.boosts {
             None => Ok(found),
-            Some(boosts) => self.boosted(pinned, (boosts, asked.metric), found).await,
+            Some(boosts) => Box::pin(self.boosted(pinned, (boosts, asked.metric), found)).await,
         }
     }
 
@@ -122,10 +124,13 @@ impl Service {
         asked: &Asked,
     ) -> Result<Vec<Vec<Found>>> {
         match &asked.probes {
-            Probes::Texts(texts) => self.by_words(pinned, collection, (asked, texts)).await,
+            Probes::Texts(texts) => {
+                let found = self.by_words(pinned, collection, (asked, texts));
+                Box::pin(found).await
+            }
             Probes::Vectors(probes) => self.by_vectors(pinned, asked, probes.clone()).await,
             Probes::Rows(ids) => {
-                let (have, probes) = self.vectors_of(pinned, asked, ids).await?;
+                let (have, probes) = Box::pin(self.vectors_of(pinned, asked, ids)).await?;
                 if probes.is_empty() {
                     return Ok(vec![Vec::new(); have.len()]);
                 }
@@ -224,7 +229,10 @@ impl Service {
             .map(|list| i64::try_from(list.len()).unwrap_or_default())
             .collect();
         let count = i64::try_from(found.len()).unwrap_or_default();
-        let flat: Vec<Found> = found.into_iter().flatten().collect();
+        // As a rule there is one list, which stays where it is.
+        let mut lists = found.into_iter();
+        let mut flat: Vec<Found> = lists.next().unwrap_or_default();
+        lists.for_each(|list| flat.extend(list));
         let places: Vec<_> = flat.iter().map(|one| one.place).collect();
         let ids: Vec<&str> = flat.iter().map(|one| one.id.as_str()).collect();
         let fields_data = self.columns(pinned, (&places, &ids), &wanted).await?;
