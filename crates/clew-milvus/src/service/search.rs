@@ -232,7 +232,9 @@ impl Service {
         // As a rule there is one list, which stays where it is.
         let mut lists = found.into_iter();
         let mut flat: Vec<Found> = lists.next().unwrap_or_default();
-        lists.for_each(|list| flat.extend(list));
+        for list in lists {
+            flat.extend(list);
+        }
         let places: Vec<_> = flat.iter().map(|one| one.place).collect();
         let ids: Vec<&str> = flat.iter().map(|one| one.id.as_str()).collect();
         let fields_data = self.columns(pinned, (&places, &ids), &wanted).await?;
