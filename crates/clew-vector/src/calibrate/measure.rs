@@ -66,17 +66,18 @@ impl Learning {
     ) -> Result<Self, VectorError> {
         let count = view.rows.count();
         // Rows at equal distances may all be of one kind: whoever writes them may do so in turns.
-        let rows = spread(count, QUERIES.min(count), QUERY_SEED);
+        let drawn = spread(count, QUERIES.min(count), QUERY_SEED);
+        let hideable = drawn.iter().copied().filter(|&row| is_hideable(view, row));
+        let hideable: Vec<u32> = hideable.collect();
+        let rows = if hideable.is_empty() { drawn } else { hideable };
         let queries: Vec<Query> = rows.iter().map(|&row| Query::new(view, row)).collect();
         let mut learning = Learning {
             queries,
             threads: threads.max(1),
         };
-        let truth = learning.for_each(|query, scratch| {
-            query.nearest(view, options, (HITS[1], Way::Scan), scratch)
-        })?;
-        for (query, truth) in learning.queries.iter_mut().zip(truth.0) {
-            query.truth = truth;
+        let truth = learning.for_each(|query, scratch| query.scan(view, options, scratch))?;
+        for (query, (truth, is_hidden)) in learning.queries.iter_mut().zip(truth.0) {
+            (query.truth, query.is_hidden) = (truth, is_hidden);
         }
         Ok(learning)
     }
@@ -97,6 +98,12 @@ impl Learning {
             }
         };
         let mut tried: Vec<Tried> = Vec::new();
+        // What is read for the first time takes longer, whatever it is.
+        let first = match structure {
+            Structure::Graph => Way::Walk(HITS[0]),
+            Structure::Lists => Way::Lists(PROBES[0]),
+        };
+        self.for_each(|query, scratch| query.nearest(view, options, (HITS[0], first), scratch))?;
         for k in HITS.into_iter().filter(|&k| k < view.rows.count()) {
             let mut best = 0.0_f32;
             for &effort in efforts.iter().filter(|&&effort| effort < most) {
@@ -169,6 +176,16 @@ struct Query {
     vector: Vec<f32>,
     /// Distances of what is nearest, in order.
     truth: Vec<f32>,
+    /// Whether walks do not see it, so that it is as hard to find what is nearest to it as to a vector that is not stored:
+    /// its own links lead there at once.
+    is_hidden: bool,
+}
+
+/// Whether walks neither begin at a row nor come by it on upper levels.
+fn is_hideable(view: &View<'_>, row: u32) -> bool {
+    view.graph
+        .as_ref()
+        .is_none_or(|graph| row != graph.entry.row && graph.upper_rows.binary_search(&row).is_err())
 }
 
 /// How the nearest are found.
@@ -187,6 +204,7 @@ impl Query {
             row,
             vector: stored,
             truth: Vec::new(),
+            is_hidden: false,
         }
     }
 
@@ -198,6 +216,22 @@ impl Query {
         hits.iter().filter(|&hit| hit <= worst).count()
     }
 
+    /// Distances of the nearest of all but for the vector itself, in order; and whether walks need not see it. Of equal
+    /// vectors the first leads to the others.
+    fn scan(
+        &self,
+        view: &View<'_>,
+        options: &ColumnOptions,
+        scratch: &mut Scratch,
+    ) -> Result<(Vec<f32>, bool), VectorError> {
+        let found = self.ranked(view, options, (HITS[1], Way::Scan), scratch)?;
+        let own = found.iter().find(|one| one.row() == self.row);
+        let equal = |one: &&Ranked| own.is_some_and(|own| own.distance() == one.distance());
+        let is_alone = found.iter().filter(equal).count() == 1;
+        let is_hidden = is_alone && is_hideable(view, self.row);
+        Ok((self.others(&found, HITS[1]), is_hidden))
+    }
+
     /// Distances of the nearest but for the vector itself, in order.
     fn nearest(
         &self,
@@ -206,10 +240,29 @@ impl Query {
         (k, way): (usize, Way),
         scratch: &mut Scratch,
     ) -> Result<Vec<f32>, VectorError> {
-        let mut request = SearchRequest::new(&self.vector, k + 1);
+        let found = self.ranked(view, options, (k, way), scratch)?;
+        Ok(self.others(&found, k))
+    }
+
+    fn others(&self, found: &[Ranked], k: usize) -> Vec<f32> {
+        let others = found.iter().filter(|one| one.row() != self.row);
+        others.take(k).map(|one| one.distance()).collect()
+    }
+
+    /// The nearest, in order, the vector itself among them unless it is hidden.
+    fn ranked(
+        &self,
+        view: &View<'_>,
+        options: &ColumnOptions,
+        (k, way): (usize, Way),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Ranked>, VectorError> {
+        let hidden = self.is_hidden.then_some(self.row);
+        let seen = usize::from(hidden.is_none() || !matches!(way, Way::Walk(_)));
+        let mut request = SearchRequest::new(&self.vector, k + seen);
         let plan = match way {
             Way::Walk(ef) => {
-                request.ef_search = ef + 1;
+                request.ef_search = ef + seen;
                 Plan::Walk
             }
             Way::Lists(probes) => {
@@ -223,8 +276,6 @@ impl Query {
             }
             Way::Scan => Plan::Scan,
         };
-        let ranked = crate::search::ranked_by(view, options, (&request, plan), scratch)?;
-        let others = ranked.into_iter().filter(|one| one.row() != self.row);
-        Ok(others.take(k).map(Ranked::distance).collect())
+        crate::search::ranked_by(view, options, (&request, plan, hidden), scratch)
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct BeamLimits {
     pub(crate) measured_max: u64,
     /// What lies farther is expanded only as far as it takes to find the way.
     pub(crate) horizon: f32,
+    /// A node that is passed over as if it were not there.
+    pub(crate) hidden: Option<u32>,
 }
 
 /// Distances that a walk takes per candidate it keeps (743 for 24, 1,611 for 64, 2,515 for 110, on
@@ -66,6 +68,7 @@ impl BeamLimits {
             pool_max: ef,
             measured_max: u64::MAX,
             horizon: f32::INFINITY,
+            hidden: None,
         }
     }
 
@@ -177,6 +180,9 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     } = scratch;
     visited.start(layer.node_count());
     pool.start(limits.ef, limits.pool_max);
+    if let Some(hidden) = limits.hidden {
+        visited.visit(hidden);
+    }
     visited.visit(start.node);
     pool.offer(
         &mut [Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node))],

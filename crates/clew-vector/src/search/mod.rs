@@ -54,15 +54,16 @@ pub(crate) fn search(
     search.start(&situation, plan, scratch)
 }
 
-/// The hits of a search that goes the way it is told to.
+/// The hits of a search that goes the way it is told to, and whose walk sees nothing of a row that lies on no upper level.
 pub(crate) fn ranked_by(
     view: &View<'_>,
     options: &ColumnOptions,
-    (request, plan): (&SearchRequest<'_>, Plan),
+    (request, plan, hidden): (&SearchRequest<'_>, Plan, Option<u32>),
     scratch: &mut Scratch,
 ) -> Result<Vec<Ranked>, VectorError> {
     let query = Query::check(request.vector, options)?;
-    let (search, situation) = Search::prepare(view, &query, request)?;
+    let (mut search, situation) = Search::prepare(view, &query, request)?;
+    search.hidden = hidden;
     let hits = search.start(&situation, plan, scratch)?.hits;
     let ranked = |hit: &Hit| Ranked::new(hit.distance, hit.doc);
     Ok(hits.iter().map(ranked).collect())
@@ -81,6 +82,8 @@ pub(crate) struct Search<'a> {
     /// Farther rows are no hits.
     distance_max: f32,
     horizon: Option<&'a Horizon>,
+    /// A row that walks do not see.
+    hidden: Option<u32>,
 }
 
 /// A walk that keeps this many candidates per one that passes has lost its way.
@@ -206,6 +209,7 @@ impl Search<'_> {
             pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
             horizon,
+            hidden: self.hidden,
         };
         let layer = graph.base();
         match self.filter {

@@ -71,6 +71,7 @@ impl<'a> Search<'a> {
             k_rows,
             distance_max: request.max_distance.unwrap_or(f32::INFINITY),
             horizon: request.horizon,
+            hidden: None,
         };
         let effort = effort(view, request, k_rows);
         let ef = effort.unwrap_or(usize::MAX).max(k_rows).min(row_count);

@@ -5,9 +5,17 @@ use super::*;
 /// Recall of the shared column's queries at a target, and the greatest effort that took.
 fn measure(target: f32, k: usize) -> (f64, usize) {
     let (data, column) = shared();
+    measure_in((column, &data.queries), target, k)
+}
+
+fn measure_in(
+    (column, queries): (&Column<Vec<u8>>, &[Vec<f32>]),
+    target: f32,
+    k: usize,
+) -> (f64, usize) {
     let mut scratch = Scratch::default();
     let (mut found, mut wanted, mut effort) = (0, 0, 0);
-    for query in &data.queries {
+    for query in queries {
         let request = SearchRequest {
             target_recall: Some(target),
             ef_search: 1,
@@ -43,6 +51,42 @@ fn a_target_is_met_by_about_as_much_effort_as_it_takes() {
     assert!(efforts[0] < efforts[3] && efforts[3] <= 160, "{efforts:?}");
     let (recall, _) = measure(0.95, 50);
     assert!(recall >= 0.92, "{recall} of 50");
+}
+
+#[test]
+fn what_is_not_stored_is_found_as_well_as_what_is() {
+    // Evenly on a sphere: a stored vector leads to its neighbours at once, all others are looked for long.
+    const SPHERE: usize = 24;
+    let mut noise = Noise(11);
+    let mut draw = |count: usize| -> Vec<Vec<f32>> {
+        let vector = |noise: &mut Noise| (0..SPHERE).map(|_| noise.normal()).collect();
+        (0..count).map(|_| vector(&mut noise)).collect()
+    };
+    let (stored, queries) = (draw(COUNT), draw(QUERIES));
+    let options = ColumnOptions {
+        exact_structure: true,
+        ..ColumnOptions::new(SPHERE, Space::Cosine)
+    };
+    let mut builder = ColumnBuilder::new(options).unwrap();
+    for (doc, vector) in (0..).zip(&stored) {
+        builder.push(doc, vector).unwrap();
+    }
+    let mut image = Vec::new();
+    let how = ImageOptions {
+        graph: GraphChoice::Always,
+        seed: 7,
+        threads: 1,
+    };
+    builder.write(how, &mut image).unwrap();
+    let column = Column::open(image).unwrap();
+    for target in [0.9, 0.95, 0.99] {
+        let (recall, effort) = measure_in((&column, &queries), target, K);
+        assert!(
+            recall >= f64::from(target) - 0.04,
+            "{recall} at target {target}, effort {effort}"
+        );
+        assert!(effort < COUNT, "a walk gets there");
+    }
 }
 
 #[test]
