@@ -7,6 +7,7 @@ use super::beats_processors;
 use super::keys::Keys;
 use super::patterns::expression;
 use super::{Notes, Part, bytes, duration_ms, processor, texts};
+use crate::input::Encoding;
 
 /// What reads files.
 pub(super) fn file(
@@ -113,20 +114,17 @@ fn which_files(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, note
 
 fn encoding(keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut Notes<'_>) {
     let path = keys.path_of("encoding");
-    let encoding = match keys.take_text("encoding").as_deref() {
-        // What has a mark is told by it.
-        None | Some("plain" | "utf-8" | "utf-16le-bom" | "utf-16be-bom" | "utf-16-bom") => return,
-        Some("latin1" | "iso8859-1" | "iso-8859-1") => "latin-1",
-        Some("utf-16le") => "utf-16le",
-        Some("utf-16be") => "utf-16be",
-        Some("iso8859-15" | "iso-8859-15") => "iso-8859-15",
-        Some("windows-1252" | "windows1252" | "cp1252") => "windows-1252",
-        Some(other) => {
-            notes.tell(&path, format!("no encoding is called [{other}]"));
-            return;
-        }
+    let Some(written) = keys.take_text("encoding") else {
+        return;
     };
-    input.insert("encoding".to_owned(), encoding.into());
+    match Encoding::named(&written) {
+        // What has a mark is told by it.
+        Some(Encoding::Utf8) => {}
+        Some(encoding) => {
+            input.insert("encoding".to_owned(), encoding.name().into());
+        }
+        None => notes.tell(&path, format!("no encoding is called [{written}]")),
+    }
 }
 
 fn parsers(
