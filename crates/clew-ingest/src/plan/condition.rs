@@ -1,7 +1,9 @@
 //! Conditions on an event: `if:` of a step, and whatever else depends on what an event says. The words are those of Beats:
 //! `equals`, `contains`, `regexp`, `range`, `network`, `has_fields`, `and`, `or`, `not`. Of a list one item has to contain a text,
-//! or to be as an expression says. Two words Beats do not have: `includes` asks for an item that is the same, and `within` whether
-//! the field is a part of a text.
+//! or to be as an expression says. Three words Beats do not have: `includes` asks for an item that is the same, `within` whether
+//! the field is a part of a text, and `compare` what it is to another field.
+
+mod relation;
 
 use std::borrow::Cow;
 
@@ -9,6 +11,7 @@ use memchr::memmem::Finder;
 use regex::Regex;
 use serde_json::{Map, Value as Json};
 
+use self::relation::Relation;
 use super::network::Networks;
 use super::read::slot;
 use crate::error::DefinitionError;
@@ -35,6 +38,8 @@ pub(super) enum Condition {
     /// The field is an address in one of these.
     Network(Slot, Networks),
     HasFields(Vec<Slot>),
+    /// The one field is this to the other.
+    Compare(Slot, Relation, Slot),
     And(Vec<Condition>),
     Or(Vec<Condition>),
     Not(Box<Condition>),
@@ -93,7 +98,10 @@ impl Condition {
         let mut parts = Vec::new();
         for (path, what) in fields {
             let slot = slot(event, path)?;
-            parts.push(compared(name, slot, what)?);
+            match name {
+                "compare" => parts.extend(relation::parse(event, slot, what)?),
+                _ => parts.push(compared(name, slot, what)?),
+            }
         }
         match parts.len() {
             0 => Err(refused(&format!("[{name}] names no field"))),
@@ -122,6 +130,7 @@ impl Condition {
                 text.is_some_and(|text| networks.have(event.at(text)))
             }
             Condition::HasFields(slots) => slots.iter().all(|slot| event.has(*slot)),
+            Condition::Compare(left, relation, right) => relation.holds(event, *left, *right),
             Condition::And(parts) => parts.iter().all(|part| part.holds(event)),
             Condition::Or(parts) => parts.iter().any(|part| part.holds(event)),
             Condition::Not(inner) => !inner.holds(event),
@@ -239,8 +248,8 @@ fn compared(name: &str, slot: Slot, what: &Json) -> Result<Condition, Definition
         }
         other => {
             return Err(refused(&format!(
-                "has no condition [{other}]; there are equals, contains, includes, within, regexp, \
-                 range, network, has_fields, and, or, not"
+                "has no condition [{other}]; there are equals, contains, includes, within, compare, \
+                 regexp, range, network, has_fields, and, or, not"
             )));
         }
     })

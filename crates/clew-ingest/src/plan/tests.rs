@@ -556,6 +556,38 @@ fn conditions_on_lists_look_at_each_item() {
 }
 
 #[test]
+fn conditions_compare_two_fields() {
+    let line = r#"{"a":"x","b":"x","n":9,"m":"10","list":["x",9],"text":"a box","f":9.0}"#;
+    let table = [
+        (json!({"compare": {"a": {"eq": "b"}}}), true),
+        (json!({"compare": {"a": {"eq": "n"}}}), false),
+        (json!({"compare": {"n": {"eq": "f"}}}), true),
+        (json!({"compare": {"none": {"eq": "nothing"}}}), true),
+        (json!({"compare": {"a": {"eq": "nothing"}}}), false),
+        // Numbers, though one of them is a text.
+        (json!({"compare": {"m": {"gt": "n"}}}), true),
+        (json!({"compare": {"n": {"gte": "f", "lte": "f"}}}), true),
+        (json!({"compare": {"n": {"lt": "f"}}}), false),
+        (json!({"compare": {"text": {"lt": "a"}}}), true),
+        (json!({"compare": {"none": {"gte": "nothing"}}}), false),
+        (json!({"compare": {"a": {"in": "list"}}}), true),
+        (json!({"compare": {"n": {"in": "list"}}}), true),
+        (json!({"compare": {"text": {"in": "list"}}}), false),
+        (json!({"compare": {"a": {"in": "text"}}}), true),
+        (json!({"compare": {"none": {"in": "text"}}}), false),
+        (json!({"not": {"compare": {"a": {"in": "none"}}}}), true),
+    ];
+    for (condition, expected) in table {
+        let steps = json!([
+            {"json": {"field": "message", "add_to_root": true}},
+            {"drop": {"if": condition}},
+        ]);
+        let is_dropped = run(steps, line).starts_with("dropped");
+        assert_eq!(is_dropped, expected, "{condition}");
+    }
+}
+
+#[test]
 fn failures_end_the_run_unless_they_are_ignored_or_handled_and_are_counted() {
     let fails = json!({"field": "message", "pattern": "%{a}|%{b}"});
     let with = |more: Json| {
@@ -617,7 +649,11 @@ fn definitions_that_are_wrong_say_where() {
     );
     check(
         json!({"drop": {"if": {"equal": {"a": 1}}}}),
-        "[if] has no condition [equal]; there are equals, contains, includes, within, regexp, range, network, has_fields, and, or, not",
+        "[if] has no condition [equal]; there are equals, contains, includes, within, compare, regexp, range, network, has_fields, and, or, not",
+    );
+    check(
+        json!({"drop": {"if": {"compare": {"a": {"ne": "b"}}}}}),
+        "[if] [compare] wants eq, gt, gte, lt, lte or in, and the names of other fields",
     );
     check(
         json!({"pipeline": {"name": "x"}}),

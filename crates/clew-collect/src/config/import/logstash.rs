@@ -10,6 +10,7 @@ use super::logstash_outputs::output;
 use super::logstash_syntax::{Condition, Item, Operand, Plugin, parse};
 use super::patterns::expression;
 use super::{ConfigError, LeftOut, texts};
+use crate::input::Encoding;
 
 /// What is told of a pipeline that is read.
 #[derive(Debug, Default)]
@@ -95,11 +96,12 @@ fn each(items: Vec<Item>, condition: Option<&Value>, told: &mut Told, done: &mut
                 // A branch is taken if its condition holds and none of those before it does.
                 let mut before: Vec<Value> = condition.cloned().into_iter().collect();
                 for (own, items) in branches {
-                    if own.as_ref().is_some_and(is_of_two_fields) {
+                    if own.as_ref().is_some_and(never_holds) {
                         told.left_out.push(LeftOut {
                             line: first_line(&items),
                             place: "if".to_owned(),
-                            reason: "compares two fields, which never holds here".to_owned(),
+                            reason: "compares what is not compared here, which never holds"
+                                .to_owned(),
                         });
                     }
                     let own = own.map(|own| written(&own));
@@ -120,18 +122,34 @@ fn first_line(items: &[Item]) -> Option<usize> {
     })
 }
 
-/// Whether a comparison in it has other sides than a field and a value.
-fn is_of_two_fields(condition: &Condition) -> bool {
+/// Whether a comparison in it is none of a field and a value, or of two fields.
+fn never_holds(condition: &Condition) -> bool {
     match condition {
-        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(is_of_two_fields),
-        Condition::Not(inner) => is_of_two_fields(inner),
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(never_holds),
+        Condition::Not(inner) => never_holds(inner),
         Condition::There(_) => false,
+        Condition::Compared(Operand::Field(_), sign, Operand::Field(_)) => relation(sign).is_none(),
         Condition::Compared(left, _, right) => !matches!(
             (left, right),
             (Operand::Field(_), Operand::Value(_) | Operand::Regex(_))
                 | (Operand::Value(_), Operand::Field(_))
         ),
     }
+}
+
+/// What a sign between two fields asks for, and whether it asks for the opposite.
+fn relation(sign: &str) -> Option<(&'static str, bool)> {
+    Some(match sign {
+        "==" => ("eq", false),
+        "!=" => ("eq", true),
+        ">" => ("gt", false),
+        ">=" => ("gte", false),
+        "<" => ("lt", false),
+        "<=" => ("lte", false),
+        "in" => ("in", false),
+        "not in" => ("in", true),
+        _ => return None,
+    })
 }
 
 /// Conditions that all have to hold.
@@ -159,11 +177,20 @@ fn written(condition: &Condition) -> Value {
 }
 
 fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
+    if let (Operand::Field(field), Operand::Field(other), Some((word, is_opposite))) =
+        (left, right, relation(sign))
+    {
+        let condition = json!({"compare": {field: {word: other}}});
+        return match is_opposite {
+            true => json!({ "not": condition }),
+            false => condition,
+        };
+    }
     let (field, value, is_turned) = match (left, right) {
         (Operand::Field(field), Operand::Value(value)) => (field, value.clone(), false),
         (Operand::Field(field), Operand::Regex(pattern)) => (field, json!(pattern), false),
         (Operand::Value(value), Operand::Field(field)) => (field, value.clone(), true),
-        // Two fields, or two values, are compared by nothing here.
+        // Two values are compared by nothing here.
         _ => return json!({"not": {"has_fields": []}}),
     };
     let is = |word: &str, value: &Value| json!({word: {field: value}});
@@ -322,17 +349,15 @@ fn codec(
     match name.as_str() {
         "plain" | "line" => {
             let charset = keys.take_text("charset").unwrap_or_default();
-            let encoding = match charset.to_ascii_uppercase().as_str() {
-                "" | "UTF-8" | "US-ASCII" => return,
-                "ISO-8859-1" => Some("latin-1"),
-                "UTF-16LE" => Some("utf-16le"),
-                "UTF-16BE" => Some("utf-16be"),
-                "ISO-8859-15" => Some("iso-8859-15"),
-                "CP1252" | "WINDOWS-1252" => Some("windows-1252"),
-                _ => None,
+            let encoding = match charset.as_str() {
+                "" | "US-ASCII" => Some(Encoding::Utf8),
+                other => Encoding::named(other),
             };
             match encoding {
-                Some(encoding) if input["type"] == "file" => input["encoding"] = encoding.into(),
+                Some(Encoding::Utf8) => {}
+                Some(encoding) if input["type"] == "file" => {
+                    input["encoding"] = encoding.name().into();
+                }
                 _ => told.tell(
                     line,
                     place,

@@ -903,12 +903,14 @@ fn codecs_of_a_logstash_and_what_cannot_be_compared() {
 input {
   file { path => "/a" codec => multiline { pattern => "^%{YEAR}-%{MONTHNUM} " negate => true what => "previous" } }
   file { path => "/b" codec => plain { charset => "ISO-8859-1" } }
+  file { path => "/c" codec => plain { charset => "Windows-31J" } }
   udp { port => 514 codec => plain { charset => "CP1252" } }
 }
 filter {
-  if [a] == [b] {
+  if [a] =~ [b] {
     drop { }
   }
+  if [a][b] != [c] and [d] in [e] { drop { } }
 }
 output { stdout { } }
 "#;
@@ -917,8 +919,8 @@ output { stdout { } }
     assert_eq!(
         told,
         [
-            "line 5: [input.udp] [charset => CP1252] is read as UTF-8",
-            "line 9: [if] compares two fields, which never holds here",
+            "line 6: [input.udp] [charset => CP1252] is read as UTF-8",
+            "line 10: [if] compares what is not compared here, which never holds",
         ]
     );
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
@@ -926,6 +928,11 @@ output { stdout { } }
     let start = regex::Regex::new(start).unwrap();
     assert!(start.is_match("2026-01 a") && !start.is_match(" 2026-01 a"));
     assert_eq!(config["inputs"][1]["encoding"], "latin-1");
+    assert_eq!(config["inputs"][2]["encoding"], "shift_jis");
+    let condition = serde_json::json!({"and": [
+        {"not": {"compare": {"a.b": {"eq": "c"}}}}, {"compare": {"d": {"in": "e"}}},
+    ]});
+    assert_eq!(config["processors"][1]["drop"]["if"], condition);
 }
 
 #[test]
