@@ -58,4 +58,4 @@ pub use patterns::KeptPattern;
 pub use pipeline::{Alone, Flow, Pipeline, StepEnd, StepWay, Surroundings, run_named};
 pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan};
 pub use steps::grok::grok_patterns;
-pub use text::{Civil, IsoTimes, SECOND_BYTES, Span, Times, named_zone_ms};
+pub use text::{Civil, IsoTimes, SECOND_BYTES, Span, Times, named_zone_ms, reads_dates_of};

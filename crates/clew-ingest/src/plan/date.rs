@@ -35,7 +35,9 @@ pub(super) fn date(event: &mut Event, step: DateStep) -> Result<Box<dyn Step>, D
     let formats = formats.map(|(number, format)| match format.as_str() {
         "UNIX" | "epoch_second" => Format::Seconds,
         "UNIX_MS" | "epoch_millis" => Format::Milliseconds,
-        other => Moment::compile(other).map_or(Format::Other(number), Format::Compiled),
+        other => {
+            Moment::compile_in(other, step.months).map_or(Format::Other(number), Format::Compiled)
+        }
     });
     Ok(Box::new(Date {
         field: slot(event, &step.field)?,

@@ -101,7 +101,7 @@ impl Stamps {
         let usual = |format| {
             Moment::compile(format).ok_or_else(|| DefinitionError::malformed("a known format"))
         };
-        let read = |format: &str| Readings::parse(&[format.to_owned()], None);
+        let read = |format: &str| Readings::parse(&[format.to_owned()], None, None);
         Ok(Stamps {
             usual: [
                 usual("yyyy-MM-dd'T'HH:mm:ss.SSSXXX")?,

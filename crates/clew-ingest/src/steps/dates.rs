@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
 use crate::java::java_text;
 use crate::members::{names, optional, text};
-use crate::text::{Moment, Times};
+use crate::text::{Moment, Months, Times};
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
 const TARGET_DEFAULT: &str = "@timestamp";
@@ -39,8 +39,13 @@ pub(crate) struct Readings {
 }
 
 impl Readings {
-    pub(crate) fn parse(formats: &[String], zone: Option<&str>) -> Result<Self, DefinitionError> {
-        let readings = formats.iter().map(|format| reading(format));
+    /// Ways to read dates in these formats, in a zone, with names of months of a language or of English.
+    pub(crate) fn parse(
+        formats: &[String],
+        zone: Option<&str>,
+        months: Option<&'static Months>,
+    ) -> Result<Self, DefinitionError> {
+        let readings = formats.iter().map(|format| reading(format, months));
         Ok(Readings {
             readings: readings.collect::<Result<_, _>>()?,
             zone: parse_zone(zone)
@@ -63,6 +68,8 @@ pub(crate) struct DateStep {
     pub(crate) target: String,
     readings: Readings,
     output: DateFormat,
+    /// The names of months, if they are not English.
+    pub(crate) months: Option<&'static Months>,
     /// The formats as they are written, and whether dates are written as no other format says.
     pub(crate) formats: Vec<String>,
     pub(crate) is_written_plainly: bool,
@@ -74,13 +81,14 @@ impl DateStep {
         let target = optional(config, "target_field")?;
         let formats =
             names(config, "formats")?.ok_or_else(|| DefinitionError::missing("formats"))?;
-        config.remove("locale");
+        let months = optional(config, "locale")?.and_then(|locale| Months::of(&locale));
         let zone = optional(config, "timezone")?;
         let output = optional(config, "output_format")?;
         Ok(DateStep {
             field,
             target: target.unwrap_or_else(|| TARGET_DEFAULT.to_string()),
-            readings: Readings::parse(&formats, zone.as_deref())?,
+            readings: Readings::parse(&formats, zone.as_deref(), months)?,
+            months,
             formats,
             is_written_plainly: output.is_none(),
             output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
@@ -145,7 +153,12 @@ impl Reading {
     }
 }
 
-fn reading(name: &str) -> Result<Reading, DefinitionError> {
+fn reading(name: &str, months: Option<&'static Months>) -> Result<Reading, DefinitionError> {
+    if let Some(moment) = months.and_then(|months| Moment::compile_in(name, Some(months)))
+        && moment.has_names()
+    {
+        return Ok(Reading::Moment(moment));
+    }
     Ok(match name {
         "ISO8601" => Reading::Iso(format("strict_date_optional_time||date_optional_time")?),
         "UNIX_MS" => Reading::Format(format("epoch_millis")?),

@@ -10,6 +10,7 @@ use crate::error::{DefinitionError, Failure};
 use crate::java::java_text;
 use crate::members::{names, optional, template, text};
 use crate::template::Template;
+use crate::text::Months;
 
 /// How dates are read, and how they stand in names, unless a step says otherwise.
 const READ_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXX";
@@ -29,7 +30,7 @@ pub(crate) struct IndexName {
 
 impl IndexName {
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
-        config.remove("locale");
+        let months = optional(config, "locale")?.and_then(|locale| Months::of(&locale));
         let zone = optional(config, "timezone")?.unwrap_or_else(|| ZONE_DEFAULT.to_string());
         let formats =
             names(config, "date_formats")?.unwrap_or_else(|| vec![READ_DEFAULT.to_string()]);
@@ -37,7 +38,7 @@ impl IndexName {
             optional(config, "index_name_format")?.unwrap_or_else(|| NAME_DEFAULT.to_string());
         Ok(IndexName {
             field: text(config, "field")?,
-            readings: Readings::parse(&formats, Some(&zone))?,
+            readings: Readings::parse(&formats, Some(&zone), months)?,
             zone,
             prefix: template(&optional(config, "index_name_prefix")?.unwrap_or_default())?,
             rounding: template(&text(config, "date_rounding")?)?,

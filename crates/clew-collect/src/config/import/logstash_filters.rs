@@ -1,5 +1,6 @@
 //! Logstash's filters as processors.
 
+use clew_ingest::reads_dates_of;
 use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
@@ -285,14 +286,16 @@ fn date(
     let target = keys
         .take_text("target")
         .unwrap_or_else(|| "@timestamp".to_owned());
-    if let Some(locale) = keys.take_text("locale")
-        && !locale.to_ascii_lowercase().starts_with("en")
-    {
-        let reason = format!("[locale => {locale}]: names of months are read in English");
-        told.tell(line, place, reason);
-    }
     let mut parts =
         json!({"field": path(field), "formats": formats, "target_field": path(&target)});
+    match keys.take_text("locale") {
+        Some(locale) if reads_dates_of(&locale) => parts["locale"] = locale.into(),
+        Some(locale) => {
+            let reason = format!("[locale => {locale}]: names of months are read in English");
+            told.tell(line, place, reason);
+        }
+        None => {}
+    }
     let zone = keys
         .take_text("timezone")
         .unwrap_or_else(|| LOCAL.to_owned());
