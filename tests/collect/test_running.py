@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -67,6 +68,29 @@ outputs:
         collector.stop()
         verdict = Verdict(self.server, self.logs)
         self.assertTrue(verdict.is_clean(), str(verdict))
+
+    def test_what_cannot_be_opened_leaves_the_old_configuration_running(self):
+        self.configure("a.log")
+        collector = self.start()
+        self.logs[0].write(10)
+        self.expect(10)
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            for count, more in ((20, f'  - {{type: http, listen: "127.0.0.1:{port}"}}'),
+                                (30, f'  - {{type: syslog, listen: "tcp://127.0.0.1:{port}"}}\nmetrics: {{listen: "127.0.0.1:{port}"}}'),
+                                (40, '  - {type: syslog, listen: "unix:///no/such/folder/socket"}')):
+                self.configure("a.log", inputs=more)
+                collector.process.send_signal(signal.SIGHUP)
+                self.logs[0].write(10)
+                self.expect(count)
+        self.configure("a.log", "b.log")
+        collector.process.send_signal(signal.SIGHUP)
+        self.logs[1].write(10)
+        self.expect(50)
+        collector.stop()
+        self.assertEqual(collector.process.returncode, 0)
 
     def test_the_status_says_how_far_each_file_was_read(self):
         self.configure("a.log", "b.log")

@@ -14,12 +14,14 @@ mod within;
 pub(crate) use figures::Figures;
 pub(crate) use within::Within;
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use clew_collect::config::CollectConfig;
 use clew_collect::{
     BulkOptions, BulkSink, CollectOptions, Counters, FeedAddress, LineSink, Mode, ParserChoice,
     ParserName, Progress, RunFigures, Sink, StopToken, World,
@@ -111,38 +113,66 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     }
     let profile = OwnProfile::start(arguments.profile.as_deref())?;
     let told = told::Told::listen(arguments.config.clone())?;
-    collect(arguments, &told.stop())?;
+    let mut config = configuration(arguments)?;
+    let begun = Cell::new(false);
+    collect(arguments, config.as_ref(), &told.stop(), &begun)?;
     // What was delivered is remembered, so that the next run goes on where this one ended.
     while told.begins_again() {
-        collect(arguments, &told.stop())?;
+        begun.set(false);
+        let next = configuration(arguments).and_then(|next| {
+            collect(arguments, next.as_ref(), &told.stop(), &begun)?;
+            Ok(next)
+        });
+        match next {
+            Err(error) if !begun.get() => {
+                let error = format!("{error:#}");
+                tracing::error!(
+                    error,
+                    "what the configuration says cannot be opened, the old one goes on"
+                );
+                collect(arguments, config.as_ref(), &told.stop(), &begun)?;
+            }
+            next => config = next?,
+        }
     }
     profile.map_or(Ok(()), OwnProfile::end)
 }
 
-/// One run.
-fn collect(arguments: &CollectArguments, stop: &StopToken) -> anyhow::Result<()> {
+/// The configuration that the command line names.
+fn configuration(arguments: &CollectArguments) -> anyhow::Result<Option<CollectConfig>> {
+    let file = arguments.config.as_deref();
+    file.map(configured::read).transpose()
+}
+
+/// One run; `begun` tells whether it has opened what it reads from and sends to.
+fn collect(
+    arguments: &CollectArguments,
+    config: Option<&CollectConfig>,
+    stop: &StopToken,
+    begun: &Cell<bool>,
+) -> anyhow::Result<()> {
     // What a dry run remembers goes with its folder.
     let folder = folder_of_dry_run(arguments.dry_run)?;
     let figures = Arc::new(Figures::default());
     // The page of metrics ends with the run.
     let mut page = None;
-    let (options, mut sink) = match (&arguments.config, &folder) {
-        (Some(file), None) => {
-            let config = configured::read(file)?;
+    let (options, mut sink) = match (config, &folder) {
+        (Some(config), None) => {
             if let Some(metrics) = &config.general.metrics {
                 page = Some(page::Page::open(metrics.listen, Arc::clone(&figures))?);
             }
-            let sink = configured::sinks(&config, None, stop)?;
+            let sink = configured::sinks(config, None, stop)?;
             (config.options(mode(arguments))?, sink)
         }
         (None, None) => given(arguments, stop)?,
-        (_, Some(folder)) => dry(arguments, folder)?,
+        (_, Some(folder)) => dry(arguments, config, folder)?,
     };
     options.validate()?;
     let bar = Bar::new(arguments.quiet, options.mode == Mode::Once);
     let progress = Watched {
         bar: &bar,
         figures: page.is_some().then_some(&*figures),
+        begun,
     };
     let world = World {
         disk: Arc::new(RealDisk),
@@ -168,10 +198,11 @@ fn mode(arguments: &CollectArguments) -> Mode {
 /// The run of either, with its documents on standard output.
 fn dry(
     arguments: &CollectArguments,
+    config: Option<&CollectConfig>,
     folder: &Folder,
 ) -> anyhow::Result<(CollectOptions, Box<dyn Sink>)> {
-    let mut options = match &arguments.config {
-        Some(file) => configured::read(file)?.options(Mode::Once)?,
+    let mut options = match config {
+        Some(config) => config.options(Mode::Once)?,
         None => options(arguments)?,
     };
     options.registry = folder.0.join("registry.json");
@@ -245,10 +276,13 @@ impl Drop for Folder {
 struct Watched<'a> {
     bar: &'a Bar,
     figures: Option<&'a Figures>,
+    /// Set with the first report.
+    begun: &'a Cell<bool>,
 }
 
 impl Progress for Watched<'_> {
     fn report(&self, counters: &Counters) {
+        self.begun.set(true);
         self.bar.report(counters);
     }
 

@@ -65,11 +65,12 @@ pub(super) async fn read(
     share: &mut Share,
 ) -> Result<Vec<u8>, Refused> {
     let too_large = Refused::TooLarge { bytes_max };
-    if body.size_hint().lower() > bytes_max as u64 {
-        return Err(too_large);
-    }
     let mut body = body;
     let all = async {
+        if body.size_hint().lower() > bytes_max as u64 {
+            pass_over(&mut body).await;
+            return Err(too_large);
+        }
         let mut all = Vec::new();
         while let Some(frame) = body.frame().await {
             let frame =
@@ -78,6 +79,7 @@ pub(super) async fn read(
                 continue;
             };
             if all.len() + data.remaining() > bytes_max {
+                pass_over(&mut body).await;
                 return Err(too_large);
             }
             share.grow(data.remaining())?;
@@ -88,6 +90,21 @@ pub(super) async fn read(
     match tokio::time::timeout(at_most, all).await {
         Ok(all) => all,
         Err(_) => Err(Refused::Late),
+    }
+}
+
+/// Bytes of a body that is not taken which are read nevertheless.
+const PASSED_BYTES_MAX: usize = 64 << 20;
+
+/// Reads what is left of a body that is not taken: who is still sending would see its connection break, and not the answer.
+async fn pass_over(body: &mut Incoming) {
+    let mut left = PASSED_BYTES_MAX;
+    while let Some(Ok(frame)) = body.frame().await {
+        let bytes = frame.data_ref().map_or(0, Buf::remaining);
+        match left.checked_sub(bytes) {
+            Some(less) => left = less,
+            None => return,
+        }
     }
 }
 

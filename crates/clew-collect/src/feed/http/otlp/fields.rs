@@ -80,8 +80,12 @@ pub(super) fn add_all(request: ExportLogsRequest, documents: &mut Documents) {
             set_attribute(&mut shared, attribute);
         }
         for of_scope in of_resource.scope_logs {
-            let logger = of_scope.scope.map(|scope| scope.name);
-            let logger = logger.filter(|name| !name.is_empty());
+            let scope = of_scope.scope.unwrap_or_default();
+            let logger = Some(scope.name).filter(|name| !name.is_empty());
+            let mut shared = shared.clone();
+            for attribute in scope.attributes {
+                set_attribute(&mut shared, attribute);
+            }
             for record in of_scope.log_records {
                 let time_ms = time_ms(&record).unwrap_or(documents.now_ms());
                 let document = document(record, time_ms, shared.clone(), logger.as_deref());
@@ -271,7 +275,7 @@ mod tests {
             {"key": "team", "value": {"stringValue": "blue"}}
         ]},
         "scopeLogs": [{
-            "scope": {"name": "shop.cart", "version": "1"},
+            "scope": {"name": "shop.cart", "version": "1", "attributes": [{"key": "part", "value": {"stringValue": "cart"}}]},
             "logRecords": [
                 {
                     "timeUnixNano": "1767323045678901234", "severityNumber": 17, "severityText": "ERROR",
@@ -317,7 +321,7 @@ mod tests {
                 "span": {"id": "eee19b7ec3c1b174"},
                 "error": {"type": "KeyError"},
                 "http": {"request": {"method": "GET"}},
-                "labels": {"team": "blue", "http": true, "cart_items": [1, 2.5]},
+                "labels": {"team": "blue", "part": "cart", "http": true, "cart_items": [1, 2.5]},
             }))
         );
         assert_eq!(
@@ -328,7 +332,7 @@ mod tests {
                 "body": {"n": 3},
                 "event": {"dataset": "otlp", "severity": 10, "action": "cart.emptied"},
                 "log": {"level": "info", "logger": "shop.cart"},
-                "labels": {"team": "blue"},
+                "labels": {"team": "blue", "part": "cart"},
             }))
         );
         assert_eq!(found[2]["@timestamp"], "1970-01-01T00:00:05.000Z");

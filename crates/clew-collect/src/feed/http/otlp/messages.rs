@@ -44,6 +44,8 @@ pub(crate) struct Scope {
     pub(crate) name: String,
     #[prost(string, tag = "2")]
     pub(crate) version: String,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) attributes: Vec<KeyValue>,
 }
 
 #[derive(Clone, PartialEq, Message, Deserialize)]
