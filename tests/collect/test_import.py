@@ -124,6 +124,86 @@ output { stdout { } }
         self.assertEqual((second["meaning"], second.get("known")), ("odd", None))
         self.assertEqual(first["tags"], ["edge"])
 
+    def test_dates_of_a_logstash_have_names_in_its_language_and_fields_are_compared(self):
+        documents, told = self.documents("pipeline.conf", r"""
+input { file { path => "%s/app.log" start_position => "beginning" } }
+filter {
+  grok { match => { "message" => "^(?<when>\d+ \S+ \d+) %%{WORD:a} %%{WORD:b}" } }
+  date { match => ["when", "dd MMM yyyy"] locale => "fr" timezone => "UTC" }
+  if [a] == [b] { mutate { add_field => { "same" => "yes" } } } else if [a] > [b] { mutate { add_field => { "same" => "no" } } }
+}
+output { stdout { } }
+""" % self.folder, "12 janv. 2026 x x\n3 août 2026 y x\n")
+        self.assertEqual([(one["@timestamp"], one["same"]) for one in documents],
+                         [("2026-01-12T00:00:00.000Z", "yes"), ("2026-08-03T00:00:00.000Z", "no")])
+        self.assertEqual(told, "")
+
+    def test_files_of_a_filebeat_have_their_encodings(self):
+        for name, codec in (("gbk", "gbk"), ("big5", "big5"), ("shift-jis", "shift_jis"), ("euc-kr", "euc_kr"), ("iso8859-2", "iso8859_2"),
+                            ("windows1251", "cp1251"), ("koi8r", "koi8_r"), ("macintosh", "mac_roman")):
+            text = {"euc_kr": "로그", "iso8859_2": "łódź", "cp1251": "журнал", "koi8_r": "журнал", "mac_roman": "café"}.get(codec, "日本")
+            (self.folder / "other.log").write_bytes(f"{text}\nend\n".encode(codec))
+            documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs:
+- {{type: log, paths: ["{self.folder}/other.log"], encoding: {name}}}
+output.console: {{}}
+""", "")
+            self.assertEqual([one["message"] for one in documents], [text, "end"], told)
+
+    def test_a_fluent_bit(self):
+        configuration = r"""
+[SERVICE]
+    Flush 1
+[INPUT]
+    Name tail
+    Tag  app
+    Path %s/app.log
+    Read_from_Head On
+[PARSER]
+    Name   app
+    Format regex
+    Regex  ^(?<time>\S+) (?<level>\w+) (?<took>\d+) (?<a_text>.*)$
+    Time_Key    time
+    Time_Format %%Y-%%m-%%dT%%H:%%M:%%S.%%L%%z
+    Types       took:integer
+[FILTER]
+    Name     parser
+    Match    app
+    Key_Name log
+    Parser   app
+    Reserve_Data On
+[FILTER]
+    Name    grep
+    Match   *
+    Exclude level ^DEBUG$
+[FILTER]
+    Name       nest
+    Match      *
+    Operation  nest
+    Wildcard   a_*
+    Nest_under inner
+    Remove_prefix a_
+[FILTER]
+    Name   modify
+    Match  *
+    Set    env prod
+    Rename level severity
+[FILTER]
+    Name  lua
+    Match *
+[OUTPUT]
+    Name  stdout
+    Match *
+""" % self.folder
+        lines = ("2026-01-02T03:04:05.678+0100 INFO 7 one\n2026-01-02T03:04:05.678+0100 DEBUG 8 two\nbroken\n")
+        documents, told = self.documents("fluent-bit.conf", configuration, lines)
+        self.assertEqual(len(documents), 2)
+        self.assertEqual((documents[0]["@timestamp"], documents[0]["took"], documents[0]["inner"], documents[0]["severity"]),
+                         ("2026-01-02T02:04:05.678Z", 7, {"text": "one"}, "INFO"))
+        self.assertNotIn("message", documents[0])
+        self.assertEqual((documents[1]["message"], documents[1]["env"]), ("broken", "prod"))
+        self.assertIn("[filter.lua] has no counterpart", told)
+
 
 if __name__ == "__main__":
     unittest.main()

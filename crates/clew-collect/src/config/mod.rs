@@ -28,7 +28,9 @@ mod section;
 mod source;
 mod tls;
 
-pub use import::{Imported, LeftOut, import_filebeat, import_logstash};
+pub use import::{
+    Imported, LeftOut, import_filebeat, import_fluent_bit, import_logstash, is_of_fluent_bit,
+};
 pub use input::{
     FileInput, HttpInput, InputConfig, InputKind, MultilineConfig, StdinInput, SyslogInput,
 };

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use clew_collect::config::{import_filebeat, import_logstash};
+use clew_collect::config::{import_filebeat, import_fluent_bit, import_logstash, is_of_fluent_bit};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// The configuration of a Filebeat, or a pipeline of a Logstash.
+    /// The configuration of a Filebeat or of a Fluent Bit, or a pipeline of a Logstash.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What it is of; told by its name when not given.
+    /// What it is of; told by its name and by what is in it when not given.
     #[arg(long, value_name = "NAME")]
     from: Option<Shipper>,
 }
@@ -20,6 +20,7 @@ pub(crate) struct ImportArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Shipper {
     Filebeat,
+    FluentBit,
     Logstash,
 }
 
@@ -31,6 +32,8 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
     let is_pipeline = file.extension().is_some_and(|ending| ending == "conf");
     let imported = match arguments.from {
         Some(Shipper::Logstash) => import_logstash(&name, &text)?,
+        Some(Shipper::FluentBit) => import_fluent_bit(&name, &text)?,
+        None if is_of_fluent_bit(&text) => import_fluent_bit(&name, &text)?,
         None if is_pipeline => import_logstash(&name, &text)?,
         Some(Shipper::Filebeat) | None => import_filebeat(&name, &text)?,
     };

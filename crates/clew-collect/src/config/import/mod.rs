@@ -6,6 +6,11 @@ mod beats_modules;
 mod beats_outputs;
 mod beats_processors;
 mod beats_tls;
+mod fluent_bit;
+mod fluent_bit_filters;
+mod fluent_bit_outputs;
+mod fluent_bit_parsers;
+mod fluent_bit_syntax;
 mod keys;
 mod logstash;
 mod logstash_filters;
@@ -73,6 +78,26 @@ pub fn import_logstash(name: &str, text: &str) -> Result<Imported, ConfigError> 
     let mut told = logstash::Told::default();
     let config = logstash::convert(name, text, &mut told)?;
     Ok(finished(&config, told.left_out))
+}
+
+/// Reads a configuration of a Fluent Bit, of sections or in YAML.
+///
+/// # Errors
+/// When it is no YAML where it has no sections, or no mapping.
+pub fn import_fluent_bit(name: &str, text: &str) -> Result<Imported, ConfigError> {
+    let mut told = logstash::Told::default();
+    let mut sections = fluent_bit_syntax::classic(text, &mut told);
+    if sections.is_empty() {
+        told = logstash::Told::default();
+        sections = fluent_bit_syntax::yaml(&Source::new(name, text), &mut told)?;
+    }
+    let config = fluent_bit::convert(sections, &mut told);
+    Ok(finished(&config, told.left_out))
+}
+
+/// Whether a text looks like a configuration of a Fluent Bit.
+pub fn is_of_fluent_bit(text: &str) -> bool {
+    fluent_bit_syntax::is_one(text)
 }
 
 /// Writes the configuration, and tells what is still wrong with it.

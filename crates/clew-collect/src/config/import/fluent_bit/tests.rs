@@ -1,0 +1,208 @@
+use serde_json::json;
+
+use super::super::{import_fluent_bit, is_of_fluent_bit};
+use super::*;
+
+/// What a text becomes, and what is told of it.
+fn imported(text: &str) -> (Value, Vec<String>) {
+    let imported = import_fluent_bit("f", text).unwrap();
+    let told = imported.left_out.iter().map(ToString::to_string).collect();
+    (serde_yaml_ng::from_str(&imported.config).unwrap(), told)
+}
+
+const CLASSIC: &str = r#"
+@SET folder=/var/log
+[SERVICE]
+    Flush        1
+    HTTP_Server  On
+    HTTP_Listen  127.0.0.1
+[INPUT]
+    Name         tail
+    Tag          kube.*
+    Path         ${folder}/containers/*.log, /var/log/b.log
+    Exclude_Path *.gz
+    multiline.parser docker, cri
+    Read_from_Head on
+    DB           /var/lib/tail.db
+[INPUT]
+    Name         tail
+    Path         /var/log/app.log
+    Tag          app
+    Parser       app
+[INPUT]
+    Name         cpu
+    Tag          cpu
+[PARSER]
+    Name         app
+    Format       regex
+    Regex        ^(?<time>[^ ]+) (?<level>\w+) (?<took>\d+) {(?<text>.*)$
+    Time_Key     time
+    Time_Format  %Y-%m-%dT%H:%M:%S.%L%z
+    Time_Offset  +0200
+    Types        took:integer level:string
+[FILTER]
+    Name         grep
+    Match        kube.*
+    Exclude      $kubernetes['namespace'] ^kube-
+    Regex        log .
+[FILTER]
+    Name         modify
+    Match        app
+    Condition    Key_value_equals level DEBUG
+    Rename       text said
+    Set          quiet yes
+[FILTER]
+    Name         lua
+    Match        *
+[OUTPUT]
+    Name         opensearch
+    Match        *
+    Host         search
+    tls          On
+    tls.verify   Off
+    Logstash_Format On
+    Logstash_Prefix shop
+    HTTP_User    u
+    Suppress_Type_Name On
+[OUTPUT]
+    Name         stdout
+    Match        app
+"#;
+
+#[test]
+fn sections_become_inputs_with_the_filters_of_their_tags_and_outputs_with_conditions() {
+    assert!(is_of_fluent_bit(CLASSIC));
+    let (config, told) = imported(CLASSIC);
+    assert_eq!(
+        told,
+        [
+            "line 20: [input.cpu] has no counterpart",
+            "line 42: [filter.lua] has no counterpart",
+            "line 45: [output.opensearch] a login is taken from the variable CLEW_LOGIN (`user:password`)",
+        ]
+    );
+    assert_eq!(config["metrics"]["listen"], "127.0.0.1:2020");
+    let containers = &config["inputs"][0];
+    assert_eq!(
+        containers["paths"],
+        json!(["/var/log/containers/*.log", "/var/log/b.log"])
+    );
+    assert_eq!(containers["exclude"], json!(["*.gz"]));
+    assert_eq!(containers["wrapping"], "container");
+    assert_eq!(containers["start_at"], Value::Null);
+    assert_eq!(
+        containers["processors"],
+        json!([
+            {"drop": {"if": {"not": {"and": [{"regexp": {"message": "."}}]}}}},
+            {"drop": {"if": {"or": [{"regexp": {"kubernetes.namespace": "^kube-"}}]}}},
+            {"add": {"field": "@metadata.tag", "value": "kube.*"}},
+        ])
+    );
+    let app = &config["inputs"][1];
+    assert_eq!(app["start_at"], "end");
+    let is_debug = json!({"equals": {"level": "DEBUG"}});
+    assert_eq!(
+        app["processors"],
+        json!([
+            {"rename": {"field": "message", "target_field": "@metadata.raw", "ignore_missing": true}},
+            {"regex": {
+                "pattern": r"^(?<time>[^ ]+) (?<level>\w+) (?<took>\d+) \{(?<text>.*)$",
+                "field": "@metadata.raw", "if": {"has_fields": ["@metadata.raw"]},
+                "on_failure": [{"rename": {"field": "@metadata.raw", "target_field": "message"}}],
+            }},
+            {"date": {
+                "field": "time", "formats": ["%Y-%m-%dT%H:%M:%S.%L%z"], "if": {"has_fields": ["time"]},
+                "ignore_failure": true, "timezone": "+02:00",
+            }},
+            {"remove": {"field": "time", "ignore_missing": true}},
+            {"convert": {"field": "took", "type": "long", "ignore_missing": true, "ignore_failure": true}},
+            {"remove": {"field": "@metadata.raw", "ignore_missing": true}},
+            {"rename": {"field": "text", "target_field": "said", "if": {"and": [
+                is_debug, {"and": [{"has_fields": ["text"]}, {"not": {"has_fields": ["said"]}}]},
+            ]}}},
+            {"add": {"field": "quiet", "value": "yes", "if": is_debug}},
+            {"add": {"field": "@metadata.tag", "value": "app"}},
+        ])
+    );
+    assert_eq!(
+        config["outputs"],
+        json!([
+            {
+                "type": "opensearch", "url": "https://search:9200", "tls": {"verification": "none"},
+                "index": "shop-%{+yyyy.MM.dd}",
+            },
+            {"type": "stdout", "when": {"or": [{"equals": {"@metadata.tag": "app"}}]}},
+        ])
+    );
+}
+
+#[test]
+fn yaml_has_the_same_sections() {
+    let text = r#"
+service: {flush: 1}
+parsers:
+  - {name: mine, format: json, time_key: ts, time_format: "%s"}
+multiline_parsers:
+  - name: begins
+    flush_timeout: 1000
+    rules:
+      - {state: start_state, regex: '/^\d/', next_state: cont}
+      - {state: cont, regex: '/^ /', next_state: cont}
+pipeline:
+  inputs:
+    - {name: tail, path: /a.log, tag: a, multiline.parser: begins, read_from_head: true}
+    - {name: syslog, mode: udp, port: 5140, tag: s}
+    - {name: http, port: 9880, tag: h}
+  filters:
+    - {name: parser, match: a, key_name: log, parser: mine, preserve_key: true}
+    - name: record_modifier
+      match: '*'
+      record: [env prod, team blue]
+      remove_key: secret
+    - {name: nest, match: h, operation: nest, wildcard: 'a_*', nest_under: a}
+    - {name: parser, match: s, key_name: log, parser: theirs}
+  outputs:
+    - {name: es, match: '*', host: es, index: logs, compress: gzip, id_key: key}
+    - {name: http, match: 'none.*', host: x}
+    - {name: loki, match: '*'}
+"#;
+    assert!(is_of_fluent_bit(text));
+    let (config, told) = imported(text);
+    assert_eq!(
+        told,
+        [
+            "line 23: [filter.parser] [theirs] is a parser that is not defined here",
+            "line 26: [output.http] takes no input's tag, and is left out",
+            "line 27: [output.loki] has no counterpart",
+        ]
+    );
+    let inputs = &config["inputs"];
+    assert_eq!(
+        inputs[0]["multiline"],
+        json!({"start": r"^\d", "timeout_ms": 1000})
+    );
+    let steps = inputs[0]["processors"].as_array().unwrap();
+    assert_eq!(steps[1]["json"]["add_to_root"], true);
+    assert_eq!(steps[4]["rename"]["target_field"], "message");
+    assert_eq!(steps[6], json!({"add": {"field": "env", "value": "prod"}}));
+    assert_eq!(inputs[1]["listen"], "udp://0.0.0.0:5140");
+    assert_eq!(inputs[2]["listen"], "0.0.0.0:9880");
+    assert!(inputs[2]["processors"][3]["vrl"]["source"].is_string());
+    assert_eq!(
+        config["outputs"],
+        json!([{"type": "opensearch", "url": "http://es:9200", "index": "logs", "compression": "gzip"}])
+    );
+    assert_eq!(
+        config["processors"][0]["copy"]["target_field"],
+        "@metadata._id"
+    );
+}
+
+#[test]
+fn what_is_of_others_is_not_taken_for_it() {
+    assert!(!is_of_fluent_bit("filebeat.inputs:\n- type: log\n"));
+    assert!(!is_of_fluent_bit(
+        "input { stdin { } }\nfilter { if [input] { drop { } } }"
+    ));
+    assert!(import_fluent_bit("f", "- 1").is_err());
+}
