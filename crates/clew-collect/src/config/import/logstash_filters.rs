@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::Keys;
 use super::logstash::{Told, keys, path, together};
+use super::logstash_grok::grok;
 use super::logstash_lookups::{fingerprint, translate};
 use super::logstash_mutate::mutate;
 use super::logstash_syntax::Plugin;
@@ -428,59 +429,8 @@ fn key_values(source: String, keys: &mut Keys, steps: &mut Vec<Value>) {
     steps.push(json!({"kv": parts}));
 }
 
-fn grok(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize, &str, &mut Told)) {
-    let definitions = keys.take("pattern_definitions");
-    let takes_all = keys.take_flag("break_on_match") == Some(false);
-    for key in [
-        "overwrite",
-        "named_captures_only",
-        "keep_empty_captures",
-        "timeout_millis",
-    ] {
-        keys.take(key);
-    }
-    if let Some(names) = keys.take_text("ecs_compatibility")
-        && names != "disabled"
-    {
-        let reason = format!(
-            "[ecs_compatibility => {names}]: named patterns give the names that they had before, [clientip]"
-        );
-        told.tell(line, place, reason);
-    }
-    let given = pairs(keys.take("match"));
-    if takes_all {
-        let reason =
-            "[break_on_match => false]: an event that no pattern fits has no tag that says so";
-        told.tell(line, place, reason);
-    } else if given.len() > 1 {
-        let reason = "the fields of [match] are all looked at, though one has fitted";
-        told.tell(line, place, reason);
-    }
-    for (field, patterns) in given {
-        let patterns: Vec<String> = texts(patterns)
-            .iter()
-            .map(|pattern| dotted(pattern))
-            .collect();
-        // Patterns of which each is to be tried are steps of their own.
-        let lists = match takes_all {
-            true => patterns.chunks(1),
-            false => patterns.chunks(patterns.len().max(1)),
-        };
-        for patterns in lists {
-            let mut parts = json!({"field": path(&field), "patterns": patterns});
-            if let Some(definitions) = &definitions {
-                parts["pattern_definitions"] = definitions.clone();
-            }
-            if takes_all {
-                parts["ignore_failure"] = true.into();
-            }
-            steps.push(json!({ "grok": parts }));
-        }
-    }
-}
-
 /// References in a pattern, `%{WORD:[a][b]}`, as paths.
-fn dotted(pattern: &str) -> String {
+pub(super) fn dotted(pattern: &str) -> String {
     let mut out = String::new();
     let mut rest = pattern;
     while let Some((before, behind)) = rest.split_once("%{") {

@@ -14,6 +14,7 @@ mod fluent_bit_syntax;
 mod keys;
 mod logstash;
 mod logstash_filters;
+mod logstash_grok;
 mod logstash_lookups;
 mod logstash_mutate;
 mod logstash_outputs;

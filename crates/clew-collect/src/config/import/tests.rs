@@ -936,6 +936,46 @@ output { stdout { } }
 }
 
 #[test]
+fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
+    let check = |settings: &str, told: &[&str], has_definitions: bool| {
+        let text = format!(
+            "input {{ stdin {{ }} }}\nfilter {{ grok {{ {settings} }} }}\noutput {{ stdout {{ }} }}"
+        );
+        let imported = import_logstash("p.conf", &text).unwrap();
+        let found: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(found, told, "{settings}");
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let definitions = &config["processors"][0]["grok"]["pattern_definitions"];
+        assert_eq!(
+            definitions["COMBINEDAPACHELOG"].is_string(),
+            has_definitions
+        );
+    };
+    let access = r#"match => { "message" => "%{COMBINEDAPACHELOG}" }"#;
+    let without = "line 2: [filter.grok] [COMBINEDAPACHELOG] gives the names that it has without [ecs_compatibility], which is [v8] for a Logstash of the eighth generation";
+    check(access, &[without], false);
+    check(
+        &format!("{access} ecs_compatibility => disabled"),
+        &[],
+        false,
+    );
+    check(&format!("{access} ecs_compatibility => v8"), &[], true);
+    let other = r#"match => { "message" => "%{HAPROXYHTTP}" } ecs_compatibility => "v8""#;
+    check(
+        other,
+        &[
+            "line 2: [filter.grok] [ecs_compatibility => v8]: [HAPROXYHTTP] gives the names that it had before",
+        ],
+        false,
+    );
+    check(
+        r#"match => { "message" => "%{WORD:a} %{GREEDYDATA:b}" }"#,
+        &[],
+        false,
+    );
+}
+
+#[test]
 fn what_is_no_pipeline_is_told_with_its_line() {
     let check = |text: &str, expected: &str| {
         let error = import_logstash("p.conf", text).unwrap_err().to_string();
