@@ -8,7 +8,7 @@ use super::fluent_bit_outputs::output;
 use super::fluent_bit_parsers::{Parsers, Raw};
 use super::fluent_bit_syntax::{Kind, Section};
 use super::logstash::Told;
-use super::{bytes, duration_ms};
+use super::{LeftOut, bytes, duration_ms};
 use crate::input::Encoding;
 
 /// Where an event's tag is while outputs ask for it, in no document.
@@ -57,7 +57,7 @@ pub(super) fn convert(sections: Vec<Section>, told: &mut Told) -> Map<String, Va
     }
     config.insert("outputs".to_owned(), written.into());
     // What is told of a filter is told for each of its inputs.
-    let mut left_out = Vec::new();
+    let mut left_out: Vec<LeftOut> = Vec::new();
     for one in std::mem::take(&mut told.left_out) {
         if !left_out.contains(&one) {
             left_out.push(one);

@@ -49,7 +49,7 @@ impl Encoding {
         // `windows1250`, `cp1250`.
         let page = ["windows", "cp"]
             .iter()
-            .find_map(|before| own.strip_prefix(before))
+            .find_map(|before| own.strip_prefix(*before))
             .filter(|page| page.bytes().all(|byte| byte.is_ascii_digit()));
         let own = page.map_or_else(|| own.to_owned(), |page| format!("windows-{page}"));
         let found = encoding_rs::Encoding::for_label_no_replacement(own.as_bytes())?;
