@@ -82,6 +82,8 @@ processors:
         self.assertTrue(all(one["seen"] for one in kept))
         taken = read("{keys_under_root: true, overwrite_keys: true}")
         self.assertEqual(taken[0]["@timestamp"], "2020-01-02T03:04:05Z")
+        self.assertEqual(taken[0]["log"]["level"], "warn")
+        self.assertTrue(taken[0]["log"]["file"]["path"].endswith("app.log"))
         self.assertRegex(taken[1]["@timestamp"], r"^\d{4}-\d\d-\d\dT")
         within = read("{}")
         self.assertEqual(within[0]["json"]["message"], "said")

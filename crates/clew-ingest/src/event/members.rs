@@ -59,12 +59,24 @@ impl Members {
     }
 }
 
+/// What becomes of a value that is there when a member of its name comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Present {
+    Stays,
+    GivesWay,
+}
+
 impl Event {
-    /// As [`Event::put_members`], but what is there stays, and objects get what they lack.
+    /// As [`Event::put_members`], but objects that are there get the members, and what else is there is asked about.
     ///
     /// # Errors
     /// As there.
-    pub(crate) fn add_members(&mut self, parent: Option<Slot>, json: Span) -> Result<(), Reason> {
+    pub(crate) fn add_members(
+        &mut self,
+        parent: Option<Slot>,
+        json: Span,
+        present: Present,
+    ) -> Result<(), Reason> {
         let json = self.on_one_line(json)?;
         let mut members = std::mem::take(&mut self.members);
         let done = members.scan(&mut self.text, json);
@@ -73,10 +85,11 @@ impl Event {
         done?;
         for member in &found {
             let slot = self.member_slot(parent, member.name)?;
-            if !self.has(slot) {
+            let is_there = self.has(slot);
+            if is_there && self.at(member.value).starts_with('{') && self.is_object(slot) {
+                self.add_members(Some(slot), member.value, present)?;
+            } else if !is_there || present == Present::GivesWay {
                 self.put(slot, Value::Json(member.value))?;
-            } else if self.at(member.value).starts_with('{') && self.is_object(slot) {
-                self.add_members(Some(slot), member.value)?;
             }
         }
         self.members.found = found;

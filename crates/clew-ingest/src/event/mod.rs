@@ -15,6 +15,7 @@ mod roots;
 mod value;
 mod write;
 
+pub(crate) use members::Present;
 pub use names::{NAMES_MAX, Slot};
 pub use value::Value;
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::read::slot;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
-use crate::event::{Event, Reason, Slot, Value};
+use crate::event::{Event, Present, Reason, Slot, Value};
 use crate::members::flag;
 use crate::pipeline::Flow;
 use crate::steps;
@@ -18,13 +18,19 @@ use crate::text::{Moment, Times};
 pub(super) enum Conflict {
     /// The member takes its place.
     Overwrite,
+    /// The same, but an object that meets an object gets its members.
+    Merge,
     /// It stays; an object gets the members that it lacks.
     Keep,
 }
 
 impl Conflict {
-    /// Reads `overwrite`, which only lines have.
+    /// Reads `overwrite`, which only lines have: a truth, or `merge`.
     pub(super) fn take(config: &mut Map<String, Json>) -> Result<Self, DefinitionError> {
+        if config.get("overwrite").and_then(Json::as_str) == Some("merge") {
+            config.remove("overwrite");
+            return Ok(Conflict::Merge);
+        }
         Ok(match flag(config, "overwrite", true)? {
             true => Conflict::Overwrite,
             false => Conflict::Keep,
@@ -65,15 +71,22 @@ impl Step for JsonStep {
     fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
         let text = event.text(self.field).ok_or(Reason::Missing)?;
         match (self.target, self.conflict) {
-            (None, Conflict::Keep) => event.add_members(None, text)?,
-            (None, Conflict::Overwrite) => {
+            (None, Conflict::Keep) => event.add_members(None, text, Present::Stays)?,
+            (None, Conflict::Overwrite | Conflict::Merge) => {
                 let own = event.get(self.timestamp);
-                event.put_members(None, text)?;
+                if self.conflict == Conflict::Merge {
+                    event.add_members(None, text, Present::GivesWay)?;
+                } else {
+                    event.put_members(None, text)?;
+                }
                 let time = self.stamps.checked(event, self.timestamp, own);
                 event.put(self.timestamp, time)?;
             }
             (Some(target), Conflict::Keep) if event.has(target) => {
-                event.add_members(Some(target), text)?;
+                event.add_members(Some(target), text, Present::Stays)?;
+            }
+            (Some(target), Conflict::Merge) if event.has(target) => {
+                event.add_members(Some(target), text, Present::GivesWay)?;
             }
             (Some(target), _) => {
                 let json = event.checked_json(text)?;

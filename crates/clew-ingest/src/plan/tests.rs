@@ -157,6 +157,31 @@ fn what_is_there_may_stay_when_json_comes() {
 }
 
 #[test]
+fn objects_that_meet_may_be_put_together_when_json_comes() {
+    let steps = json!([
+        {"add": {"field": "a", "value": 1}},
+        {"add": {"field": "o.p", "value": {"q": 1, "s": 1}}},
+        {"json": {"field": "message", "add_to_root": true, "overwrite": "merge"}},
+        {"remove": {"field": "message"}},
+    ]);
+    check(
+        steps,
+        r#"{"a":{"b":2},"o":{"p":{"q":2,"r":{"t":3}},"u":4},"@timestamp":"2026-01-02T03:04:05Z"}"#,
+        &json!({
+            "a": {"b": 2}, "o": {"p": {"q": 2, "s": 1, "r": {"t": 3}}, "u": 4},
+            "@timestamp": "2026-01-02T03:04:05Z",
+        })
+        .to_string(),
+    );
+    let inside = json!([
+        {"add": {"field": "j", "value": {"a": 1, "c": 1}}},
+        {"json": {"field": "message", "target_field": "j", "overwrite": "merge"}},
+        {"remove": {"field": "message"}},
+    ]);
+    check(inside, r#"{"a":2,"b":3}"#, r#"{"j":{"a":2,"c":1,"b":3}}"#);
+}
+
+#[test]
 fn a_time_of_json_that_is_none_leaves_the_events_own() {
     let own = "2026-01-02T03:04:05.678Z";
     let checked = |written: &str, expected: &str| {

@@ -279,13 +279,21 @@ fn inside(target: &str, name: &str) -> String {
     }
 }
 
+/// What becomes of fields that are there, by `overwrite_keys`: objects that meet objects get their members.
+pub(super) fn overwrite(overwrites: Option<bool>) -> Value {
+    match overwrites {
+        Some(true) => "merge".into(),
+        Some(false) | None => false.into(),
+    }
+}
+
 /// The steps that put what is in a line in its place.
 fn unwrapped(mut keys: Keys, target: &str, processors: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let mut parts = json!({"field": LINE});
     match target {
         "" => {
             parts["add_to_root"] = true.into();
-            parts["overwrite"] = keys.take_flag("overwrite_keys").unwrap_or(false).into();
+            parts["overwrite"] = overwrite(keys.take_flag("overwrite_keys"));
         }
         target => {
             keys.take("overwrite_keys");

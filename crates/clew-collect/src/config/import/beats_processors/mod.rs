@@ -6,6 +6,7 @@ mod tokens;
 
 use serde_json::{Map, Value, json};
 
+use super::beats_files::overwrite;
 use super::keys::Keys;
 use super::logstash_filters::only_if;
 use super::patterns::expression;
@@ -304,7 +305,7 @@ fn added(keys: &mut Keys, key: &str, out: &mut Vec<Value>) {
 fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
     let fields = texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
     let target = keys.take_text("target");
-    let overwrites = keys.take_flag("overwrite_keys").unwrap_or(false);
+    let overwrites = overwrite(keys.take_flag("overwrite_keys"));
     let id = keys.take_text("document_id");
     for key in ["process_array", "max_depth", "add_error_key", "expand_keys"] {
         keys.take(key);
@@ -314,7 +315,7 @@ fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
         let inside = match target.as_deref() {
             Some("") => {
                 parts["add_to_root"] = true.into();
-                parts["overwrite"] = overwrites.into();
+                parts["overwrite"] = overwrites.clone();
                 String::new()
             }
             target => {
