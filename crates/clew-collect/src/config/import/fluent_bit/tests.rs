@@ -10,7 +10,7 @@ fn imported(text: &str) -> (Value, Vec<String>) {
     (serde_yaml_ng::from_str(&imported.config).unwrap(), told)
 }
 
-const CLASSIC: &str = r#"
+const CLASSIC: &str = r"
 @SET folder=/var/log
 [SERVICE]
     Flush        1
@@ -67,7 +67,7 @@ const CLASSIC: &str = r#"
 [OUTPUT]
     Name         stdout
     Match        app
-"#;
+";
 
 #[test]
 fn sections_become_inputs_with_the_filters_of_their_tags_and_outputs_with_conditions() {
