@@ -24,6 +24,9 @@ use crate::stop::Stop;
 const PING_EVERY: Duration = Duration::from_secs(60);
 const PONG_AFTER: Duration = Duration::from_secs(20);
 
+/// Calls that a connection may have open at once; each takes some KB that are booked nowhere.
+const CALLS_PER_CONNECTION_MAX: u32 = 1_000;
+
 /// What a client may send into one call ahead of the server's reading.
 pub(crate) const CALL_WINDOW_BYTES: u32 = 1 << 20;
 /// The same for all calls of a connection. The transport also cuts off whoever has sent too many
@@ -138,7 +141,7 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let incoming = incoming(listener, options.connections_max);
+    let incoming = incoming(listener, options.connections_max, stop.clone());
     let mut stopped = stop.clone();
     let own = others
         .unwrap_or_default()
@@ -155,6 +158,7 @@ pub async fn serve(
         );
     Server::builder()
         .accept_http1(true)
+        .max_concurrent_streams(CALLS_PER_CONNECTION_MAX)
         .initial_stream_window_size(CALL_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(PING_EVERY))

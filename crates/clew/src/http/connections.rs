@@ -26,6 +26,13 @@ const REFUSAL_MAX: Duration = Duration::from_secs(1);
 /// How long to wait for a connection that was told to make room.
 const ROOM_MAX: Duration = Duration::from_secs(1);
 
+/// How long a client may have sent nothing, or taken nothing of its answer, once the server stops: the whole time for open
+/// requests is for those that get on.
+const STALLED_AT_STOP_MAX: Duration = Duration::from_secs(2);
+
+/// How often a stop looks for such clients.
+const STOP_LOOK_EVERY: Duration = Duration::from_millis(100);
+
 #[derive(Debug)]
 pub(super) struct Connections {
     shared: Arc<Shared>,
@@ -179,13 +186,29 @@ impl Connections {
         Instant::now() + self.shared.rules.limits.shortest()
     }
 
-    /// Closes what is idle and waits for the requests that are being answered.
+    /// Closes what is idle and waits for the requests that are being answered, but not for clients that neither send nor
+    /// take anything.
     pub(super) async fn stop(mut self) {
         for state in self.open.values() {
             state.tell(Order::Stop, state.stand());
         }
+        let mut look = tokio::time::interval(STOP_LOOK_EVERY);
         while !self.is_empty() {
-            self.ended().await;
+            tokio::select! {
+                () = self.ended() => {}
+                _ = look.tick() => self.close_stalled(),
+            }
+        }
+    }
+
+    /// Closes what waits for its client for longer than may be while the server stops.
+    fn close_stalled(&self) {
+        let now = self.epoch.elapsed();
+        for state in self.open.values() {
+            let stand = state.stand();
+            if stand.phase().waits_for_client() && stand.since() + STALLED_AT_STOP_MAX <= now {
+                state.tell(Order::Close(Closed::Stopped), stand);
+            }
         }
     }
 }

@@ -54,6 +54,11 @@ impl Phase {
             Phase::Head | Phase::Idle | Phase::Parked | Phase::Lingering
         )
     }
+
+    /// Whether the connection goes on only when its client does something, or its client may be gone.
+    pub(super) fn waits_for_client(self) -> bool {
+        self != Phase::Working
+    }
 }
 
 /// A phase and when it began, as one number: later is larger within a phase.

@@ -56,6 +56,12 @@ async fn stream(State(handlers): State<Handlers>) -> Body {
     Body::from_stream(frames)
 }
 
+/// An answer that no buffers hold.
+async fn large(State(handlers): State<Handlers>) -> Vec<u8> {
+    let _ = handlers.events.send("began");
+    vec![b'a'; 64 << 20]
+}
+
 struct Server {
     address: SocketAddr,
     release: Arc<Notify>,
@@ -84,6 +90,7 @@ impl Server {
             .route("/", get(|| async { "quick" }))
             .route("/slow", get(slow))
             .route("/stream", get(stream))
+            .route("/large", get(large))
             .route(
                 "/echo",
                 post(|body: Bytes| async move { body.len().to_string() }),
@@ -358,6 +365,31 @@ fn a_stop_closes_idle_connections_and_waits_for_requests() {
     let text = rest(busy);
     assert!(text.ends_with("slow"), "{text}");
     server.ended();
+}
+
+#[test]
+fn a_stop_waits_for_no_client_that_does_nothing() {
+    let mut server = Server::start("{}");
+    let head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n";
+    let sends_no_more = server.send(&format!("{head}12345"));
+    // More than the buffers of both sides hold, and nothing of it is read.
+    let takes_nothing = server.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(server.event(), "began");
+    let busy = server.send(SLOW);
+    assert_eq!(server.event(), "began");
+    // The server has come to wait for both.
+    std::thread::sleep(Duration::from_millis(300));
+    let asked = Instant::now();
+    server.ask_to_stop();
+    assert_eq!(rest(sends_no_more), "");
+    server.until_closed("stopped");
+    // What the server itself is at goes on.
+    assert!(!server.task.as_ref().unwrap().is_finished());
+    server.release.notify_one();
+    assert!(rest(busy).ends_with("slow"));
+    server.ended();
+    assert!(asked.elapsed() < Duration::from_secs(8));
+    drop(takes_nothing);
 }
 
 #[test]
