@@ -9,6 +9,7 @@ use clew_schema::FieldKind;
 use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 
+use super::leaf::Admitted;
 use super::{Found, GroupBy, GroupKey, NearestRequest, Neighbour, found_bytes, neighbour};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
@@ -30,10 +31,13 @@ impl Inner {
     ) -> Result<Vec<Vec<Neighbour>>, EngineError> {
         let mut values = GroupValues::new(&request.pinned, group);
         let mut all = Vec::with_capacity(request.probes.len());
+        // They are the same for all vectors, however often more hits are looked at.
+        let admitted = self.admitted(request)?;
         let mut one = request.clone();
         for at in 0..request.probes.len() {
             one.probes = request.probes.only(at);
-            let found = self.grouped_one(&one, group, (&mut values, memory.sibling()))?;
+            let own = memory.sibling();
+            let found = self.grouped_one((&one, &admitted), group, (&mut values, own))?;
             memory.grow(found.iter().map(|hit| told_bytes(request, hit)).sum())?;
             all.push(found);
         }
@@ -42,7 +46,7 @@ impl Inner {
 
     fn grouped_one(
         &self,
-        request: &NearestRequest,
+        (request, admitted): (&NearestRequest, &[Admitted]),
         group: &GroupBy,
         (values, mut memory): (&mut GroupValues<'_>, Reservation),
     ) -> Result<Vec<Neighbour>, EngineError> {
@@ -56,7 +60,8 @@ impl Inner {
         loop {
             unless_stopped()?;
             memory.grow_to(depth.saturating_mul(found_bytes(request)))?;
-            let found = self.all_shards(request, depth)?.pop().unwrap_or_default();
+            let found = self.all_shards((request, Some(admitted)), depth)?.pop();
+            let found = found.unwrap_or_default();
             let mut filling = Filling::new(wanted, group);
             for one in &found {
                 filling.add(values.of(one.place)?, *one);

@@ -18,8 +18,11 @@ use crate::search::place::DocPlace;
 use crate::search::scratch::with_scratch;
 use crate::shard::SegmentView;
 
+/// The documents, or nested objects, of each segment that may be hits; `None` for all that live.
+pub(super) type Admitted = Option<Vec<SegmentBits>>;
+
 /// What is asked of a shard: the request, the documents of each segment that pass its filter, and how many are wanted.
-pub(super) type Bounds<'a> = (&'a NearestRequest, Option<Vec<SegmentBits>>, usize);
+pub(super) type Bounds<'a> = (&'a NearestRequest, Option<&'a [SegmentBits]>, usize);
 
 /// What the shards of a search tell each other, for each vector that is searched for; none where each is searched alone.
 pub(super) fn horizons(request: &NearestRequest, wanted: usize) -> Vec<Horizon> {
@@ -63,17 +66,31 @@ pub(super) fn check_all<P>(
 const PROBES_AT_ONCE: usize = 16;
 
 impl Inner {
-    /// The nearest of one shard, for each vector and in no order between segments. The answer counts only if the shard's
-    /// files are sound, as far as they were read.
-    pub(super) fn nearest_in(
+    /// What may be a hit in one shard.
+    pub(super) fn admitted_in(
         &self,
         target: &PinnedShard,
         request: &NearestRequest,
+    ) -> Result<Admitted, EngineError> {
+        let around = target.mapping().nested_scope(&request.field);
+        match (&request.filter, around) {
+            (_, Some(around)) => self.objects_in(target, request, around),
+            (None, None) => Ok(None),
+            (Some(query), None) => Ok(Some(self.documents_of(target, query)?)),
+        }
+    }
+
+    /// The nearest of one shard, for each vector and in no order between segments, among what is known already to be
+    /// admitted there. The answer counts only if the shard's files are sound, as far as they were read.
+    pub(super) fn nearest_in(
+        &self,
+        target: &PinnedShard,
+        (request, admitted): (&NearestRequest, Option<&Admitted>),
         (wanted, horizons): (usize, &[Horizon]),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         target.shard.check_readable()?;
         let started = self.clock.monotonic();
-        let found = self.nearest_sound(target, request, (wanted, horizons));
+        let found = self.nearest_sound(target, (request, admitted), (wanted, horizons));
         target.shard.check_readable()?;
         self.report_damage(target);
         let took = self.clock.monotonic().saturating_sub(started);
@@ -88,7 +105,7 @@ impl Inner {
     fn nearest_sound(
         &self,
         target: &PinnedShard,
-        request: &NearestRequest,
+        (request, admitted): (&NearestRequest, Option<&Admitted>),
         (wanted, horizons): (usize, &[Horizon]),
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let path = &request.field;
@@ -97,27 +114,27 @@ impl Inner {
             return Ok(vec![Vec::new(); request.probes.len()]);
         };
         let around = target.mapping().nested_scope(path);
-        let filter = || match (&request.filter, around) {
-            (_, Some(around)) => self.objects_in(target, request, around),
-            (None, None) => Ok(None),
-            (Some(query), None) => Ok(Some(self.documents_of(target, query)?)),
+        let own = match admitted {
+            Some(_) => None,
+            None => self.admitted_in(target, request)?,
         };
+        let filter = admitted.unwrap_or(&own).as_deref();
         match (&field.kind, &request.probes) {
             (FieldKind::Vector(vector), Probes::Dense(probes))
                 if request.objects == ObjectHits::MaxSim =>
             {
                 let field = ObjectField::new(target, (field.id, vector), request)?;
-                self.max_sim_in(target, probes, field, &(request, filter()?, wanted))
+                self.max_sim_in(target, probes, field, &(request, filter, wanted))
             }
             (FieldKind::Vector(vector), Probes::Dense(probes)) => {
                 check_all(probes, |probe| clew_vector::validate(probe, &vector.column))?;
-                let asked = (request, filter()?, wanted);
+                let asked = (request, filter, wanted);
                 let of_field = (field.id, vector, around);
                 self.dense(target, of_field, (probes, horizons), &asked)
             }
             (FieldKind::SparseVector, Probes::Sparse(probes)) if around.is_none() => {
                 check_all(probes, |probe| clew_vector::validate_sparse(probe))?;
-                let asked = (request, filter()?, wanted);
+                let asked = (request, filter, wanted);
                 self.sparse(target, field.id, probes, &asked)
             }
             (other, _) => Err(EngineError::InvalidRequest {

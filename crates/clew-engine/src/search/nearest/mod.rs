@@ -26,7 +26,7 @@ use crate::node::engine::{Engine, Inner};
 use crate::search::pinned::Pinned;
 use crate::search::place::DocPlace;
 use crate::search::times::unless_cancelled;
-use leaf::{candidates, horizons};
+use leaf::{Admitted, candidates, horizons};
 
 /// Most neighbours of one vector, those that are skipped among them.
 pub const NEIGHBOURS_MAX: usize = 16_384;
@@ -276,7 +276,7 @@ impl Inner {
         let neighbours = match &request.group {
             None => {
                 memory.grow(found_bytes(request).saturating_mul(request.probes.len() * wanted))?;
-                let found = self.all_shards(request, wanted)?;
+                let found = self.all_shards((request, None), wanted)?;
                 let of_probe = |list: Vec<Found>| self.told(request, &list);
                 found.into_iter().map(of_probe).collect::<Result<_, _>>()?
             }
@@ -286,19 +286,32 @@ impl Inner {
         Ok(NearestResponse { neighbours, memory })
     }
 
-    /// The nearest of all shards, in order, for each vector.
+    /// What may be a hit, for each shard.
+    fn admitted(&self, request: &NearestRequest) -> Result<Vec<Admitted>, EngineError> {
+        let admitted: Vec<Result<Admitted, EngineError>> = match &request.pinned.shards[..] {
+            [only] => vec![self.admitted_in(only, request)],
+            many => self
+                .pool
+                .each(many.len(), |at| self.admitted_in(&many[at], request)),
+        };
+        admitted.into_iter().collect()
+    }
+
+    /// The nearest of all shards, in order, for each vector, among what is known already to be admitted in each.
     fn all_shards(
         &self,
-        request: &NearestRequest,
+        (request, admitted): (&NearestRequest, Option<&[Admitted]>),
         wanted: usize,
     ) -> Result<Vec<Vec<Found>>, EngineError> {
         let shards = &request.pinned.shards;
         let horizons = horizons(request, wanted);
-        let answers: Vec<Result<Vec<Vec<Found>>, EngineError>> = match &shards[..] {
-            [only] => vec![self.nearest_in(only, request, (wanted, &horizons))],
-            many => self.pool.each(many.len(), |at| {
-                self.nearest_in(&many[at], request, (wanted, &horizons))
-            }),
+        let of_shard = |at: usize| {
+            let admitted = admitted.and_then(|admitted| admitted.get(at));
+            self.nearest_in(&shards[at], (request, admitted), (wanted, &horizons))
+        };
+        let answers: Vec<Result<Vec<Vec<Found>>, EngineError>> = match shards.len() {
+            1 => vec![of_shard(0)],
+            many => self.pool.each(many, of_shard),
         };
         let mut all: Vec<Vec<Found>> = vec![Vec::new(); request.probes.len()];
         for answer in answers {
