@@ -25,7 +25,7 @@ use crate::refused::{Refusal, RefusedAs, refused_as};
 use crate::service::{Answer, Caller, Door, Service, answer, answered, is_call};
 use crate::watch::{Called, Outcome, Way};
 
-/// Messages above this are read where work may take long.
+/// Messages above this are read, and written, where work may take long.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
 /// Answers up to this are not booked.
@@ -115,7 +115,7 @@ pub(crate) async fn unary<Q, A, F>(
 ) -> Reply
 where
     Q: Message + Default + 'static,
-    A: Answer + Message,
+    A: Answer + Message + 'static,
     F: Future<Output = Result<A>>,
 {
     let Incoming { bytes, room } = match incoming::message(body, service.limits(), name).await {
@@ -143,7 +143,22 @@ where
         // As Milvus does it: an error of the transport, of those that clients do not try again.
         Err(MilvusError::Denied(told)) => Err(Status::permission_denied(told)),
         Err(MilvusError::NotLetIn(refused)) => Err(not_let_in(&refused)),
-        told => reply(service, told),
+        told => sent(service, told).await,
+    }
+}
+
+/// An answer, which is written where that may take its time if it is long.
+async fn sent<A: Answer + Message + 'static>(service: &Service, outcome: Result<A>) -> Reply {
+    let is_long = |answer: &A| answer.encoded_len() > INLINE_BYTES_MAX;
+    if !outcome.as_ref().is_ok_and(is_long) {
+        return reply(service, outcome);
+    }
+    // What the answer was made of is in it, and booked with it; on another thread nobody knows of the call.
+    held::give_back();
+    let replied = service.beside(move |service| Ok(reply(service, outcome)));
+    match Box::pin(replied).await {
+        Ok(reply) => reply,
+        Err(error) => reply::<A>(service, Err(error)),
     }
 }
 

@@ -15,6 +15,15 @@ pub(crate) async fn answering<F: Future>(call: F) -> F::Output {
     HELD.scope(RefCell::default(), call).await
 }
 
+/// Answers a part of a call on another thread, and tells what is held for it: whoever asked is to [`hold`] that.
+pub(crate) async fn apart<F: Future>(part: F) -> (F::Output, Vec<Reservation>) {
+    let answering = async {
+        let output = part.await;
+        (output, HELD.try_with(RefCell::take).unwrap_or_default())
+    };
+    HELD.scope(RefCell::default(), answering).await
+}
+
 /// Keeps memory until the call is answered. Outside of a call it is given back at once.
 pub(crate) fn hold(memory: Reservation) {
     if memory.bytes() > 0 {
@@ -45,6 +54,14 @@ mod tests {
             give_back();
             assert_eq!(used(), 0);
             hold(reserve());
+        };
+        answering(call).await;
+        assert_eq!(used(), 0);
+        let call = async {
+            let ((), held) = apart(async { hold(reserve()) }).await;
+            assert_eq!(used(), 100);
+            held.into_iter().for_each(hold);
+            assert_eq!(used(), 100);
         };
         answering(call).await;
         assert_eq!(used(), 0);

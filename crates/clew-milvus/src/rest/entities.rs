@@ -23,6 +23,8 @@ const GROUPING: [(&str, &str); 3] = [
     ("groupSize", "group_size"),
     ("strictGroupSize", "strict_group_size"),
 ];
+/// Rows that take more as JSON are put together where that may take its time.
+const TOLD_HERE_MAX: usize = 256 << 10;
 /// Rows of a query that says no number.
 const LIMIT: i64 = 100;
 
@@ -68,7 +70,7 @@ pub(super) async fn run(
             let request = search_request(&collection, &name, &body)?;
             let several = request.nq > 1;
             let found = door.search(caller, request).await?;
-            hits(door, found, several)
+            hits(door, found, several).await
         }
         "hybrid_search" | "advanced_search" => {
             hybrid(door, caller, (&name, &collection), &body).await
@@ -163,15 +165,28 @@ async fn query(
     let rows = answers::row_count(&found.fields_data);
     let bytes = answers::rows_bytes(&found.fields_data, rows);
     door.service().hold(bytes)?;
-    Ok(Answer::Data(json!(rows::objects(&found.fields_data))))
+    let told = move || Answer::Data(rows::objects(&found.fields_data).into());
+    telling(door, bytes, told).await
+}
+
+/// Puts an answer of so many bytes together, where that may take its time if they are many.
+async fn telling(
+    door: &Door,
+    bytes: usize,
+    told: impl FnOnce() -> Answer + Send + 'static,
+) -> Result<Answer> {
+    match bytes > TOLD_HERE_MAX {
+        true => Ok(door.service().beside(move |_| Ok(told())).await?),
+        false => Ok(told()),
+    }
 }
 
 /// Hits as they are told, for which memory is booked first.
-fn hits(door: &Door, found: SearchResults, several: bool) -> Result<Answer> {
+async fn hits(door: &Door, found: SearchResults, several: bool) -> Result<Answer> {
     let found = found.results.unwrap_or_default();
     let bytes = answers::rows_bytes(&found.fields_data, found.scores.len());
     door.service().hold(bytes)?;
-    Ok(answers::hits(found, several))
+    telling(door, bytes, move || answers::hits(found, several)).await
 }
 
 /// Which rows of a query are told, and how: in what order, or in what groups.
@@ -235,7 +250,7 @@ async fn hybrid(
         ..HybridSearchRequest::default()
     };
     let found = door.hybrid_search(caller, request).await?;
-    hits(door, found, several)
+    hits(door, found, several).await
 }
 
 fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {

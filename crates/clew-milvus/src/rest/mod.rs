@@ -42,6 +42,9 @@ const GROUPS: [&str; 12] = [
     "common",
 ];
 
+/// Rows beyond this, which may have vectors, are written on a thread where that may take its time.
+const WRITTEN_HERE_MAX: usize = 100;
+
 /// The longest action of a group that is told by its name.
 const ACTION_BYTES_MAX: usize = 40;
 
@@ -101,17 +104,40 @@ async fn respond(
         }
         Err(refusal) => Err(refusal),
     };
-    let code = done.as_ref().err().map_or(0, Refusal::code);
-    let mut response = match done {
-        Ok(Answer::Data(data)) => Json(json!({"code": 0, "data": data})).into_response(),
-        Ok(Answer::Whole(mut answer)) => {
-            answer.insert("code".to_string(), 0.into());
-            Json(Value::Object(answer)).into_response()
-        }
-        Err(refusal) => refused(&refusal),
+    let told = match done {
+        Ok(answer) => told(door, answer).await,
+        Err(refusal) => Err(refusal),
     };
+    let code = told.as_ref().err().map_or(0, Refusal::code);
+    let mut response = told.unwrap_or_else(|refusal| refused(&refusal));
     response.extensions_mut().insert(Outcome { code });
     response
+}
+
+/// What a call comes to, as it goes; many rows are written where that may take its time.
+async fn told(door: &Door, answer: Answer) -> Result<Response, Refusal> {
+    let whole = match answer {
+        // Moved, not copied as `json!` does it.
+        Answer::Data(data) => {
+            let mut whole = serde_json::Map::new();
+            whole.insert("code".to_string(), 0.into());
+            whole.insert("data".to_string(), data);
+            whole
+        }
+        Answer::Whole(mut whole) => {
+            whole.insert("code".to_string(), 0.into());
+            whole
+        }
+    };
+    let rows = whole
+        .get("data")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
+    let write = move || Json(Value::Object(whole)).into_response();
+    match rows > WRITTEN_HERE_MAX {
+        true => Ok(door.service().beside(move |_| Ok(write())).await?),
+        false => Ok(write()),
+    }
 }
 
 /// Whether a path may be one of the API's: of its groups, and short enough to be told. What it is not is told with its answer.

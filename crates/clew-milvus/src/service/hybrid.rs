@@ -14,7 +14,7 @@ use super::ordered::HitOrder;
 use super::query::window;
 use super::read::Guarantee;
 use super::regroup::{GroupScorer, regrouped};
-use super::search::Found;
+use super::search::{Found, are_many};
 use super::{Call, Service};
 use crate::collection::{Collection, Metric, pairs};
 use crate::collections::Opened;
@@ -180,9 +180,12 @@ impl Service {
                     .await?
             }
         };
-        all[0].limit = limit;
-        self.answer(&opened, &pinned, (fused, &all[0]), wanted)
-            .await
+        let mut first = all.swap_remove(0);
+        first.limit = limit;
+        match are_many(&fused) {
+            true => Box::pin(self.told((opened, pinned), (fused, first), wanted)).await,
+            false => self.answer(&opened, &pinned, (fused, &first), wanted).await,
+        }
     }
 
     /// What the hits of all searches are grouped by, where they are: each search brings its own best of each group.

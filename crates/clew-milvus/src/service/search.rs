@@ -31,6 +31,14 @@ pub(super) struct Found {
     pub(super) element: Option<usize>,
 }
 
+/// Hits beyond this are told on a thread where it may take its time: a million of them take 0.3 s.
+const TOLD_HERE_MAX: usize = 2_000;
+
+/// Whether hits are so many.
+pub(super) fn are_many(found: &[Vec<Found>]) -> bool {
+    found.iter().map(Vec::len).sum::<usize>() > TOLD_HERE_MAX
+}
+
 /// What such a row takes, with its id.
 pub(super) const FOUND_BYTES: usize = size_of::<Found>() + 32;
 
@@ -74,7 +82,10 @@ impl Service {
         let order = asked.order.take();
         if ranker.is_none() && asked.boosts.is_none() && order.is_none() {
             let found = self.nearest(&pinned, collection, &asked).await?;
-            return self.answer(&opened, &pinned, (found, &asked), wanted).await;
+            return match are_many(&found) {
+                true => Box::pin(self.told((opened, pinned), (found, asked), wanted)).await,
+                false => self.answer(&opened, &pinned, (found, &asked), wanted).await,
+            };
         }
         // What is skipped is skipped in the order that is told.
         let (limit, offset) = (asked.limit, std::mem::take(&mut asked.offset));
@@ -87,7 +98,10 @@ impl Service {
         }
         let window = (order, limit, offset);
         let found = Box::pin(self.windowed(&pinned, window, found)).await?;
-        self.answer(&opened, &pinned, (found, &asked), wanted).await
+        match are_many(&found) {
+            true => Box::pin(self.told((opened, pinned), (found, asked), wanted)).await,
+            false => self.answer(&opened, &pinned, (found, &asked), wanted).await,
+        }
     }
 
     /// What a search asks for now.
@@ -167,18 +181,25 @@ impl Service {
         // It is told by the answer, and there until then.
         held::hold(found.memory);
         let metric = asked.metric;
-        let told = |one: clew_engine::Neighbour| Found {
+        let told = move |one: clew_engine::Neighbour| Found {
             id: one.id,
             place: one.place,
             score: metric.score(one.distance),
             group: one.group,
             element: one.object,
         };
-        Ok(found
-            .neighbours
-            .into_iter()
-            .map(|list| list.into_iter().map(told).collect())
-            .collect())
+        let hits: usize = found.neighbours.iter().map(Vec::len).sum();
+        let lists = found.neighbours.into_iter();
+        let tell = move || {
+            let list = |list: Vec<clew_engine::Neighbour>| -> Vec<Found> {
+                list.into_iter().map(told).collect()
+            };
+            lists.map(list).collect::<Vec<_>>()
+        };
+        match hits > TOLD_HERE_MAX {
+            true => Box::pin(self.beside(move |_| Ok(tell()))).await,
+            false => Ok(tell()),
+        }
     }
 
     /// The vectors of rows by their keys, and which rows have one.
@@ -213,6 +234,23 @@ impl Service {
                 asked.field.name
             ))),
         }
+    }
+
+    /// Many hits as clients are told of them, on a thread where that may take its time.
+    pub(super) async fn told(
+        &self,
+        (opened, pinned): (Opened, Pinned),
+        (found, asked): (Vec<Vec<Found>>, Asked),
+        wanted: Wanted,
+    ) -> Result<SearchResults> {
+        let runtime = tokio::runtime::Handle::current();
+        let telling = self.beside(move |service| {
+            let answer = service.answer(&opened, &pinned, (found, &asked), wanted);
+            Ok(runtime.block_on(held::apart(answer)))
+        });
+        let (answer, memory) = telling.await?;
+        memory.into_iter().for_each(held::hold);
+        answer
     }
 
     /// Hits as clients are told of them.
