@@ -1,10 +1,13 @@
 //! Which documents match, and how many, without scores.
 
+use std::ops::ControlFlow;
+
+use clew_platform::Pace;
 use clew_query::{Query, QueryError, unless_stopped};
 use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
 
-use super::{CompileContext, Plan, VectorAnswers, plan, plan_nested};
+use super::{CompileContext, Plan, VectorAnswers, each_block, plan, plan_nested};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
 
@@ -79,12 +82,17 @@ fn segment_bits(
 ) -> Result<SegmentBits, QueryError> {
     let mut bits = SegmentBits::empty(reader.max_doc());
     let alive = reader.alive_bitset().filter(|_| !with_objects);
-    weight.for_each_no_score(reader, &mut |docs| {
+    let mut pace = Pace::of_blocks();
+    each_block(weight, reader, |docs| {
         for doc in docs {
             if alive.is_none_or(|alive| alive.is_alive(*doc)) {
                 bits.insert(*doc);
             }
         }
+        Ok(match pace.is_over() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
     })?;
     // Sets that were left half done are good for nothing: filters are kept, and take documents away.
     unless_stopped()?;

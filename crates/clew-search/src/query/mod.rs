@@ -9,6 +9,7 @@ mod column_range;
 mod compile;
 mod constant;
 mod describe;
+mod each;
 mod forward;
 mod function;
 mod interval;
@@ -49,6 +50,7 @@ pub(crate) use compile::{
     dictionary_terms, matches_max, plan_nested, plan_recorded, query_analyzer,
 };
 pub(crate) use constant::DocumentSet;
+pub(crate) use each::{each_block, each_scored};
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};
 pub(crate) use profile::CollectorKind;

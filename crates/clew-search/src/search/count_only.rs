@@ -1,6 +1,8 @@
 //! The number of matches and nothing else.
 
-use clew_platform::stopped;
+use std::ops::ControlFlow;
+
+use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
 use tantivy::SegmentReader;
 use tantivy::query::Weight;
@@ -10,7 +12,7 @@ use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, counting};
 use super::threads::share;
 use super::total::Total;
-use crate::query::unscored;
+use crate::query::{each_block, unscored};
 
 pub(super) fn count_only(
     run: &Run<'_>,
@@ -81,11 +83,16 @@ fn count_passing(
 ) -> Result<u64, QueryError> {
     let alive = reader.alive_bitset();
     let mut seen = 0;
-    weight.for_each_no_score(reader, &mut |docs| {
+    let mut pace = Pace::of_blocks();
+    each_block(weight, reader, |docs| {
         for doc in docs {
             let living = alive.is_none_or(|alive| alive.is_alive(*doc));
             seen += u64::from(living && run.passes(segment, *doc));
         }
+        Ok(match pace.is_over() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
     })?;
     Ok(seen)
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use clew_platform::{Pace, overdue};
 use clew_query::{Order, QueryError, SortKey, SortValue};
 use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 use tantivy::{DocId, SegmentReader};
@@ -12,7 +13,7 @@ use tantivy::{DocId, SegmentReader};
 use super::cursor::{KeyCursor, Slot};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::sorted::Kept;
+use super::sorted::{Kept, TIME_TO_JOIN};
 use crate::search::nested_sort::SortOrder;
 use crate::snapshot::Snapshot;
 
@@ -160,7 +161,11 @@ impl<'a> GroupedTop<'a> {
         let Some(current) = self.current.take() else {
             return Ok(());
         };
+        let mut pace = Pace::default();
         for ((slots, doc, score), group) in current.order {
+            if pace.is_over() && overdue(TIME_TO_JOIN) {
+                break;
+            }
             let sort = if self.sort.is_empty() {
                 Vec::new()
             } else {

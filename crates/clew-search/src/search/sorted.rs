@@ -1,7 +1,9 @@
 //! The first documents under sort keys: a heap per segment, joined as segments end.
 
 use std::collections::BinaryHeap;
+use std::time::Duration;
 
+use clew_platform::{Pace, overdue};
 use clew_query::{Order, QueryError, SortKey, SortValue};
 use tantivy::{DocId, SegmentReader};
 
@@ -11,6 +13,9 @@ use super::merge::compare_hits;
 use crate::search::nested_sort::SortOrder;
 use crate::segments::{ColumnOf, RANGE};
 use crate::snapshot::Snapshot;
+
+/// When the time is up, hits that were found may be joined with the others for so long; those behind are left out then.
+pub(super) const TIME_TO_JOIN: Duration = Duration::from_millis(50);
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);
@@ -139,13 +144,23 @@ impl<'a> SortedTop<'a> {
         let Some(current) = self.current.take() else {
             return Ok(());
         };
+        let mut pace = Pace::default();
+        let mut before: Option<Vec<Slot>> = None;
         for (slots, doc, score) in current.heap.into_sorted_vec() {
-            let sort = current
-                .cursors
-                .iter()
-                .zip(slots)
-                .map(|(cursor, slot)| cursor.value(slot))
-                .collect::<Result<Vec<_>, _>>()?;
+            if pace.is_over() && overdue(TIME_TO_JOIN) {
+                break;
+            }
+            let mut sort = Vec::with_capacity(slots.len());
+            for (at, (cursor, slot)) in current.cursors.iter().zip(&slots).enumerate() {
+                // Texts are looked up in a dictionary, and hits that follow each other often have the same.
+                let known = before.as_ref().zip(self.hits.last());
+                let known = known.filter(|(before, _)| before[at] == *slot);
+                sort.push(match known {
+                    Some((_, hit)) => hit.sort[at].clone(),
+                    None => cursor.value(*slot)?,
+                });
+            }
+            before = Some(slots);
             self.hits.push(ShardHit {
                 segment: current.segment,
                 doc,

@@ -1,5 +1,7 @@
 //! The full scan: every match is seen once, by the visitor, the counter and the sort heap.
 
+use std::ops::ControlFlow;
+
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
 use tantivy::query::Weight;
@@ -9,6 +11,7 @@ use super::helpers::helpers;
 use super::request::{DocVisitor, ShardRequest, ShardResult};
 use super::run::Run;
 use super::total::{Relation, Total, TrackTotal};
+use crate::query::{each_block, each_scored};
 use crate::search::top::hits_of;
 use passing::Begin;
 use shared::Together;
@@ -21,9 +24,6 @@ mod sink;
 #[cfg(test)]
 mod tests;
 mod wish;
-
-/// Documents handed on at a time when scores are read one by one.
-const BLOCK: usize = 512;
 
 /// What happens to each block of matches.
 struct Scan<'r, 'a, 'v> {
@@ -116,21 +116,25 @@ impl Scan<'_, '_, '_> {
         unbounded && unread && self.run.post.is_none()
     }
 
-    /// Takes a block; `score_of` gives the score of the document at a place in it.
+    /// Takes a block, and says whether more are wanted; `score_of` gives the score of the document at a place in it.
     fn block(
         &mut self,
         segment: usize,
         reader: &SegmentReader,
         docs: &[DocId],
         score_of: &dyn Fn(usize) -> f32,
-    ) -> Result<(), QueryError> {
+    ) -> Result<ControlFlow<()>, QueryError> {
         if self.pace.is_over() {
-            return Ok(());
+            return Ok(ControlFlow::Break(()));
         }
         let since = self.run.since();
         let taken = self.take(segment, reader, docs, score_of);
         self.run.collected(since, docs.len());
-        taken
+        taken?;
+        Ok(match self.left {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
     }
 
     fn take(
@@ -210,43 +214,23 @@ impl Scan<'_, '_, '_> {
             self.run.visited(since);
             self.run.collected(since, 0);
         }
-        // tantivy's callbacks cannot fail, so the first failure waits for the segment's end.
-        let mut failed = Ok(());
         match weight {
             Scoring::Same(weight, score)
                 if self.by_ranges(segment, reader, (&**weight, *score))? => {}
             Scoring::Same(weight, score) => {
                 let before = self.seen;
-                weight.for_each_no_score(reader, &mut |docs| {
-                    if failed.is_ok() {
-                        failed = self.block(segment, reader, docs, &|_| *score);
-                    }
+                each_block(&**weight, reader, |docs| {
+                    self.block(segment, reader, docs, &|_| *score)
                 })?;
                 if let Some(column) = self.looking_at.take() {
                     let spans = &self.run.snapshot.columns().spans;
                     spans.looked((reader.segment_id(), &column), self.seen - before);
                 }
             }
-            Scoring::Each(weight) => {
-                let mut docs = Vec::with_capacity(BLOCK);
-                let mut scores: Vec<f32> = Vec::with_capacity(BLOCK);
-                weight.for_each(reader, &mut |doc, score| {
-                    docs.push(doc);
-                    scores.push(score);
-                    if docs.len() == BLOCK {
-                        if failed.is_ok() {
-                            failed = self.block(segment, reader, &docs, &|at| scores[at]);
-                        }
-                        docs.clear();
-                        scores.clear();
-                    }
-                })?;
-                if failed.is_ok() {
-                    failed = self.block(segment, reader, &docs, &|at| scores[at]);
-                }
-            }
+            Scoring::Each(weight) => each_scored(&**weight, reader, |docs, scores| {
+                self.block(segment, reader, docs, &|at| scores[at])
+            })?,
         }
-        failed?;
         match &mut self.sink {
             Sink::Sorted(top) => top.end(),
             Sink::Grouped(top) => top.end(),

@@ -106,7 +106,7 @@ impl Scan<'_, '_, '_> {
         let mut docs = weight.scorer(reader, 1.0)?;
         let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
         let mut chosen = Vec::with_capacity(COLLECT_BLOCK_BUFFER_LEN);
-        while docs.doc() != TERMINATED && !self.pace.is_stopped() {
+        while docs.doc() != TERMINATED {
             let doc = docs.doc();
             let range = range_of(doc);
             if !wanted(range) || self.is_hopeless(slots[range], doc) {
@@ -120,7 +120,9 @@ impl Scan<'_, '_, '_> {
             let count = docs.fill_buffer(&mut buffer);
             chosen.clear();
             chosen.extend(buffer[..count].iter().filter(|doc| wanted(range_of(**doc))));
-            self.block(segment, reader, &chosen, &|_| score)?;
+            if self.block(segment, reader, &chosen, &|_| score)?.is_break() {
+                break;
+            }
         }
         Ok(())
     }
