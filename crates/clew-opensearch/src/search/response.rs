@@ -113,10 +113,9 @@ impl Answer {
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
-            match CancellationToken::current().stopped() {
-                None => {}
-                Some(Stop::TimedOut) => break,
-                Some(Stop::Cancelled) => return Err(EngineError::from(QueryError::Stopped).into()),
+            unless_cancelled()?;
+            if time_is_up() {
+                break;
             }
             writer.write(&mut json, hit)?;
             if json.len() > booked {
@@ -133,7 +132,9 @@ impl Answer {
                 shown.render(path, result, documents, notes.as_ref())
             };
             let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
-            json.value(&render_aggs(&self.response.aggs, how)?);
+            let shown = render_aggs(&self.response.aggs, how)?;
+            unless_cancelled()?;
+            json.value(&shown);
         }
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);
@@ -399,6 +400,14 @@ impl<'a> HitWriter<'a> {
         {
             json.key("_source").value(&part);
         }
+    }
+}
+
+/// An error once nobody wants the answer any more.
+fn unless_cancelled() -> Result<(), ApiError> {
+    match CancellationToken::current().stopped() {
+        Some(Stop::Cancelled) => Err(EngineError::from(QueryError::Stopped).into()),
+        Some(Stop::TimedOut) | None => Ok(()),
     }
 }
 
