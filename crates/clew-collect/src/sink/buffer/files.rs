@@ -37,6 +37,9 @@ struct BufferFile {
     events: u64,
 }
 
+/// An open file, the head of a block in it, and where that says that the block ends.
+type Head = (Box<dyn DiskFile>, [u8; HEAD_BYTES], u64);
+
 /// A block that was read, and where it ends.
 #[derive(Debug)]
 pub(super) struct Unread {
@@ -128,17 +131,27 @@ impl BufferFiles {
         Ok(())
     }
 
-    /// The oldest block that was not sent yet. What follows a damaged one in its file is given up, and said.
+    /// The oldest block that was not sent yet. One that is damaged is left out, and with it the rest of its file where
+    /// nothing tells where the next begins; that is said.
     pub(super) fn unread(&mut self) -> io::Result<Option<(Unread, Vec<Event>)>> {
         while let Some(file) = self.files.front() {
             if file.sent < file.bytes {
-                if let Some((end, events)) = self.read_block(file)? {
+                if let Some((end, events)) = self.read_block(file, file.sent)? {
                     let unread = Unread {
                         number: file.number,
                         end,
                         events: events.len() as u64,
                     };
                     return Ok(Some((unread, events)));
+                }
+                if let Some(next) = self.block_behind(file)? {
+                    let (path, at_byte) = (path_of(&self.folder, file.number), file.sent);
+                    let bytes = next - at_byte;
+                    tracing::warn!(file = %path.display(), at_byte, bytes, "a block of the buffer is damaged, and its events are lost");
+                    if let Some(file) = self.files.front_mut() {
+                        file.sent = next;
+                    }
+                    continue;
                 }
                 let (file, at_byte) = (path_of(&self.folder, file.number), file.sent);
                 tracing::warn!(file = %file.display(), at_byte, "the rest of a file of the buffer is broken off or damaged");
@@ -150,22 +163,38 @@ impl BufferFiles {
         Ok(None)
     }
 
-    fn read_block(&self, file: &BufferFile) -> io::Result<Option<(u64, Vec<Event>)>> {
-        let mut head = [0; HEAD_BYTES];
-        let left = file.bytes - file.sent;
+    /// The events of the block at a place, and where it ends; `None` if there is no whole one.
+    fn read_block(&self, file: &BufferFile, at: u64) -> io::Result<Option<(u64, Vec<Event>)>> {
+        let Some((source, head, end)) = self.read_head(file, at)? else {
+            return Ok(None);
+        };
+        let body_at = at + HEAD_BYTES as u64;
+        let mut body = vec![0; usize::try_from(end - body_at).unwrap_or_default()];
+        source.read_exact_at(&mut body, body_at)?;
+        Ok(decode(head, &body).map(|events| (end, events)))
+    }
+
+    /// Where the block behind the next one begins, if it is whole and the next one's head tells.
+    fn block_behind(&self, file: &BufferFile) -> io::Result<Option<u64>> {
+        let Some((_, _, end)) = self.read_head(file, file.sent)? else {
+            return Ok(None);
+        };
+        Ok(self.read_block(file, end)?.map(|_| end))
+    }
+
+    /// The file, the head of the block at a place, and where the head says that the block ends; `None` if that is not in
+    /// the file.
+    fn read_head(&self, file: &BufferFile, at: u64) -> io::Result<Option<Head>> {
+        let left = file.bytes.saturating_sub(at);
         if left < HEAD_BYTES as u64 {
             return Ok(None);
         }
         let source = self.disk.open(&path_of(&self.folder, file.number))?;
-        source.read_exact_at(&mut head, file.sent)?;
-        let Some(bytes) = body_bytes(head).filter(|bytes| (bytes + HEAD_BYTES) as u64 <= left)
-        else {
-            return Ok(None);
-        };
-        let mut body = vec![0; bytes];
-        source.read_exact_at(&mut body, file.sent + HEAD_BYTES as u64)?;
-        let end = file.sent + (HEAD_BYTES + bytes) as u64;
-        Ok(decode(head, &body).map(|events| (end, events)))
+        let mut head = [0; HEAD_BYTES];
+        source.read_exact_at(&mut head, at)?;
+        let bytes = body_bytes(head).map(|bytes| (bytes + HEAD_BYTES) as u64);
+        let bytes = bytes.filter(|bytes| *bytes <= left);
+        Ok(bytes.map(|bytes| (source, head, at + bytes)))
     }
 
     /// A block was sent. One that made room meanwhile is no longer there.

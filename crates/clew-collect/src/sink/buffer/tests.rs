@@ -287,3 +287,30 @@ fn a_torn_or_damaged_file_is_read_up_to_there_and_the_next_ones_are_read() {
         assert_eq!(read.is_some(), bit / 8 >= block, "bit {bit}");
     }
 }
+
+#[test]
+fn a_damaged_block_is_left_out_and_those_behind_it_are_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+    for id in ["1", "2", "3"] {
+        scene.put(id, b"{}");
+    }
+    scene.close();
+    let file = folder.path().join("000000000001.buffer");
+    let whole = std::fs::read(&file).unwrap();
+    let block = whole.len() / 3;
+    for (damaged, told) in [(0, ["2", "3"]), (1, ["1", "3"]), (2, ["1", "2"])] {
+        let mut bad = whole.clone();
+        bad[damaged * block + block - 1] ^= 1;
+        std::fs::write(&file, bad).unwrap();
+        let scene = Scene::open(folder.path(), 1 << 20, WhenFull::Block);
+        for id in told {
+            scene.expect(id);
+            scene.gate.send(Ok(())).unwrap();
+        }
+        scene.close();
+        for file in std::fs::read_dir(folder.path()).unwrap() {
+            std::fs::remove_file(file.unwrap().path()).unwrap();
+        }
+    }
+}
