@@ -4,8 +4,9 @@
 
 use std::cmp::Ordering;
 
-use clew_query::AggError;
+use clew_platform::Pace;
 use clew_query::aggregation::{DateInterval, Direction, Grid, GridBounds, MissingOrder};
+use clew_query::{AggError, go_on_reducing};
 use clew_schema::geo::{GeoArea, GeoPoint};
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
@@ -173,6 +174,8 @@ pub(crate) struct Chain {
     /// Numbers that the sources so far lead to, and those that one more leads to.
     numbers: Vec<u32>,
     next: Vec<u32>,
+    /// Counts sources of documents.
+    pace: Pace,
 }
 
 impl Chain {
@@ -188,6 +191,7 @@ impl Chain {
             subs: plan.open_subs(segment)?,
             numbers: Vec::new(),
             next: Vec::new(),
+            pace: Pace::default(),
         })
     }
 }
@@ -197,10 +201,14 @@ impl Collect for Chain {
         for source in &mut self.sources {
             source.begin(block);
         }
-        for ((place, doc), parent) in (0_u32..).zip(block.docs).zip(block.parents) {
+        'docs: for ((place, doc), parent) in (0_u32..).zip(block.docs).zip(block.parents) {
             self.numbers.clear();
             self.numbers.push(*parent);
             for source in &mut self.sources {
+                // A block may take seconds. What a document has not come to the end of is counted nowhere.
+                if self.pace.is_over() {
+                    break 'docs;
+                }
                 source.read(place);
                 self.next.clear();
                 for number in &self.numbers {
@@ -231,10 +239,12 @@ impl Collect for Chain {
         account.charge_keys(count * (1 + self.sources.len()))?;
         let mut parents = Vec::with_capacity(count);
         let mut tuples = Vec::with_capacity(count);
+        let mut pace = Pace::default();
         for bucket in 0..count {
             let mut number = bucket;
             let mut tuple = Vec::with_capacity(self.sources.len());
             for (source, keys) in self.sources.iter().zip(&keys).rev() {
+                go_on_reducing(&mut pace)?;
                 tuple.push(keys[number].clone());
                 number = source.table.parents()[number] as usize;
             }

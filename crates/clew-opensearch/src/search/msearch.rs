@@ -80,7 +80,6 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             }
         })));
     }
-    let mut json = JsonWriter::with_capacity(1024);
     let mut answers = Vec::with_capacity(running.len());
     for task in running {
         answers.push(
@@ -88,15 +87,17 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
                 .unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))),
         );
     }
-    let together = answers.iter().flatten().map(Vec::len).sum();
+    let together: usize = answers.iter().flatten().map(Vec::len).sum();
     call.memory.take(together)?;
+    // What is booked: a writer that grows has up to as much again.
+    let mut json = JsonWriter::with_capacity(1024 + together + 16 * answers.len());
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     json.begin_object()
         .unsigned_field("took", took_ms)
         .key("responses")
         .begin_array();
-    for answer in &answers {
-        write_answer(&mut json, answer);
+    for answer in answers {
+        write_answer(&mut json, &answer);
     }
     json.end_array().end_object();
     Ok(Reply::written(json))
