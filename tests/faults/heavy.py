@@ -176,6 +176,8 @@ def aggregations():
         "b": {"terms": {"field": "n"}, "aggs": {"c": {"terms": {"field": "few"}}}}}})
     yield aggregation("composite", {"composite": {"size": 1_000_000, "sources": [
         {"a": {"terms": {"field": "unique"}}}, {"b": {"terms": {"field": "n"}}}]}})
+    yield aggregation("composite of 1,000 sources", {"composite": {"size": 10, "sources": [
+        {f"s{n}": {"terms": {"field": ("unique", "n", "few")[n % 3]}}} for n in range(1_000)]}})
     yield aggregation("cardinality", {"terms": {"field": "n", "size": 1_000_000}, "aggs": every})
     yield aggregation("date_histogram", {"date_histogram": {"field": "at", "fixed_interval": "1s", "min_doc_count": 0}})
     yield aggregation("histogram", {"histogram": {"field": "x", "interval": 0.01, "min_doc_count": 0}})

@@ -10,6 +10,7 @@ import random
 import socket
 
 from . import grpc_calls
+from .client import Client
 
 MB = 1_000_000
 # Documents of about a megabyte; together they are more than half of the memory that the server may have.
@@ -18,6 +19,8 @@ LONG_DOCUMENTS = 12
 SMALL_DOCUMENTS = 60_000
 WIDE_INDEXES = 80
 WIDE_FIELDS = 250
+ROWS = 20_000
+DIMENSION = 64
 
 
 def fill(client):
@@ -55,6 +58,25 @@ def fill(client):
         client.done("PUT", f"/wide-{n}")
     client.done("POST", "/_refresh")
     client.done("POST", "/_flush")
+
+
+def fill_milvus(client):
+    """The collection that calls of Milvus' API read, by a client of that port."""
+    dice = random.Random(3)
+
+    def done(path, body):
+        answer = client.done("POST", f"/v2/vectordb/{path}", body)
+        assert answer["code"] == 0, str(answer)[:1000]
+
+    field = lambda name, kind, **more: {"fieldName": name, "dataType": kind, **more}
+    done("collections/create", {"collectionName": "rows", "schema": {"autoId": False, "fields": [
+        field("id", "Int64", isPrimary=True), field("n", "Int64"), field("text", "VarChar", elementTypeParams={"max_length": "2000"}),
+        field("emb", "FloatVector", elementTypeParams={"dim": str(DIMENSION)})]},
+        "indexParams": [{"fieldName": "emb", "indexName": "emb", "metricType": "L2", "indexType": "FLAT"}]})
+    for start in range(0, ROWS, 2_000):
+        done("entities/insert", {"collectionName": "rows", "data": [
+            {"id": n, "n": n % 1000, "text": text_of(dice, 1_500), "emb": [dice.random() for _ in range(DIMENSION)]}
+            for n in range(start, min(start + 2_000, ROWS))]})
 
 
 def written(client, index, lines):
@@ -288,6 +310,36 @@ def slow_senders():
     return [send] * 2
 
 
+def milvus(path, **body):
+    """A call of Milvus' API, whose refusals have status 200 and a code."""
+    body = json.dumps({"collectionName": "rows", **body})
+
+    def call(attacker):
+        with Client(attacker.grpc, attacker.timeout) as client:
+            reply = client.request("POST", f"/v2/vectordb/entities/{path}", body)
+        # Refusals are short.
+        code = json.loads(reply.raw)["code"] if len(reply.raw) < 10_000 else 0
+        return f"code {code}" if code else reply
+
+    return call
+
+
+def milvus_calls():
+    vectors = [[(n + m) % 97 / 97 for m in range(DIMENSION)] for n in range(1_000)]
+    keys = "id in [" + ",".join(str(n) for n in range(400_000)) + "]"
+    rows = [{"id": ROWS + n, "n": n, "text": "x" * 1_900, "emb": vectors[n % 1_000]} for n in range(15_000)]
+    return [
+        milvus("search", annsField="emb", data=vectors, limit=2_000),
+        milvus("search", annsField="emb", data=vectors[:20], limit=10_000, outputFields=["*"]),
+        milvus("search", annsField="emb", data=vectors[:200], limit=500, groupingField="n", groupSize=10, strictGroupSize=True),
+        milvus("query", filter="n >= 0", limit=16_000, outputFields=["*"]),
+        milvus("query", filter=keys, limit=16_000, outputFields=["text"]),
+        milvus("hybrid_search", limit=10_000, rerank={"strategy": "rrf", "params": {"k": 60}}, outputFields=["text"],
+               search=[{"annsField": "emb", "data": vectors[:1], "limit": 10_000}, {"annsField": "emb", "data": vectors[1:2], "limit": 10_000}]),
+        milvus("upsert", data=rows),
+    ]
+
+
 def log_messages():
     return [grpc_calls.large_append, grpc_calls.half_an_append, grpc_calls.many_records]
 
@@ -304,5 +356,5 @@ ATTACKS = {
     "percolators": (12, percolators), "by queries": (8, by_queries), "highlights": (16, highlights),
     "term vectors": (16, term_vectors), "suggesters": (16, suggesters), "wide answers": (28, wide_answers),
     "slow readers": (50, slow_readers), "slow senders": (50, slow_senders),
-    "log messages": (32, log_messages), "log readers": (50, log_readers),
+    "milvus": (21, milvus_calls), "log messages": (32, log_messages), "log readers": (50, log_readers),
 }

@@ -14,7 +14,7 @@ from collections import Counter
 from . import grpc_calls, large
 from .cgroup import MemoryGroup
 from .checks import Wrong
-from .client import Unanswered
+from .client import Client, Unanswered
 from .server import Server, folder
 
 CAP_BYTES = 512 << 20
@@ -153,6 +153,8 @@ def prepared():
     data = folder(memory=False)
     with Server(data) as server, server.client(timeout=600) as client:
         large.fill(client)
+        with Client(server.grpc, 600) as milvus:
+            large.fill_milvus(milvus)
         client.done("POST", "/quiet/_doc?refresh", {"a": 0})
         server.stop()
     return data
