@@ -24,6 +24,9 @@ const COMPRESS_BYTES_MIN: usize = 1024;
 /// Work on more bytes than this leaves the async threads.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
+/// A frame costs at least as much time as copying so many bytes does.
+const FRAME_COST_BYTES: usize = 512;
+
 /// Inflated at once.
 const STEP_BYTES: usize = 64 << 10;
 /// Deflate makes nothing smaller than by this factor.
@@ -100,7 +103,7 @@ async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError
             continue;
         };
         // A client that sends faster than this reads would keep the thread for itself.
-        since_turn += data.len();
+        since_turn += data.len().max(FRAME_COST_BYTES);
         if since_turn > INLINE_BYTES_MAX {
             since_turn = 0;
             tokio::task::yield_now().await;
