@@ -350,6 +350,7 @@ class Cluster(ClewTest):
         self.assertTrue(node["settings"]["path"]["data"])
         stats = next(iter(self.client.nodes.stats()["nodes"].values()))
         self.assertGreaterEqual(stats["os"]["cpu"]["percent"], 0)
+        self.assertEqual(set(stats["os"]["swap"]), {"total_in_bytes", "free_in_bytes", "used_in_bytes"})
         for password, refused in (("", False), ("wrong", True)):
             body = {"secure_settings_password": password}
             reply = self.client.nodes.reload_secure_settings(body=body)
@@ -359,6 +360,48 @@ class Cluster(ClewTest):
         self.assertEqual(shards, [{"index": "i", "unassigned.reason": None}])
         plugins = self.client.cat.plugins(format="json")
         self.assertIn("opensearch-sql", [plugin["component"] for plugin in plugins])
+
+    def test_typed_clients_find_every_member_that_they_demand(self):
+        """opensearch-java refuses an answer that lacks one of these."""
+        settings = {"analysis": {"analyzer": {"mine": {"tokenizer": "standard", "filter": ["lowercase"]}}}}
+        mappings = {"properties": {"k": {"type": "keyword"}, "t": {"type": "text", "analyzer": "mine"}}}
+        self.client.indices.create(index="i", body={"settings": settings, "mappings": mappings})
+        self.index_all("i", {"1": {"k": "a"}, "2": {"k": "b"}})
+        self.client.ingest.put_pipeline(id="p", body={"processors": []})
+        self.addCleanup(self.client.ingest.delete_pipeline, id="p")
+        (node,) = self.client.nodes.info()["nodes"].values()
+        for of in ("http", "transport"):
+            self.assertIn("default", node["settings"][of]["type"])
+        self.assertEqual(node["process"]["refresh_interval_in_millis"], 1000)
+        self.assertGreater(node["jvm"]["start_time_in_millis"], 0)
+        for name in ("bundled_jdk", "using_bundled_jdk", "input_arguments"):
+            self.assertIn(name, node["jvm"])
+        for name in ("direct_max_in_bytes", "non_heap_init_in_bytes", "non_heap_max_in_bytes"):
+            self.assertIn(name, node["jvm"]["mem"])
+        (node,) = self.client.nodes.stats()["nodes"].values()
+        self.assertIn("total_loaded_count", node["jvm"]["classes"])
+        self.assertIn("timestamp", node["jvm"])
+        self.assertIn("mount", node["fs"]["data"][0])
+        self.assertIn("largest", node["thread_pool"]["search"])
+        self.assertIn("total_auto_throttle_in_bytes", node["indices"]["merges"])
+        self.assertIn("term_vectors_memory_in_bytes", node["indices"]["segments"])
+        whole = self.client.cluster.stats()
+        plugin = whole["nodes"]["plugins"][0]
+        for name in ("classname", "version", "opensearch_version", "java_version", "extended_plugins"):
+            self.assertIn(name, plugin)
+        self.assertEqual(whole["nodes"]["ingest"]["number_of_pipelines"], 1)
+        types = {one["name"]: one["count"] for one in whole["indices"]["mappings"]["field_types"]}
+        self.assertEqual(types, {"keyword": 1, "text": 1})
+        analysis = whole["indices"]["analysis"]
+        self.assertEqual([one["name"] for one in analysis["analyzer_types"]], ["custom"])
+        self.assertEqual([one["name"] for one in analysis["built_in_tokenizers"]], ["standard"])
+        (shard,) = self.client.indices.stats(index="i", level="shards")["indices"]["i"]["shards"]["0"]
+        self.assertEqual(shard["seq_no"], {"max_seq_no": 1, "local_checkpoint": 1, "global_checkpoint": 1})
+        self.assertEqual(shard["retention_leases"]["leases"], [])
+        self.assertFalse(shard["shard_path"]["is_custom_data_path"])
+        (shard,) = self.client.indices.recovery(index="i")["i"]["shards"]
+        self.assertIn("total_time_in_millis", shard["index"])
+        self.assertGreaterEqual(shard["stop_time_in_millis"], shard["start_time_in_millis"])
 
     def test_busy_threads_are_named(self):
         text = self.client.nodes.hot_threads(interval="20ms", threads=2, ignore_idle_threads=False)

@@ -223,6 +223,12 @@ impl Index {
         self.shards.iter().map(|shard| shard.commit()).collect()
     }
 
+    /// Operations that each shard has ever had; their sequence numbers begin at 0 and have no gaps.
+    pub fn operations(&self) -> Vec<u64> {
+        let shards = self.shards.iter();
+        shards.map(|shard| shard.operations()).collect()
+    }
+
     /// Counts what the shards hold and have done.
     pub fn stats(&self) -> IndexStats {
         let mut all = IndexStats::default();

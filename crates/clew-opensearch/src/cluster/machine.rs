@@ -50,6 +50,8 @@ impl DiskSpace {
 pub(crate) struct Machine {
     pub(crate) memory_total: u64,
     pub(crate) memory_available: u64,
+    pub(crate) swap_total: u64,
+    pub(crate) swap_free: u64,
     /// Bytes of memory that the process has.
     pub(crate) resident: u64,
     pub(crate) virtual_memory: u64,
@@ -75,6 +77,8 @@ impl Machine {
         Machine {
             memory_total: kibibytes(&memory, "MemTotal:"),
             memory_available: kibibytes(&memory, "MemAvailable:"),
+            swap_total: kibibytes(&memory, "SwapTotal:"),
+            swap_free: kibibytes(&memory, "SwapFree:"),
             resident: kibibytes(&status, "VmRSS:"),
             virtual_memory: kibibytes(&status, "VmSize:"),
             load: std::array::from_fn(|_| load.next().unwrap_or_default()),
@@ -119,6 +123,11 @@ impl Machine {
                 "used_in_bytes": self.memory_used(),
                 "free_percent": 100 - self.memory_used_percent().min(100),
                 "used_percent": self.memory_used_percent(),
+            },
+            "swap": {
+                "total_in_bytes": self.swap_total,
+                "free_in_bytes": self.swap_free,
+                "used_in_bytes": self.swap_total.saturating_sub(self.swap_free),
             },
         })
     }

@@ -5,6 +5,7 @@ pub(crate) mod cat;
 pub(crate) mod cluster_health;
 pub(crate) mod cluster_settings_endpoints;
 pub(crate) mod cluster_state;
+pub(crate) mod definitions_counted;
 pub(crate) mod hot_threads;
 pub(crate) mod knn_plugin;
 pub(crate) mod machine;

@@ -33,16 +33,6 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let host = options.publish_host();
     let flat = call.params.flag("flat_settings", false)?;
     let settings = settings_of(options, flat);
-    let plugin = |(name, about): &(&str, &str)| {
-        json!({
-            "name": name,
-            "version": options.version_number,
-            "opensearch_version": options.version_number,
-            "description": about,
-            "classname": "builtin",
-            "has_native_controller": false,
-        })
-    };
     let node = json!({
         "name": options.node_name,
         "transport_address": address,
@@ -64,29 +54,64 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
             "available_processors": processors(),
             "allocated_processors": processors(),
         },
-        "process": {"id": std::process::id(), "mlockall": false},
-        "jvm": {
-            "pid": std::process::id(),
-            "version": "none",
-            "vm_name": "none",
-            "vm_version": "none",
-            "vm_vendor": "none",
-            "mem": {"heap_init_in_bytes": 0, "heap_max_in_bytes": 0},
-            "gc_collectors": [],
-            "memory_pools": [],
+        "process": {
+            "refresh_interval_in_millis": 1000, "id": std::process::id(), "mlockall": false,
         },
+        "jvm": no_jvm(&call.api),
         "transport": {"bound_address": [address], "publish_address": address, "profiles": {}},
         "http": {
             "bound_address": [address],
             "publish_address": address,
             "max_content_length_in_bytes": options.body_bytes_max,
         },
-        "plugins": PLUGINS.iter().map(plugin).collect::<Vec<Value>>(),
+        "plugins": plugins(options),
         "modules": [],
         "aggregations": crate::aggs::supported(),
         "ingest": {"processors": []},
     });
     Ok(Reply::json(&nodes_body(&call, node)))
+}
+
+/// The built-in plugins, with all that typed clients read of one.
+pub(crate) fn plugins(options: &RestOptions) -> Vec<Value> {
+    let plugin = |(name, about): &(&str, &str)| {
+        json!({
+            "name": name,
+            "version": options.version_number,
+            "opensearch_version": options.version_number,
+            "java_version": "none",
+            "description": about,
+            "classname": "builtin",
+            "custom_foldername": "",
+            "extended_plugins": [],
+            "optional_extended_plugins": [],
+            "has_native_controller": false,
+        })
+    };
+    PLUGINS.iter().map(plugin).collect()
+}
+
+/// What typed clients read of the Java machine that there is not.
+fn no_jvm(api: &Api) -> Value {
+    let uptime_ms = i64::try_from(api.started.elapsed().as_millis()).unwrap_or(i64::MAX);
+    json!({
+        "pid": std::process::id(),
+        "version": "none",
+        "vm_name": "none",
+        "vm_version": "none",
+        "vm_vendor": "none",
+        "bundled_jdk": false,
+        "using_bundled_jdk": false,
+        "start_time_in_millis": jiff::Timestamp::now().as_millisecond().saturating_sub(uptime_ms),
+        "mem": {
+            "heap_init_in_bytes": 0, "heap_max_in_bytes": 0, "non_heap_init_in_bytes": 0,
+            "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0,
+        },
+        "gc_collectors": [],
+        "memory_pools": [],
+        "using_compressed_ordinary_object_pointers": "false",
+        "input_arguments": [],
+    })
 }
 
 /// The settings that the node was started with, as clients read them. Logs go to standard error.
@@ -96,12 +121,15 @@ fn settings_of(options: &RestOptions, flat: bool) -> Value {
         true => json!({
             "client.type": "node", "cluster.name": options.cluster_name, "node.name": options.node_name,
             "path.data": [data], "path.home": data, "path.logs": "", "path.repo": repositories,
+            "http.type.default": "clew", "transport.type.default": "clew",
         }),
         false => json!({
             "client": {"type": "node"},
             "cluster": {"name": options.cluster_name},
             "node": {"name": options.node_name},
             "path": {"data": [data], "home": data, "logs": "", "repo": repositories},
+            "http": {"type": {"default": "clew"}},
+            "transport": {"type": {"default": "clew"}},
         }),
     }
 }
@@ -198,6 +226,7 @@ fn system_sections(api: &Api) -> Map<String, Value> {
         "used_disk_percent": 100.0 - disk.free_percent(),
     });
     place["type"] = json!(std::env::consts::OS);
+    place["mount"] = json!("");
     let searches = api.engine.stats().search;
     let sections = json!({
         "os": machine.os_stats(api.started),
@@ -208,6 +237,7 @@ fn system_sections(api: &Api) -> Map<String, Value> {
             "active": searches.active.min(searches.threads),
             "queue": searches.active.saturating_sub(searches.threads),
             "rejected": searches.rejected_total, "completed": searches.searches_total,
+            "largest": searches.threads,
         }},
         "fs": {
             "timestamp": jiff::Timestamp::now().as_millisecond(),
@@ -247,14 +277,20 @@ fn jvm(api: &Api, machine: &Machine) -> Value {
     let buffers = json!({"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0});
     let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
     json!({
+        "timestamp": jiff::Timestamp::now().as_millisecond(),
         "uptime_in_millis": uptime_ms,
         "mem": {
             "heap_used_in_bytes": 0, "heap_used_percent": 0, "heap_max_in_bytes": 0,
+            "heap_committed_in_bytes": 0, "non_heap_used_in_bytes": 0,
+            "non_heap_committed_in_bytes": 0,
             "pools": {"young": pool, "survivor": pool, "old": pool},
         },
         "gc": {"collectors": {"young": collector, "old": collector}},
         "buffer_pools": {"direct": buffers, "mapped": buffers},
         "threads": {"count": machine.threads, "peak_count": machine.threads},
+        "classes": {
+            "current_loaded_count": 0, "total_loaded_count": 0, "total_unloaded_count": 0,
+        },
     })
 }
 

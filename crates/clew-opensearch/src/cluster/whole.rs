@@ -6,12 +6,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clew_engine::Index;
 use serde_json::{Value, json};
 
+use crate::cluster::definitions_counted::{analysis, field_types};
 use crate::cluster::machine::{DiskSpace, Machine, processors};
-use crate::cluster::nodes::{PLUGINS, names_this_node};
+use crate::cluster::nodes::{names_this_node, plugins};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
+use crate::indices::index_mapping::shown_mapping;
+use crate::indices::settings::analysis_of;
 use crate::indices::stats::{Sums, pick};
+use crate::ingest;
 use crate::state::api::{Api, stable_id};
 use crate::state::call::Call;
 
@@ -60,6 +64,14 @@ fn of_indices(indices: &[Arc<Index>]) -> Value {
     {
         shown.extend(sections);
     }
+    let mappings: Vec<Value> = indices.iter().map(|index| shown_mapping(index)).collect();
+    shown["mappings"] = field_types(&mappings);
+    let settings = indices
+        .iter()
+        .map(|index| analysis_of(&index.settings().given));
+    let settings = settings.map(Option::unwrap_or_default);
+    let defined: Vec<(Value, Value)> = settings.zip(mappings).collect();
+    shown["analysis"] = analysis(&defined);
     shown
 }
 
@@ -94,7 +106,6 @@ fn of_node(api: &Api) -> Value {
     let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let system = std::env::consts::OS;
     let files = machine.open_files;
-    let plugin = |(name, about): &(&str, &str)| json!({"name": name, "description": about});
     json!({
         "count": {
             "total": 1, "cluster_manager": 1, "master": 1, "data": 1, "ingest": 1,
@@ -124,7 +135,8 @@ fn of_node(api: &Api) -> Value {
             "free_in_bytes": disk.free,
             "available_in_bytes": disk.available,
         },
-        "plugins": PLUGINS.iter().map(plugin).collect::<Vec<Value>>(),
+        "plugins": plugins(options),
+        "ingest": {"number_of_pipelines": ingest::count(&api.engine), "processor_stats": {}},
         "network_types": {"transport_types": {}, "http_types": {}},
         "discovery_types": {"single-node": 1},
         "packaging_types": [{"type": "tar", "count": 1}],

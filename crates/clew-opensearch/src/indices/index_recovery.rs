@@ -103,16 +103,21 @@ struct Taken {
     reused_bytes: u64,
 }
 
-fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value {
+/// This node, as the one that a shard came to.
+fn target(call: &Call) -> Value {
     let options = &call.api.options;
     let host = options.publish_host();
-    let node = json!({
+    json!({
         "id": call.api.node_id,
         "host": host,
         "transport_address": options.publish_address,
         "ip": host,
         "name": options.node_name,
-    });
+    })
+}
+
+fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value {
+    let options = &call.api.options;
     let none = Taken {
         files: 0,
         reused_files: 0,
@@ -164,8 +169,11 @@ fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value 
         "primary": true,
         "start_time": crate::indices::snapshots::iso(index.created_ms()),
         "start_time_in_millis": index.created_ms(),
+        "stop_time": crate::indices::snapshots::iso(index.created_ms()),
+        "stop_time_in_millis": index.created_ms(),
+        "total_time_in_millis": 0,
         "source": source,
-        "target": node,
+        "target": target(call),
         "index": show_taken(&taken),
         "translog": {"recovered": 0, "total": 0, "percent": "100.0%", "total_on_start": 0,
                      "total_time_in_millis": 0},
@@ -187,6 +195,7 @@ fn show_taken(taken: &Taken) -> Value {
             "recovered": taken.files - taken.reused_files,
             "percent": "100.0%",
         },
+        "total_time_in_millis": 0,
         "source_throttle_time_in_millis": 0,
         "target_throttle_time_in_millis": 0,
     })

@@ -136,6 +136,8 @@ fn merges(stats: &IndexStats) -> Value {
         "total_docs": stats.merged_docs, "total_size_in_bytes": stats.merged_bytes,
         "total_stopped_time_in_millis": 0,
         "total_throttled_time_in_millis": 0,
+        "total_auto_throttle_in_bytes": 0,
+        "unreferenced_file_cleanups_performed": 0,
     })
 }
 
@@ -143,7 +145,8 @@ fn segments(stats: &IndexStats) -> Value {
     json!({
         "count": stats.segments, "memory_in_bytes": stats.impacts_bytes,
         "terms_memory_in_bytes": stats.impacts_bytes,
-        "stored_fields_memory_in_bytes": 0, "doc_values_memory_in_bytes": 0,
+        "stored_fields_memory_in_bytes": 0, "term_vectors_memory_in_bytes": 0,
+        "doc_values_memory_in_bytes": 0,
         "norms_memory_in_bytes": 0, "points_memory_in_bytes": 0,
         "index_writer_memory_in_bytes": stats.buffer_bytes,
         "version_map_memory_in_bytes": 0,
@@ -276,8 +279,9 @@ fn index_stats(index: &Arc<Index>, sums: &Sums, wanted: Option<&[&str]>, call: &
 
 /// The sections of each shard.
 pub(crate) fn shard_stats(api: &Api, index: &Index, wanted: Option<&[&str]>) -> Vec<Value> {
-    let shards = index.shard_stats().into_iter().zip(index.commits());
-    let shards = shards.enumerate().map(|(number, (stats, commit))| {
+    let counts = index.commits().into_iter().zip(index.operations());
+    let shards = index.shard_stats().into_iter().zip(counts);
+    let shards = shards.enumerate().map(|(number, (stats, (commit, operations)))| {
         let docs = stats.docs;
         let sums = Sums {
             stats,
@@ -292,6 +296,15 @@ pub(crate) fn shard_stats(api: &Api, index: &Index, wanted: Option<&[&str]>) -> 
             "generation": commit,
             "user_data": {},
             "num_docs": docs,
+        });
+        // Numbers begin at 0 and have no gaps; there is no other copy that could lag behind.
+        let last = i64::try_from(operations).map_or(i64::MAX, |count| count - 1);
+        one["seq_no"] = json!({
+            "max_seq_no": last, "local_checkpoint": last, "global_checkpoint": last,
+        });
+        one["retention_leases"] = json!({"primary_term": 1, "version": 0, "leases": []});
+        one["shard_path"] = json!({
+            "state_path": api.options.data, "data_path": api.options.data, "is_custom_data_path": false,
         });
         one
     });

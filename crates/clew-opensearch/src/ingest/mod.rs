@@ -10,4 +10,4 @@ mod store;
 pub use beside::{Passed, through_pipelines};
 pub(crate) use prepare::{Ingest, Prepared, written_source};
 pub(crate) use simulate::simulate;
-pub(crate) use store::{delete, get, patterns, put};
+pub(crate) use store::{count, delete, get, patterns, put};

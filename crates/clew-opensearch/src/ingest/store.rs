@@ -16,6 +16,11 @@ pub(super) fn find(engine: &Engine, name: &str) -> Option<Value> {
     kept_pipelines::find(engine, KIND, name)
 }
 
+/// How many pipelines are kept.
+pub(crate) fn count(engine: &Engine) -> usize {
+    kept_pipelines::count(engine, KIND)
+}
+
 /// `PUT /_ingest/pipeline/{id}`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();

@@ -14,6 +14,11 @@ pub(crate) fn find(engine: &Engine, kind: &str, name: &str) -> Option<Value> {
     engine.with_definitions(|all| all.get(kind, name).cloned())
 }
 
+/// How many there are of a kind.
+pub(crate) fn count(engine: &Engine, kind: &str) -> usize {
+    engine.with_definitions(|all| all.of(kind).count())
+}
+
 /// Keeps a pipeline that was checked.
 pub(crate) async fn put(
     call: &Call,
