@@ -80,6 +80,11 @@ enum Alternative {
     EpochMillis,
     EpochSecond,
     Pattern(Pattern),
+    /// A format that reads otherwise than it writes: without a pattern to write by, as ISO 8601 does.
+    Named {
+        reads: Pattern,
+        writes: Option<Pattern>,
+    },
 }
 
 impl DateFormat {
@@ -128,8 +133,8 @@ impl DateFormat {
                 let text = format!("{sign}{}.{:03}", millis / 1000, millis % 1000);
                 text.trim_end_matches('0').to_string()
             }
-            Some(Alternative::Pattern(pattern)) => pattern.format(Instant::at(millis), zone),
-            Some(Alternative::Iso(_)) | None => iso::format(Instant::at(millis), zone),
+            Some(other) => other.format(Instant::at(millis), zone),
+            None => iso::format(Instant::at(millis), zone),
         }
     }
 
@@ -177,14 +182,42 @@ impl Alternative {
             "epoch_millis" => Alternative::EpochMillis,
             "epoch_second" => Alternative::EpochSecond,
             snake_case => {
-                let written = pattern::named(snake_case).unwrap_or(name);
-                let pattern = Pattern::parse(written).map_err(|reason| DateError::Format {
+                Alternative::of_pattern(name, snake_case).map_err(|reason| DateError::Format {
                     format: name.to_string(),
                     reason,
-                })?;
-                Alternative::Pattern(pattern)
+                })?
             }
         })
+    }
+
+    /// What has a pattern, its own or that of its name; the error is a reason.
+    fn of_pattern(name: &str, snake_case: &str) -> Result<Alternative, String> {
+        let Some(reads) = pattern::named(snake_case) else {
+            return Pattern::parse(name).map(Alternative::Pattern);
+        };
+        let writes = match snake_case {
+            "date_time" | "strict_date_time" => None,
+            other => pattern::named(&pattern::written(other)),
+        };
+        Ok(Alternative::Named {
+            reads: Pattern::parse_named(reads)?,
+            writes: writes.map(Pattern::parse_named).transpose()?,
+        })
+    }
+
+    /// Writes a time that has no form of its own, as numbers have.
+    fn format(&self, at: Instant, zone: &TimeZone) -> String {
+        match self {
+            Alternative::Pattern(pattern)
+            | Alternative::Named {
+                writes: Some(pattern),
+                ..
+            } => pattern.format(at, zone),
+            Alternative::Iso(_)
+            | Alternative::EpochMillis
+            | Alternative::EpochSecond
+            | Alternative::Named { writes: None, .. } => iso::format(at, zone),
+        }
     }
 
     fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Option<Instant> {
@@ -194,7 +227,9 @@ impl Alternative {
             Alternative::EpochMillis => return epoch(text, 0),
             Alternative::EpochSecond => return epoch(text, 3),
             Alternative::Iso(strictness) => iso::read(&mut reader, &mut fields, *strictness)?,
-            Alternative::Pattern(pattern) => pattern.read(&mut reader, &mut fields)?,
+            Alternative::Pattern(pattern) | Alternative::Named { reads: pattern, .. } => {
+                pattern.read(&mut reader, &mut fields)?;
+            }
         }
         if !reader.is_at_end() {
             return None;

@@ -59,7 +59,6 @@ impl DateFormat {
         };
         let zone = TimeZone::UTC;
         match self.alternatives.first() {
-            Some(Alternative::Pattern(pattern)) => pattern.format(at, &zone),
             Some(Alternative::EpochMillis) if at.sub_nanos > 0 => {
                 let digits = format!("{}.{:06}", at.millis, at.sub_nanos);
                 digits.trim_end_matches('0').to_string()
@@ -67,7 +66,8 @@ impl DateFormat {
             Some(Alternative::EpochMillis | Alternative::EpochSecond) => {
                 self.format_millis(at.millis)
             }
-            Some(Alternative::Iso(_)) | None => iso::format(at, &zone),
+            Some(other) => other.format(at, &zone),
+            None => iso::format(at, &zone),
         }
     }
 

@@ -43,11 +43,16 @@ pub(super) struct Pattern(Vec<Item>);
 #[derive(Debug, Clone, PartialEq)]
 enum Item {
     Literal(String),
-    Part { letter: char, width: usize },
+    Part {
+        letter: char,
+        width: usize,
+    },
+    /// A part of a second in one digit to nine, written in three: what formats with names have.
+    Fraction,
     Optional(Vec<Item>),
 }
 
-/// The patterns of formats that have names.
+/// The patterns by which formats that have names read; they write by [`written`].
 #[rustfmt::skip]
 const NAMED: &[(&str, &str)] = &[
     ("basic_date", "yyyyMMdd"),
@@ -69,8 +74,8 @@ const NAMED: &[(&str, &str)] = &[
     ("date_hour_minute_second", "y-M-d'T'H:m:s"),
     ("date_hour_minute_second_fraction", "y-M-d'T'H:m:s.SSS"),
     ("date_hour_minute_second_millis", "y-M-d'T'H:m:s.SSS"),
-    ("date_time", "y-M-d'T'H:m:s.SSSXXX"),
-    ("date_time_no_millis", "y-M-d'T'H:m:sXXX"),
+    ("date_time", "y-M-d'T'H:m[:s.SSS]XXX"),
+    ("date_time_no_millis", "y-M-d'T'H:m[:s][XXX]"),
     ("hour", "H"),
     ("hour_minute", "H:m"),
     ("hour_minute_second", "H:m:s"),
@@ -88,7 +93,7 @@ const NAMED: &[(&str, &str)] = &[
     ("strict_date_hour_minute_second", "yyyy-MM-dd'T'HH:mm:ss"),
     ("strict_date_hour_minute_second_fraction", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
     ("strict_date_hour_minute_second_millis", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
-    ("strict_date_time", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
+    ("strict_date_time", "yyyy-MM-dd'T'HH:mm:ss[.SSS]XXX"),
     ("strict_date_time_no_millis", "yyyy-MM-dd'T'HH:mm:ssXXX"),
     ("strict_hour", "HH"),
     ("strict_hour_minute", "HH:mm"),
@@ -133,7 +138,23 @@ pub(super) fn named(name: &str) -> Option<&'static str> {
     found.map(|(_, pattern)| *pattern)
 }
 
+/// The name of the format by which another one writes: what reads fewer digits than there might be writes all of them.
+pub(super) fn written(name: &str) -> String {
+    let strict = format!("strict_{name}");
+    match named(&strict) {
+        Some(_) => strict,
+        None => name.to_string(),
+    }
+}
+
 impl Pattern {
+    /// Understands the pattern of a format that has a name; its parts of a second have as many digits as there are.
+    pub(super) fn parse_named(pattern: &str) -> Result<Pattern, String> {
+        let Pattern(mut items) = Pattern::parse(pattern)?;
+        set_fractions(&mut items);
+        Ok(Pattern(items))
+    }
+
     /// Understands a pattern; the error is a reason.
     pub(super) fn parse(pattern: &str) -> Result<Pattern, String> {
         if pattern.is_empty() {
@@ -214,6 +235,16 @@ impl Pattern {
     }
 }
 
+fn set_fractions(items: &mut [Item]) {
+    for item in items {
+        match item {
+            Item::Part { letter: 'S', .. } => *item = Item::Fraction,
+            Item::Optional(inside) => set_fractions(inside),
+            Item::Literal(_) | Item::Part { .. } | Item::Fraction => {}
+        }
+    }
+}
+
 /// The text between quotes (a quote alone for two of them) and how many characters it took.
 fn quoted(from: &[char]) -> Result<(String, usize), String> {
     let mut text = String::new();
@@ -256,6 +287,7 @@ fn read_items(items: &[Item], reader: &mut Reader<'_>, fields: &mut Fields) -> O
                     *reader = before;
                 }
             }
+            Item::Fraction => fields.nanos = Some(reader.fraction(1, 9)?),
             Item::Part { letter, width } => {
                 // A number right before another one must not swallow its digits.
                 let fixed = matches!(
@@ -408,6 +440,7 @@ fn write_items(items: &[Item], moment: &Moment, out: &mut String) {
         match item {
             Item::Literal(text) => out.push_str(text),
             Item::Optional(inside) => write_items(inside, moment, out),
+            Item::Fraction => out.push_str(&write_part('S', 3, moment)),
             Item::Part { letter, width } => out.push_str(&write_part(*letter, *width, moment)),
         }
     }

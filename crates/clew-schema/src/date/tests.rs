@@ -48,6 +48,12 @@ const READ: &[(&str, &str, &str)] = &[
     ("yyyy-DDD", "2024-366", "2024-12-31T00:00:00.000Z"),
     ("yyyyMMddHHmmssSSS", "20240229101112345", "2024-02-29T10:11:12.345Z"),
     ("d/M/yyyy", "1/12/2024", "2024-12-01T00:00:00.000Z"),
+    ("date_time", "2024-2-9T1:02:03.123456+01:00", "2024-02-09T00:02:03.123Z"),
+    ("date_time", "2024-02-09T01:02Z", "2024-02-09T01:02:00.000Z"),
+    ("date_time_no_millis", "2024-02-09T01:02:03", "2024-02-09T01:02:03.000Z"),
+    ("strict_date_time", "2024-02-09T01:02:03Z", "2024-02-09T01:02:03.000Z"),
+    ("strict_date_time", "2024-02-09T01:02:03.5+0100", "2024-02-09T00:02:03.500Z"),
+    ("hour_minute_second_millis", "9:05:06.7", "1970-01-01T09:05:06.700Z"),
     ("hour_minute", "9:05", "1970-01-01T09:05:00.000Z"),
     ("hour_minute_second_millis", "9:05:06.007", "1970-01-01T09:05:06.007Z"),
     ("basic_t_time_no_millis", "T090506Z", "1970-01-01T09:05:06.000Z"),
@@ -151,6 +157,11 @@ fn the_first_alternative_writes() {
         ("yyyyDDD", "2024060"),
         ("basic_date_time", "20240229T101112.345Z"),
         ("strict_week_date", "2024-W09-4"),
+        ("date_time", "2024-02-29T10:11:12.345Z"),
+        ("date_time_no_millis", "2024-02-29T10:11:12Z"),
+        ("strict_date_time", "2024-02-29T10:11:12.345Z"),
+        ("date", "2024-02-29"),
+        ("year_month", "2024-02"),
         ("YY.ww", "24.09"),
         ("yyyy-'Q'Q", "2024-Q1"),
         ("yyyy-QQQ", "2024-Q1"),
@@ -158,6 +169,18 @@ fn the_first_alternative_writes() {
     for (format, expected) in rows {
         let format = DateFormat::parse(format).unwrap();
         assert_eq!(format.format_millis(millis), expected);
+    }
+    for (format, expected) in [
+        ("date_time", "1970-01-02T01:01:01.001Z"),
+        ("date_time_no_millis", "1970-01-02T01:01:01Z"),
+        ("date_hour_minute_second", "1970-01-02T01:01:01"),
+        ("year_month_day", "1970-01-02"),
+        ("hour_minute_second_millis", "01:01:01.001"),
+        ("week_date", "1970-W01-5"),
+        ("ordinal_date", "1970-002"),
+    ] {
+        let format = DateFormat::parse(format).unwrap();
+        assert_eq!(format.format_millis(90_061_001), expected);
     }
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     assert_eq!(
