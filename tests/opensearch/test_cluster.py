@@ -403,6 +403,20 @@ class Cluster(ClewTest):
         self.assertIn("total_time_in_millis", shard["index"])
         self.assertGreaterEqual(shard["stop_time_in_millis"], shard["start_time_in_millis"])
 
+    def test_sections_of_nodes_are_shown_alone(self):
+        for path, shown in (("http,os", {"http", "os"}), ("_all/process", {"process"}), ("_local/_none", set())):
+            (node,) = self.raw("GET", f"/_nodes/{path}")["nodes"].values()
+            self.assertEqual({"http", "os", "process", "jvm", "settings", "plugins"} & set(node), shown, path)
+            self.assertIn("roles", node)
+        (node,) = self.raw("GET", "/_nodes/_all/_all")["nodes"].values()
+        self.assertIn("jvm", node)
+
+    def test_what_there_is_none_of_is_told_as_none(self):
+        self.assertEqual(self.raw("GET", "/_dangling")["dangling_indices"], [])
+        self.assertEqual(self.raw("GET", "/_cat/segment_replication", params={"format": "json"}), [])
+        told = self.client.cluster.reroute(body={}, metric="none")
+        self.assertEqual(told, {"acknowledged": True})
+
     def test_busy_threads_are_named(self):
         text = self.client.nodes.hot_threads(interval="20ms", threads=2, ignore_idle_threads=False)
         self.assertTrue(text.startswith("::: {clew-0}{"), text)

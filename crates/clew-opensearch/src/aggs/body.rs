@@ -105,12 +105,18 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn source(&mut self) -> Result<Source, AggDslError> {
-        let field = self.text("field")?.ok_or_else(|| {
-            AggDslError::illegal(format!(
+        let has_script = self.settings.iter().any(|(name, _)| *name == "script");
+        let field = self.text("field")?.ok_or_else(|| match has_script {
+            true => AggDslError::illegal(format!(
+                "[script] is not supported here: there is no scripting language. Aggregation [{}] of type [{}] \
+                 needs a [field]",
+                self.name, self.kind
+            )),
+            false => AggDslError::illegal(format!(
                 "Required one of fields [field, script], but none were specified. Aggregation \
                  [{}] of type [{}]",
                 self.name, self.kind
-            ))
+            )),
         })?;
         let value_type = self.text("value_type")?;
         Ok(Source {

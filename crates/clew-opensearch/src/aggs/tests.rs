@@ -147,6 +147,11 @@ fn wrong_requests_are_refused_in_known_words() {
             "Required one of fields [field, script]",
         ),
         (
+            json!({"sum": {"script": {"source": "doc['x'].value * 2"}}}),
+            IllegalArgument,
+            "[script] is not supported here: there is no scripting language",
+        ),
+        (
             json!({"terms": {"field": "x", "size": 0}}),
             IllegalArgument,
             "[size] must be greater than 0",

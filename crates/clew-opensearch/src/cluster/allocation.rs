@@ -188,10 +188,11 @@ fn disk_info(call: &Call) -> Result<Value, ApiError> {
 pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)?;
     let metrics = match call.params.get("metric") {
-        Some(names) => read_metrics(names)?,
+        Some("none") => None,
+        Some(names) => Some(read_metrics(names)?),
         None => {
             let all = METRICS.iter().copied();
-            all.filter(|metric| *metric != "metadata").collect()
+            Some(all.filter(|metric| *metric != "metadata").collect())
         }
     };
     let body = call.json()?.unwrap_or(Value::Null);
@@ -210,9 +211,10 @@ pub(crate) async fn reroute(call: Call) -> Result<Reply, ApiError> {
         let reason = format!("[{}] {}", first.decider, first.reason);
         return Err(ApiError::illegal_argument(reason));
     }
-    let indices = call.shown_indices();
-    let state = shown_state(&call.api, &metrics, &indices, false);
-    let mut body = json!({"acknowledged": true, "state": state});
+    let mut body = json!({"acknowledged": true});
+    if let Some(metrics) = &metrics {
+        body["state"] = shown_state(&call.api, metrics, &call.shown_indices(), false);
+    }
     if explain {
         body["explanations"] = refused.iter().map(Refused::shown).collect();
     }

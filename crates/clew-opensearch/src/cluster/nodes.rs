@@ -33,7 +33,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let host = options.publish_host();
     let flat = call.params.flag("flat_settings", false)?;
     let settings = settings_of(options, flat);
-    let node = json!({
+    let mut node = json!({
         "name": options.node_name,
         "transport_address": address,
         "host": host,
@@ -69,6 +69,10 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         "aggregations": crate::aggs::supported(),
         "ingest": {"processors": []},
     });
+    let in_place_of_node = call.path("node").filter(|names| are_sections(names));
+    if let Some(names) = call.path("metric").or(in_place_of_node) {
+        keep_sections(&mut node, names);
+    }
     Ok(Reply::json(&nodes_body(&call, node)))
 }
 
@@ -348,7 +352,7 @@ fn nodes_body(call: &Call, node: Value) -> Value {
     // Without a node in the path the same place may hold a section.
     let named = call
         .path("node")
-        .is_none_or(|node| SECTIONS.contains(&node) || names_this_node(api, node));
+        .is_none_or(|node| are_sections(node) || names_this_node(api, node));
     let nodes = match named {
         true => json!({&api.node_id: node}),
         false => json!({}),
@@ -359,6 +363,27 @@ fn nodes_body(call: &Call, node: Value) -> Value {
         "cluster_name": api.options.cluster_name,
         "nodes": nodes,
     })
+}
+
+/// Whether a list in the place of nodes names sections.
+fn are_sections(names: &str) -> bool {
+    names.split(',').all(|name| SECTIONS.contains(&name))
+}
+
+/// Leaves only the sections that a list names, and what is told of every node.
+fn keep_sections(node: &mut Value, names: &str) {
+    let Value::Object(node) = node else {
+        return;
+    };
+    let is_wanted = |section: &str| {
+        let mut names = names.split(',');
+        names.any(|name| name == section || name == "_all")
+    };
+    node.retain(|member, _| match member.as_str() {
+        "total_indexing_buffer" => is_wanted("indices"),
+        "modules" => is_wanted("plugins"),
+        section => !SECTIONS.contains(&section) || is_wanted(section),
+    });
 }
 
 /// Sections of `GET /_nodes/{node}`, which may stand in the place of a node.

@@ -148,6 +148,15 @@ pub(crate) async fn pending_tasks(_call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"tasks": []})))
 }
 
+/// `GET /_dangling`: what the catalog does not know is no index, so that none is left over.
+pub(crate) async fn dangling(call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&json!({
+        "_nodes": {"total": 1, "successful": 1, "failed": 0},
+        "cluster_name": call.api.options.cluster_name,
+        "dangling_indices": [],
+    })))
+}
+
 /// `GET /_remote/info`: there are no remote clusters.
 pub(crate) async fn remote_info(_call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({})))

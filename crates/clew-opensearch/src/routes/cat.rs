@@ -65,6 +65,14 @@ const TABLES: Group = Group {
             ["/_cat/recovery", "/_cat/recovery/{index}"],
             cat::recovery
         ),
+        endpoint!(
+            "GET",
+            [
+                "/_cat/segment_replication",
+                "/_cat/segment_replication/{index}"
+            ],
+            cat::segment_replication
+        ),
         endpoint!("GET", ["/_cat/repositories"], cat::repositories),
         endpoint!(
             "GET",

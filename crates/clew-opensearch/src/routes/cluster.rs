@@ -171,6 +171,7 @@ pub(super) const GROUPS: &[Group] = &[
             ),
             endpoint!("GET", ["/_cluster/pending_tasks"], whole::pending_tasks),
             endpoint!("GET", ["/_remote/info"], whole::remote_info),
+            endpoint!("GET", ["/_dangling"], whole::dangling),
         ],
     },
     Group {

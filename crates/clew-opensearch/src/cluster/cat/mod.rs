@@ -25,7 +25,7 @@ pub(crate) use cluster::{cluster_manager, field_data, pending_tasks, thread_pool
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
 pub(crate) use pages::{list_help, list_indices, list_shards};
-pub(crate) use recovery::recovery;
+pub(crate) use recovery::{recovery, segment_replication};
 pub(crate) use segments::{all_pit_segments, pit_segments, segments};
 pub(crate) use shards::shards;
 pub(crate) use snapshots::{repositories, snapshots};
@@ -49,6 +49,7 @@ pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
         "plugins",
         "recovery",
         "repositories",
+        "segment_replication",
         "segments",
         "shards",
         "snapshots",

@@ -1,4 +1,5 @@
-//! `_cat/recovery`: one row for every shard, from what `_recovery` tells of it.
+//! `_cat/recovery`: one row for every shard, from what `_recovery` tells of it. And `_cat/segment_replication`, of which
+//! there is none.
 
 use serde_json::Value;
 
@@ -52,6 +53,35 @@ pub(crate) async fn recovery(call: Call) -> Result<Reply, ApiError> {
     Table {
         columns: RECOVERY,
         rows,
+    }
+    .reply(&call)
+}
+
+const SEGMENT_REPLICATION: &[Column] = &[
+    text("shardId", &["s"], "shard id"),
+    text("target_node", &["tnode"], "target node name"),
+    text("target_host", &["thost"], "target host"),
+    number("checkpoints_behind", &["cpb"], "checkpoints behind"),
+    number("bytes_behind", &["bb"], "bytes behind"),
+    number(
+        "current_lag",
+        &["clag"],
+        "time of the replication that runs",
+    ),
+    number(
+        "last_completed_lag",
+        &["lcl"],
+        "time of the last replication that was completed",
+    ),
+    number("rejected_requests", &["rr"], "requests rejected"),
+];
+
+/// `GET /_cat/segment_replication/{index}`: shards have no copies that segments could go to.
+pub(crate) async fn segment_replication(call: Call) -> Result<Reply, ApiError> {
+    recoveries(&call).await?;
+    Table {
+        columns: SEGMENT_REPLICATION,
+        rows: Vec::new(),
     }
     .reply(&call)
 }
