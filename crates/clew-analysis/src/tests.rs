@@ -59,6 +59,11 @@ fn the_other_analyzers_cut_as_lucene_does() {
     check("whitespace", "Don't  2x\tIt\n", &["Don't", "2x", "It"]);
     check("whitespace", "a\u{a0}b c\u{3000}d", &["a\u{a0}b", "c", "d"]);
     check("keyword", "As It Is", &["As It Is"]);
+    check(
+        "snowball",
+        "The runner's Running Dogs",
+        &["runner", "run", "dog"],
+    );
 }
 
 #[test]

@@ -113,6 +113,27 @@ pub(super) fn parts(
     parts
 }
 
+/// The parts of the analyzer `snowball`: a stemmer by its name, with the stop words of a few languages unless others are given.
+pub(super) fn snowball_parts(language: &str, stopwords: Option<&Value>) -> Value {
+    let mut filters = Vec::new();
+    if matches!(language, "English" | "Porter" | "Lovins") {
+        filters.push(json!({"type": "stemmer", "language": "possessive_english"}));
+    }
+    filters.push(json!({"type": "lowercase"}));
+    let own = match language {
+        "English" => Some("_english_"),
+        "Dutch" => Some("_dutch_"),
+        "German" | "German2" => Some("_german_"),
+        "French" => Some("_french_"),
+        _ => None,
+    };
+    if let Some(words) = stopwords.cloned().or_else(|| own.map(Value::from)) {
+        filters.push(json!({"type": "stop", "stopwords": words}));
+    }
+    filters.push(json!({"type": "snowball", "language": language}));
+    json!({"tokenizer": {"type": "standard"}, "filter": filters})
+}
+
 /// What is made of words before any is left out.
 fn before_stopping(language: &str) -> Vec<Value> {
     let mut filters = Vec::new();

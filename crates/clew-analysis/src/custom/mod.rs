@@ -243,6 +243,7 @@ fn usual(name: &str) -> Option<Value> {
         "fingerprint" => json!({"tokenizer": {"type": "standard"}, "filter": [
             {"type": "lowercase"}, {"type": "asciifolding"}, {"type": "fingerprint"},
         ]}),
+        "snowball" => language::snowball_parts("English", None),
         name if LANGUAGES.contains(&name) => language::parts(name, None, None),
         _ => return None,
     })

@@ -176,6 +176,10 @@ fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, Str
             Some(_) => json!({"tokenizer": {"type": "lowercase"}, "filter": [stop()]}),
             None => usual("stop").unwrap_or_default(),
         },
+        "snowball" => {
+            let language = body.get("language").and_then(Value::as_str);
+            language::snowball_parts(language.unwrap_or("English"), body.get("stopwords"))
+        }
         name if LANGUAGES.contains(&name) => {
             language::parts(name, body.get("stopwords"), body.get("stem_exclusion"))
         }

@@ -221,6 +221,8 @@ fn analyzers_of_settings_are_resolved_or_refused() {
         "analyzer": {
             "mine": {"tokenizer": "standard", "filter": ["lowercase", "short"]},
             "en": {"type": "english"},
+            "de": {"type": "snowball", "language": "German"},
+            "bare": {"type": "snowball", "stopwords": ["dogs"]},
         },
         "filter": {"short": {"type": "truncate", "length": "3"}},
         "normalizer": {"fold": {"type": "custom", "filter": ["lowercase", "asciifolding"]}},
@@ -234,6 +236,10 @@ fn analyzers_of_settings_are_resolved_or_refused() {
         crate::tokens(&analysis.analyzer("en").unwrap(), "The Foxes")[0].text,
         "fox"
     );
+    for (name, text, first) in [("de", "Die Hunde", "hund"), ("bare", "Dogs The", "the")] {
+        let found = crate::tokens(&analysis.analyzer(name).unwrap(), text);
+        assert_eq!(found[0].text, first, "{name}");
+    }
     let fold = analysis.normalizer("fold").unwrap();
     assert_eq!(crate::normalize(&fold, "CRÈME"), "creme");
     for (body, reason) in [

@@ -106,7 +106,7 @@ fn vector(value: &Value) -> Result<Vec<f32>, DslError> {
         .collect()
 }
 
-/// `f(params.v, doc['field'])`, with a number added, or one divided by that.
+/// `f(params.v, doc['field'])`, with a number added, or one divided by that, or half of it; brackets may stand around each.
 fn painless(source: &str, arguments: &Value) -> Result<Scored, DslError> {
     let unknown = || refused(&format!("the script [{source}]"));
     let text: String = source
@@ -116,10 +116,15 @@ fn painless(source: &str, arguments: &Value) -> Result<Scored, DslError> {
         .chars()
         .filter(|character| !character.is_whitespace())
         .collect();
+    let text = without_brackets(&text);
     let inverse = ["1.0/(", "1/("]
         .iter()
         .find_map(|start| text.strip_prefix(start)?.strip_suffix(')'));
-    let sum = inverse.unwrap_or(&text);
+    let half = ["/2.0", "/2"]
+        .iter()
+        .find_map(|end| text.strip_suffix(*end));
+    let half = half.filter(|sum| without_brackets(sum) != *sum);
+    let sum = without_brackets(inverse.or(half).unwrap_or(text));
     let (call, number) = summands(sum).ok_or_else(unknown)?;
     let (name, inside) = call
         .strip_suffix(')')
@@ -148,15 +153,50 @@ fn painless(source: &str, arguments: &Value) -> Result<Scored, DslError> {
         Some(name) => plain(name),
         None => quoted(inner).ok_or_else(unknown)?.to_string(),
     };
+    let formula = match (inverse, half) {
+        (Some(_), _) => ScoreFormula::Inverse(number),
+        (None, None) => ScoreFormula::Plus(number),
+        (None, Some(_))
+            if measure == VectorMeasure::Cosine && (number - 1.0).abs() < f32::EPSILON =>
+        {
+            ScoreFormula::HalfOfOneMore
+        }
+        (None, Some(_)) => return Err(unknown()),
+    };
     Ok(Scored {
         field,
         vector,
         measure,
-        formula: match inverse {
-            Some(_) => ScoreFormula::Inverse(number),
-            None => ScoreFormula::Plus(number),
-        },
+        formula,
     })
+}
+
+/// More brackets around each other have no use, and each costs a look at what is inside.
+const BRACKETS_MAX: usize = 4;
+
+/// What stands inside brackets that enclose all of a text.
+fn without_brackets(text: &str) -> &str {
+    let mut text = text;
+    for _ in 0..BRACKETS_MAX {
+        let inside = text.strip_prefix('(');
+        let Some(inside) = inside.and_then(|rest| rest.strip_suffix(')')) else {
+            break;
+        };
+        let mut depth = 0_i64;
+        let closes_early = inside.chars().any(|character| {
+            depth += match character {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            depth < 0
+        });
+        if closes_early {
+            break;
+        }
+        text = inside;
+    }
+    text
 }
 
 /// A call and the number that stands before or behind it.
@@ -206,6 +246,21 @@ mod tests {
                 ScoreFormula::Inverse(1.0),
             ),
             (
+                "(1.0 + cosineSimilarity(params.v, doc['f']))",
+                VectorMeasure::Cosine,
+                ScoreFormula::Plus(1.0),
+            ),
+            (
+                "(cosineSimilarity(params.v, doc['f']) + 1.0) / 2",
+                VectorMeasure::Cosine,
+                ScoreFormula::HalfOfOneMore,
+            ),
+            (
+                "(1.0 / (1.0 + l1Norm(params.v, doc['f'])))",
+                VectorMeasure::L1,
+                ScoreFormula::Inverse(1.0),
+            ),
+            (
                 "return innerProduct(params.v, 'f');",
                 VectorMeasure::InnerProduct,
                 ScoreFormula::Plus(0.0),
@@ -230,6 +285,9 @@ mod tests {
             "cosineSimilarity(params.w, doc['f'])",
             "cosineSimilarity(params.v, f)",
             "1 / (l2Squared(params.v, doc['f'])",
+            "(innerProduct(params.v, doc['f']) + 1.0) / 2",
+            "cosineSimilarity(params.v, doc['f']) + 1.0 / 2",
+            "(1.0) + (cosineSimilarity(params.v, doc['f'])",
             "",
         ] {
             assert!(painless(source, &arguments).is_err(), "{source}");
