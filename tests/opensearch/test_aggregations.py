@@ -343,6 +343,43 @@ class Aggregations(ClewTest):
                 self.assertEqual(some["aggregations"], whole["aggregations"])
                 self.assertEqual(some["_shards"]["skipped"], passed_over)
 
+    def test_pipelines_read_a_derivative_that_the_first_bucket_lacks(self):
+        """What charts of counters are made of: OpenSearch Dashboards' positive rate among them."""
+        rate = {"source": "params.value > 0.0 ? params.value : 0.0", "lang": "painless"}
+        inner = {
+            "sales": {"sum": {"field": "price"}},
+            "change": {"derivative": {"buckets_path": "sales", "unit": "1d", "gap_policy": "skip"}},
+            "again": {"derivative": {"buckets_path": "change"}},
+            "so_far": {"cumulative_sum": {"buckets_path": "change"}},
+            "rate": {"bucket_script": {
+                "buckets_path": {"value": "change[normalized_value]"}, "script": rate, "gap_policy": "skip",
+            }},
+        }
+        month = {"field": "at", "calendar_interval": "month"}
+        result = self.aggregate(
+            months={"date_histogram": month, "aggs": inner},
+            best={"max_bucket": {"buckets_path": "months>change"}},
+        )
+        buckets = result["months"]["buckets"]
+        self.assertEqual([b.get("change", {}).get("value") for b in buckets], [None, 40.0, 40.0])
+        self.assertEqual([b.get("again", {}).get("value") for b in buckets], [None, None, 0.0])
+        self.assertEqual(buckets[-1]["so_far"]["value"], 80.0)
+        self.assertNotIn("rate", buckets[0])
+        self.assertAlmostEqual(buckets[1]["rate"]["value"], buckets[1]["change"]["normalized_value"])
+        self.assertEqual(result["best"]["value"], 40.0)
+        sort = {"bucket_sort": {"sort": [{"change": "desc"}]}}
+        kept = self.aggregate(months={"date_histogram": month, "aggs": {
+            "sales": inner["sales"], "change": inner["change"], "sorted": sort,
+        }})["months"]["buckets"]
+        self.assertEqual(len(kept), 2)
+        for nowhere in (
+            {"derivative": {"buckets_path": "nope"}},
+            {"bucket_script": {"buckets_path": {"v": "nope.value"}, "script": "params.v"}},
+            {"bucket_sort": {"sort": [{"nope": "desc"}]}},
+        ):
+            with self.refused(400):
+                self.aggregate(months={"date_histogram": month, "aggs": {"x": nowhere}})
+
     def test_wrong_pipelines_are_refused(self):
         script = {"buckets_path": {}, "script": "int x = 3"}
         inner = {"s": {"bucket_script": script}}

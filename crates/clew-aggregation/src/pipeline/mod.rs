@@ -59,18 +59,24 @@ impl PipelinePlan {
 
     /// Whether it reads what another one writes.
     fn needs(&self, other: &PipelinePlan) -> bool {
-        let sorted = match &self.spec.kind {
-            PipelineKind::Sort { by, .. } => by.iter().map(|(path, _)| path).collect(),
-            PipelineKind::Summary(_)
-            | PipelineKind::Sequence(_)
-            | PipelineKind::Script(_)
-            | PipelineKind::Selector(_) => Vec::new(),
-        };
-        let paths = self.spec.paths.iter().map(|(_, path)| path).chain(sorted);
-        paths
+        paths_of(&self.spec)
+            .into_iter()
             .filter_map(|path| path.strip_prefix(other.name.as_str()))
             .any(|rest| rest.is_empty() || rest.starts_with(['.', '>', '[']))
     }
+}
+
+/// All that it reads.
+fn paths_of(spec: &PipelineSpec) -> Vec<&String> {
+    let sorted = match &spec.kind {
+        PipelineKind::Sort { by, .. } => by.iter().map(|(path, _)| path).collect(),
+        PipelineKind::Summary(_)
+        | PipelineKind::Sequence(_)
+        | PipelineKind::Script(_)
+        | PipelineKind::Selector(_) => Vec::new(),
+    };
+    let paths = spec.paths.iter().map(|(_, path)| path);
+    paths.chain(sorted).collect()
 }
 
 fn in_order(mut plans: Vec<PipelinePlan>) -> Result<Vec<PipelinePlan>, AggError> {
@@ -91,6 +97,25 @@ fn in_order(mut plans: Vec<PipelinePlan>) -> Result<Vec<PipelinePlan>, AggError>
     Ok(ordered)
 }
 
+/// Refuses paths that begin with no aggregation of the same level and with nothing that every bucket has.
+fn check_paths(spec: &PipelineSpec, siblings: &[NamedAgg]) -> Result<(), AggError> {
+    for path in paths_of(spec) {
+        let first = path.split('>').next().unwrap_or_default();
+        if !first.starts_with('_') && !siblings.iter().any(|other| begins_with(first, other)) {
+            return Err(AggError::invalid(format!(
+                "No aggregation found for path [{path}]"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the first step of a path is an aggregation or a number of it.
+fn begins_with(first: &str, agg: &NamedAgg) -> bool {
+    let rest = first.strip_prefix(agg.name.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 fn check_place(
     agg: &NamedAgg,
     spec: &PipelineSpec,
@@ -101,11 +126,7 @@ fn check_place(
     if let PipelineKind::Summary(_) = spec.kind {
         let path = spec.paths.first().map_or("", |(_, path)| path.as_str());
         let first = path.split('>').next().unwrap_or_default();
-        let is_first = |other: &NamedAgg| {
-            let rest = first.strip_prefix(other.name.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-        };
-        if siblings.iter().any(is_first) {
+        if siblings.iter().any(|other| begins_with(first, other)) {
             return Ok(());
         }
         return Err(AggError::validation(format!(
@@ -117,6 +138,7 @@ fn check_place(
             "{kind} aggregation [{name}] must be declared inside of another aggregation"
         )));
     };
+    check_paths(spec, siblings)?;
     if !matches!(spec.kind, PipelineKind::Sequence(_)) {
         return Ok(());
     }

@@ -26,7 +26,8 @@ pub(crate) fn steps(path: &str, results: &[NamedResult]) -> Vec<String> {
     steps
 }
 
-/// A bucket's number at the end of a path; `None` where the gap policy passes it over.
+/// A bucket's number at the end of a path; `None` where the gap policy passes it over, or where the bucket has no such
+/// result: a derivative has none in the first one. That the path names an aggregation at all was checked before.
 ///
 /// # Errors
 /// [`AggError::Invalid`] when the path does not lead to one number.
@@ -35,6 +36,11 @@ pub(crate) fn bucket_number(
     path: &[String],
     gaps: GapPolicy,
 ) -> Result<Option<f64>, AggError> {
+    let is_lacking = |name: &String| bucket.subs.iter().all(|sub| sub.name != *name);
+    let is_own = path.first().is_some_and(|name| name.starts_with('_'));
+    if !is_own && path.first().is_some_and(is_lacking) {
+        return Ok(None);
+    }
     let value = raw_number(bucket, path)?;
     if matches!(path, [only] if only == "_count" || only == "_bucket_count") {
         return Ok(value);
@@ -58,12 +64,7 @@ fn raw_number(bucket: &BucketView<'_>, path: &[String]) -> Result<Option<f64>, A
         [only] if only == "_key" => Ok(key_number(bucket.key)),
         [name, rest @ ..] => {
             let found = bucket.subs.iter().find(|sub| sub.name == *name);
-            match found {
-                Some(found) => result_number(found, rest),
-                None => Err(AggError::invalid(format!(
-                    "Cannot find an aggregation named [{name}]"
-                ))),
-            }
+            found.map_or(Ok(None), |found| result_number(found, rest))
         }
         [] => Err(AggError::invalid(
             "buckets_path must reference either a number value or a single value numeric metric \
