@@ -537,8 +537,9 @@ class VectorScripts(ClewTest):
             scores({"term": {"kind": "x"}}, source=source, params={"q": [1, 0]}),
             {"1": 2.0, "2": 1.0},
         )
-        with self.refused(400):
-            scores(every, source="doc['kind'].value.length()")
+        self.assertEqual(set(scores(every, source="doc['kind'].value.length()").values()), {1})
+        with self.refused(400, "script_exception", "compile error"):
+            scores(every, source="doc['kind'].value.chars()")
 
 
 if __name__ == "__main__":

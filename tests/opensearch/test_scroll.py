@@ -94,7 +94,6 @@ class ScrollTest(ClewTest):
             ({"docvalue_fields": ["a", "b", "c"]}, "[2] but was [3]"),
             ({"docvalue_fields": ["*", "a"]}, "[2] but was [3]"),
             ({"script_fields": {"a": script, "b": script}}, "[1] but was [2]"),
-            ({"script_fields": {"a": script}}, "[script_fields] is not supported"),
         ):
             with self.refused(400, "search_phase_execution_exception") as caught:
                 self.client.search(index="s", body=body)

@@ -10,6 +10,7 @@
 //! long as whoever began it asks again before the result is taken for whole.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -52,6 +53,8 @@ pub struct CancellationToken(Option<Arc<Shared>>);
 struct Shared {
     state: AtomicU8,
     reason: OnceLock<String>,
+    /// What went wrong in the work itself.
+    failure: OnceLock<Box<dyn Error + Send + Sync>>,
     deadline: Option<Deadline>,
     /// What stops this one too.
     parent: CancellationToken,
@@ -75,10 +78,16 @@ impl CancellationToken {
         Self::made(Some(Deadline { clock, at }), self.clone())
     }
 
+    /// A token that stops with this one, and by itself when work under it has failed.
+    pub fn part(&self) -> Self {
+        Self::made(None, self.clone())
+    }
+
     fn made(deadline: Option<Deadline>, parent: CancellationToken) -> Self {
         CancellationToken(Some(Arc::new(Shared {
             state: AtomicU8::new(0),
             reason: OnceLock::new(),
+            failure: OnceLock::new(),
             deadline,
             parent,
         })))
@@ -95,6 +104,21 @@ impl CancellationToken {
             shared.reason.get_or_init(|| reason.to_string());
             shared.state.store(Stop::Cancelled as u8, Ordering::Release);
         }
+    }
+
+    /// Stops what works under the token, because something went wrong where nobody can be told: whoever began the work
+    /// asks for the [`CancellationToken::failure`] at its end. The first one stays.
+    pub fn fail(&self, failure: impl Error + Send + Sync + 'static) {
+        self.cancel(&failure.to_string());
+        if let Some(shared) = &self.0 {
+            shared.failure.get_or_init(|| Box::new(failure));
+        }
+    }
+
+    /// What [`CancellationToken::fail`] was told of this very token.
+    pub fn failure(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        let failure = self.0.as_ref()?.failure.get()?;
+        Some(&**failure)
     }
 
     /// Why the work is to leave off; `None` while it shall go on. Costs a load from memory for each token above this

@@ -35,10 +35,11 @@ mod sort;
 pub mod aggregation;
 
 pub use error::{
-    AggError, AggErrorKind, QueryError, go_on_in_set, go_on_reducing, unless_stopped,
-    unless_stopped_in_set,
+    AggError, AggErrorKind, QueryError, ScriptError, ScriptErrorKind, go_on_in_set, go_on_reducing,
+    unless_stopped, unless_stopped_in_set,
 };
 pub use query::*;
 pub use sort::{
-    GeoDistanceKey, Missing, NestedSort, Order, SortKey, SortMode, SortValue, compare_rows,
+    GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, SortKey, SortMode, SortValue,
+    compare_rows,
 };

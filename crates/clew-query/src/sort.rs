@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
-use crate::query::Query;
+use crate::query::{Query, Script};
 use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 /// Which end comes first.
@@ -71,6 +71,15 @@ pub struct GeoDistanceKey {
     pub unmapped_ok: bool,
 }
 
+/// The number that a script makes of documents, which they are ordered by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptKey {
+    /// The script.
+    pub script: Script,
+    /// Which end comes first.
+    pub order: Order,
+}
+
 /// The nested objects whose values a document is ordered by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestedSort {
@@ -126,6 +135,8 @@ pub enum SortKey {
     },
     /// How far away points are; documents without any are infinitely far.
     GeoDistance(GeoDistanceKey),
+    /// What a script makes of the document.
+    Script(Box<ScriptKey>),
 }
 
 impl SortKey {
@@ -151,7 +162,10 @@ impl SortKey {
     ) -> Result<(), E> {
         let mut next = match self {
             SortKey::Field { nested, .. } => nested.as_mut(),
-            SortKey::GeoDistance(_) | SortKey::Score { .. } | SortKey::Doc { .. } => None,
+            SortKey::GeoDistance(_)
+            | SortKey::Script(_)
+            | SortKey::Score { .. }
+            | SortKey::Doc { .. } => None,
         };
         while let Some(nested) = next {
             if let Some(query) = &mut nested.filter {
@@ -169,6 +183,7 @@ impl SortKey {
                 *order
             }
             SortKey::GeoDistance(key) => key.order,
+            SortKey::Script(key) => key.order,
         }
     }
 

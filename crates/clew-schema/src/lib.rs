@@ -42,7 +42,10 @@ pub use completion::{
     CompletionContext, CompletionEntry, CompletionMapping, ContextKind, ContextWish,
     ENTRY_SEPARATOR,
 };
-pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding, UnknownZone, parse_zone};
+pub use date::{
+    CivilDate, DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding, UnknownZone, civil_date,
+    parse_zone,
+};
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,
     StoredNumbers, StoredObjectVectors, StoredVector, UnfitKind, ValueProblem, VectorValue, Whole,

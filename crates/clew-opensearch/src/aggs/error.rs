@@ -46,8 +46,12 @@ impl From<crate::dsl::DslError> for AggDslError {
                 DslErrorKind::IllegalArgument => AggDslErrorKind::IllegalArgument,
                 DslErrorKind::XContentParse => AggDslErrorKind::XContentParse,
                 DslErrorKind::Malformed => AggDslErrorKind::Malformed,
+                DslErrorKind::Script => AggDslErrorKind::IllegalArgument,
             },
-            reason: error.reason,
+            reason: match (error.kind, error.within) {
+                (DslErrorKind::Script, Some(within)) => within.reason,
+                _ => error.reason,
+            },
         }
     }
 }

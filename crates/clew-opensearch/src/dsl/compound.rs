@@ -51,7 +51,7 @@ const BOOL_FIELDS: &[&str] = &[
 
 pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("bool", body)?;
-    let query = Bool {
+    let mut query = Bool {
         must: clauses(&mut parameters, "must", depth)?,
         should: clauses(&mut parameters, "should", depth)?,
         must_not: if parameters.has("mustNot") {
@@ -70,6 +70,7 @@ pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
             "[bool] unknown field [{name}]{meant}"
         )));
     }
+    super::script::behind_others(&mut query);
     Ok(Query::Bool(query))
 }
 

@@ -124,11 +124,7 @@ fn function(
             "gauss" => decay(DecayShape::Gauss, name, value)?,
             "exp" => decay(DecayShape::Exp, name, value)?,
             "linear" => decay(DecayShape::Linear, name, value)?,
-            _ => {
-                return Err(DslError::illegal(
-                    "cannot execute [script_score] functions: there are no scripts",
-                ));
-            }
+            _ => super::script::function(value)?,
         });
     }
     if kind.is_none() && weight.is_none() {

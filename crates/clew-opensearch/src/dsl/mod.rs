@@ -35,6 +35,7 @@ pub(crate) use bitmap::numbers as bitmap_numbers;
 pub(crate) use geo::bounding_box;
 pub use hybrid::{HybridQuery, parse_search_query};
 pub use percolate::query_reader;
+pub(crate) use script::Written as WrittenScript;
 pub use sort::parse_sort;
 
 /// Which kind of error a client is told.
@@ -48,6 +49,8 @@ pub enum DslErrorKind {
     XContentParse,
     /// `parse_exception`.
     Malformed,
+    /// `script_exception`.
+    Script,
 }
 
 impl DslErrorKind {
@@ -58,6 +61,7 @@ impl DslErrorKind {
             DslErrorKind::IllegalArgument => "illegal_argument_exception",
             DslErrorKind::XContentParse => "x_content_parse_exception",
             DslErrorKind::Malformed => "parse_exception",
+            DslErrorKind::Script => "script_exception",
         }
     }
 }
@@ -239,6 +243,7 @@ const QUERIES: &[(&str, Reader)] = &[
     ("mlt", |body, _| similar::more_like_this(body)),
     ("terms_set", |body, _| similar::terms_set(body)),
     ("script_score", script::script_score),
+    ("script", |body, _| script::script(body)),
     ("wrapper", wrapper),
     ("hybrid", |_, _| Err(hybrid::inside_another())),
     ("intervals", |body, _| intervals::intervals(body)),

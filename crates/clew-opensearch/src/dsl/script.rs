@@ -1,11 +1,14 @@
-//! `script_score`: the k-NN plugin's own script, and the one-liners of Painless over vectors that
-//! its users write. Nothing is executed: a script is recognised or refused.
+//! Scripts of queries and orders: `script_score`, `script`, and the k-NN plugin's own script. What is left of a script are
+//! its tree and its parameters; a script over nothing but one vector becomes a search by that vector.
 
-use clew_query::{Query, ScoreFormula, VectorMeasure, VectorScore};
+use clew_query::{
+    Bool, BoostMode, FunctionKind, FunctionScore, Query, ScoreFormula, ScoreFunction, ScoreMode,
+    Script, ScriptError, ScriptLanguage, ScriptPurpose, VectorMeasure, VectorScore,
+};
 use serde_json::Value;
 
-use super::DslError;
 use super::object::{Parameters, plain};
+use super::{DslError, DslErrorKind};
 
 pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("script_score", body)?;
@@ -14,48 +17,209 @@ pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError
     let query = parameters
         .take("query")
         .ok_or_else(|| DslError::illegal("Required [query]"))?;
-    let query = super::query(query, depth + 1)?;
+    let query = Box::new(super::query(query, depth + 1)?);
     let script = parameters
         .take("script")
         .ok_or_else(|| DslError::illegal("Required [script]"))?;
     parameters.finish()?;
-    let mut script = Parameters::new("script_score", script)?;
-    let Some(source) = script.text("source")? else {
-        return Err(refused("stored scripts"));
+    let written = Written::of("script_score", script)?;
+    let by_vector = |scored: Scored, query| {
+        Query::VectorScore(Box::new(VectorScore {
+            query,
+            field: scored.field,
+            vector: scored.vector,
+            measure: scored.measure,
+            formula: scored.formula,
+            min_score,
+            boost,
+        }))
     };
-    let arguments = script.take("params").cloned().unwrap_or(Value::Null);
-    let scored = match script.text("lang")?.as_deref() {
-        Some("knn") => plugin(&source, &arguments)?,
-        None | Some("painless") => painless(&source, &arguments)?,
-        Some(other) => {
-            return Err(DslError::illegal(format!(
-                "script_lang not supported [{other}]"
-            )));
-        }
+    if written.lang.as_deref() == Some("knn") {
+        let scored = plugin(&written.source, &written.params)?;
+        return Ok(by_vector(scored, query));
+    }
+    let script = written.read(ScriptPurpose::Score)?;
+    if let Some((measure, formula)) = script.as_measure() {
+        let scored = Scored {
+            field: measure.field.clone(),
+            vector: measure.vector.clone(),
+            measure: measure.measure,
+            formula,
+        };
+        return Ok(by_vector(scored, query));
+    }
+    let function = ScoreFunction {
+        filter: None,
+        weight: Some(boost),
+        kind: FunctionKind::Script(Box::new(script)),
     };
-    script.finish()?;
-    Ok(Query::VectorScore(Box::new(VectorScore {
-        query: Box::new(query),
-        field: scored.field,
-        vector: scored.vector,
-        measure: scored.measure,
-        formula: scored.formula,
+    Ok(Query::FunctionScore(Box::new(FunctionScore {
+        query,
+        functions: vec![function],
+        score_mode: ScoreMode::Multiply,
+        boost_mode: BoostMode::Replace,
+        max_boost: f32::MAX,
         min_score,
-        boost,
+        boost: 1.0,
     })))
 }
 
-/// A script that was understood.
+/// `script_score` among the functions of `function_score`.
+pub(super) fn function(value: &Value) -> Result<FunctionKind, DslError> {
+    let mut parameters = Parameters::new("script_score", value)?;
+    let script = parameters
+        .take("script")
+        .ok_or_else(|| DslError::parsing("script_score requires 'script' field"))?;
+    parameters.finish()?;
+    let script = Written::of("script_score", script)?.read(ScriptPurpose::Score)?;
+    Ok(FunctionKind::Script(Box::new(script)))
+}
+
+/// `script`: the documents that a script holds of.
+pub(super) fn script(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("script", body)?;
+    let boost = parameters.boost()?;
+    let script = parameters
+        .take("script")
+        .ok_or_else(|| DslError::parsing("script must be provided with a [script] query"))?;
+    parameters.finish()?;
+    let script = Written::of("script", script)?.read(ScriptPurpose::Filter)?;
+    let test = FunctionScore {
+        query: Box::new(Query::match_all()),
+        functions: vec![ScoreFunction {
+            filter: None,
+            weight: None,
+            kind: FunctionKind::Test(Box::new(script)),
+        }],
+        score_mode: ScoreMode::Multiply,
+        boost_mode: BoostMode::Replace,
+        max_boost: f32::MAX,
+        min_score: Some(1.0),
+        boost: 1.0,
+    };
+    Ok(Query::ConstantScore {
+        filter: Box::new(Query::FunctionScore(Box::new(test))),
+        boost,
+    })
+}
+
+/// So many scripts of a `bool` are helped by its other clauses, which each of them takes a copy of.
+const TESTS_MAX: usize = 16;
+
+/// Has the scripts of a `bool` look at those documents only that its other clauses let through: they may rely on what
+/// those say, that a field has a value, say.
+pub(super) fn behind_others(clauses: &mut Bool) {
+    let all = clauses.must.iter().chain(&clauses.filter);
+    let tests = all.chain(&clauses.must_not).filter(|query| is_test(query));
+    if !(1..=TESTS_MAX).contains(&tests.count()) {
+        return;
+    }
+    // Copies of copies would double with every level.
+    let plain = |query: &&Query| !query.all().into_iter().any(is_test);
+    let required = clauses.must.iter().chain(&clauses.filter);
+    let within = Bool {
+        filter: required.filter(plain).cloned().collect(),
+        must_not: clauses.must_not.iter().filter(plain).cloned().collect(),
+        ..Bool::default()
+    };
+    if within.filter.is_empty() && within.must_not.is_empty() {
+        return;
+    }
+    let within = Query::Bool(within);
+    let required = clauses.must.iter_mut().chain(&mut clauses.filter);
+    for test in required.chain(&mut clauses.must_not).filter_map(test_of) {
+        *test.query = within.clone();
+    }
+}
+
+/// Whether a query is a script and nothing else.
+fn is_test(query: &Query) -> bool {
+    match query {
+        Query::Named { query, .. } | Query::ConstantScore { filter: query, .. } => is_test(query),
+        Query::FunctionScore(function) => matches!(
+            &function.functions[..],
+            [ScoreFunction {
+                kind: FunctionKind::Test(_),
+                ..
+            }]
+        ),
+        _ => false,
+    }
+}
+
+/// The test of a query that is a script and nothing else.
+fn test_of(query: &mut Query) -> Option<&mut FunctionScore> {
+    if !is_test(query) {
+        return None;
+    }
+    match query {
+        Query::Named { query, .. } | Query::ConstantScore { filter: query, .. } => test_of(query),
+        Query::FunctionScore(function) => Some(&mut **function),
+        _ => None,
+    }
+}
+
+/// A script as it was written.
+pub(crate) struct Written {
+    source: String,
+    lang: Option<String>,
+    params: Value,
+}
+
+impl Written {
+    /// A text, or an object with one.
+    pub(crate) fn of(query: &'static str, script: &Value) -> Result<Self, DslError> {
+        if let Value::String(source) = script {
+            return Ok(Written {
+                source: source.clone(),
+                lang: None,
+                params: Value::Null,
+            });
+        }
+        let mut script = Parameters::new(query, script)?;
+        script.ignore(&["options"]);
+        let inline = script.text("inline")?;
+        let Some(source) = script.text("source")?.or(inline) else {
+            return Err(DslError::illegal(if script.has("id") {
+                "stored scripts are not supported here: the script must have a [source]"
+            } else {
+                "must specify either [source] for an inline script or [id] for a stored script"
+            }));
+        };
+        let lang = script.text("lang")?;
+        let params = script.take("params").cloned().unwrap_or(Value::Null);
+        script.finish()?;
+        Ok(Written {
+            source,
+            lang,
+            params,
+        })
+    }
+
+    /// The script, understood.
+    pub(crate) fn read(&self, purpose: ScriptPurpose) -> Result<Script, DslError> {
+        let lang = self.lang.as_deref().unwrap_or("painless");
+        let language = ScriptLanguage::named(lang)
+            .ok_or_else(|| DslError::illegal(format!("script_lang not supported [{lang}]")))?;
+        Script::read(&self.source, language, &self.params, purpose).map_err(compile_error)
+    }
+}
+
+fn compile_error(error: ScriptError) -> DslError {
+    DslError {
+        kind: DslErrorKind::Script,
+        reason: "compile error".to_string(),
+        within: Some(Box::new(DslError::illegal(error.reason))),
+    }
+}
+
+/// A search by a vector that a script was understood as.
 #[derive(Debug, PartialEq)]
 struct Scored {
     field: String,
     vector: Vec<f32>,
     measure: VectorMeasure,
     formula: ScoreFormula,
-}
-
-fn refused(what: &str) -> DslError {
-    DslError::illegal(format!("cannot execute {what} in [script_score]"))
 }
 
 /// `lang: knn`, `source: knn_score`.
@@ -106,129 +270,19 @@ fn vector(value: &Value) -> Result<Vec<f32>, DslError> {
         .collect()
 }
 
-/// `f(params.v, doc['field'])`, with a number added, or one divided by that, or half of it; brackets may stand around each.
-fn painless(source: &str, arguments: &Value) -> Result<Scored, DslError> {
-    let unknown = || refused(&format!("the script [{source}]"));
-    let text: String = source
-        .trim()
-        .trim_start_matches("return ")
-        .trim_end_matches(';')
-        .chars()
-        .filter(|character| !character.is_whitespace())
-        .collect();
-    let text = without_brackets(&text);
-    let inverse = ["1.0/(", "1/("]
-        .iter()
-        .find_map(|start| text.strip_prefix(start)?.strip_suffix(')'));
-    let half = ["/2.0", "/2"]
-        .iter()
-        .find_map(|end| text.strip_suffix(*end));
-    let half = half.filter(|sum| without_brackets(sum) != *sum);
-    let sum = without_brackets(inverse.or(half).unwrap_or(text));
-    let (call, number) = summands(sum).ok_or_else(unknown)?;
-    let (name, inside) = call
-        .strip_suffix(')')
-        .and_then(|call| call.split_once('('))
-        .ok_or_else(unknown)?;
-    let (first, second) = inside.split_once(',').ok_or_else(unknown)?;
-    let measure = match name {
-        "cosineSimilarity" => VectorMeasure::Cosine,
-        "innerProduct" => VectorMeasure::InnerProduct,
-        "l2Squared" => VectorMeasure::L2Squared,
-        "l1Norm" => VectorMeasure::L1,
-        "lInfNorm" => VectorMeasure::LInf,
-        "hamming" => VectorMeasure::Hamming,
-        _ => return Err(unknown()),
-    };
-    let argument = |text: &str| {
-        let name = text.strip_prefix("params.")?;
-        arguments.get(name)
-    };
-    let vector = vector(argument(first).ok_or_else(unknown)?)?;
-    let inner = second
-        .strip_prefix("doc[")
-        .and_then(|rest| rest.strip_suffix(']'))
-        .unwrap_or(second);
-    let field = match argument(inner) {
-        Some(name) => plain(name),
-        None => quoted(inner).ok_or_else(unknown)?.to_string(),
-    };
-    let formula = match (inverse, half) {
-        (Some(_), _) => ScoreFormula::Inverse(number),
-        (None, None) => ScoreFormula::Plus(number),
-        (None, Some(_))
-            if measure == VectorMeasure::Cosine && (number - 1.0).abs() < f32::EPSILON =>
-        {
-            ScoreFormula::HalfOfOneMore
-        }
-        (None, Some(_)) => return Err(unknown()),
-    };
-    Ok(Scored {
-        field,
-        vector,
-        measure,
-        formula,
-    })
-}
-
-/// More brackets around each other have no use, and each costs a look at what is inside.
-const BRACKETS_MAX: usize = 4;
-
-/// What stands inside brackets that enclose all of a text.
-fn without_brackets(text: &str) -> &str {
-    let mut text = text;
-    for _ in 0..BRACKETS_MAX {
-        let inside = text.strip_prefix('(');
-        let Some(inside) = inside.and_then(|rest| rest.strip_suffix(')')) else {
-            break;
-        };
-        let mut depth = 0_i64;
-        let closes_early = inside.chars().any(|character| {
-            depth += match character {
-                '(' => 1,
-                ')' => -1,
-                _ => 0,
-            };
-            depth < 0
-        });
-        if closes_early {
-            break;
-        }
-        text = inside;
-    }
-    text
-}
-
-/// A call and the number that stands before or behind it.
-fn summands(text: &str) -> Option<(&str, f32)> {
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        let (number, call) = text.split_once('+')?;
-        return Some((call, number.parse().ok()?));
-    }
-    match text.rsplit_once(")+") {
-        Some((call, number)) => {
-            let call = text.get(..=call.len())?;
-            Some((call, number.parse().ok()?))
-        }
-        None => Some((text, 0.0)),
-    }
-}
-
-fn quoted(text: &str) -> Option<&str> {
-    ['\'', '"']
-        .iter()
-        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
+    fn read(source: &str) -> Result<Query, DslError> {
+        let script = json!({"source": source, "params": {"v": [1.0, 2.0], "field": "f"}});
+        script_score(&json!({"query": {"match_all": {}}, "script": script}), 0)
+    }
+
     #[test]
-    fn the_usual_one_liners_are_understood() {
-        let arguments = json!({ "v": [1.0, 2.0], "field": "f" });
+    fn scripts_over_one_vector_are_searches_by_it() {
         let cases = [
             (
                 "cosineSimilarity(params.v, doc['f']) + 1.0",
@@ -267,30 +321,47 @@ mod tests {
             ),
         ];
         for (source, measure, formula) in cases {
-            let wanted = Scored {
-                field: "f".to_string(),
-                vector: vec![1.0, 2.0],
-                measure,
-                formula,
+            let Ok(Query::VectorScore(scored)) = read(source) else {
+                panic!("{source}");
             };
-            assert_eq!(painless(source, &arguments), Ok(wanted), "{source}");
+            assert_eq!(scored.field, "f");
+            assert_eq!(scored.vector, [1.0, 2.0]);
+            assert_eq!((scored.measure, scored.formula), (measure, formula));
         }
     }
 
     #[test]
-    fn other_scripts_are_refused() {
-        let arguments = json!({ "v": [1.0] });
+    fn other_scripts_are_functions_and_what_is_not_understood_is_refused() {
         for source in [
             "doc['x'].value * 2",
+            "cosineSimilarity(params.v, doc['f']) * doc['x'].value",
+        ] {
+            assert!(
+                matches!(read(source), Ok(Query::FunctionScore(_))),
+                "{source}"
+            );
+        }
+        for source in [
             "cosineSimilarity(params.w, doc['f'])",
             "cosineSimilarity(params.v, f)",
             "1 / (l2Squared(params.v, doc['f'])",
-            "(innerProduct(params.v, doc['f']) + 1.0) / 2",
-            "cosineSimilarity(params.v, doc['f']) + 1.0 / 2",
             "(1.0) + (cosineSimilarity(params.v, doc['f'])",
             "",
         ] {
-            assert!(painless(source, &arguments).is_err(), "{source}");
+            assert!(read(source).is_err(), "{source}");
         }
+    }
+
+    #[test]
+    fn scripts_of_a_bool_look_at_what_its_other_clauses_let_through() {
+        let body = json!({"filter": [
+            {"exists": {"field": "a"}},
+            {"script": {"script": "doc['a'].value > 1"}},
+        ]});
+        let Ok(Query::Bool(mut clauses)) = super::super::parse_query(&json!({"bool": body})) else {
+            panic!("a bool");
+        };
+        let test = clauses.filter.last_mut().and_then(test_of).expect("a test");
+        assert!(matches!(&*test.query, Query::Bool(within) if within.filter.len() == 1));
     }
 }

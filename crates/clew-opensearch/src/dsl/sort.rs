@@ -1,6 +1,9 @@
 //! Sort clauses.
 
-use clew_query::{GeoDistanceKey, Missing, NestedSort, Order, SortKey, SortMode, SortValue};
+use clew_query::{
+    GeoDistanceKey, Missing, NestedSort, Order, ScriptKey, ScriptPurpose, SortKey, SortMode,
+    SortValue,
+};
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
 
@@ -51,6 +54,7 @@ fn parse_one(value: &Value) -> Result<Vec<SortKey>, DslError> {
                 Value::Object(_) if matches!(name.as_str(), "_geo_distance" | "_geoDistance") => {
                     geo_distance(value)
                 }
+                Value::Object(_) if name == "_script" => by_script(value),
                 Value::Object(_) => detailed(name, value),
                 Value::String(text) => Ok(plain_key(name, Some(order(text)?))),
                 Value::Null => Ok(plain_key(name, None)),
@@ -117,6 +121,46 @@ fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
         mode,
         unmapped_ok,
     }))
+}
+
+/// `_script`: a number that a script makes of each document.
+fn by_script(value: &Value) -> Result<SortKey, DslError> {
+    let mut parameters = Parameters::new("_script", value)?;
+    let order = match parameters.text("order")? {
+        Some(text) => order(&text)?,
+        None => Order::Asc,
+    };
+    let kind = parameters.text("type")?;
+    mode(&mut parameters)?;
+    let script = parameters.take("script");
+    if parameters.has("nested") {
+        return Err(DslError::illegal(
+            "[_script] cannot sort by scripts over nested objects",
+        ));
+    }
+    parameters.finish()?;
+    let script = script.ok_or_else(|| DslError::parsing("[_script] requires [script]"))?;
+    match kind.as_deref() {
+        Some("number") => {}
+        Some("string") => {
+            return Err(DslError::illegal(
+                "[_script] cannot sort by texts that scripts make: [type] must be [number]",
+            ));
+        }
+        Some(other) => {
+            return Err(DslError::illegal(format!(
+                "Unknown ScriptSortType [{other}]"
+            )));
+        }
+        None => return Err(DslError::illegal("type must not be null")),
+    }
+    let script = super::script::Written::of("_script", script)?.read(ScriptPurpose::Order)?;
+    if !script.measures().is_empty() {
+        return Err(DslError::illegal(
+            "[_script] cannot sort by distances of vectors: use [script_score]",
+        ));
+    }
+    Ok(SortKey::Script(Box::new(ScriptKey { script, order })))
 }
 
 fn mode(parameters: &mut Parameters<'_>) -> Result<Option<SortMode>, DslError> {

@@ -10,7 +10,7 @@ use clew_opensearch_mapping::{
     reason as mapping_reason,
 };
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
-use clew_query::{AggError, QueryError};
+use clew_query::{AggError, QueryError, ScriptError, ScriptErrorKind};
 use clew_schema::DocumentError;
 use serde_json::Value;
 
@@ -214,8 +214,35 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
                 .with("durability", "TRANSIENT");
             ApiError::new(StatusCode::TOO_MANY_REQUESTS, cause)
         }
+        QueryError::Script(error) => ApiError::new(StatusCode::BAD_REQUEST, script_cause(error)),
         error => ApiError::new(status(kind), named(query_error_type(error))),
     }
+}
+
+/// A script that was refused, or that failed.
+pub(crate) fn script_cause(error: &ScriptError) -> Cause {
+    let kind = match error.kind {
+        // What a script made is no score: the script itself is right.
+        ScriptErrorKind::Score => {
+            return Cause::new("illegal_argument_exception", error.reason.clone());
+        }
+        ScriptErrorKind::Unreadable | ScriptErrorKind::Argument => "illegal_argument_exception",
+        ScriptErrorKind::State => "illegal_state_exception",
+        ScriptErrorKind::Cast => "class_cast_exception",
+        ScriptErrorKind::Arithmetic => "arithmetic_exception",
+        ScriptErrorKind::Null => "null_pointer_exception",
+        ScriptErrorKind::Bounds => "index_out_of_bounds_exception",
+        ScriptErrorKind::Limit => "painless_error",
+    };
+    let when = match error.kind {
+        ScriptErrorKind::Unreadable => "compile error",
+        _ => "runtime error",
+    };
+    Cause::new("script_exception", when)
+        .with("script_stack", Vec::<Value>::new())
+        .with("script", error.script.clone())
+        .with("lang", "painless")
+        .caused_by(Cause::new(kind, error.reason.clone()))
 }
 
 fn query_error_type(error: &QueryError) -> &'static str {
@@ -223,6 +250,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
         QueryError::Create { .. } | QueryError::Syntax { .. } | QueryError::Unmapped { .. } => {
             "query_shard_exception"
         }
+        QueryError::Script(_) => "script_exception",
         QueryError::Date(_) => "parse_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
         QueryError::State { .. } => "illegal_state_exception",

@@ -398,6 +398,7 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let count = response.total.map_or(0, |total| total.value);
     Ok(Reply::json(&json!({"count": count, "_shards": shown})))
 }
+mod script_fields;
 pub(crate) mod scripts;
 pub(crate) mod search_pipeline;
 pub(crate) mod search_shards;

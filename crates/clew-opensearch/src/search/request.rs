@@ -9,7 +9,7 @@ use clew_engine::{Index, Pinned, ProfileDetail, SearchControl, SearchRequest};
 use clew_query::aggregation::NamedAgg;
 use clew_query::{Query, SortKey, SortValue};
 use clew_search::TrackTotal;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::collapse::{self, CollapseSpec};
 use super::control::Control;
@@ -19,6 +19,7 @@ use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
 use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
 use super::scope::{Boosts, read_boosts};
+use super::script_fields::ScriptFields;
 use super::sort_values;
 use super::top_hits::{Around, ShownTopHits};
 use super::uri_query::{min_score_of_params, query_of_params};
@@ -40,6 +41,8 @@ const SCRIPTS_SETTING: &str = "index.max_script_fields";
 pub(super) struct Output {
     pub(super) source: SourceFilter,
     pub(super) fields: FieldList,
+    /// What scripts make of hits.
+    pub(super) scripts: ScriptFields,
     pub(super) version: bool,
     pub(super) seq_no: bool,
     /// `stored_fields: "_none_"`: hits without id and source.
@@ -67,7 +70,7 @@ impl Output {
     /// Whether hits must carry their source.
     pub(super) fn needs_source(&self) -> bool {
         let shown = self.source != SourceFilter::None || self.fields.needs_source();
-        shown || self.highlight.is_some()
+        shown || self.highlight.is_some() || !self.scripts.is_empty()
     }
 }
 
@@ -97,8 +100,6 @@ pub(super) struct Spec {
     min_score: Option<f32>,
     timeout: Option<Duration>,
     stored_fields: bool,
-    /// Values of hits that scripts shall make.
-    script_fields: usize,
     /// Groups that the search is counted in.
     groups: Vec<String>,
     source: Option<SourceFilter>,
@@ -128,6 +129,7 @@ impl Spec {
             output: Output {
                 source: SourceFilter::All,
                 fields: FieldList::default(),
+                scripts: ScriptFields::default(),
                 version: false,
                 seq_no: false,
                 bare: false,
@@ -160,7 +162,6 @@ impl Spec {
             min_score: None,
             timeout: None,
             stored_fields: false,
-            script_fields: 0,
             groups: Vec::new(),
             source: None,
         }
@@ -218,7 +219,7 @@ impl Spec {
             "ext" | "verbose_pipeline" if is_empty(value) => {}
             "collapse" => self.collapse_body = Some(value.clone()),
             "script_fields" if !is_empty(value) => {
-                self.script_fields = value.as_object().map_or(1, Map::len);
+                self.output.scripts = ScriptFields::read(value)?;
             }
             "derived" | "ext" if !is_empty(value) => return Err(unsupported(key)),
             // What it says was done to the body already.
@@ -301,7 +302,7 @@ impl Spec {
         if let (true, Some(params)) = (self.control.scroll.is_some(), params) {
             self.check_scroll(params)?;
         }
-        if params.is_none() && self.script_fields > 0 {
+        if params.is_none() && !self.output.scripts.is_empty() {
             return Err(unsupported("script_fields"));
         }
         self.control.check(self.sort.is_empty())?;
@@ -327,7 +328,8 @@ impl Spec {
                 "`from` parameter must be set to 0 when `search_after` is used.",
             ));
         }
-        let default = if self.stored_fields {
+        // Who asks for values that scripts make, or that are stored, asks for the source by name.
+        let default = if self.stored_fields || !self.output.scripts.is_empty() {
             SourceFilter::None
         } else {
             SourceFilter::All
@@ -396,10 +398,10 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses scripts: there are none, and more than an index allows would not be asked for either.
+    /// Refuses more scripts than an index allows.
     pub(super) fn check_scripts(&self, index: &Index) -> Result<(), ApiError> {
         let (count, max) = (
-            self.script_fields,
+            self.output.scripts.len(),
             limit(index, SCRIPTS_SETTING, SCRIPTS_MAX),
         );
         if count > max {
@@ -409,10 +411,7 @@ impl Spec {
                  level setting."
             )));
         }
-        match count {
-            0 => Ok(()),
-            _ => Err(unsupported("script_fields")),
-        }
+        Ok(())
     }
 
     /// Whether it goes on behind a page.

@@ -264,7 +264,7 @@ impl<'a> HitWriter<'a> {
         if self.spec.highlight.is_some() {
             bytes += json_bytes(source) + words_bytes(source.len());
         }
-        if !self.spec.fields.is_empty() {
+        if !self.spec.fields.is_empty() || !self.spec.scripts.is_empty() {
             bytes += 2 * json_bytes(source);
         }
         let memory = self.memory.filter(|_| bytes > 0);
@@ -284,7 +284,7 @@ impl<'a> HitWriter<'a> {
         } else {
             self.phase(hit, FetchPhase::Source, || self.write_source(json, hit));
         }
-        self.write_fields(json, hit);
+        self.write_fields(json, hit)?;
         write_matched_queries(json, &hit.matched_queries);
         let highlight = || self.highlights.of(&inner::with_whole_source(hit));
         let shown = match spec.highlight {
@@ -368,7 +368,7 @@ impl<'a> HitWriter<'a> {
         })
     }
 
-    fn write_fields(&self, json: &mut JsonWriter, hit: &Hit) {
+    fn write_fields(&self, json: &mut JsonWriter, hit: &Hit) -> Result<(), ApiError> {
         let spec = self.spec;
         let mut values = if spec.fields.is_empty() {
             serde_json::Map::new()
@@ -381,9 +381,11 @@ impl<'a> HitWriter<'a> {
             values.insert(field.clone(), json!([sort_values::shown(group)]));
         }
         percolated::add_slots(hit, &mut values);
+        spec.scripts.add(hit, &mut values)?;
         if !values.is_empty() {
             json.key("fields").value(&Value::Object(values));
         }
+        Ok(())
     }
 
     fn write_source(&self, json: &mut JsonWriter, hit: &Hit) {

@@ -2,6 +2,8 @@
 
 mod aggregation;
 mod query;
+mod script;
 
 pub use aggregation::{AggError, AggErrorKind, go_on_reducing};
 pub use query::{QueryError, go_on_in_set, unless_stopped, unless_stopped_in_set};
+pub use script::{ScriptError, ScriptErrorKind};

@@ -1,5 +1,7 @@
 //! Why a query could not be compiled or run.
 
+use super::script::ScriptError;
+
 /// Why a query was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
@@ -50,6 +52,9 @@ pub enum QueryError {
         /// In which way.
         reason: String,
     },
+    /// A script was refused, or failed on a document.
+    #[error("{0}")]
+    Script(ScriptError),
     /// Nobody waits for the result any more, or the time for it is up.
     #[error("the search was stopped")]
     Stopped,

@@ -90,6 +90,24 @@ impl FieldModifier {
     }
 }
 
+/// The milliseconds of a span of time like `10d`; `None` where it is none.
+pub fn milliseconds(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 7] = [
+        ("nanos", 1e-6),
+        ("micros", 1e-3),
+        ("ms", 1.0),
+        ("s", 1e3),
+        ("m", 60e3),
+        ("h", 3600e3),
+        ("d", 86_400e3),
+    ];
+    let text = text.trim();
+    UNITS.iter().find_map(|(name, size)| {
+        let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
+        number.is_finite().then_some(number * size)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

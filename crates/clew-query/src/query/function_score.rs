@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::curve::{DecayShape, FieldModifier};
+use super::program::Script;
 use super::tree::Query;
 
 /// A query whose score is changed by functions.
@@ -61,6 +62,23 @@ pub enum FunctionKind {
     },
     /// Less the farther a value is from an origin.
     Decay(Box<Decay>),
+    /// What a script makes of the document and its score.
+    Script(Box<Script>),
+    /// One where a script holds of the document, else nothing.
+    Test(Box<Script>),
+}
+
+impl FunctionKind {
+    /// The script that it is.
+    pub fn script(&self) -> Option<&Script> {
+        match self {
+            FunctionKind::Script(script) | FunctionKind::Test(script) => Some(script),
+            FunctionKind::Constant
+            | FunctionKind::FieldValue { .. }
+            | FunctionKind::Random { .. }
+            | FunctionKind::Decay(_) => None,
+        }
+    }
 }
 
 /// How a score falls with the distance from an origin.

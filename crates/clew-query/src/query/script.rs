@@ -1,5 +1,4 @@
-//! Exact scores by the distance of a vector: what a protocol asks for. There are no scripts here;
-//! these are the few that everybody writes, understood.
+//! Exact scores by the distance of a vector: what a protocol asks for, and what scripts over nothing but one vector become.
 
 use super::tree::Query;
 use serde::{Deserialize, Serialize};

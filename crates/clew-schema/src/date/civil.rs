@@ -40,6 +40,31 @@ pub(super) fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// A day by the calendar, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CivilDate {
+    /// The year.
+    pub year: i64,
+    /// From 1 to 12.
+    pub month: i64,
+    /// From 1 to 31.
+    pub day: i64,
+    /// From 1 to 366.
+    pub day_of_year: i64,
+}
+
+/// The day that a moment is on, in milliseconds since the epoch.
+pub fn civil_date(millis: i64) -> CivilDate {
+    let days = millis.div_euclid(DAY_MS);
+    let (year, month, day) = civil_from_days(days);
+    CivilDate {
+        year,
+        month,
+        day,
+        day_of_year: days - days_from_civil(year, 1, 1) + 1,
+    }
+}
+
 /// The week that a day after 1970-01-01 is in, as ISO 8601 counts them: the year that the week is of, its number, and the day's
 /// number in it, from Monday, 1.
 pub(super) fn week_from_days(days: i64) -> (i64, i64, i64) {

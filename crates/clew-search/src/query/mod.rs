@@ -51,6 +51,8 @@ pub(crate) use compile::{
 };
 pub(crate) use constant::DocumentSet;
 pub(crate) use each::{each_block, each_scored};
+pub(crate) use function::script::{CompiledScript, OpenScript};
+pub(crate) use function::value::salt_of;
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};
 pub(crate) use profile::CollectorKind;

@@ -12,7 +12,7 @@ use clew_schema::{FieldKind, FloatKind, IntegerKind, geo::GeoPoint};
 use tantivy::columnar::TermOrdHit;
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
-use super::key_source::{KeySource, points, source};
+use super::key_source::{KeySource, points, scripted, source};
 use super::nested_sort::Objects;
 use super::sort_number::SortNumber;
 use super::sort_place::{float, floor, floor_unsigned, narrow, score_at, score_place};
@@ -49,6 +49,10 @@ impl KeyCursor {
         let (source, mode, missing) = match key {
             SortKey::Score { .. } => (KeySource::Score, by_order, Missing::Last),
             SortKey::Doc { .. } => (KeySource::Doc { base }, by_order, Missing::Last),
+            SortKey::Script(key) => {
+                let source = scripted(snapshot, reader, &key.script)?;
+                (source, by_order, Missing::Last)
+            }
             SortKey::GeoDistance(key) => {
                 let column = points(snapshot, reader, key)?;
                 let mode = key.mode.unwrap_or(by_order);
@@ -158,6 +162,10 @@ impl KeyCursor {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
                 let far = self.pick_number(codes.map(|code| distance(key, GeoPoint::decode(code))));
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
+            }
+            KeySource::Script(script) => {
+                let number = script.checked(doc, f64::from(score));
+                Some(u128::from(f64_to_u64(number.map_err(QueryError::Script)?)))
             }
             KeySource::Absent => None,
         };
@@ -273,8 +281,10 @@ impl KeyCursor {
                 Ordering::Equal => 1,
                 Ordering::Greater => 2,
             },
-            (KeySource::Distance(..), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
-            (KeySource::Distance(..), SortValue::I64(number)) => {
+            (KeySource::Distance(..) | KeySource::Script(_), SortValue::F64(number)) => {
+                u128::from(f64_to_u64(*number))
+            }
+            (KeySource::Distance(..) | KeySource::Script(_), SortValue::I64(number)) => {
                 u128::from(f64_to_u64(float(*number)))
             }
             (KeySource::Text(column), SortValue::Str(text)) => {
@@ -321,7 +331,9 @@ impl KeyCursor {
             KeySource::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
                 SortValue::F32(narrow(u64_to_f64(small)))
             }
-            KeySource::Float(..) | KeySource::Distance(..) => SortValue::F64(u64_to_f64(small)),
+            KeySource::Float(..) | KeySource::Distance(..) | KeySource::Script(_) => {
+                SortValue::F64(u64_to_f64(small))
+            }
             KeySource::Same(text) => SortValue::Str(text.clone()),
             KeySource::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
             KeySource::Text(column) if place % 2 == 1 => {

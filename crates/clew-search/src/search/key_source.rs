@@ -3,11 +3,12 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use clew_query::{GeoDistanceKey, QueryError};
+use clew_query::{GeoDistanceKey, QueryError, Script, ScriptPurpose};
 use clew_schema::{FieldKind, FloatKind};
 use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
 
+use crate::query::{CompiledScript, OpenScript, salt_of};
 use crate::segments::Ids;
 use crate::snapshot::{INDEX_FIELD, Snapshot};
 
@@ -28,8 +29,22 @@ pub(super) enum KeySource {
     Address(Column<Ipv6Addr>),
     /// Points, and what their distances are from; no column where no document has any.
     Distance(Option<Column<u64>>, GeoDistanceKey),
+    /// What a script makes of each document.
+    Script(OpenScript),
     /// No document of this segment has a value.
     Absent,
+}
+
+/// That of a script.
+pub(super) fn scripted(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    script: &Script,
+) -> Result<KeySource, QueryError> {
+    let mapping = &snapshot.mapping;
+    let compiled = CompiledScript::new(script, ScriptPurpose::Order, mapping, (Vec::new(), 0));
+    let open = OpenScript::new(Arc::new(compiled), reader, salt_of(reader))?;
+    Ok(KeySource::Script(open))
 }
 
 /// The column of points that distances are measured to.

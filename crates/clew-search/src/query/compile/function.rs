@@ -1,8 +1,10 @@
 //! Functions under a mapping: which column they read, and what their origins mean.
 
+use std::sync::Arc;
+
 use clew_query::{
-    BoostMode, Decay, DistanceFeature, FunctionKind, FunctionScore, QueryError, ScoreFunction,
-    ScoreMode,
+    BoostMode, Decay, DistanceFeature, FunctionKind, FunctionScore, Query, QueryError,
+    ScoreFunction, ScoreMode, Script, ScriptPurpose, milliseconds,
 };
 use clew_schema::{
     FieldKind, MappedField, Rounding,
@@ -11,9 +13,11 @@ use clew_schema::{
 use serde_json::Value;
 
 use super::nested::blocks_of;
+use super::script::{measure_clause, measured_field};
 use super::{Compiler, Node};
 use crate::query::constant::HasColumn;
 use crate::query::function::query::{FunctionQuery, Joining, NestedRows, Part};
+use crate::query::function::script::CompiledScript;
 use crate::query::function::value::{Function, NumberColumn};
 use crate::query::literal::text_of;
 
@@ -36,7 +40,7 @@ impl Compiler<'_> {
         }
         let mut parts = Vec::with_capacity(query.functions.len());
         for function in &query.functions {
-            if let Some(part) = self.function_part(function)? {
+            if let Some(part) = self.function_part(function, &query.query)? {
                 parts.push(part);
             }
         }
@@ -69,7 +73,11 @@ impl Compiler<'_> {
     }
 
     /// `None` when its filter matches nothing.
-    fn function_part(&mut self, function: &ScoreFunction) -> Result<Option<Part>, QueryError> {
+    fn function_part(
+        &mut self,
+        function: &ScoreFunction,
+        query: &Query,
+    ) -> Result<Option<Part>, QueryError> {
         let filter = match &function.filter {
             None => None,
             Some(filter) => {
@@ -80,16 +88,44 @@ impl Compiler<'_> {
                 Some(node.query)
             }
         };
+        let kind = match &function.kind {
+            FunctionKind::Script(script) => self.script(script, ScriptPurpose::Score, query)?,
+            FunctionKind::Test(script) => self.script(script, ScriptPurpose::Filter, query)?,
+            kind => self.function(kind)?,
+        };
         Ok(Some(Part {
             filter,
             weight: f64::from(function.weight.unwrap_or(1.0)),
-            function: self.function(&function.kind)?,
+            function: kind,
         }))
+    }
+
+    /// A script over the documents of a query.
+    fn script(
+        &self,
+        script: &Script,
+        purpose: ScriptPurpose,
+        query: &Query,
+    ) -> Result<Function, QueryError> {
+        let mapping = &self.context.snapshot.mapping;
+        let mut measures = Vec::new();
+        for measure in script.measures() {
+            let clause = measure_clause(query, measure);
+            measured_field(&clause, mapping)?;
+            let found = self.context.vectors.scored(&clause, self.scope.as_deref());
+            measures.push(found.cloned().unwrap_or_default());
+        }
+        let known = (measures, self.context.now_ms);
+        let compiled = CompiledScript::new(script, purpose, mapping, known);
+        Ok(Function::Script(Arc::new(compiled)))
     }
 
     fn function(&self, kind: &FunctionKind) -> Result<Function, QueryError> {
         match kind {
-            FunctionKind::Constant => Ok(Function::Constant),
+            // Scripts are compiled where it is known what they are over.
+            FunctionKind::Constant | FunctionKind::Script(_) | FunctionKind::Test(_) => {
+                Ok(Function::Constant)
+            }
             FunctionKind::FieldValue {
                 field,
                 factor,
@@ -340,24 +376,6 @@ fn number(value: &Value) -> Option<f64> {
         _ => None,
     }
     .filter(|number: &f64| number.is_finite())
-}
-
-/// A span of time like `10d`.
-fn milliseconds(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 7] = [
-        ("nanos", 1e-6),
-        ("micros", 1e-3),
-        ("ms", 1.0),
-        ("s", 1e3),
-        ("m", 60e3),
-        ("h", 3600e3),
-        ("d", 86_400e3),
-    ];
-    let text = text.trim();
-    UNITS.iter().find_map(|(name, size)| {
-        let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
-        number.is_finite().then_some(number * size)
-    })
 }
 
 fn number_column(mapped: &MappedField) -> Result<NumberColumn, QueryError> {

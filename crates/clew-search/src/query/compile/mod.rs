@@ -34,7 +34,7 @@ pub(crate) use feature::TOKENS_MAX;
 pub(crate) use reads::matches_max;
 pub use reads::postings_max;
 pub(crate) use relatives::has_relatives;
-pub(crate) use script::measured_field;
+pub(crate) use script::{measure_clause, measured_field};
 pub(crate) use terms::{dictionary_terms, fields_with_values};
 pub(crate) use text::{query_analyzer, search_fields};
 

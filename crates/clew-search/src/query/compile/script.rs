@@ -1,6 +1,9 @@
 //! Exact scores by the distance of a vector, under a mapping.
 
-use clew_query::{BoostMode, QueryError, ScoreMode, VectorMeasure, VectorScore};
+use clew_query::{
+    BoostMode, Query, QueryError, ScoreFormula, ScoreMode, ScriptMeasure, VectorMeasure,
+    VectorScore,
+};
 use clew_schema::{FieldId, FieldKind, Mapping};
 use clew_vector::Element;
 
@@ -47,6 +50,19 @@ impl Compiler<'_> {
             ranked: None,
             set: None,
         }
+    }
+}
+
+/// The clause that measures the vectors of a query's documents for a script.
+pub(crate) fn measure_clause(query: &Query, measure: &ScriptMeasure) -> VectorScore {
+    VectorScore {
+        query: Box::new(query.clone()),
+        field: measure.field.clone(),
+        vector: measure.vector.clone(),
+        measure: measure.measure,
+        formula: ScoreFormula::Plus(0.0),
+        min_score: None,
+        boost: 1.0,
     }
 }
 

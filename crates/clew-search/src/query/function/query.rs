@@ -244,7 +244,7 @@ struct FunctionScorer {
 
 impl FunctionScorer {
     /// What the functions make of the document; 1 where none applies.
-    fn value(&mut self, doc: DocId) -> f64 {
+    fn value(&mut self, doc: DocId, score: f64) -> f64 {
         let mode = self.joining.score_mode;
         let mut joined: Option<f64> = None;
         let mut weights = 0.0;
@@ -252,7 +252,7 @@ impl FunctionScorer {
             if !part.applies(doc) {
                 continue;
             }
-            let value = part.function.value(doc) * part.weight;
+            let value = part.function.value(doc, score) * part.weight;
             weights += part.weight;
             joined = Some(match (joined, mode) {
                 (None, _) => value,
@@ -286,7 +286,7 @@ impl FunctionScorer {
             return 0.0;
         }
         let score = f64::from(self.inner.score());
-        let value = self.value(doc).min(self.joining.max_boost);
+        let value = self.value(doc, score).min(self.joining.max_boost);
         let joined = self.joining.boost_mode.join(score, value);
         // A logarithm of nothing is no score; it must not come before those that are.
         let joined = if joined.is_nan() {

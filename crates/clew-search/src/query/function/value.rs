@@ -1,9 +1,13 @@
 //! What functions are of: the numbers of a document, read from one segment's columns.
 
+use std::sync::Arc;
+
 use clew_query::{DecayShape, FeatureCurve, FieldModifier, ValueMode};
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
+
+use super::script::{CompiledScript, OpenScript};
 
 /// A column of numbers, by the name it has in every segment.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,12 +118,15 @@ pub(crate) enum Function {
         column: NumberColumn,
         curve: FeatureCurve,
     },
+    /// What a script makes of the document.
+    Script(Arc<CompiledScript>),
 }
 
 /// A function over one segment.
 pub(crate) struct OpenFunction {
     function: Function,
     numbers: Numbers,
+    script: Option<OpenScript>,
     /// What tells this segment's documents from another's.
     salt: u64,
 }
@@ -127,7 +134,9 @@ pub(crate) struct OpenFunction {
 impl Function {
     pub(crate) fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenFunction> {
         let numbers = match self {
-            Function::Constant | Function::Random { column: None, .. } => Numbers::None,
+            Function::Constant | Function::Script(_) | Function::Random { column: None, .. } => {
+                Numbers::None
+            }
             Function::Field { column, .. }
             | Function::Decay { column, .. }
             | Function::Nearness { column, .. }
@@ -137,13 +146,15 @@ impl Function {
                 ..
             } => column.open(reader)?,
         };
-        let id = reader.segment_id().uuid_string();
-        let salt = id
-            .bytes()
-            .fold(0, |salt, byte| mixed(salt ^ u64::from(byte)));
+        let salt = salt_of(reader);
+        let script = match self {
+            Function::Script(script) => Some(OpenScript::new(script.clone(), reader, salt)?),
+            _ => None,
+        };
         Ok(OpenFunction {
             function: self.clone(),
             numbers,
+            script,
             salt,
         })
     }
@@ -167,9 +178,14 @@ impl OpenFunction {
         !matches!(self.function, Function::Field { missing: None, .. })
     }
 
-    pub(crate) fn value(&self, doc: DocId) -> f64 {
+    /// Its value for a document that has this score.
+    pub(crate) fn value(&self, doc: DocId, score: f64) -> f64 {
         match &self.function {
             Function::Constant => 1.0,
+            Function::Script(_) => {
+                let script = self.script.as_ref();
+                script.map_or(0.0, |script| script.number(doc, score))
+            }
             Function::Field {
                 factor,
                 modifier,
@@ -217,8 +233,15 @@ impl OpenFunction {
     }
 }
 
+/// What tells a segment's documents from another's.
+pub(crate) fn salt_of(reader: &SegmentReader) -> u64 {
+    let id = reader.segment_id().uuid_string();
+    id.bytes()
+        .fold(0, |salt, byte| mixed(salt ^ u64::from(byte)))
+}
+
 /// All bits depend on all bits.
-fn mixed(number: u64) -> u64 {
+pub(super) fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -230,6 +253,6 @@ fn mixed(number: u64) -> u64 {
     clippy::cast_precision_loss,
     reason = "24 bits are left, which is what a score holds"
 )]
-fn unit(number: u64) -> f64 {
+pub(super) fn unit(number: u64) -> f64 {
     (number >> 40) as f64 / (1_u64 << 24) as f64
 }

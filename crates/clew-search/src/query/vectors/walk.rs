@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use clew_query::{
-    FunctionScore, KnnQuery, Query, QueryError, QueryString, SparseVector, VectorScore,
+    FunctionScore, KnnQuery, Query, QueryError, QueryString, Script, SparseVector, VectorScore,
     unless_stopped,
 };
 use clew_schema::FieldKind;
@@ -12,12 +12,19 @@ use clew_vector::SparseEntry;
 
 use super::{ClauseAnswer, VectorAnswers, VectorStage};
 use crate::query::compile::{
-    CLAUSES_MAX, DEPTH_MAX, TOKENS_MAX, fields_with_values, has_relatives, is_none, measured_field,
-    plan_nested, search_fields,
+    CLAUSES_MAX, DEPTH_MAX, TOKENS_MAX, fields_with_values, has_relatives, is_none, measure_clause,
+    measured_field, plan_nested, search_fields,
 };
 use crate::query::matching_within;
 use crate::query::resolver::SegmentHits;
 use crate::segments::SegmentBits;
+
+/// Whether a measure may be less than nothing: scores may not, parts of them may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Negative {
+    Refused,
+    Allowed,
+}
 
 /// A walk through one query.
 pub(super) struct Walk<'a> {
@@ -53,7 +60,7 @@ impl<'a> Walk<'a> {
         let mapping = &self.stage.snapshot.mapping;
         match query {
             Query::Knn(knn) => self.nearest(knn, scope),
-            Query::VectorScore(scored) => self.scored(scored, scope),
+            Query::VectorScore(scored) => self.scored(scored, scope, Negative::Refused),
             Query::SparseVector(sparse) => self.products(sparse, scope),
             Query::Exists { field, .. } => self.present(field),
             Query::QueryString(string) => self.query_string(string, scope),
@@ -138,7 +145,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn scored(&mut self, scored: &VectorScore, scope: Option<&str>) -> Result<(), QueryError> {
+    fn scored(
+        &mut self,
+        scored: &VectorScore,
+        scope: Option<&str>,
+        negative: Negative,
+    ) -> Result<(), QueryError> {
         let snapshot = self.stage.snapshot;
         let field = measured_field(scored, &snapshot.mapping)?;
         self.query(&scored.query, scope)?;
@@ -152,7 +164,10 @@ impl<'a> Walk<'a> {
             found[segment].push((doc, scored.formula.apply(measured)));
         };
         self.stage.knn.each_vector(field, &docs, &mut each)?;
-        if let Some((_, negative)) = found.iter().flatten().find(|(_, score)| *score < 0.0) {
+        let mut all = found.iter().flatten();
+        if negative == Negative::Refused
+            && let Some((_, negative)) = all.find(|(_, score)| *score < 0.0)
+        {
             return Err(QueryError::illegal(format!(
                 "script_score script returned an invalid score [{negative:?}]. Must be a \
                  non-negative score!"
@@ -216,6 +231,14 @@ impl<'a> Walk<'a> {
             if plan.is_nothing() {
                 return Ok(());
             }
+        }
+        let scripts = function
+            .functions
+            .iter()
+            .filter_map(|one| one.kind.script());
+        for measure in scripts.flat_map(Script::measures) {
+            let clause = measure_clause(&function.query, measure);
+            self.scored(&clause, scope, Negative::Allowed)?;
         }
         let mut filters = filters.into_iter();
         filters.try_for_each(|filter| self.query(filter, scope))

@@ -79,7 +79,11 @@ impl<'a> Wish<'a> {
     }
 
     pub(super) fn scoring(&self, run: &Run<'_>) -> Result<Scoring, QueryError> {
-        let wanted = self.kept.scores || self.min_score.is_some() || self.visitor_scores;
+        let mut keys = self.sort.iter();
+        let wanted = self.kept.scores
+            || self.min_score.is_some()
+            || self.visitor_scores
+            || keys.any(|key| matches!(key, SortKey::Script(_)));
         Ok(match run.plan.constant {
             Some(score) => Scoring::Same(unscored(run.snapshot, &run.plan)?, score),
             None if wanted => Scoring::Each(run.scored_weight()?),

@@ -1,0 +1,193 @@
+//! `script_fields`: values that scripts make of a hit. They see the values that its fields' columns have, taken from its
+//! source, and the source itself.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::Hit;
+use clew_query::{
+    Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
+};
+use clew_schema::geo::GeoPoint;
+use clew_schema::{FieldKind, MappedField, Mapping};
+use serde_json::{Map, Value, json};
+
+use super::fields::FieldList;
+use crate::dsl::WrittenScript;
+use crate::http::error::ApiError;
+use crate::http::error_table::script_cause;
+
+/// Values that a search wants of each hit, by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ScriptFields(Arc<Vec<ScriptField>>);
+
+#[derive(Clone, Debug)]
+struct ScriptField {
+    name: String,
+    script: Script,
+    /// Whether a value that cannot be made is left out instead of failing the search.
+    ignore_failure: bool,
+}
+
+impl ScriptFields {
+    /// Reads `{"name": {"script": .., "ignore_failure": ..}, ..}`.
+    pub(super) fn read(value: &Value) -> Result<Self, ApiError> {
+        let Value::Object(members) = value else {
+            return Err(ApiError::bad_request(
+                "parsing_exception",
+                "Expected [START_OBJECT] in [script_fields]",
+            ));
+        };
+        let mut fields = Vec::with_capacity(members.len());
+        for (name, body) in members {
+            let Some(written) = body.get("script") else {
+                return Err(ApiError::illegal_argument(
+                    "Required [script] in [script_fields]",
+                ));
+            };
+            let script = WrittenScript::of("script_fields", written)?.read(ScriptPurpose::Field)?;
+            if !script.measures().is_empty() {
+                return Err(ApiError::illegal_argument(
+                    "[script_fields] cannot measure vectors: use [script_score]",
+                ));
+            }
+            fields.push(ScriptField {
+                name: name.clone(),
+                script,
+                ignore_failure: body.get("ignore_failure") == Some(&Value::Bool(true)),
+            });
+        }
+        Ok(ScriptFields(Arc::new(fields)))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the values of a hit.
+    pub(super) fn add(&self, hit: &Hit, values: &mut Map<String, Value>) -> Result<(), ApiError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let source = hit.source.as_deref();
+        let source = source.and_then(|source| serde_json::from_slice::<Value>(source).ok());
+        let source = source.unwrap_or(Value::Null);
+        let mapping = hit.index.mapping();
+        for field in self.0.iter() {
+            let mut document = SourceDocument {
+                mapping: &mapping,
+                source: &source,
+                paths: field.script.fields(),
+            };
+            let made = field.script.run(&mut document).map(|made| made.to_json());
+            match made {
+                Ok(Value::Array(made)) => {
+                    values.insert(field.name.clone(), Value::Array(made));
+                }
+                Ok(made) => {
+                    values.insert(field.name.clone(), json!([made]));
+                }
+                Err(_) if field.ignore_failure => {}
+                Err(error) => {
+                    return Err(ApiError::new(StatusCode::BAD_REQUEST, script_cause(&error)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A hit as a script sees it.
+struct SourceDocument<'a> {
+    mapping: &'a Mapping,
+    source: &'a Value,
+    paths: &'a [String],
+}
+
+impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
+    fn is_mapped(&self, field: usize) -> bool {
+        let path = self.paths.get(field);
+        path.is_some_and(|path| self.mapping.field(path).is_some())
+    }
+
+    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        let path = self.paths.get(field).map_or("", String::as_str);
+        let refused = |reason: String| ScriptError::new(ScriptErrorKind::Argument, reason);
+        let Some(mapped) = self.mapping.field(path) else {
+            return Err(refused(format!("No field found for [{path}] in mapping")));
+        };
+        if !mapped.is_aggregatable() || matches!(mapped.kind, FieldKind::Range { .. }) {
+            return Err(refused(format!(
+                "Fielddata is not supported on field [{path}] of type [{}]",
+                mapped.kind.type_name()
+            )));
+        }
+        let is_date = mapped.date_format().is_some();
+        let wanted = match is_date {
+            true => json!([{"field": path, "format": "epoch_millis"}]),
+            false => json!([path]),
+        };
+        let mut list = FieldList::default();
+        list.extend("docvalue_fields", &wanted)
+            .map_err(|_| refused(format!("the values of [{path}] cannot be read")))?;
+        let mut found = Map::new();
+        list.collect(self.mapping, self.source, &mut found);
+        let Some(Value::Array(found)) = found.remove(path) else {
+            return Ok(Vec::new());
+        };
+        Ok(found
+            .iter()
+            .filter_map(|value| typed(mapped, value))
+            .collect())
+    }
+
+    fn score(&mut self) -> f64 {
+        0.0
+    }
+
+    fn measure(&mut self, _measure: usize) -> Option<f64> {
+        None
+    }
+
+    fn source(&self) -> Option<&'a Value> {
+        Some(self.source)
+    }
+
+    fn chance(&mut self, _seed: i64) -> f64 {
+        0.0
+    }
+
+    fn now_ms(&self) -> i64 {
+        jiff::Timestamp::now().as_millisecond()
+    }
+}
+
+/// A value of a column as scripts have it.
+fn typed<'a>(field: &MappedField, value: &Value) -> Option<ScriptValue<'a>> {
+    Some(match (&field.kind, value) {
+        (FieldKind::Date { .. } | FieldKind::DateNanos { .. }, value) => {
+            let text = value.as_str()?;
+            let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+            ScriptValue::Date(whole.parse().ok()?)
+        }
+        (FieldKind::GeoPoint, Value::String(text)) => {
+            let (lat, lon) = text.split_once(',')?;
+            ScriptValue::Point(GeoPoint {
+                lat: lat.trim().parse().ok()?,
+                lon: lon.trim().parse().ok()?,
+            })
+        }
+        (FieldKind::Float(_), value) => ScriptValue::Float(value.as_f64()?),
+        (_, Value::Bool(truth)) => ScriptValue::Bool(*truth),
+        (_, Value::Number(number)) => match number.as_i64() {
+            Some(whole) => ScriptValue::Whole(whole),
+            None => ScriptValue::Float(number.as_f64()?),
+        },
+        (_, Value::String(text)) => ScriptValue::Text(text.clone().into()),
+        _ => return None,
+    })
+}

@@ -1,0 +1,294 @@
+//! Methods and members of values.
+
+use clew_schema::geo::GeoPoint;
+use serde_json::Value;
+
+use super::dates;
+use super::operators::is_same;
+use super::value::ScriptValue;
+use crate::error::ScriptError;
+
+/// What can be asked of texts, lists, objects, numbers and points, with how many arguments.
+const METHODS: &[(&str, usize)] = &[
+    ("size", 0),
+    ("isEmpty", 0),
+    ("length", 0),
+    ("contains", 1),
+    ("get", 1),
+    ("containsKey", 1),
+    ("getOrDefault", 2),
+    ("indexOf", 1),
+    ("equals", 1),
+    ("equalsIgnoreCase", 1),
+    ("compareTo", 1),
+    ("startsWith", 1),
+    ("endsWith", 1),
+    ("toLowerCase", 0),
+    ("toUpperCase", 0),
+    ("trim", 0),
+    ("substring", 1),
+    ("substring", 2),
+    ("replace", 2),
+    ("toString", 0),
+    ("hashCode", 0),
+    ("intValue", 0),
+    ("longValue", 0),
+    ("doubleValue", 0),
+    ("floatValue", 0),
+    ("booleanValue", 0),
+    ("getValue", 0),
+    ("getValues", 0),
+    ("getLat", 0),
+    ("getLon", 0),
+    ("getLength", 0),
+    ("arcDistance", 2),
+    ("planeDistance", 2),
+    ("arcDistanceWithDefault", 3),
+    ("min", 0),
+    ("max", 0),
+    ("sum", 0),
+    ("avg", 0),
+    ("median", 0),
+    ("count", 0),
+];
+
+/// Whether some value has such a method.
+pub(super) fn is_method(name: &str, arguments: usize) -> bool {
+    let mut all = METHODS.iter().chain(dates::METHODS);
+    all.any(|(known, count)| *known == name && *count == arguments)
+}
+
+fn refused(of: &ScriptValue<'_>, name: &str, count: usize) -> ScriptError {
+    let kind = of.type_name();
+    ScriptError::argument(format!("dynamic method [{kind}, {name}/{count}] not found"))
+}
+
+/// What a value answers.
+pub(super) fn call<'a>(
+    of: &ScriptValue<'a>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let found = match of {
+        ScriptValue::Null => return Err(ScriptError::null(name)),
+        ScriptValue::Text(text) => text_method(text, name, arguments)?,
+        ScriptValue::Date(millis) => dates::method(*millis, name, arguments)?,
+        ScriptValue::Point(point) => point_method(*point, name, arguments)?,
+        ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => {
+            list_method(of, name, arguments)?
+        }
+        ScriptValue::Json(Value::Object(_)) => object_method(of, name, arguments)?,
+        ScriptValue::Bool(_) | ScriptValue::Whole(_) | ScriptValue::Float(_) => {
+            number_method(of, name)
+        }
+        ScriptValue::Json(_) => None,
+    };
+    match (found, name, arguments) {
+        (Some(found), ..) => Ok(found),
+        (None, "equals", [other]) => Ok(ScriptValue::Bool(is_same(of, other))),
+        (None, "toString", []) => ScriptValue::made(of.shown().into_owned()),
+        (None, ..) => Err(refused(of, name, arguments.len())),
+    }
+}
+
+/// A member of a value.
+pub(super) fn member<'a>(of: &ScriptValue<'a>, name: &str) -> Result<ScriptValue<'a>, ScriptError> {
+    if let Some(found) = of.get(name) {
+        return Ok(found);
+    }
+    match (of, name) {
+        (ScriptValue::Null, _) => Err(ScriptError::null(name)),
+        (_, "length") => call(of, "size", &[]),
+        (_, "empty") => call(of, "isEmpty", &[]),
+        // What has a getter has a member of that name.
+        _ => {
+            let mut letters = name.chars();
+            let first = letters.next().map(|first| first.to_ascii_uppercase());
+            let getter = format!("get{}{}", first.unwrap_or('_'), letters.as_str());
+            call(of, &getter, &[])
+        }
+    }
+}
+
+fn length<'a>(length: usize) -> ScriptValue<'a> {
+    ScriptValue::Whole(i64::try_from(length).unwrap_or(i64::MAX))
+}
+
+fn text_method<'a>(
+    text: &str,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    Ok(Some(match (name, arguments) {
+        ("length", []) => length(text.encode_utf16().count()),
+        ("isEmpty", []) => ScriptValue::Bool(text.is_empty()),
+        ("contains", [part]) => ScriptValue::Bool(text.contains(part.want_text()?)),
+        ("startsWith", [part]) => ScriptValue::Bool(text.starts_with(part.want_text()?)),
+        ("endsWith", [part]) => ScriptValue::Bool(text.ends_with(part.want_text()?)),
+        ("equalsIgnoreCase", [other]) => {
+            ScriptValue::Bool(text.to_lowercase() == other.want_text()?.to_lowercase())
+        }
+        ("compareTo", [other]) => ScriptValue::Whole(match text.cmp(other.want_text()?) {
+            std::cmp::Ordering::Less => -1,
+            std::cmp::Ordering::Equal => 0,
+            std::cmp::Ordering::Greater => 1,
+        }),
+        ("indexOf", [part]) => {
+            let found = text.find(part.want_text()?);
+            let before = found.map(|at| text[..at].chars().count());
+            before.map_or(ScriptValue::Whole(-1), length)
+        }
+        ("toLowerCase", []) => ScriptValue::made(text.to_lowercase())?,
+        ("toUpperCase", []) => ScriptValue::made(text.to_uppercase())?,
+        ("trim", []) => ScriptValue::made(text.trim().to_string())?,
+        ("replace", [from, to]) => replaced(text, from.want_text()?, to.want_text()?)?,
+        ("substring", [from]) => substring(text, from.want_whole()?, None)?,
+        ("substring", [from, to]) => substring(text, from.want_whole()?, Some(to.want_whole()?))?,
+        ("hashCode", []) => {
+            let code = text.encode_utf16().fold(0_i32, |code, unit| {
+                code.wrapping_mul(31).wrapping_add(i32::from(unit))
+            });
+            ScriptValue::Whole(i64::from(code))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// A text with all of one part made another; refused before it is made where it would be too long.
+fn replaced<'a>(text: &str, from: &str, to: &str) -> Result<ScriptValue<'a>, ScriptError> {
+    let count = text.matches(from).count();
+    let more = count.saturating_mul(to.len());
+    if text.len().saturating_add(more) > 1 << 20 {
+        return Err(ScriptError::argument(
+            "a text of a script would be too long",
+        ));
+    }
+    ScriptValue::made(text.replace(from, to))
+}
+
+fn substring<'a>(text: &str, from: i64, to: Option<i64>) -> Result<ScriptValue<'a>, ScriptError> {
+    let letters = text.chars().count();
+    let end = match to {
+        Some(to) => usize::try_from(to).ok(),
+        None => Some(letters),
+    };
+    match (usize::try_from(from).ok(), end) {
+        (Some(from), Some(to)) if from <= to && to <= letters => {
+            ScriptValue::made(text.chars().skip(from).take(to - from).collect())
+        }
+        _ => Err(ScriptError::new(
+            crate::error::ScriptErrorKind::Bounds,
+            format!("begin {from}, end {}, length {letters}", to.unwrap_or(-1)),
+        )),
+    }
+}
+
+fn list_method<'a>(
+    of: &ScriptValue<'a>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let size = of.size().unwrap_or(0);
+    Ok(Some(match (name, arguments) {
+        ("size" | "length" | "getLength" | "count", []) => length(size),
+        ("isEmpty", []) => ScriptValue::Bool(size == 0),
+        ("get", [place]) => of.at(place.want_whole()?)?,
+        ("getValues", []) => of.clone(),
+        // A list of a field's values stands for the first of them.
+        ("getValue", []) => of.at(0)?,
+        ("contains", [value]) => {
+            let items = of.items().unwrap_or_default();
+            ScriptValue::Bool(items.iter().any(|item| is_same(item, value)))
+        }
+        ("indexOf", [value]) => {
+            let items = of.items().unwrap_or_default();
+            let found = items.iter().position(|item| is_same(item, value));
+            found.map_or(ScriptValue::Whole(-1), length)
+        }
+        ("getLat" | "getLon" | "arcDistance" | "planeDistance", _) => {
+            call(&of.at(0)?, name, arguments)?
+        }
+        ("arcDistanceWithDefault", [lat, lon, default]) => match of.at(0) {
+            Ok(point) => call(&point, "arcDistance", &[lat.clone(), lon.clone()])?,
+            Err(_) => default.clone(),
+        },
+        ("min" | "max" | "sum" | "avg" | "median", []) => {
+            folded(&of.items().unwrap_or_default(), name)?
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// One number for several, which expressions ask for; of none it is zero.
+fn folded<'a>(items: &[ScriptValue<'a>], name: &str) -> Result<ScriptValue<'a>, ScriptError> {
+    let numbers = items.iter().map(ScriptValue::want_number);
+    let mut numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
+    if numbers.is_empty() {
+        return Ok(ScriptValue::Float(0.0));
+    }
+    numbers.sort_by(f64::total_cmp);
+    #[allow(clippy::cast_precision_loss, reason = "a document has few values")]
+    let count = numbers.len() as f64;
+    let sum: f64 = numbers.iter().sum();
+    let at = |place: usize| numbers.get(place).copied().unwrap_or(0.0);
+    Ok(ScriptValue::Float(match name {
+        "min" => at(0),
+        "max" => at(numbers.len() - 1),
+        "sum" => sum,
+        "avg" => sum / count,
+        _ => f64::midpoint(at((numbers.len() - 1) / 2), at(numbers.len() / 2)),
+    }))
+}
+
+fn object_method<'a>(
+    of: &ScriptValue<'a>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let key = |key: &ScriptValue<'a>| match key {
+        ScriptValue::Text(text) => text.clone().into_owned(),
+        other => other.shown().into_owned(),
+    };
+    let ScriptValue::Json(Value::Object(members)) = of else {
+        return Ok(None);
+    };
+    Ok(Some(match (name, arguments) {
+        ("size", []) => length(members.len()),
+        ("isEmpty", []) => ScriptValue::Bool(members.is_empty()),
+        ("containsKey", [name]) => ScriptValue::Bool(members.contains_key(&key(name))),
+        ("get", [name]) => of.get(&key(name)).unwrap_or(ScriptValue::Null),
+        ("getOrDefault", [name, default]) => match members.get(&key(name)) {
+            Some(value) => ScriptValue::of_json(value),
+            None => default.clone(),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+fn number_method<'a>(of: &ScriptValue<'a>, name: &str) -> Option<ScriptValue<'a>> {
+    match name {
+        "intValue" | "longValue" => Some(ScriptValue::Whole(super::operators::cut(of.number()?))),
+        "doubleValue" | "floatValue" => Some(ScriptValue::Float(of.number()?)),
+        "booleanValue" | "getValue" => Some(of.clone()),
+        _ => None,
+    }
+}
+
+fn point_method<'a>(
+    point: GeoPoint,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    Ok(Some(ScriptValue::Float(match (name, arguments) {
+        ("getLat", []) => point.lat,
+        ("getLon", []) => point.lon,
+        ("arcDistance" | "planeDistance", [lat, lon]) => {
+            let other = GeoPoint {
+                lat: lat.want_number()?,
+                lon: lon.want_number()?,
+            };
+            point.metres_to(other)
+        }
+        _ => return Ok(None),
+    })))
+}

@@ -1,0 +1,228 @@
+//! Scripts: short programs over one document, as users write them in Painless or as expressions.
+//!
+//! A script is read once into a tree ([`Script::read`]) and run for each document ([`Script::run`]), which is seen through
+//! [`ScriptDocument`] alone. What is understood: values of fields, the score, parameters, arithmetic, comparisons, choices,
+//! variables, loops, and the methods of texts, lists, dates and points that scores and filters are made of. Each run is
+//! bounded by steps and its texts by bytes. Deliberately absent: classes, functions of one's own, lambdas, and anything
+//! that reaches beyond the document.
+
+mod dates;
+mod functions;
+mod lexer;
+mod members;
+mod names;
+mod operators;
+mod parser;
+mod run;
+mod statements;
+mod tree;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::script::{ScoreFormula, VectorMeasure};
+use crate::error::{ScriptError, ScriptErrorKind};
+use parser::Parser;
+use run::Machine;
+use tree::{Node, Operator, Statement};
+
+pub use run::ScriptDocument;
+pub use value::ScriptValue;
+
+/// How long the text of a script may be.
+const SOURCE_BYTES_MAX: usize = 65_535;
+
+/// What a script is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScriptLanguage {
+    /// Painless: whole numbers are divided as such, and what has no value is an error.
+    Painless,
+    /// Lucene's expressions: all are numbers, and what has no value is zero.
+    Expression,
+}
+
+impl ScriptLanguage {
+    /// The language with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "painless" => Some(ScriptLanguage::Painless),
+            "expression" => Some(ScriptLanguage::Expression),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ScriptLanguage::Painless => "painless",
+            ScriptLanguage::Expression => "expression",
+        }
+    }
+}
+
+/// What a script may see beside the values of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScriptPurpose {
+    /// It makes a score: it sees the score so far.
+    Score,
+    /// It makes something to order by: it sees the score, and not the time.
+    Order,
+    /// It says whether a document matches.
+    Filter,
+    /// It makes a value to show: it sees the document's source.
+    Field,
+}
+
+/// How near a document's vector is to another one, which a script asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptMeasure {
+    /// The path of the field with the vectors.
+    pub field: String,
+    /// What they are measured against.
+    pub vector: Vec<f32>,
+    /// The measure.
+    pub measure: VectorMeasure,
+}
+
+/// A script, understood.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Script {
+    source: String,
+    language: ScriptLanguage,
+    params: Value,
+    fields: Vec<String>,
+    measures: Vec<ScriptMeasure>,
+    /// Places for variables.
+    variables: usize,
+    body: Vec<Statement>,
+}
+
+impl Script {
+    /// Understands a script; its parameters are part of it.
+    ///
+    /// # Errors
+    /// What is not understood, and at which byte of the text.
+    pub fn read(
+        source: &str,
+        language: ScriptLanguage,
+        params: &Value,
+        purpose: ScriptPurpose,
+    ) -> Result<Self, ScriptError> {
+        let refused = |reason| ScriptError::new(ScriptErrorKind::Unreadable, reason).of(source);
+        if source.len() > SOURCE_BYTES_MAX {
+            return Err(refused(format!(
+                "exceeded max allowed inline script size in bytes [{SOURCE_BYTES_MAX}] with size \
+                 [{}]",
+                source.len()
+            )));
+        }
+        let read = Parser::new(source, language, params, purpose).and_then(Parser::read);
+        let read = read.map_err(refused)?;
+        Ok(Script {
+            source: source.to_string(),
+            language,
+            params: params.clone(),
+            fields: read.fields,
+            measures: read.measures,
+            variables: read.variables,
+            body: read.body,
+        })
+    }
+
+    /// Its text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What it is written in.
+    pub fn language(&self) -> ScriptLanguage {
+        self.language
+    }
+
+    /// The paths of the fields whose values it reads; [`ScriptDocument`] is asked by their places here.
+    pub fn fields(&self) -> &[String] {
+        &self.fields
+    }
+
+    /// The vectors that it measures; [`ScriptDocument`] is asked by their places here.
+    pub fn measures(&self) -> &[ScriptMeasure] {
+        &self.measures
+    }
+
+    /// What it makes of a document.
+    ///
+    /// # Errors
+    /// What went wrong, as when a value that it needs is not there, or it takes too many steps.
+    pub fn run<'a>(
+        &'a self,
+        document: &mut dyn ScriptDocument<'a>,
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let mut machine = Machine::new(self, document);
+        machine.run().map_err(|error| error.of(&self.source))
+    }
+
+    /// The number that it makes of a document.
+    ///
+    /// # Errors
+    /// As [`Script::run`]; what it makes may be no number, too.
+    pub fn number<'a>(&'a self, document: &mut dyn ScriptDocument<'a>) -> Result<f64, ScriptError> {
+        let value = self.run(document)?;
+        let number = match (&value, self.language) {
+            (ScriptValue::Bool(truth), ScriptLanguage::Expression) => {
+                Some(f64::from(u8::from(*truth)))
+            }
+            (value, _) => value.number(),
+        };
+        number.ok_or_else(|| value.no_cast("double").of(&self.source))
+    }
+
+    /// Whether it holds of a document.
+    ///
+    /// # Errors
+    /// As [`Script::run`]; what it makes may be no truth value, too.
+    pub fn holds<'a>(&'a self, document: &mut dyn ScriptDocument<'a>) -> Result<bool, ScriptError> {
+        let value = self.run(document)?;
+        let truth = match (&value, self.language) {
+            (value, ScriptLanguage::Expression) => value.number().map(|number| number != 0.0),
+            _ => None,
+        };
+        let truth = truth.or_else(|| value.truth());
+        truth.ok_or_else(|| value.no_cast("boolean").of(&self.source))
+    }
+}
+
+impl Script {
+    /// The measure that the script is, and what it makes of it, where that is all it does: a number added to it, or one
+    /// divided by that sum.
+    pub fn as_measure(&self) -> Option<(&ScriptMeasure, ScoreFormula)> {
+        let [Statement::Value(value) | Statement::Return(Some(value))] = &self.body[..] else {
+            return None;
+        };
+        let [only] = &self.measures[..] else {
+            return None;
+        };
+        let number = |node: &Node| match node {
+            Node::Whole(_) | Node::Float(_) => names::literal(node),
+            _ => None,
+        };
+        let sum = |node: &Node| match node {
+            Node::Measure(_) => Some(0.0),
+            Node::Pair(Operator::Add, left, right) => match (&**left, &**right) {
+                (Node::Measure(_), other) | (other, Node::Measure(_)) => number(other),
+                _ => None,
+            },
+            _ => None,
+        };
+        let formula = match value {
+            Node::Pair(Operator::Divide, one, below) if number(one) == Some(1.0) => {
+                ScoreFormula::Inverse(sum(below)?)
+            }
+            other => ScoreFormula::Plus(sum(other)?),
+        };
+        Some((only, formula))
+    }
+}

@@ -1,0 +1,180 @@
+//! What names in a script stand for: variables, fields, functions and measures of vectors.
+
+use super::functions::{self, Known};
+use super::parser::Parser;
+use super::tree::Node;
+use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
+use crate::query::VectorMeasure;
+
+impl Parser<'_> {
+    pub(super) fn named(&mut self, word: &str) -> Result<Node, String> {
+        if let Some((_, _, place)) = self.scope.iter().rev().find(|(name, ..)| name == word) {
+            return Ok(Node::Variable(*place));
+        }
+        match word {
+            "null" => return Ok(Node::Null),
+            "true" => return Ok(Node::Bool(true)),
+            "false" => return Ok(Node::Bool(false)),
+            "params" => return Ok(Node::Params),
+            "doc" => return self.doc(),
+            "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
+                return Ok(Node::Score);
+            }
+            "new" => return self.new_date(),
+            _ => {}
+        }
+        // Constants and functions of classes.
+        if self.is_at(".") && word.starts_with(|first: char| first.is_ascii_uppercase()) {
+            self.skip();
+            let name = self.word()?;
+            if let Some(constant) = functions::constant(word, &name) {
+                return Ok(constant);
+            }
+            return self.function(Some(word), &name);
+        }
+        if self.is_at("(") {
+            return self.function(None, word);
+        }
+        if self.language == ScriptLanguage::Expression {
+            if self.params.get(word).is_some() {
+                return self.param(word);
+            }
+            return Err(self.wrong(format_args!("Unknown variable [{word}]")));
+        }
+        Err(self.wrong(format_args!("cannot resolve symbol [{word}]")))
+    }
+
+    /// `new Date()`, which is now.
+    fn new_date(&mut self) -> Result<Node, String> {
+        if self.take_word("Date") && self.take("(") && self.take(")") {
+            return self.now();
+        }
+        Err(self.wrong("objects cannot be made by scripts here"))
+    }
+
+    fn function(&mut self, class: Option<&str>, name: &str) -> Result<Node, String> {
+        if class.is_none()
+            && let Some(measure) = functions::measure(name)
+        {
+            self.expect("(")?;
+            return self.measured(name, measure);
+        }
+        self.expect("(")?;
+        let arguments = self.arguments(")")?;
+        match functions::known(self.language, class, name, arguments.len()) {
+            Known::Now => self.now(),
+            Known::Millis => Ok(Node::Call {
+                of: Box::new(self.now()?),
+                name: "getTime".to_string(),
+                arguments,
+                safe: false,
+            }),
+            Known::Function(name) => Ok(Node::Function(name.to_string(), arguments)),
+            Known::Not => {
+                let class = class.map(|class| format!("{class}.")).unwrap_or_default();
+                let count = arguments.len();
+                Err(self.wrong(format_args!(
+                    "unknown call [{class}{name}] with [{count}] arguments"
+                )))
+            }
+        }
+    }
+
+    /// The moment of the search, which an order that is the same on every page does not know.
+    fn now(&self) -> Result<Node, String> {
+        match self.purpose {
+            ScriptPurpose::Order => Err(self.wrong(
+                "the time is not there for scripts that order hits: hand it over as a parameter",
+            )),
+            _ => Ok(Node::Now),
+        }
+    }
+
+    /// `doc['field']`, `doc.field`, or whether there is such a field.
+    fn doc(&mut self) -> Result<Node, String> {
+        if self.take("[") {
+            let name = self.expression()?;
+            self.expect("]")?;
+            let Node::Text(name) = name else {
+                return Err(self.wrong(
+                    "a field is named by a text, or by a parameter that is one: it cannot be computed",
+                ));
+            };
+            return Ok(Node::Values(self.field(&name)));
+        }
+        self.expect(".")?;
+        let name = self.word()?;
+        if !self.take("(") {
+            return Ok(Node::Values(self.field(&name)));
+        }
+        let arguments = self.arguments(")")?;
+        match (name.as_str(), &arguments[..]) {
+            ("containsKey", [Node::Text(name)]) => Ok(Node::IsMapped(self.field(name))),
+            ("get", [Node::Text(name)]) => Ok(Node::Values(self.field(name))),
+            _ => Err(self.wrong(format_args!(
+                "member method [{name}] of doc is not supported"
+            ))),
+        }
+    }
+
+    fn field(&mut self, name: &str) -> usize {
+        let known = self.fields.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.fields.push(name.to_string());
+            self.fields.len() - 1
+        })
+    }
+
+    /// `f(vector, doc['field'])` or `f(vector, 'field')`.
+    fn measured(&mut self, name: &str, measure: VectorMeasure) -> Result<Node, String> {
+        let vector = self.expression()?;
+        self.expect(",")?;
+        let before = self.fields.len();
+        let field = match self.expression()? {
+            Node::Text(field) => field,
+            Node::Values(field) => {
+                let path = self.fields.get(field).cloned().unwrap_or_default();
+                // Its vectors are measured, not read as values.
+                self.fields.truncate(before);
+                path
+            }
+            _ => return Err(self.wrong(format_args!("[{name}] takes a vector and a field"))),
+        };
+        self.expect(")")?;
+        let numbers = match &vector {
+            Node::Member { of, name, .. } if **of == Node::Params => self.numbers(name),
+            Node::List(items) => items.iter().map(literal).collect(),
+            _ => None,
+        };
+        let vector = numbers.ok_or_else(|| {
+            self.wrong(format_args!(
+                "[{name}] takes a vector that is a parameter or written out"
+            ))
+        })?;
+        self.measures.push(ScriptMeasure {
+            field,
+            vector,
+            measure,
+        });
+        Ok(Node::Measure(self.measures.len() - 1))
+    }
+
+    fn numbers(&self, name: &str) -> Option<Vec<f32>> {
+        let items = self.params.get(name)?.as_array()?;
+        items.iter().map(|item| item.as_f64().map(narrow)).collect()
+    }
+}
+
+pub(super) fn literal(node: &Node) -> Option<f32> {
+    match node {
+        #[allow(clippy::cast_precision_loss, reason = "vectors are 32 bits wide")]
+        Node::Whole(number) => Some(*number as f32),
+        Node::Float(number) => Some(narrow(*number)),
+        _ => None,
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "vectors are 32 bits wide")]
+fn narrow(number: f64) -> f32 {
+    number as f32
+}

@@ -1,0 +1,180 @@
+//! What operators make of values.
+
+use super::ScriptLanguage;
+use super::tree::{Operator, Type};
+use super::value::ScriptValue;
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// What an operator makes of two values.
+pub(super) fn apply<'a>(
+    operator: Operator,
+    language: ScriptLanguage,
+    left: &ScriptValue<'a>,
+    right: &ScriptValue<'a>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    match operator {
+        Operator::Equal => return Ok(ScriptValue::Bool(is_same(left, right))),
+        Operator::NotEqual => return Ok(ScriptValue::Bool(!is_same(left, right))),
+        Operator::Add
+            if matches!(left, ScriptValue::Text(_)) || matches!(right, ScriptValue::Text(_)) =>
+        {
+            return ScriptValue::made(format!("{}{}", left.shown(), right.shown()));
+        }
+        _ => {}
+    }
+    if let (ScriptValue::Bool(left), ScriptValue::Bool(right)) = (left, right) {
+        match operator {
+            Operator::BitAnd => return Ok(ScriptValue::Bool(left & right)),
+            Operator::BitOr => return Ok(ScriptValue::Bool(left | right)),
+            Operator::BitXor => return Ok(ScriptValue::Bool(left ^ right)),
+            _ => {}
+        }
+    }
+    if let (ScriptValue::Whole(left), ScriptValue::Whole(right)) = (left, right) {
+        return whole(operator, language, *left, *right);
+    }
+    let (Some(a), Some(b)) = (lenient(left, language), lenient(right, language)) else {
+        if matches!(left, ScriptValue::Null) || matches!(right, ScriptValue::Null) {
+            return Err(ScriptError::null(operator.sign()));
+        }
+        return Err(refused(operator, left, right));
+    };
+    Ok(match operator {
+        Operator::Add => ScriptValue::Float(a + b),
+        Operator::Subtract => ScriptValue::Float(a - b),
+        Operator::Multiply => ScriptValue::Float(a * b),
+        Operator::Divide => ScriptValue::Float(a / b),
+        Operator::Remainder => ScriptValue::Float(a % b),
+        Operator::Less => ScriptValue::Bool(a < b),
+        Operator::LessEqual => ScriptValue::Bool(a <= b),
+        Operator::Greater => ScriptValue::Bool(a > b),
+        Operator::GreaterEqual => ScriptValue::Bool(a >= b),
+        _ if language == ScriptLanguage::Expression => {
+            return whole(operator, language, cut(a), cut(b));
+        }
+        _ => return Err(refused(operator, left, right)),
+    })
+}
+
+fn refused(operator: Operator, left: &ScriptValue<'_>, right: &ScriptValue<'_>) -> ScriptError {
+    ScriptError::cast(format!(
+        "Cannot apply [{}] operation to types [{}] and [{}].",
+        operator.sign(),
+        left.type_name(),
+        right.type_name()
+    ))
+}
+
+/// A number, which in expressions everything is.
+pub(super) fn lenient(value: &ScriptValue<'_>, language: ScriptLanguage) -> Option<f64> {
+    match (value, language) {
+        (ScriptValue::Bool(truth), ScriptLanguage::Expression) => Some(f64::from(u8::from(*truth))),
+        (value, _) => value.number(),
+    }
+}
+
+/// Whether something holds, which in expressions is what every number but zero does.
+pub(super) fn holds(
+    value: &ScriptValue<'_>,
+    language: ScriptLanguage,
+) -> Result<bool, ScriptError> {
+    match (value, language) {
+        (ScriptValue::Whole(number), ScriptLanguage::Expression) => Ok(*number != 0),
+        (ScriptValue::Float(number), ScriptLanguage::Expression) => Ok(*number != 0.0),
+        (value, _) => value.want_truth(),
+    }
+}
+
+fn whole<'a>(
+    operator: Operator,
+    language: ScriptLanguage,
+    left: i64,
+    right: i64,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    let by_zero = || ScriptError::new(ScriptErrorKind::Arithmetic, "/ by zero");
+    let steps = || u32::try_from(right.rem_euclid(64)).unwrap_or(0);
+    Ok(match operator {
+        Operator::Less => ScriptValue::Bool(left < right),
+        Operator::LessEqual => ScriptValue::Bool(left <= right),
+        Operator::Greater => ScriptValue::Bool(left > right),
+        Operator::GreaterEqual => ScriptValue::Bool(left >= right),
+        Operator::Equal => ScriptValue::Bool(left == right),
+        Operator::NotEqual => ScriptValue::Bool(left != right),
+        Operator::Divide | Operator::Remainder if language == ScriptLanguage::Expression => {
+            let (left, right) = (ScriptValue::Whole(left), ScriptValue::Whole(right));
+            let (a, b) = (left.want_number()?, right.want_number()?);
+            ScriptValue::Float(match operator {
+                Operator::Divide => a / b,
+                _ => a % b,
+            })
+        }
+        Operator::Divide | Operator::Remainder if right == 0 => return Err(by_zero()),
+        Operator::Add => ScriptValue::Whole(left.wrapping_add(right)),
+        Operator::Subtract => ScriptValue::Whole(left.wrapping_sub(right)),
+        Operator::Multiply => ScriptValue::Whole(left.wrapping_mul(right)),
+        Operator::Divide => ScriptValue::Whole(left.wrapping_div(right)),
+        Operator::Remainder => ScriptValue::Whole(left.wrapping_rem(right)),
+        Operator::BitAnd => ScriptValue::Whole(left & right),
+        Operator::BitOr => ScriptValue::Whole(left | right),
+        Operator::BitXor => ScriptValue::Whole(left ^ right),
+        Operator::ShiftLeft => ScriptValue::Whole(left.wrapping_shl(steps())),
+        Operator::ShiftRight => ScriptValue::Whole(left.wrapping_shr(steps())),
+        Operator::ShiftRightUnsigned => {
+            let bits = u64::from_ne_bytes(left.to_ne_bytes()).wrapping_shr(steps());
+            ScriptValue::Whole(i64::from_ne_bytes(bits.to_ne_bytes()))
+        }
+    })
+}
+
+/// Whether two values are the same; numbers are whatever their types.
+#[allow(
+    clippy::float_cmp,
+    reason = "a script that compares numbers means just that"
+)]
+pub(super) fn is_same(left: &ScriptValue<'_>, right: &ScriptValue<'_>) -> bool {
+    match (left, right) {
+        (ScriptValue::Whole(left), ScriptValue::Whole(right)) => left == right,
+        (ScriptValue::List(left), ScriptValue::List(right)) => {
+            left.len() == right.len() && left.iter().zip(right.iter()).all(|(a, b)| is_same(a, b))
+        }
+        (ScriptValue::Null, ScriptValue::Null) => true,
+        (ScriptValue::Bool(left), ScriptValue::Bool(right)) => left == right,
+        (ScriptValue::Text(left), ScriptValue::Text(right)) => left == right,
+        (ScriptValue::Date(left), ScriptValue::Date(right)) => left == right,
+        (ScriptValue::Point(left), ScriptValue::Point(right)) => left == right,
+        (ScriptValue::Json(left), ScriptValue::Json(right)) => left == right,
+        (left, right) => match (left.number(), right.number()) {
+            (Some(left), Some(right)) => left == right,
+            _ => false,
+        },
+    }
+}
+
+/// A value as a variable, or a cast, wants it; a fraction is only cut off where that was asked for.
+pub(super) fn fitted<'a>(
+    kind: Type,
+    value: ScriptValue<'a>,
+    may_cut: bool,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    match (kind, &value) {
+        (Type::Whole, ScriptValue::Float(number)) if may_cut => {
+            Ok(ScriptValue::Whole(cut(*number)))
+        }
+        (Type::Float, ScriptValue::Whole(_)) => Ok(ScriptValue::Float(value.want_number()?)),
+        (Type::Any, _)
+        | (Type::Whole, ScriptValue::Whole(_))
+        | (Type::Float, ScriptValue::Float(_))
+        | (Type::Bool, ScriptValue::Bool(_))
+        | (Type::Text, ScriptValue::Text(_) | ScriptValue::Null) => Ok(value),
+        (Type::Bool | Type::Whole | Type::Float | Type::Text, _) => Err(value.no_cast(kind.name())),
+    }
+}
+
+/// The whole part of a number.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, as Java's does"
+)]
+pub(super) fn cut(number: f64) -> i64 {
+    number as i64
+}

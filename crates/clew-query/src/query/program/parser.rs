@@ -1,0 +1,420 @@
+//! From tokens to what has a value. Parameters are known here already: those that are single values are put in their
+//! places, and fields may be named by them.
+
+use serde_json::Value;
+
+use super::lexer::{Token, tokens};
+use super::members;
+use super::tree::{LEVELS, Node, Operator, Statement, Type};
+use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
+
+/// How deep a script may be nested.
+const DEPTH_MAX: usize = 100;
+/// Operators, members and calls of a script: a long row of them is a deep tree, which is walked down for each document.
+const OPERATORS_MAX: usize = 400;
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) fields: Vec<String>,
+    pub(super) measures: Vec<ScriptMeasure>,
+    pub(super) variables: usize,
+    pub(super) body: Vec<Statement>,
+}
+
+/// Reads a script.
+pub(super) struct Parser<'a> {
+    tokens: Vec<(usize, Token)>,
+    at: usize,
+    depth: usize,
+    operators: usize,
+    pub(super) language: ScriptLanguage,
+    pub(super) params: &'a Value,
+    pub(super) purpose: ScriptPurpose,
+    pub(super) fields: Vec<String>,
+    pub(super) measures: Vec<ScriptMeasure>,
+    /// Variables that can be seen, with their places.
+    pub(super) scope: Vec<(String, Type, usize)>,
+    pub(super) variables: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(
+        text: &str,
+        language: ScriptLanguage,
+        params: &'a Value,
+        purpose: ScriptPurpose,
+    ) -> Result<Self, String> {
+        Ok(Parser {
+            tokens: tokens(text)?,
+            at: 0,
+            depth: 0,
+            operators: 0,
+            language,
+            params,
+            purpose,
+            fields: Vec::new(),
+            measures: Vec::new(),
+            scope: Vec::new(),
+            variables: 0,
+        })
+    }
+
+    pub(super) fn read(mut self) -> Result<Read, String> {
+        let body = match self.language {
+            ScriptLanguage::Painless => self.program()?,
+            ScriptLanguage::Expression => {
+                let value = self.expression()?;
+                self.take(";");
+                vec![Statement::Value(value)]
+            }
+        };
+        if *self.peek() != Token::End {
+            return Err(self.unexpected());
+        }
+        if body.is_empty() {
+            return Err("the script is empty".to_string());
+        }
+        Ok(Read {
+            fields: self.fields,
+            measures: self.measures,
+            variables: self.variables,
+            body,
+        })
+    }
+
+    pub(super) fn peek(&self) -> &Token {
+        self.ahead(0)
+    }
+
+    pub(super) fn ahead(&self, by: usize) -> &Token {
+        let token = self.tokens.get(self.at + by);
+        token.map_or(&Token::End, |(_, token)| token)
+    }
+
+    pub(super) fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    pub(super) fn is_at(&self, sign: &str) -> bool {
+        matches!(self.peek(), Token::Sign(have) if *have == sign)
+    }
+
+    pub(super) fn take(&mut self, sign: &str) -> bool {
+        let found = self.is_at(sign);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn expect(&mut self, sign: &str) -> Result<(), String> {
+        match self.take(sign) {
+            true => Ok(()),
+            false => Err(self.unexpected()),
+        }
+    }
+
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Token::Word(have) if have == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn word(&mut self) -> Result<String, String> {
+        let Token::Word(word) = self.peek() else {
+            return Err(self.unexpected());
+        };
+        let word = word.clone();
+        self.at += 1;
+        Ok(word)
+    }
+
+    /// The error of a token that has no place here.
+    pub(super) fn unexpected(&self) -> String {
+        let Some((at, token)) = self.tokens.get(self.at) else {
+            return "unexpected end of script".to_string();
+        };
+        let shown = match token {
+            Token::End => return format!("unexpected end of script at [{at}]"),
+            Token::Whole(number) => number.to_string(),
+            Token::Float(number) => format!("{number:?}"),
+            Token::Text(text) => format!("'{text}'"),
+            Token::Word(word) => word.clone(),
+            Token::Sign(sign) => (*sign).to_string(),
+        };
+        format!("unexpected token ['{shown}'] at [{at}]")
+    }
+
+    /// An error about what stands before this place.
+    pub(super) fn wrong(&self, what: impl std::fmt::Display) -> String {
+        let before = self.at.saturating_sub(1);
+        let at = self.tokens.get(before).map_or(0, |(at, _)| *at);
+        format!("{what} at [{at}]")
+    }
+
+    /// Goes one level down, with something that leads back up.
+    pub(super) fn inside<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, String>,
+    ) -> Result<T, String> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(self.wrong(format_args!(
+                "the script is nested more than [{DEPTH_MAX}] deep"
+            )));
+        }
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    pub(super) fn expression(&mut self) -> Result<Node, String> {
+        self.inside(Self::choice)
+    }
+
+    fn choice(&mut self) -> Result<Node, String> {
+        let condition = self.any_of()?;
+        if self.take("?:") {
+            let other = self.expression()?;
+            return Ok(Node::Otherwise(Box::new(condition), Box::new(other)));
+        }
+        if !self.take("?") {
+            return Ok(condition);
+        }
+        let yes = self.expression()?;
+        self.expect(":")?;
+        let no = self.expression()?;
+        Ok(Node::Choice(
+            Box::new(condition),
+            Box::new(yes),
+            Box::new(no),
+        ))
+    }
+
+    fn any_of(&mut self) -> Result<Node, String> {
+        let mut left = self.all_of()?;
+        while self.take("||") {
+            self.count()?;
+            let right = self.all_of()?;
+            left = Node::Or(Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn all_of(&mut self) -> Result<Node, String> {
+        let mut left = self.pair(0)?;
+        while self.take("&&") {
+            self.count()?;
+            let right = self.pair(0)?;
+            left = Node::And(Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn count(&mut self) -> Result<(), String> {
+        self.operators += 1;
+        match self.operators > OPERATORS_MAX {
+            true => Err(self.wrong(format_args!("more than [{OPERATORS_MAX}] operators"))),
+            false => Ok(()),
+        }
+    }
+
+    fn pair(&mut self, level: usize) -> Result<Node, String> {
+        let Some(operators) = LEVELS.get(level) else {
+            return self.unary();
+        };
+        let mut left = self.pair(level + 1)?;
+        while let Some(operator) = self.operator(operators) {
+            self.count()?;
+            let right = self.pair(level + 1)?;
+            left = Node::Pair(operator, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn operator(&mut self, operators: &[Operator]) -> Option<Operator> {
+        let Token::Sign(sign) = self.peek() else {
+            return None;
+        };
+        let sign = match *sign {
+            "===" => "==",
+            "!==" => "!=",
+            other => other,
+        };
+        let found = operators.iter().find(|one| one.sign() == sign).copied();
+        self.at += usize::from(found.is_some());
+        found
+    }
+
+    fn unary(&mut self) -> Result<Node, String> {
+        if self.take("-") {
+            let node = self.inside(Self::unary)?;
+            return Ok(match node {
+                Node::Whole(number) => Node::Whole(number.wrapping_neg()),
+                Node::Float(number) => Node::Float(-number),
+                node => Node::Negated(Box::new(node)),
+            });
+        }
+        if self.take("+") {
+            return self.inside(Self::unary);
+        }
+        if self.take("!") {
+            return Ok(Node::Not(Box::new(self.inside(Self::unary)?)));
+        }
+        if self.take("~") {
+            return Ok(Node::Flipped(Box::new(self.inside(Self::unary)?)));
+        }
+        if let Some(kind) = self.cast() {
+            return Ok(Node::Cast(kind, Box::new(self.inside(Self::unary)?)));
+        }
+        self.postfix()
+    }
+
+    /// A type in parentheses with a value behind it.
+    fn cast(&mut self) -> Option<Type> {
+        let (Token::Sign("("), Token::Word(name), Token::Sign(")")) =
+            (self.peek(), self.ahead(1), self.ahead(2))
+        else {
+            return None;
+        };
+        let kind = Type::named(name)?;
+        let is_variable = self.scope.iter().any(|(known, ..)| known == name);
+        if is_variable || matches!(self.ahead(3), Token::End) {
+            return None;
+        }
+        self.at += 3;
+        Some(kind)
+    }
+
+    fn postfix(&mut self) -> Result<Node, String> {
+        let mut node = self.atom()?;
+        loop {
+            let safe = self.is_at("?.");
+            if self.take(".") || self.take("?.") {
+                self.count()?;
+                node = self.member(node, safe)?;
+            } else if self.take("[") {
+                self.count()?;
+                let index = self.expression()?;
+                self.expect("]")?;
+                node = self.element(node, index)?;
+            } else {
+                return Ok(node);
+            }
+        }
+    }
+
+    fn member(&mut self, of: Node, safe: bool) -> Result<Node, String> {
+        let name = self.word()?;
+        if self.take("(") {
+            let arguments = self.arguments(")")?;
+            if let (Node::Params, "get", [Node::Text(key)]) = (&of, name.as_str(), &arguments[..]) {
+                return self.param(key);
+            }
+            if !members::is_method(&name, arguments.len()) {
+                let count = arguments.len();
+                return Err(self.wrong(format_args!(
+                    "member method [{name}/{count}] is not supported"
+                )));
+            }
+            let of = Box::new(of);
+            return Ok(Node::Call {
+                of,
+                name,
+                arguments,
+                safe,
+            });
+        }
+        match of {
+            Node::Params => self.param(&name),
+            Node::Values(field) if name == "value" && !safe => Ok(Node::Value(field)),
+            Node::Values(field) if name == "values" => Ok(Node::Values(field)),
+            of => Ok(Node::Member {
+                of: Box::new(of),
+                name,
+                safe,
+            }),
+        }
+    }
+
+    fn element(&self, of: Node, index: Node) -> Result<Node, String> {
+        match (of, index) {
+            (Node::Params, Node::Text(name)) => self.param(&name),
+            (of, index) => Ok(Node::Index(Box::new(of), Box::new(index))),
+        }
+    }
+
+    /// A parameter: what is a single value stands for itself.
+    pub(super) fn param(&self, name: &str) -> Result<Node, String> {
+        if name == "_source" {
+            return match self.purpose {
+                ScriptPurpose::Field => Ok(Node::Source),
+                _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
+            };
+        }
+        Ok(match self.params.get(name) {
+            None | Some(Value::Null) => Node::Null,
+            Some(Value::Bool(truth)) => Node::Bool(*truth),
+            Some(Value::String(text)) => Node::Text(text.clone()),
+            Some(Value::Number(number)) => match number.as_i64() {
+                Some(whole) => Node::Whole(whole),
+                None => Node::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Some(Value::Array(_) | Value::Object(_)) => Node::Member {
+                of: Box::new(Node::Params),
+                name: name.to_string(),
+                safe: false,
+            },
+        })
+    }
+
+    pub(super) fn arguments(&mut self, end: &str) -> Result<Vec<Node>, String> {
+        let mut arguments = Vec::new();
+        if self.take(end) {
+            return Ok(arguments);
+        }
+        loop {
+            arguments.push(self.expression()?);
+            if self.take(end) {
+                return Ok(arguments);
+            }
+            self.expect(",")?;
+        }
+    }
+
+    fn atom(&mut self) -> Result<Node, String> {
+        let token = self.peek().clone();
+        match token {
+            Token::Whole(number) => {
+                self.skip();
+                Ok(match self.language {
+                    ScriptLanguage::Painless => Node::Whole(number),
+                    ScriptLanguage::Expression => {
+                        Node::Cast(Type::Float, Box::new(Node::Whole(number)))
+                    }
+                })
+            }
+            Token::Float(number) => {
+                self.skip();
+                Ok(Node::Float(number))
+            }
+            Token::Text(text) => {
+                self.skip();
+                Ok(Node::Text(text))
+            }
+            Token::Sign("(") => {
+                self.skip();
+                let node = self.expression()?;
+                self.expect(")")?;
+                Ok(node)
+            }
+            Token::Sign("[") => {
+                self.skip();
+                Ok(Node::List(self.arguments("]")?))
+            }
+            Token::Word(word) => {
+                self.skip();
+                self.named(&word)
+            }
+            Token::Sign(_) | Token::End => Err(self.unexpected()),
+        }
+    }
+}

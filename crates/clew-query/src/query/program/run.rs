@@ -1,0 +1,340 @@
+//! A script at work on one document.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::operators::{apply, fitted, holds, lenient};
+use super::tree::{Node, Statement, Type};
+use super::value::ScriptValue;
+use super::{Script, ScriptLanguage, functions, members};
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// Steps of one run: some milliseconds of work.
+const STEPS_MAX: usize = 50_000;
+
+/// A document as a script sees it. Fields and measures are named by their places in the script.
+pub trait ScriptDocument<'a> {
+    /// Whether the mapping has a field.
+    fn is_mapped(&self, field: usize) -> bool;
+
+    /// The values of a field, in order.
+    ///
+    /// # Errors
+    /// When there is no such field, or its values cannot be had.
+    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError>;
+
+    /// The first value of a field.
+    ///
+    /// # Errors
+    /// As [`ScriptDocument::values`].
+    fn first(&mut self, field: usize) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        Ok(self.values(field)?.into_iter().next())
+    }
+
+    /// The score so far.
+    fn score(&mut self) -> f64;
+
+    /// How near its vector is, by a measure; `None` where it has none.
+    fn measure(&mut self, measure: usize) -> Option<f64>;
+
+    /// Its source, where scripts may see that.
+    fn source(&self) -> Option<&'a Value>;
+
+    /// A number from 0 up to, but not, 1, which the document and a seed decide.
+    fn chance(&mut self, seed: i64) -> f64;
+
+    /// When the request came, in milliseconds since the epoch.
+    fn now_ms(&self) -> i64;
+}
+
+/// What a statement leads to.
+enum Flow<'a> {
+    Next,
+    Break,
+    Continue,
+    Return(ScriptValue<'a>),
+}
+
+/// A script at work.
+pub(super) struct Machine<'a, 'd> {
+    script: &'a Script,
+    document: &'d mut dyn ScriptDocument<'a>,
+    variables: Vec<ScriptValue<'a>>,
+    steps: usize,
+    /// What the last statement's value was, which is the script's where it says nothing else.
+    last: ScriptValue<'a>,
+}
+
+impl<'a, 'd> Machine<'a, 'd> {
+    pub(super) fn new(script: &'a Script, document: &'d mut dyn ScriptDocument<'a>) -> Self {
+        Machine {
+            script,
+            document,
+            variables: vec![ScriptValue::Null; script.variables],
+            steps: 0,
+            last: ScriptValue::Null,
+        }
+    }
+
+    pub(super) fn run(&mut self) -> Result<ScriptValue<'a>, ScriptError> {
+        let script = self.script;
+        match self.block(&script.body)? {
+            Flow::Return(value) => Ok(value),
+            Flow::Next | Flow::Break | Flow::Continue => {
+                Ok(std::mem::replace(&mut self.last, ScriptValue::Null))
+            }
+        }
+    }
+
+    fn step(&mut self) -> Result<(), ScriptError> {
+        self.steps += 1;
+        if self.steps > STEPS_MAX {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                format!("the script takes more than [{STEPS_MAX}] steps for one document"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, body: &'a [Statement]) -> Result<Flow<'a>, ScriptError> {
+        for statement in body {
+            match self.statement(statement)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, statement: &'a Statement) -> Result<Flow<'a>, ScriptError> {
+        self.step()?;
+        match statement {
+            Statement::Set {
+                place,
+                kind,
+                cut,
+                value,
+            } => {
+                let value = fitted(*kind, self.value(value)?, *cut)?;
+                self.set(*place, value);
+                Ok(Flow::Next)
+            }
+            Statement::If(condition, yes, no) => match self.truth(condition)? {
+                true => self.block(yes),
+                false => self.block(no),
+            },
+            Statement::Loop {
+                condition,
+                step,
+                body,
+            } => self.repeat(condition.as_ref(), step, body),
+            Statement::Each { place, list, body } => self.each(*place, list, body),
+            Statement::Return(value) => Ok(Flow::Return(match value {
+                Some(value) => self.value(value)?,
+                None => ScriptValue::Null,
+            })),
+            Statement::Value(value) => {
+                self.last = self.value(value)?;
+                Ok(Flow::Next)
+            }
+            Statement::Break => Ok(Flow::Break),
+            Statement::Continue => Ok(Flow::Continue),
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        condition: Option<&'a Node>,
+        step: &'a [Statement],
+        body: &'a [Statement],
+    ) -> Result<Flow<'a>, ScriptError> {
+        loop {
+            self.step()?;
+            if let Some(condition) = condition
+                && !self.truth(condition)?
+            {
+                return Ok(Flow::Next);
+            }
+            match self.block(body)? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => return Ok(Flow::Next),
+                back @ Flow::Return(_) => return Ok(back),
+            }
+            self.block(step)?;
+        }
+    }
+
+    fn each(
+        &mut self,
+        place: usize,
+        list: &'a Node,
+        body: &'a [Statement],
+    ) -> Result<Flow<'a>, ScriptError> {
+        let list = self.value(list)?;
+        let items = list
+            .items()
+            .ok_or_else(|| list.no_cast("java.lang.Iterable"))?;
+        for item in items {
+            self.set(place, item);
+            match self.block(body)? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => return Ok(Flow::Next),
+                back @ Flow::Return(_) => return Ok(back),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn set(&mut self, place: usize, value: ScriptValue<'a>) {
+        if let Some(variable) = self.variables.get_mut(place) {
+            *variable = value;
+        }
+    }
+
+    fn truth(&mut self, node: &'a Node) -> Result<bool, ScriptError> {
+        holds(&self.value(node)?, self.script.language)
+    }
+
+    fn all(&mut self, nodes: &'a [Node]) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        nodes.iter().map(|node| self.value(node)).collect()
+    }
+
+    fn value(&mut self, node: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
+        self.step()?;
+        Ok(match node {
+            Node::Null => ScriptValue::Null,
+            Node::Bool(truth) => ScriptValue::Bool(*truth),
+            Node::Whole(number) => ScriptValue::Whole(*number),
+            Node::Float(number) => ScriptValue::Float(*number),
+            Node::Text(text) => ScriptValue::Text(text.as_str().into()),
+            Node::List(items) => ScriptValue::List(self.all(items)?.into()),
+            Node::Params => ScriptValue::Json(&self.script.params),
+            Node::Variable(place) => self
+                .variables
+                .get(*place)
+                .cloned()
+                .unwrap_or(ScriptValue::Null),
+            Node::Not(inner) => ScriptValue::Bool(!self.truth(inner)?),
+            Node::And(left, right) => ScriptValue::Bool(self.truth(left)? && self.truth(right)?),
+            Node::Or(left, right) => ScriptValue::Bool(self.truth(left)? || self.truth(right)?),
+            Node::Choice(condition, yes, no) => match self.truth(condition)? {
+                true => self.value(yes)?,
+                false => self.value(no)?,
+            },
+            Node::Otherwise(first, other) => match self.value(first)? {
+                ScriptValue::Null => self.value(other)?,
+                value => value,
+            },
+            Node::Pair(operator, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                apply(*operator, self.script.language, &left, &right)?
+            }
+            Node::Negated(inner) => self.negated(inner)?,
+            Node::Flipped(inner) => ScriptValue::Whole(!self.value(inner)?.want_whole()?),
+            Node::Cast(kind, inner) => self.cast(*kind, inner)?,
+            Node::Function(name, arguments) => self.function(name, arguments)?,
+            Node::Member { of, name, safe } => match self.value(of)? {
+                ScriptValue::Null if *safe => ScriptValue::Null,
+                value => members::member(&value, name)?,
+            },
+            Node::Index(of, index) => self.index(of, index)?,
+            Node::Call {
+                of,
+                name,
+                arguments,
+                safe,
+            } => match self.value(of)? {
+                ScriptValue::Null if *safe => ScriptValue::Null,
+                value => members::call(&value, name, &self.all(arguments)?)?,
+            },
+            Node::Source
+            | Node::Score
+            | Node::Now
+            | Node::Values(_)
+            | Node::Value(_)
+            | Node::IsMapped(_)
+            | Node::Measure(_) => self.of_document(node)?,
+        })
+    }
+
+    /// What the document has.
+    fn of_document(&mut self, node: &Node) -> Result<ScriptValue<'a>, ScriptError> {
+        Ok(match node {
+            Node::Source => self
+                .document
+                .source()
+                .map_or(ScriptValue::Null, ScriptValue::of_json),
+            Node::Score => ScriptValue::Float(self.document.score()),
+            Node::Now => ScriptValue::Date(self.document.now_ms()),
+            Node::Values(field) => {
+                let values: Arc<[ScriptValue<'a>]> = self.document.values(*field)?.into();
+                ScriptValue::List(values)
+            }
+            Node::Value(field) => match self.document.first(*field)? {
+                Some(value) => value,
+                None if self.script.language == ScriptLanguage::Expression => {
+                    ScriptValue::Float(0.0)
+                }
+                None => {
+                    return Err(ScriptError::new(
+                        ScriptErrorKind::State,
+                        "A document doesn't have a value for a field! Use \
+                         doc[<field>].size()==0 to check if a document is missing a field!",
+                    ));
+                }
+            },
+            Node::IsMapped(field) => ScriptValue::Bool(self.document.is_mapped(*field)),
+            Node::Measure(measure) => match self.document.measure(*measure) {
+                Some(near) => ScriptValue::Float(near),
+                None => {
+                    return Err(ScriptError::new(
+                        ScriptErrorKind::State,
+                        "A document doesn't have a value for a vector field! Use \
+                         doc[<field>].size()==0 to check if a document is missing a field!",
+                    ));
+                }
+            },
+            _ => ScriptValue::Null,
+        })
+    }
+
+    fn negated(&mut self, inner: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
+        let value = self.value(inner)?;
+        if let ScriptValue::Whole(number) = value {
+            return Ok(ScriptValue::Whole(number.wrapping_neg()));
+        }
+        let number = lenient(&value, self.script.language);
+        let number = number.ok_or_else(|| value.no_cast("double"))?;
+        Ok(ScriptValue::Float(-number))
+    }
+
+    fn cast(&mut self, kind: Type, inner: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
+        let value = self.value(inner)?;
+        fitted(kind, value, true)
+    }
+
+    fn index(&mut self, of: &'a Node, index: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
+        let (of, index) = (self.value(of)?, self.value(index)?);
+        if let ScriptValue::Null = of {
+            return Err(ScriptError::null("get"));
+        }
+        match of.get(&index.shown()) {
+            Some(member) => Ok(member),
+            None => of.at(index.want_whole()?),
+        }
+    }
+
+    fn function(
+        &mut self,
+        name: &str,
+        arguments: &'a [Node],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let values = self.all(arguments)?;
+        if let ("randomScore", [seed, ..]) = (name, &values[..]) {
+            return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
+        }
+        functions::call(name, self.script.language, &values)
+    }
+}

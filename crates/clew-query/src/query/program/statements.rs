@@ -1,0 +1,297 @@
+//! Statements of a script: variables, choices, loops.
+
+use super::lexer::Token;
+use super::parser::Parser;
+use super::tree::{Node, Operator, Statement, Type};
+
+/// Words that no variable may have as its name, and that begin no declaration.
+const KEYWORDS: &[&str] = &[
+    "return",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "new",
+    "in",
+    "instanceof",
+    "break",
+    "continue",
+    "null",
+    "true",
+    "false",
+    "throw",
+    "try",
+    "catch",
+    "doc",
+    "params",
+    "_score",
+];
+
+/// Operators that set a variable to what comes of it and a value.
+const COMPOUND: &[(&str, Operator)] = &[
+    ("+=", Operator::Add),
+    ("-=", Operator::Subtract),
+    ("*=", Operator::Multiply),
+    ("/=", Operator::Divide),
+    ("%=", Operator::Remainder),
+];
+
+impl Parser<'_> {
+    /// All statements up to the end.
+    pub(super) fn program(&mut self) -> Result<Vec<Statement>, String> {
+        let mut body = Vec::new();
+        while *self.peek() != Token::End {
+            self.statement(&mut body)?;
+        }
+        Ok(body)
+    }
+
+    /// A block, or one statement; what it declares is not seen behind it.
+    fn block(&mut self) -> Result<Vec<Statement>, String> {
+        let seen = self.scope.len();
+        let body = self.inside(|parser| {
+            let mut body = Vec::new();
+            if !parser.take("{") {
+                parser.statement(&mut body)?;
+                return Ok(body);
+            }
+            while !parser.take("}") {
+                parser.statement(&mut body)?;
+            }
+            Ok(body)
+        });
+        self.scope.truncate(seen);
+        body
+    }
+
+    fn statement(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        if self.take(";") {
+            return Ok(());
+        }
+        if self.is_at("{") {
+            body.extend(self.block()?);
+            return Ok(());
+        }
+        if self.take_word("if") {
+            let statement = self.inside(Self::choose)?;
+            body.push(statement);
+            return Ok(());
+        }
+        if self.take_word("for") {
+            return self.counted(body);
+        }
+        if self.take_word("while") {
+            self.expect("(")?;
+            let condition = self.expression()?;
+            self.expect(")")?;
+            body.push(Statement::Loop {
+                condition: Some(condition),
+                step: Vec::new(),
+                body: self.block()?,
+            });
+            return Ok(());
+        }
+        if self.take_word("return") {
+            let value = match self.is_at(";") || self.is_at("}") || *self.peek() == Token::End {
+                true => None,
+                false => Some(self.expression()?),
+            };
+            body.push(Statement::Return(value));
+        } else if self.take_word("break") {
+            body.push(Statement::Break);
+        } else if self.take_word("continue") {
+            body.push(Statement::Continue);
+        } else {
+            self.simple(body)?;
+        }
+        self.end()
+    }
+
+    /// The end of a statement, which the last of a block may leave out.
+    fn end(&mut self) -> Result<(), String> {
+        if self.take(";") || self.is_at("}") || *self.peek() == Token::End {
+            return Ok(());
+        }
+        Err(self.unexpected())
+    }
+
+    fn choose(&mut self) -> Result<Statement, String> {
+        self.expect("(")?;
+        let condition = self.expression()?;
+        self.expect(")")?;
+        let yes = self.block()?;
+        let no = match self.take_word("else") {
+            true => self.block()?,
+            false => Vec::new(),
+        };
+        Ok(Statement::If(condition, yes, no))
+    }
+
+    /// A loop over a list, or with a beginning, a condition and a step.
+    fn counted(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        self.expect("(")?;
+        let seen = self.scope.len();
+        let typed = matches!(
+            (self.peek(), self.ahead(1), self.ahead(2)),
+            (Token::Word(_), Token::Word(_), Token::Sign(":"))
+        );
+        let in_list = typed
+            || matches!(
+                (self.peek(), self.ahead(1)),
+                (Token::Word(_), Token::Word(next)) if next == "in"
+            );
+        if in_list {
+            if typed {
+                self.skip();
+            }
+            let name = self.word()?;
+            self.skip();
+            let list = self.expression()?;
+            self.expect(")")?;
+            let place = self.declare(name, Type::Any)?;
+            let inside = self.block()?;
+            self.scope.truncate(seen);
+            body.push(Statement::Each {
+                place,
+                list,
+                body: inside,
+            });
+            return Ok(());
+        }
+        if !self.is_at(";") {
+            self.simple(body)?;
+        }
+        self.expect(";")?;
+        let condition = match self.is_at(";") {
+            true => None,
+            false => Some(self.expression()?),
+        };
+        self.expect(";")?;
+        let mut step = Vec::new();
+        while !self.take(")") {
+            self.simple(&mut step)?;
+            if !self.take(",") && !self.is_at(")") {
+                return Err(self.unexpected());
+            }
+        }
+        let inside = self.block()?;
+        self.scope.truncate(seen);
+        body.push(Statement::Loop {
+            condition,
+            step,
+            body: inside,
+        });
+        Ok(())
+    }
+
+    fn declare(&mut self, name: String, kind: Type) -> Result<usize, String> {
+        if KEYWORDS.contains(&name.as_str()) {
+            return Err(self.wrong(format_args!("invalid name of a variable [{name}]")));
+        }
+        if self.scope.iter().any(|(known, ..)| *known == name) {
+            return Err(self.wrong(format_args!("variable [{name}] is already defined")));
+        }
+        let place = self.variables;
+        self.variables += 1;
+        self.scope.push((name, kind, place));
+        Ok(place)
+    }
+
+    /// A declaration, an assignment, or a value.
+    fn simple(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        if let (Token::Word(name), Token::Word(variable)) = (self.peek(), self.ahead(1))
+            && !KEYWORDS.contains(&name.as_str())
+            && !KEYWORDS.contains(&variable.as_str())
+        {
+            let kind = Type::named(name);
+            let kind =
+                kind.ok_or_else(|| format!("{}: unknown type [{name}]", self.unexpected()))?;
+            self.skip();
+            return self.declarations(kind, body);
+        }
+        let change = self.change()?;
+        body.push(match change {
+            Some(change) => change,
+            None => Statement::Value(self.expression()?),
+        });
+        Ok(())
+    }
+
+    /// Variables of one type, each with its value or with none.
+    fn declarations(&mut self, kind: Type, body: &mut Vec<Statement>) -> Result<(), String> {
+        loop {
+            let name = self.word()?;
+            let value = match self.take("=") {
+                true => self.expression()?,
+                false => match kind {
+                    Type::Whole => Node::Whole(0),
+                    Type::Float => Node::Float(0.0),
+                    Type::Bool => Node::Bool(false),
+                    Type::Any | Type::Text => Node::Null,
+                },
+            };
+            let place = self.declare(name, kind)?;
+            body.push(Statement::Set {
+                place,
+                kind,
+                cut: false,
+                value,
+            });
+            if !self.take(",") {
+                return Ok(());
+            }
+        }
+    }
+
+    /// An assignment to a variable, if that comes next.
+    fn change(&mut self) -> Result<Option<Statement>, String> {
+        let counted = matches!(self.peek(), Token::Sign("++" | "--"));
+        let name = match (counted, self.peek(), self.ahead(1)) {
+            (true, _, Token::Word(name)) | (false, Token::Word(name), Token::Sign(_)) => name,
+            _ => return Ok(None),
+        };
+        let known = self.scope.iter().rev().find(|(known, ..)| known == name);
+        let Some((_, kind, place)) = known else {
+            return Ok(None);
+        };
+        let (kind, place) = (*kind, *place);
+        let Token::Sign(sign) = *self.ahead(usize::from(!counted)) else {
+            return Ok(None);
+        };
+        let made = |operator, value: Node| {
+            Node::Pair(operator, Box::new(Node::Variable(place)), Box::new(value))
+        };
+        let (value, cut) = match sign {
+            "++" | "--" => {
+                self.skip();
+                self.skip();
+                let operator = if sign == "++" {
+                    Operator::Add
+                } else {
+                    Operator::Subtract
+                };
+                (made(operator, Node::Whole(1)), true)
+            }
+            "=" => {
+                self.skip();
+                self.skip();
+                (self.expression()?, false)
+            }
+            other => {
+                let Some((_, operator)) = COMPOUND.iter().find(|(known, _)| *known == other) else {
+                    return Ok(None);
+                };
+                self.skip();
+                self.skip();
+                (made(*operator, self.expression()?), true)
+            }
+        };
+        Ok(Some(Statement::Set {
+            place,
+            kind,
+            cut,
+            value,
+        }))
+    }
+}

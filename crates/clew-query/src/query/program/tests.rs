@@ -1,0 +1,237 @@
+//! Scripts over a document that is written out.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+struct Document<'a> {
+    script: &'a Script,
+    fields: BTreeMap<&'static str, Vec<ScriptValue<'a>>>,
+}
+
+impl<'a> ScriptDocument<'a> for Document<'a> {
+    fn is_mapped(&self, field: usize) -> bool {
+        let path = self.script.fields().get(field);
+        path.is_some_and(|path| self.fields.contains_key(path.as_str()))
+    }
+
+    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        let path = self.script.fields()[field].as_str();
+        let found = self.fields.get(path).cloned();
+        found.ok_or_else(|| ScriptError::new(ScriptErrorKind::Argument, "No field found"))
+    }
+
+    fn score(&mut self) -> f64 {
+        2.0
+    }
+
+    fn measure(&mut self, _measure: usize) -> Option<f64> {
+        Some(0.5)
+    }
+
+    fn source(&self) -> Option<&'a Value> {
+        None
+    }
+
+    fn chance(&mut self, _seed: i64) -> f64 {
+        0.25
+    }
+
+    fn now_ms(&self) -> i64 {
+        86_400_000
+    }
+}
+
+fn params() -> Value {
+    json!({
+        "factor": 3, "half": 0.5, "name": "red", "v": [1.0, 2.0], "field": "price",
+        "boosts": {"red": 4, "blue": 5}, "list": [1, 2, 3], "origin": "1970-01-01",
+    })
+}
+
+fn made(source: &str, language: ScriptLanguage) -> Result<Value, ScriptError> {
+    let params = params();
+    let script = Script::read(source, language, &params, ScriptPurpose::Score)?;
+    let text = |text: &'static str| ScriptValue::Text(text.into());
+    let mut document = Document {
+        script: &script,
+        fields: BTreeMap::from([
+            ("price", vec![ScriptValue::Whole(7), ScriptValue::Whole(9)]),
+            ("weight", vec![ScriptValue::Float(2.5)]),
+            ("color", vec![text("blue"), text("red")]),
+            ("flag", vec![ScriptValue::Bool(true)]),
+            ("at", vec![ScriptValue::Date(90_061_000)]),
+            ("none", Vec::new()),
+        ]),
+    };
+    script.run(&mut document).map(|made| made.to_json())
+}
+
+#[test]
+fn painless_is_understood() {
+    let cases = [
+        ("1 + 2 * 3", json!(7)),
+        ("7 / 2", json!(3)),
+        ("7 / 2.0", json!(3.5)),
+        ("7 % 4 - -1", json!(4)),
+        ("doc['price'].value / 2", json!(3)),
+        ("doc['price'].value * params.half", json!(3.5)),
+        ("doc[params.field].value + params['factor']", json!(10)),
+        ("doc.price.value", json!(7)),
+        ("doc['price'].size() + doc['price'].length", json!(4)),
+        ("doc['price'][1]", json!(9)),
+        ("doc['none'].size() == 0 ? 1 : doc['none'].value", json!(1)),
+        ("doc['none'].empty", json!(true)),
+        ("doc.containsKey('gone') ? 1 : 2", json!(2)),
+        ("_score * Math.log10(100)", json!(4.0)),
+        ("Math.max(1, 2) + Math.pow(2, 3)", json!(10.0)),
+        ("Math.round(2.5)", json!(3)),
+        ("(int) 2.9 + (double) 1", json!(3.0)),
+        (
+            "doc['color'].value == 'blue' && doc['flag'].value",
+            json!(true),
+        ),
+        ("doc['color'].contains('red') || false", json!(true)),
+        ("doc['color'].value.toUpperCase() + '!'", json!("BLUE!")),
+        ("params.boosts[doc['color'].value]", json!(5)),
+        ("params.boosts.getOrDefault('green', 1)", json!(1)),
+        ("params.boosts.containsKey(params.name)", json!(true)),
+        ("params.gone == null ? 1 : 2", json!(1)),
+        ("params.gone ?: 8", json!(8)),
+        ("params.gone?.length()", json!(null)),
+        ("params.list.contains(2)", json!(true)),
+        ("[1, 2].size()", json!(2)),
+        (
+            "doc['at'].value.getHour() * 100 + doc['at'].value.minute",
+            json!(101),
+        ),
+        (
+            "doc['at'].value.toInstant().toEpochMilli()",
+            json!(90_061_000),
+        ),
+        (
+            "doc['at'].value.millis - new Date().getTime()",
+            json!(3_661_000),
+        ),
+        ("System.currentTimeMillis()", json!(86_400_000)),
+        ("doc['at'].value.dayOfWeekEnum.value", json!(5)),
+        (
+            "double x = 1; x += doc['weight'].value; return x * 2",
+            json!(7.0),
+        ),
+        ("int n = 7; n /= 2; n++; return n", json!(4)),
+        (
+            "def t = 0; for (int i = 0; i < 4; i++) { if (i == 2) continue; t += i } return t",
+            json!(4),
+        ),
+        (
+            "def t = 0; for (def p : doc['price']) { t += p; } t",
+            json!(16),
+        ),
+        (
+            "long t = 1; while (true) { t *= 2; if (t > 50) { break; } } return t",
+            json!(64),
+        ),
+        (
+            "if (doc['none'].size() > 0) { return 1 } else if (_score > 1) { return 2 } return 3",
+            json!(2),
+        ),
+        ("// a word\nreturn /* two */ 1", json!(1)),
+        ("saturation(doc['price'].value, 7)", json!(0.5)),
+        ("sigmoid(2, 2, 1)", json!(0.5)),
+        (
+            "decayNumericLinear(7, 10, 0, 0.5, doc['price'].value)",
+            json!(1.0),
+        ),
+        (
+            "decayDateExp(params.origin, '1d', '0', 0.5, doc['at'].value) < 0.5",
+            json!(true),
+        ),
+        ("randomScore(42, '_seq_no')", json!(0.25)),
+        (
+            "cosineSimilarity(params.v, doc['vector']) + doc['weight'].value",
+            json!(3.0),
+        ),
+        ("~5 & 0xF | 1 << 4", json!(26)),
+    ];
+    for (source, wanted) in cases {
+        let have = made(source, ScriptLanguage::Painless);
+        assert_eq!(have, Ok(wanted), "{source}");
+    }
+}
+
+#[test]
+fn expressions_are_numbers_all_through() {
+    let cases = [
+        ("doc['price'].value / 2", json!(3.5)),
+        ("doc['none'].value + 1", json!(1.0)),
+        ("factor * 2 + half", json!(6.5)),
+        ("_score * ln(1)", json!(0.0)),
+        ("doc['price'].max() - doc['price'].min()", json!(2.0)),
+        ("doc['price'].avg()", json!(8.0)),
+        ("(doc['price'].value > 5) * 2", json!(2.0)),
+        ("doc['weight'].value > 2 ? 10 : 20", json!(10.0)),
+    ];
+    for (source, wanted) in cases {
+        let have = made(source, ScriptLanguage::Expression);
+        assert_eq!(have, Ok(wanted), "{source}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_place() {
+    for (source, reason) in [
+        ("", "the script is empty"),
+        ("1 +", "unexpected end of script at [3]"),
+        ("foo(1)", "unknown call [foo]"),
+        ("x + 1", "cannot resolve symbol [x] at [0]"),
+        ("doc['a' + 'b'].value", "a field is named by a text"),
+        (
+            "doc['price'].value.frobnicate()",
+            "member method [frobnicate/0] is not supported",
+        ),
+        ("new HashMap()", "objects cannot be made"),
+        ("1 2", "unexpected token ['2'] at [2]"),
+        ("'abc", "a text that begins at [0] has no end"),
+        ("params._source.a", "[_source] is not there"),
+    ] {
+        let error = made(source, ScriptLanguage::Painless).unwrap_err();
+        assert_eq!(error.kind, ScriptErrorKind::Unreadable, "{source}");
+        assert!(error.reason.contains(reason), "{source}: {}", error.reason);
+        assert_eq!(error.script, source);
+    }
+    for deep in [
+        "(".repeat(10_000),
+        "-".repeat(10_000),
+        "!".repeat(10_000),
+        "1+".repeat(5_000) + "1",
+        "{".repeat(10_000),
+        "if (true) ".repeat(1_000) + "1",
+        "[".repeat(10_000),
+    ] {
+        assert!(made(&deep, ScriptLanguage::Painless).is_err());
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_told() {
+    use ScriptErrorKind as Kind;
+    for (source, kind) in [
+        ("doc['none'].value", Kind::State),
+        ("doc['gone'].value", Kind::Argument),
+        ("1 / 0", Kind::Arithmetic),
+        ("params.gone + 1", Kind::Null),
+        ("params.gone.length()", Kind::Null),
+        ("doc['color'].value * 2", Kind::Cast),
+        ("1 ? 2 : 3", Kind::Cast),
+        ("int x = 1.5; x", Kind::Cast),
+        ("doc['price'][5]", Kind::Bounds),
+        ("while (true) {}", Kind::Limit),
+        ("def t = 'xxxxxxxx'; while (true) { t += t }", Kind::Limit),
+    ] {
+        let error = made(source, ScriptLanguage::Painless).unwrap_err();
+        assert_eq!(error.kind, kind, "{source}: {}", error.reason);
+    }
+}

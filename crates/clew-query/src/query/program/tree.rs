@@ -1,0 +1,188 @@
+//! The tree of a script.
+
+use serde::{Deserialize, Serialize};
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Statement {
+    /// A variable gets a value.
+    Set {
+        place: usize,
+        kind: Type,
+        /// Whether a fraction may be cut off to fit the variable.
+        cut: bool,
+        value: Node,
+    },
+    If(Node, Vec<Statement>, Vec<Statement>),
+    Loop {
+        condition: Option<Node>,
+        step: Vec<Statement>,
+        body: Vec<Statement>,
+    },
+    Each {
+        place: usize,
+        list: Node,
+        body: Vec<Statement>,
+    },
+    Return(Option<Node>),
+    Value(Node),
+    Break,
+    Continue,
+}
+
+/// What a variable may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Type {
+    /// Anything.
+    Any,
+    /// Whole numbers.
+    Whole,
+    /// Numbers.
+    Float,
+    /// Truth values.
+    Bool,
+    /// Texts.
+    Text,
+}
+
+impl Type {
+    /// The type that a variable or a cast names.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "def" | "List" | "Map" | "Object" | "ZonedDateTime" | "Instant" | "ArrayList"
+            | "HashMap" | "Number" | "GeoPoint" => Type::Any,
+            "int" | "long" | "short" | "byte" | "Integer" | "Long" => Type::Whole,
+            "float" | "double" | "Float" | "Double" => Type::Float,
+            "boolean" | "Boolean" => Type::Bool,
+            "String" => Type::Text,
+            _ => return None,
+        })
+    }
+
+    /// Its name in errors.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Type::Any => "def",
+            Type::Whole => "long",
+            Type::Float => "double",
+            Type::Bool => "boolean",
+            Type::Text => "java.lang.String",
+        }
+    }
+}
+
+/// Something with a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Node {
+    Null,
+    Bool(bool),
+    Whole(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Node>),
+    Params,
+    Source,
+    Score,
+    Now,
+    Variable(usize),
+    /// All values of a field.
+    Values(usize),
+    /// The first value of a field, or an error.
+    Value(usize),
+    /// Whether the mapping has a field.
+    IsMapped(usize),
+    /// How near a vector is.
+    Measure(usize),
+    Not(Box<Node>),
+    Negated(Box<Node>),
+    Flipped(Box<Node>),
+    Pair(Operator, Box<Node>, Box<Node>),
+    And(Box<Node>, Box<Node>),
+    Or(Box<Node>, Box<Node>),
+    Choice(Box<Node>, Box<Node>, Box<Node>),
+    /// The first unless it is null, else the second.
+    Otherwise(Box<Node>, Box<Node>),
+    Cast(Type, Box<Node>),
+    Function(String, Vec<Node>),
+    Member {
+        of: Box<Node>,
+        name: String,
+        /// Whether null has null for all its members.
+        safe: bool,
+    },
+    Index(Box<Node>, Box<Node>),
+    Call {
+        of: Box<Node>,
+        name: String,
+        arguments: Vec<Node>,
+        safe: bool,
+    },
+}
+
+/// What makes two values one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Operator {
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightUnsigned,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl Operator {
+    /// As it is written.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Operator::BitOr => "|",
+            Operator::BitXor => "^",
+            Operator::BitAnd => "&",
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterEqual => ">=",
+            Operator::ShiftLeft => "<<",
+            Operator::ShiftRight => ">>",
+            Operator::ShiftRightUnsigned => ">>>",
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::Remainder => "%",
+        }
+    }
+}
+
+/// Operators by how strongly they bind, weakest first; `&&` and `||` bind less than all of them.
+pub(super) const LEVELS: [&[Operator]; 8] = [
+    &[Operator::BitOr],
+    &[Operator::BitXor],
+    &[Operator::BitAnd],
+    &[Operator::Equal, Operator::NotEqual],
+    &[
+        Operator::LessEqual,
+        Operator::GreaterEqual,
+        Operator::Less,
+        Operator::Greater,
+    ],
+    &[
+        Operator::ShiftLeft,
+        Operator::ShiftRightUnsigned,
+        Operator::ShiftRight,
+    ],
+    &[Operator::Add, Operator::Subtract],
+    &[Operator::Multiply, Operator::Divide, Operator::Remainder],
+];

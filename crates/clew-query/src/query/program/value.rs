@@ -1,0 +1,211 @@
+//! What scripts compute with.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use clew_schema::geo::GeoPoint;
+use serde_json::{Number, Value};
+
+use super::dates;
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// How long a text may become.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// A value of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScriptValue<'a> {
+    /// None.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A moment, in milliseconds since the epoch.
+    Date(i64),
+    /// A place.
+    Point(GeoPoint),
+    /// Several values.
+    List(Arc<[ScriptValue<'a>]>),
+    /// A list or an object of a parameter, or of the source.
+    Json(&'a Value),
+}
+
+impl<'a> ScriptValue<'a> {
+    /// A value of JSON.
+    pub fn of_json(value: &'a Value) -> Self {
+        match value {
+            Value::Null => ScriptValue::Null,
+            Value::Bool(truth) => ScriptValue::Bool(*truth),
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => ScriptValue::Whole(whole),
+                None => ScriptValue::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => ScriptValue::Text(Cow::Borrowed(text)),
+            Value::Array(_) | Value::Object(_) => ScriptValue::Json(value),
+        }
+    }
+
+    /// The same as JSON; what JSON has no number for is null.
+    pub fn to_json(&self) -> Value {
+        match self {
+            ScriptValue::Null => Value::Null,
+            ScriptValue::Bool(truth) => Value::Bool(*truth),
+            ScriptValue::Whole(number) => Value::from(*number),
+            ScriptValue::Float(number) => {
+                Number::from_f64(*number).map_or(Value::Null, Value::Number)
+            }
+            ScriptValue::Text(text) => Value::from(&**text),
+            ScriptValue::Date(millis) => Value::from(dates::shown(*millis)),
+            ScriptValue::Point(point) => serde_json::json!({"lat": point.lat, "lon": point.lon}),
+            ScriptValue::List(items) => items.iter().map(ScriptValue::to_json).collect(),
+            ScriptValue::Json(value) => (*value).clone(),
+        }
+    }
+
+    /// Its number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "where fractions are wanted, this precision is what there is"
+            )]
+            ScriptValue::Whole(number) => Some(*number as f64),
+            ScriptValue::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Its truth, if it is a truth value.
+    pub fn truth(&self) -> Option<bool> {
+        match self {
+            ScriptValue::Bool(truth) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    /// As it stands in a text.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match self {
+            ScriptValue::Null => Cow::Borrowed("null"),
+            ScriptValue::Bool(truth) => Cow::Owned(truth.to_string()),
+            ScriptValue::Whole(number) => Cow::Owned(number.to_string()),
+            ScriptValue::Float(number) => Cow::Owned(format!("{number:?}")),
+            ScriptValue::Text(text) => Cow::Borrowed(&**text),
+            ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
+            ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
+            ScriptValue::List(items) => {
+                let shown: Vec<_> = items.iter().map(ScriptValue::shown).collect();
+                Cow::Owned(format!("[{}]", shown.join(", ")))
+            }
+            ScriptValue::Json(value) => Cow::Owned(value.to_string()),
+        }
+    }
+
+    /// A text that was made, unless it is too long.
+    pub(super) fn made(text: String) -> Result<Self, ScriptError> {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                format!("a text of a script would be longer than [{TEXT_BYTES_MAX}] bytes"),
+            ));
+        }
+        Ok(ScriptValue::Text(Cow::Owned(text)))
+    }
+
+    /// The name of its type in errors.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            ScriptValue::Null => "null",
+            ScriptValue::Bool(_) => "boolean",
+            ScriptValue::Whole(_) => "long",
+            ScriptValue::Float(_) => "double",
+            ScriptValue::Text(_) => "java.lang.String",
+            ScriptValue::Date(_) => "java.time.ZonedDateTime",
+            ScriptValue::Point(_) => "GeoPoint",
+            ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => "java.util.List",
+            ScriptValue::Json(_) => "java.util.Map",
+        }
+    }
+
+    /// The error of what cannot be had from it.
+    pub(super) fn no_cast(&self, to: &str) -> ScriptError {
+        let from = self.type_name();
+        ScriptError::cast(format!("Cannot cast from [{from}] to [{to}]."))
+    }
+
+    pub(super) fn want_number(&self) -> Result<f64, ScriptError> {
+        self.number().ok_or_else(|| self.no_cast("double"))
+    }
+
+    pub(super) fn want_whole(&self) -> Result<i64, ScriptError> {
+        match self {
+            ScriptValue::Whole(number) => Ok(*number),
+            other => Err(other.no_cast("int")),
+        }
+    }
+
+    pub(super) fn want_truth(&self) -> Result<bool, ScriptError> {
+        self.truth().ok_or_else(|| self.no_cast("boolean"))
+    }
+
+    pub(super) fn want_text(&self) -> Result<&str, ScriptError> {
+        match self {
+            ScriptValue::Text(text) => Ok(text),
+            other => Err(other.no_cast("java.lang.String")),
+        }
+    }
+
+    /// What is in a list.
+    pub(super) fn items(&self) -> Option<Vec<ScriptValue<'a>>> {
+        match self {
+            ScriptValue::List(items) => Some(items.to_vec()),
+            ScriptValue::Json(Value::Array(items)) => {
+                Some(items.iter().map(ScriptValue::of_json).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// How many values or members there are in it.
+    pub(super) fn size(&self) -> Option<usize> {
+        match self {
+            ScriptValue::List(items) => Some(items.len()),
+            ScriptValue::Json(Value::Array(items)) => Some(items.len()),
+            ScriptValue::Json(Value::Object(members)) => Some(members.len()),
+            _ => None,
+        }
+    }
+
+    /// The value at a place of a list.
+    pub(super) fn at(&self, place: i64) -> Result<ScriptValue<'a>, ScriptError> {
+        let found = usize::try_from(place).ok().and_then(|at| match self {
+            ScriptValue::List(items) => items.get(at).cloned(),
+            ScriptValue::Json(Value::Array(items)) => items.get(at).map(ScriptValue::of_json),
+            _ => None,
+        });
+        found.ok_or_else(|| {
+            let length = self.size().unwrap_or(0);
+            ScriptError::new(
+                ScriptErrorKind::Bounds,
+                format!("Index {place} out of bounds for length {length}"),
+            )
+        })
+    }
+
+    /// A member of an object; null where there is none.
+    pub(super) fn get(&self, name: &str) -> Option<ScriptValue<'a>> {
+        match self {
+            ScriptValue::Json(Value::Object(members)) => Some(
+                members
+                    .get(name)
+                    .map_or(ScriptValue::Null, ScriptValue::of_json),
+            ),
+            _ => None,
+        }
+    }
+}

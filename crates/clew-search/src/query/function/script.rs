@@ -1,0 +1,361 @@
+//! Scripts over the columns of a segment.
+//!
+//! A scorer cannot fail: what goes wrong in a script is told to the token that the search works under, which stops it,
+//! and whoever began the search asks for it.
+
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use clew_platform::CancellationToken;
+use clew_query::{
+    Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
+};
+use clew_schema::geo::GeoPoint;
+use clew_schema::{FieldKind, MappedField, Mapping};
+use serde_json::Value;
+use tantivy::columnar::{Column, StrColumn};
+use tantivy::index::SegmentId;
+use tantivy::{DocId, SegmentReader};
+
+use super::value::{mixed, unit};
+use crate::query::resolver::SegmentHits;
+
+/// What the vectors of a script's measures are, by segment.
+pub(crate) type Measured = Arc<Vec<(SegmentId, SegmentHits)>>;
+
+/// A script under a mapping.
+#[derive(Debug)]
+pub(crate) struct CompiledScript {
+    script: Script,
+    purpose: ScriptPurpose,
+    columns: Vec<ScriptColumn>,
+    measures: Vec<Measured>,
+    now_ms: i64,
+}
+
+/// Where the values of a field are.
+#[derive(Clone, Debug)]
+enum ScriptColumn {
+    Whole(String),
+    Truth(String),
+    Millis(String),
+    Nanos(String),
+    Unsigned(String),
+    Float(String),
+    Text(String),
+    Address(String),
+    Points(String),
+    Same(Option<String>),
+    /// Vectors, which a measure tells whether they are there.
+    Vector(usize),
+    /// The mapping has no such field.
+    Unmapped,
+    /// No values can be had of it.
+    Refused(String),
+}
+
+impl CompiledScript {
+    pub(crate) fn new(
+        script: &Script,
+        purpose: ScriptPurpose,
+        mapping: &Mapping,
+        (measures, now_ms): (Vec<Measured>, i64),
+    ) -> Self {
+        let fields = script.fields().iter();
+        let columns = fields.map(|path| match mapping.field(path) {
+            Some(field) => ScriptColumn::of(field, script),
+            None => ScriptColumn::Unmapped,
+        });
+        CompiledScript {
+            script: script.clone(),
+            purpose,
+            columns: columns.collect(),
+            measures,
+            now_ms,
+        }
+    }
+}
+
+impl ScriptColumn {
+    fn of(field: &MappedField, script: &Script) -> Self {
+        let name = field.column();
+        match &field.kind {
+            FieldKind::Integer(_) => ScriptColumn::Whole(name),
+            FieldKind::Boolean => ScriptColumn::Truth(name),
+            FieldKind::Date { .. } => ScriptColumn::Millis(name),
+            FieldKind::DateNanos { .. } => ScriptColumn::Nanos(name),
+            FieldKind::Unsigned => ScriptColumn::Unsigned(name),
+            FieldKind::Float(_) => ScriptColumn::Float(name),
+            FieldKind::Keyword { .. } | FieldKind::Flat => ScriptColumn::Text(name),
+            FieldKind::Text { .. } if field.has_fielddata() => ScriptColumn::Text(name),
+            FieldKind::Ip => ScriptColumn::Address(name),
+            FieldKind::GeoPoint => ScriptColumn::Points(name),
+            FieldKind::Constant { value } => ScriptColumn::Same(value.clone()),
+            FieldKind::Text { .. } => ScriptColumn::Refused(format!(
+                "Text fields are not optimised for operations that require per-document field data \
+                 like aggregations and sorting, so these operations are disabled by default. \
+                 Please use a keyword field instead. Alternatively, set fielddata=true on [{}] in \
+                 order to load field data by uninverting the inverted index. Note that this can \
+                 use significant memory.",
+                field.path
+            )),
+            FieldKind::Vector(_) => {
+                let mut measures = script.measures().iter();
+                match measures.position(|measure| measure.field == field.path) {
+                    Some(measure) => ScriptColumn::Vector(measure),
+                    None => ScriptColumn::refused(field),
+                }
+            }
+            FieldKind::Binary { .. }
+            | FieldKind::Range { .. }
+            | FieldKind::RankFeatures
+            | FieldKind::Completion(_)
+            | FieldKind::Percolator
+            | FieldKind::SparseVector => ScriptColumn::refused(field),
+        }
+    }
+
+    fn refused(field: &MappedField) -> Self {
+        ScriptColumn::Refused(format!(
+            "Fielddata is not supported on field [{}] of type [{}]",
+            field.path,
+            field.kind.type_name()
+        ))
+    }
+
+    fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenColumn> {
+        let columns = reader.fast_fields();
+        Ok(match self {
+            ScriptColumn::Whole(name) => OpenColumn::Whole(columns.column_opt(name)?),
+            ScriptColumn::Truth(name) => OpenColumn::Truth(columns.column_opt(name)?),
+            ScriptColumn::Millis(name) => OpenColumn::Millis(columns.column_opt(name)?),
+            ScriptColumn::Nanos(name) => OpenColumn::Nanos(columns.column_opt(name)?),
+            ScriptColumn::Unsigned(name) => OpenColumn::Unsigned(columns.column_opt(name)?),
+            ScriptColumn::Float(name) => OpenColumn::Float(columns.column_opt(name)?),
+            ScriptColumn::Text(name) => OpenColumn::Text(columns.str(name)?),
+            ScriptColumn::Address(name) => OpenColumn::Address(columns.column_opt(name)?),
+            ScriptColumn::Points(name) => OpenColumn::Points(columns.column_opt(name)?),
+            ScriptColumn::Same(value) => OpenColumn::Same(value.clone()),
+            ScriptColumn::Vector(measure) => OpenColumn::Vector(*measure),
+            ScriptColumn::Unmapped | ScriptColumn::Refused(_) => OpenColumn::None,
+        })
+    }
+}
+
+/// The values of a field in one segment.
+enum OpenColumn {
+    Whole(Option<Column<i64>>),
+    Truth(Option<Column<i64>>),
+    Millis(Option<Column<i64>>),
+    Nanos(Option<Column<i64>>),
+    Unsigned(Option<Column<u64>>),
+    Float(Option<Column<f64>>),
+    Text(Option<StrColumn>),
+    Address(Option<Column<Ipv6Addr>>),
+    Points(Option<Column<u64>>),
+    Same(Option<String>),
+    Vector(usize),
+    None,
+}
+
+/// A script over one segment.
+pub(crate) struct OpenScript {
+    compiled: Arc<CompiledScript>,
+    columns: Vec<OpenColumn>,
+    segment: SegmentId,
+    /// What tells this segment's documents from another's.
+    salt: u64,
+}
+
+impl OpenScript {
+    pub(crate) fn new(
+        compiled: Arc<CompiledScript>,
+        reader: &SegmentReader,
+        salt: u64,
+    ) -> tantivy::Result<Self> {
+        let columns = compiled.columns.iter();
+        let columns = columns.map(|column| column.open(reader));
+        Ok(OpenScript {
+            columns: columns.collect::<tantivy::Result<_>>()?,
+            compiled,
+            segment: reader.segment_id(),
+            salt,
+        })
+    }
+
+    /// What the script makes of a document whose score is known. Where it fails, the search is told to stop.
+    pub(crate) fn number(&self, doc: DocId, score: f64) -> f64 {
+        self.checked(doc, score).unwrap_or_else(|failure| {
+            CancellationToken::current().fail(failure);
+            0.0
+        })
+    }
+
+    /// The same, or what went wrong.
+    pub(crate) fn checked(&self, doc: DocId, score: f64) -> Result<f64, ScriptError> {
+        let script = &self.compiled.script;
+        let mut document = OneDocument {
+            open: self,
+            doc,
+            score,
+        };
+        if self.compiled.purpose == ScriptPurpose::Filter {
+            return Ok(f64::from(u8::from(script.holds(&mut document)?)));
+        }
+        let number = script.number(&mut document)?;
+        let is_score = self.compiled.purpose == ScriptPurpose::Score;
+        if is_score && (number.is_nan() || number < 0.0) {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Score,
+                format!(
+                    "script_score script returned an invalid score [{number:?}] for doc [{doc}]. \
+                     Must be a non-negative score!"
+                ),
+            )
+            .of(script.source()));
+        }
+        Ok(number)
+    }
+}
+
+/// A document as its script sees it.
+struct OneDocument<'o> {
+    open: &'o OpenScript,
+    doc: DocId,
+    score: f64,
+}
+
+fn values<'a, V>(
+    column: Option<&Column<V>>,
+    doc: DocId,
+    value: impl Fn(V) -> ScriptValue<'a>,
+) -> Vec<ScriptValue<'a>>
+where
+    V: PartialOrd + Copy + std::fmt::Debug + Send + Sync + 'static,
+{
+    let values = column
+        .into_iter()
+        .flat_map(|column| column.values_for_doc(doc));
+    let mut values: Vec<V> = values.collect();
+    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    values.into_iter().map(value).collect()
+}
+
+fn words<'a>(column: &StrColumn, doc: DocId) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+    // Places in a dictionary are in the order of its words.
+    let mut places: Vec<u64> = column.ords().values_for_doc(doc).collect();
+    places.sort_unstable();
+    places.dedup();
+    let word = |place| {
+        let mut word = String::new();
+        let read = column.ord_to_str(place, &mut word);
+        read.map_err(|error| ScriptError::new(ScriptErrorKind::State, error.to_string()))?;
+        Ok(ScriptValue::Text(word.into()))
+    };
+    places.into_iter().map(word).collect()
+}
+
+impl<'a> ScriptDocument<'a> for OneDocument<'_> {
+    fn is_mapped(&self, field: usize) -> bool {
+        let column = self.open.compiled.columns.get(field);
+        !matches!(column, None | Some(ScriptColumn::Unmapped))
+    }
+
+    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        let doc = self.doc;
+        let Some(column) = self.open.columns.get(field) else {
+            return Ok(Vec::new());
+        };
+        Ok(match column {
+            OpenColumn::Whole(column) => values(column.as_ref(), doc, ScriptValue::Whole),
+            OpenColumn::Truth(column) => {
+                values(column.as_ref(), doc, |flag| ScriptValue::Bool(flag != 0))
+            }
+            OpenColumn::Millis(column) => values(column.as_ref(), doc, ScriptValue::Date),
+            OpenColumn::Nanos(column) => values(column.as_ref(), doc, |nanos: i64| {
+                ScriptValue::Date(nanos.div_euclid(1_000_000))
+            }),
+            OpenColumn::Unsigned(column) => values(column.as_ref(), doc, unsigned),
+            OpenColumn::Float(column) => values(column.as_ref(), doc, ScriptValue::Float),
+            OpenColumn::Text(None) => Vec::new(),
+            OpenColumn::Text(Some(column)) => words(column, doc)?,
+            OpenColumn::Address(column) => values(column.as_ref(), doc, |address: Ipv6Addr| {
+                ScriptValue::Text(address.to_canonical().to_string().into())
+            }),
+            OpenColumn::Points(column) => values(column.as_ref(), doc, |code| {
+                ScriptValue::Point(GeoPoint::decode(code))
+            }),
+            OpenColumn::Same(value) => {
+                let value = value.iter();
+                let texts = value.map(|text| ScriptValue::Text(text.clone().into()));
+                texts.collect()
+            }
+            OpenColumn::Vector(measure) => {
+                let there = self.near(*measure).is_some();
+                there
+                    .then_some(ScriptValue::Bool(true))
+                    .into_iter()
+                    .collect()
+            }
+            OpenColumn::None => {
+                let path = self.open.compiled.script.fields().get(field);
+                let reason = match self.open.compiled.columns.get(field) {
+                    Some(ScriptColumn::Refused(reason)) => reason.clone(),
+                    _ => format!(
+                        "No field found for [{}] in mapping",
+                        path.map_or("", String::as_str)
+                    ),
+                };
+                return Err(ScriptError::new(ScriptErrorKind::Argument, reason));
+            }
+        })
+    }
+
+    fn score(&mut self) -> f64 {
+        self.score
+    }
+
+    fn measure(&mut self, measure: usize) -> Option<f64> {
+        self.near(measure)
+    }
+
+    fn source(&self) -> Option<&'a Value> {
+        None
+    }
+
+    #[allow(
+        clippy::cast_sign_loss,
+        reason = "the bits of a seed are taken as they are"
+    )]
+    fn chance(&mut self, seed: i64) -> f64 {
+        let own = self.open.salt ^ u64::from(self.doc);
+        unit(mixed(seed as u64 ^ mixed(own)))
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.open.compiled.now_ms
+    }
+}
+
+impl OneDocument<'_> {
+    fn near(&self, measure: usize) -> Option<f64> {
+        let segments = self.open.compiled.measures.get(measure)?;
+        let mut segments = segments.iter();
+        let (_, found) = segments.find(|(segment, _)| *segment == self.open.segment)?;
+        let at = found
+            .binary_search_by_key(&self.doc, |(doc, _)| *doc)
+            .ok()?;
+        found.get(at).map(|(_, near)| f64::from(*near))
+    }
+}
+
+fn unsigned<'a>(number: u64) -> ScriptValue<'a> {
+    match i64::try_from(number) {
+        Ok(whole) => ScriptValue::Whole(whole),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "beyond 63 bits scripts have no whole numbers"
+        )]
+        Err(_) => ScriptValue::Float(number as f64),
+    }
+}

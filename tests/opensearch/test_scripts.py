@@ -1,0 +1,161 @@
+"""Scripts of searches: scores, filters, orders and values of hits, in Painless and as expressions."""
+
+from .base import ClewTest
+
+MAPPINGS = {
+    "properties": {
+        "n": {"type": "integer"},
+        "price": {"type": "double"},
+        "tag": {"type": "keyword"},
+        "flag": {"type": "boolean"},
+        "at": {"type": "date"},
+        "place": {"type": "geo_point"},
+        "text": {"type": "text"},
+        "v": {"type": "knn_vector", "dimension": 2},
+    }
+}
+
+
+class ScriptsTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        settings = {"number_of_shards": 1, "index.knn": True}
+        self.client.indices.create(index="s", body={"settings": settings, "mappings": MAPPINGS})
+        at = "2024-03-0%dT10:30:00Z"
+        self.index_all(
+            "s",
+            {
+                "a": {"n": 7, "price": 2.5, "tag": ["x", "y"], "flag": True, "at": at % 1,
+                      "place": "0,0", "text": "red fox", "v": [1, 0]},
+                "b": {"n": 4, "price": 10, "tag": "z", "flag": False, "at": at % 5,
+                      "place": "0,1", "text": "red red hen", "v": [0, 1]},
+                "c": {"price": 1, "text": "blue"},
+            },
+        )
+
+    def search(self, **body):
+        return self.client.search(index="s", body=body)["hits"]["hits"]
+
+    def scores(self, script, query=None, **more):
+        query = query or {"exists": {"field": "n"}}
+        hits = self.search(query={"script_score": {"query": query, "script": script, **more}})
+        return {hit["_id"]: round(hit["_score"], 4) for hit in hits}
+
+    def matching(self, script, **clauses):
+        test = {"script": {"script": script}}
+        query = {"bool": {"filter": [test, *clauses.pop("filter", [])], **clauses}}
+        return sorted(hit["_id"] for hit in self.search(query=query))
+
+    def test_scores_are_made_of_values(self):
+        self.assertEqual(self.scores("doc['n'].value / 2"), {"a": 3, "b": 2})
+        self.assertEqual(self.scores("doc['n'].value / 2.0"), {"a": 3.5, "b": 2})
+        self.assertEqual(self.scores("_score * doc['price'].value"), {"b": 10, "a": 2.5})
+        script = {"source": "Math.log10(params.f * doc['price'].value)", "params": {"f": 40}}
+        self.assertEqual(self.scores(script), {"b": 2.6021, "a": 2})
+        self.assertEqual(self.scores("doc['n'].value", boost=2), {"a": 14, "b": 8})
+        self.assertEqual(self.scores("doc['n'].value", min_score=5), {"a": 7})
+        source = "doc['n'].size() == 0 ? 1 : saturation(doc['n'].value, 7)"
+        everything = {"match_all": {}}
+        self.assertEqual(self.scores(source, everything), {"c": 1, "a": 0.5, "b": 0.3636})
+        source = "double s = 0; for (def t : doc['tag']) { s += t == 'z' ? 5 : 1 } return s"
+        self.assertEqual(self.scores(source, everything), {"b": 5, "a": 2, "c": 0})
+        source = "decayDateLinear('2024-03-01T10:30:00Z', '8d', '0', 0.5, doc['at'].value)"
+        self.assertEqual(self.scores(source), {"a": 1, "b": 0.75})
+        source = "decayGeoExp('0,0', '100km', '0km', 0.5, doc['place'].value)"
+        self.assertEqual(self.scores(source)["a"], 1)
+        script = {"lang": "expression", "source": "doc['n'].value / 2 + f", "params": {"f": 1}}
+        self.assertEqual(self.scores(script, everything), {"a": 4.5, "b": 3, "c": 1})
+
+    def test_vectors_are_measured_among_other_things(self):
+        params = {"q": [1, 0]}
+        source = "(cosineSimilarity(params.q, doc['v']) + 1) * doc['n'].value"
+        self.assertEqual(self.scores({"source": source, "params": params}), {"a": 14, "b": 4})
+        source = "doc['v'].size() == 0 ? 0 : 2 + innerProduct(params.q, doc['v'])"
+        found = self.scores({"source": source, "params": params}, {"match_all": {}})
+        self.assertEqual(found, {"a": 3, "b": 2, "c": 0})
+
+    def test_functions_are_scripts_too(self):
+        function = {"script_score": {"script": "doc['n'].value * _score"}}
+        query = {
+            "function_score": {
+                "query": {"constant_score": {"filter": {"exists": {"field": "n"}}, "boost": 2}},
+                "functions": [{**function, "weight": 3}],
+                "boost_mode": "replace",
+            }
+        }
+        found = {hit["_id"]: hit["_score"] for hit in self.search(query=query)}
+        self.assertEqual(found, {"a": 42, "b": 24})
+
+    def test_filters(self):
+        exists = [{"exists": {"field": "n"}}]
+        self.assertEqual(self.matching("doc['n'].value > 5", filter=exists), ["a"])
+        self.assertEqual(self.matching("doc['n'].size() == 0 || doc['n'].value < 5"), ["b", "c"])
+        self.assertEqual(self.matching("doc['n'].value > doc['price'].value", filter=exists), ["a"])
+        self.assertEqual(self.matching("doc['flag'].value", filter=exists), ["a"])
+        self.assertEqual(self.matching("doc['tag'].contains('y')"), ["a"])
+        self.assertEqual(self.matching("doc['at'].value.dayOfMonth == 5", filter=exists), ["b"])
+        without = [{"bool": {"must_not": [{"exists": {"field": "n"}}]}}]
+        self.assertEqual(self.matching("doc['price'].value >= 1", filter=without), ["c"])
+        excluded = {"bool": {"filter": exists, "must_not": [{"script": {"script": "doc['n'].value > 5"}}]}}
+        self.assertEqual([hit["_id"] for hit in self.search(query=excluded)], ["b"])
+        count = {"query": {"bool": {"filter": [*exists, {"script": {"script": "doc['n'].value > 5"}}]}}}
+        self.assertEqual(self.client.count(index="s", body=count)["count"], 1)
+
+    def test_orders(self):
+        source = "doc['n'].size() == 0 ? 100 : doc['n'].value * params.f"
+        key = {"type": "number", "script": {"source": source, "params": {"f": 0.5}}, "order": "desc"}
+        hits = self.search(sort={"_script": key})
+        self.assertEqual([(hit["_id"], hit["sort"]) for hit in hits], [("c", [100.0]), ("a", [3.5]), ("b", [2.0])])
+        after = self.search(sort={"_script": key}, search_after=[3.5])
+        self.assertEqual([hit["_id"] for hit in after], ["b"])
+        with self.refused(400, "illegal_argument_exception", "[type] must be [number]"):
+            self.search(sort={"_script": {"type": "string", "script": "doc['tag'].value"}})
+
+    def test_values_of_hits(self):
+        fields = {
+            "twice": {"script": {"source": "doc['price'].value * 2"}},
+            "year": {"script": "doc['at'].size() == 0 ? null : doc['at'].value.year"},
+            "words": {"script": "params._source.text + '!'"},
+            "tags": {"script": "doc['tag']"},
+        }
+        hits = {hit["_id"]: hit for hit in self.search(script_fields=fields)}
+        self.assertNotIn("_source", hits["a"])
+        self.assertEqual(
+            hits["a"]["fields"],
+            {"twice": [5.0], "year": [2024], "words": ["red fox!"], "tags": ["x", "y"]},
+        )
+        self.assertEqual(hits["c"]["fields"]["year"], [None])
+        both = self.search(script_fields=fields, _source=["n"], query={"ids": {"values": ["a"]}})
+        self.assertEqual(both[0]["_source"], {"n": 7})
+        lenient = {"n": {"script": "doc['n'].value", "ignore_failure": True}}
+        hits = {hit["_id"]: hit for hit in self.search(script_fields=lenient)}
+        self.assertNotIn("fields", hits["c"])
+
+    def failure(self, script):
+        with self.refused(400) as caught:
+            self.scores(script, {"match_all": {}})
+        error = caught.exception.info["error"]
+        while "failed_shards" in error:
+            error = error["failed_shards"][0]["reason"]
+        return error
+
+    def test_what_goes_wrong_is_told(self):
+        error = self.failure("doc['n'].value")
+        self.assertEqual((error["type"], error["reason"]), ("script_exception", "runtime error"))
+        self.assertEqual(error["caused_by"]["type"], "illegal_state_exception")
+        self.assertIn("doesn't have a value for a field", error["caused_by"]["reason"])
+        self.assertEqual(error["script"], "doc['n'].value")
+        self.assertIn("No field found for [gone]", self.failure("doc['gone'].value")["caused_by"]["reason"])
+        self.assertIn("must be a non-negative", self.failure("0 - doc['price'].value")["reason"].lower())
+        self.assertIn("fielddata=true", self.failure("doc['text'].value")["caused_by"]["reason"])
+        for script, reason in [
+            ("doc['n'].value +", "unexpected end of script at [16]"),
+            ("int f(int x) { return x }", "unexpected token"),
+            ("ctx._source.n", "cannot resolve symbol [ctx]"),
+        ]:
+            error = self.failure(script)
+            self.assertEqual((error["type"], error["reason"]), ("script_exception", "compile error"))
+            self.assertIn(reason, error["caused_by"]["reason"])
+        self.assertIn("script_lang not supported [groovy]", self.failure({"source": "1", "lang": "groovy"})["reason"])
+        # Without end is ended.
+        self.assertIn("steps", self.failure("while (true) { }")["caused_by"]["reason"])
