@@ -34,6 +34,13 @@ pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingErr
     let root = as_object(body, "mappings")?;
     let mut spec = MappingSpec::default();
     for (key, value) in root {
+        // What is kept of older mappings may have them; a new one would do nothing, and not say so.
+        if key == "derived" && value.as_object().is_none_or(|fields| !fields.is_empty()) {
+            return Err(MappingError::unreadable(
+                "[derived] fields are not supported: index the values, or make them with \
+                 [script_fields]",
+            ));
+        }
         if key != "properties" {
             read_root(&mut spec, key, value)?;
         }

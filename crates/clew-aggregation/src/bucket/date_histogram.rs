@@ -2,6 +2,7 @@
 
 use clew_query::AggError;
 use clew_query::aggregation::{Bounds, DateHistogramSpec, DateInterval, Scalar};
+use clew_schema::Span;
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -32,7 +33,13 @@ pub(crate) struct DateHistogram {
     steps: Steps,
     numbering: Numbering,
     hard: Option<Ends<i64>>,
+    /// The field, where its values are ranges.
+    ranges: Option<String>,
 }
+
+/// Changes of clocks are known between these for ranges, which may have no end: from the beginning of 1900 to that of 2100.
+const RANGES_BEGIN_MS: i64 = -2_208_988_800_000;
+const RANGES_END_MS: i64 = 4_102_444_800_000;
 
 /// How an instant finds its bucket, cheapest first.
 enum Numbering {
@@ -76,6 +83,9 @@ impl DateHistogram {
         level: Level,
     ) -> Result<Self, AggError> {
         let column = ValueColumn::open(segment.reader, plan.values())?;
+        if let ValueKind::Range(_) = plan.values().kind {
+            return Self::of_ranges(segment, plan, dates, (column, level));
+        }
         let range = column
             .range()
             .map(|(min, max)| (column.instant(min), column.instant(max)));
@@ -92,12 +102,52 @@ impl DateHistogram {
             },
             numbering,
             hard: dates.hard,
+            ranges: None,
+        })
+    }
+
+    /// Over ranges, whose buckets are known by the instants they begin.
+    fn of_ranges(
+        segment: Segment<'_>,
+        plan: &dyn Planned,
+        dates: &DatePlan,
+        (column, level): (ValueColumn, Level),
+    ) -> Result<Self, AggError> {
+        let known = RANGES_BEGIN_MS..=RANGES_END_MS;
+        let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, known);
+        Ok(DateHistogram {
+            steps: Steps {
+                column,
+                rows: Rows::default(),
+                slots: Slots::for_range(None, level),
+                counts: Vec::new(),
+                subs: plan.open_subs(segment)?,
+            },
+            numbering: Numbering::Rounded { rounding, hint: 0 },
+            hard: dates.hard,
+            ranges: Some(plan.values().field.clone()),
         })
     }
 }
 
 impl Collect for DateHistogram {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if let (Some(field), Numbering::Rounded { rounding, .. }) = (&self.ranges, &self.numbering)
+        {
+            let hard = self.hard;
+            let steps_of = |span: Span| {
+                let (from, to) = span.moments();
+                let (min, max) = hard.map_or((None, None), |hard| (hard.min, hard.max));
+                let from = min.map_or(from, |min: i64| min.max(from));
+                let to = max.map_or(to, |max: i64| max.min(to));
+                let round = |instant| rounding.round(instant, &mut 0);
+                (from <= to).then(|| (round(from), round(to)))
+            };
+            let next = |start: i64| rounding.next(start);
+            return self
+                .steps
+                .collect_ranges((block, field), account, steps_of, next);
+        }
         let within = |start: i64| self.hard.is_none_or(|hard| hard.holds(start));
         match &mut self.numbering {
             Numbering::Arithmetic(by) => self.steps.collect(block, account, |column, raw| {

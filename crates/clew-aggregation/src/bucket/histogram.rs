@@ -2,6 +2,7 @@
 
 use clew_query::AggError;
 use clew_query::aggregation::{Bounds, HistogramSpec, Scalar};
+use clew_schema::{RangeKind, Span};
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use crate::bucket::steps::{
@@ -12,10 +13,10 @@ use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Openi
 use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
-use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
 use crate::field::rows::Rows;
 use crate::field::values::{bound_number, plan_values};
+use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::order::path::{Ordered, plan_order};
 use crate::order::{PlannedOrder, Row};
@@ -29,6 +30,8 @@ pub(crate) struct NumberHistogram {
     interval: f64,
     offset: f64,
     hard: Option<Ends<f64>>,
+    /// The field and what its ranges are of, where its values are ranges.
+    ranges: Option<(String, RangeKind)>,
 }
 
 impl NumberHistogram {
@@ -39,7 +42,12 @@ impl NumberHistogram {
         level: Level,
     ) -> Result<Self, AggError> {
         let column = ValueColumn::open(segment.reader, plan.values())?;
-        let range = column.range().map(|(min, max)| {
+        let ranges = match plan.values().kind {
+            ValueKind::Range(kind) => Some((plan.values().field.clone(), kind)),
+            _ => None,
+        };
+        let known = column.range().filter(|_| ranges.is_none());
+        let range = known.map(|(min, max)| {
             let step = |raw| step_of_number(column.number(raw), numbers.interval, numbers.offset);
             (step(min).to_u64(), step(max).to_u64())
         });
@@ -54,6 +62,7 @@ impl NumberHistogram {
             interval: numbers.interval,
             offset: numbers.offset,
             hard: numbers.hard,
+            ranges,
         })
     }
 }
@@ -61,6 +70,20 @@ impl NumberHistogram {
 impl Collect for NumberHistogram {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         let (interval, offset, hard) = (self.interval, self.offset, self.hard);
+        if let Some((field, kind)) = &self.ranges {
+            let step = |number| step_of_number(number, interval, offset);
+            let steps_of = |span: Span| {
+                let (from, to) = span.numbers(*kind)?;
+                let (min, max) = hard.map_or((None, None), |hard| (hard.min, hard.max));
+                let from = min.map_or(from, |min: f64| min.max(from));
+                let to = max.map_or(to, |max: f64| max.min(to));
+                (from <= to).then(|| (step(from), step(to)))
+            };
+            let next = |step: i64| step.saturating_add(1);
+            return self
+                .steps
+                .collect_ranges((block, field), account, steps_of, next);
+        }
         self.steps.collect(block, account, |column, raw| {
             let step = step_of_number(column.number(raw), interval, offset);
             // Bounds are for the place among the intervals, whatever the offset.

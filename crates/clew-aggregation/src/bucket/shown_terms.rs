@@ -89,7 +89,7 @@ pub(crate) fn terms_result(
 fn terms_kind(kind: ValueKind) -> TermsKind {
     match kind {
         ValueKind::Unmapped => TermsKind::Unmapped,
-        ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
+        ValueKind::Keyword | ValueKind::Ip | ValueKind::Range(_) => TermsKind::Text,
         ValueKind::Unsigned | ValueKind::Geo => TermsKind::Unsigned,
         ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
             TermsKind::Integer

@@ -3,6 +3,7 @@
 
 use clew_query::AggError;
 use clew_query::aggregation::Direction;
+use clew_schema::Span;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use crate::collect::slots::{Slots, count_up};
@@ -16,6 +17,9 @@ use crate::order::{By, PlannedOrder, Row};
 use crate::reduce::{Budget, Node, results_of};
 use crate::result::{Bucket, BucketExtra};
 use crate::value::key::{Key, KeyTable};
+
+/// Steps that one range may touch: one without an end touches all there are.
+const RANGE_STEPS_MAX: usize = 1 << 18;
 
 /// What both histograms share: how buckets are numbered and counted.
 pub(crate) struct Steps {
@@ -57,6 +61,62 @@ impl Steps {
             if !self.subs.is_empty() {
                 self.subs.push(block.docs[at], number);
             }
+        }
+        self.subs.flush(account)
+    }
+
+    /// Counts each document under all steps that its ranges touch, once each. `steps_of` says from which step to which
+    /// one a range goes, `next` what comes behind a step; a document's ranges are in the order of their lower ends.
+    pub(crate) fn collect_ranges(
+        &mut self,
+        (block, field): (Block<'_>, &str),
+        account: &mut Account,
+        steps_of: impl Fn(Span) -> Option<(i64, i64)>,
+        next: impl Fn(i64) -> i64,
+    ) -> Result<(), AggError> {
+        if self.column.is_empty() {
+            return Ok(());
+        }
+        self.column
+            .read(block.docs, Repeats::Dropped, &mut self.rows);
+        let mut reached: Option<(u32, i64)> = None;
+        for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
+            let span = self.column.span(*raw).map_err(|source| AggError::Column {
+                field: field.to_string(),
+                source: source.into(),
+            })?;
+            let Some((first, last)) = span.and_then(&steps_of) else {
+                continue;
+            };
+            let before = reached.filter(|(of, _)| of == entry).map(|(_, step)| step);
+            let mut step = match before {
+                Some(before) if before >= first => next(before),
+                _ => first,
+            };
+            let at = *entry as usize;
+            let mut steps = 0_usize;
+            while step <= last {
+                steps += 1;
+                if steps > RANGE_STEPS_MAX {
+                    return Err(AggError::invalid(format!(
+                        "a range of field [{field}] would be in more than [{RANGE_STEPS_MAX}] \
+                         buckets: bound them by [hard_bounds], or take a longer interval"
+                    )));
+                }
+                let number = self
+                    .slots
+                    .number(block.parents[at], step.to_u64(), account)?;
+                count_up(&mut self.counts, number, block.docs[at], account)?;
+                if !self.subs.is_empty() {
+                    self.subs.push(block.docs[at], number);
+                }
+                let following = next(step);
+                if following <= step {
+                    break;
+                }
+                step = following;
+            }
+            reached = Some((*entry, before.map_or(last, |before| before.max(last))));
         }
         self.subs.flush(account)
     }

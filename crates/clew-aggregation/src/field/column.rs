@@ -5,6 +5,7 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use clew_query::AggError;
+use clew_schema::Span;
 use clew_search::Regexp;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnType, MonotonicallyMappableToU64};
@@ -40,6 +41,7 @@ enum Decoder {
     Float,
     Text(Option<BytesColumn>),
     Address(Option<Arc<CompactSpaceU64Accessor>>),
+    Ranges(Option<BytesColumn>),
 }
 
 impl ValueColumn {
@@ -75,6 +77,14 @@ impl ValueColumn {
                 };
                 let ords = text.as_ref().map(|text| text.ords().clone());
                 (ords, Decoder::Text(text))
+            }
+            ValueKind::Range(_) => {
+                let ranges = match &plan.column {
+                    Some(name) => fast.bytes(name)?,
+                    None => None,
+                };
+                let ords = ranges.as_ref().map(|ranges| ranges.ords().clone());
+                (ords, Decoder::Ranges(ranges))
             }
             ValueKind::Ip => {
                 let column = numbers(ColumnType::IpAddr)?;
@@ -172,7 +182,9 @@ impl ValueColumn {
             Decoder::Float => f64::from_u64(raw),
             Decoder::Unsigned => raw as f64,
             Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS) as f64,
-            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) => i64::from_u64(raw) as f64,
+            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) | Decoder::Ranges(_) => {
+                i64::from_u64(raw) as f64
+            }
         }
     }
 
@@ -186,8 +198,20 @@ impl ValueColumn {
             Decoder::Float => f64::from_u64(raw) as i64,
             Decoder::Unsigned => i64::try_from(raw).unwrap_or(i64::MAX),
             Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS),
-            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) => i64::from_u64(raw),
+            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) | Decoder::Ranges(_) => {
+                i64::from_u64(raw)
+            }
         }
+    }
+
+    /// The range behind a number; only for ranges. Each is looked up in the segment's dictionary.
+    pub(crate) fn span(&self, raw: u64) -> std::io::Result<Option<Span>> {
+        let Decoder::Ranges(Some(ranges)) = &self.decoder else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        let found = ranges.ord_to_bytes(raw, &mut bytes)?;
+        Ok(found.then(|| Span::from_bytes(&bytes)).flatten())
     }
 
     /// The keys of numbers that are sorted and distinct.
@@ -214,6 +238,17 @@ impl ValueColumn {
                     if !found {
                         return Err(std::io::ErrorKind::InvalidData.into());
                     }
+                }
+            }
+            Decoder::Ranges(ranges) => {
+                let mut bytes = Vec::new();
+                for raw in own {
+                    if let Some(ranges) = ranges {
+                        ranges.ord_to_bytes(*raw, &mut bytes)?;
+                    }
+                    // Ranges are told apart by their bytes, and never shown.
+                    let letters: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+                    keys.push(Key::Str(letters.into()));
                 }
             }
             Decoder::Address(space) => {

@@ -7,6 +7,7 @@ pub(crate) mod rows;
 pub(crate) mod segments;
 pub(crate) mod values;
 
+use clew_schema::RangeKind;
 use clew_search::Regexp;
 
 use crate::value::format::ValueFormat;
@@ -59,6 +60,8 @@ pub(crate) enum ValueKind {
     Ip,
     Unsigned,
     Geo,
+    /// Ranges, which lie in a column of bytes.
+    Range(RangeKind),
 }
 
 /// Which terms count.

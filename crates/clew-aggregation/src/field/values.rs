@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use clew_query::aggregation::{IncludeExclude, Scalar, Source, TermFilter};
 use clew_query::{AggError, RegexpOptions};
 use clew_schema::geo::GeoPoint;
-use clew_schema::{DateFormat, FieldKind, Rounding};
+use clew_schema::{DateFormat, FieldKind, RangeKind, Rounding};
 use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
@@ -54,13 +54,22 @@ pub(crate) fn plan_values(
         FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
         FieldKind::Constant { value: None } => return unmapped(source, aggregation),
         FieldKind::Ip => ValueKind::Ip,
+        FieldKind::Range { kind, .. } => {
+            check_ranges(*kind, field.kind.type_name(), aggregation)?;
+            ValueKind::Range(*kind)
+        }
         _ => return Err(unsupported(source, field.kind.type_name(), aggregation)),
     };
     if !supports(aggregation, kind) {
         return Err(unsupported(source, field.kind.type_name(), aggregation));
     }
     let format = match &field.kind {
-        FieldKind::Date { format } | FieldKind::DateNanos { format } => ValueFormat::Date {
+        FieldKind::Date { format }
+        | FieldKind::DateNanos { format }
+        | FieldKind::Range {
+            kind: RangeKind::Date,
+            format,
+        } => ValueFormat::Date {
             format: parse_format(source.format.as_deref().unwrap_or(format))?,
             zone: TimeZone::UTC,
         },
@@ -159,8 +168,25 @@ fn hinted_kind(value_type: &str) -> Option<ValueKind> {
     })
 }
 
+/// Histograms are of ranges of some kinds only, which is said apart.
+fn check_ranges(kind: RangeKind, type_name: &str, aggregation: &str) -> Result<(), AggError> {
+    match (aggregation, kind) {
+        ("histogram", RangeKind::Ip) => Err(AggError::invalid(format!(
+            "Expected numeric range type but found non-numeric range [{type_name}]"
+        ))),
+        ("date_histogram", kind) if kind != RangeKind::Date => Err(AggError::invalid(format!(
+            "Expected date range type but found range type [{type_name}]"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
+        _ if matches!(kind, ValueKind::Range(_)) => matches!(
+            aggregation,
+            "value_count" | "cardinality" | "missing" | "histogram" | "date_histogram"
+        ),
         "value_count" | "cardinality" | "missing" | "diversified_sampler" => true,
         "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
         "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
@@ -235,6 +261,9 @@ pub(crate) fn key_of(
             Key::I64(bound_ms(scalar, format, &TimeZone::UTC, now_ms)?)
         }
         ValueKind::Ip => Key::Ip(address(&text_of(scalar))?),
+        ValueKind::Range(_) => {
+            return Err(AggError::invalid("Can't apply missing values on ranges"));
+        }
     })
 }
 

@@ -42,9 +42,9 @@ pub(crate) struct ValueCount {
 
 impl ValueCount {
     pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
-        // A document's keywords and addresses are a set; its numbers are a list.
+        // A document's keywords, addresses and ranges are a set; its numbers are a list.
         let repeats = match plan.values().kind {
-            ValueKind::Keyword | ValueKind::Ip => Repeats::Dropped,
+            ValueKind::Keyword | ValueKind::Ip | ValueKind::Range(_) => Repeats::Dropped,
             _ => Repeats::Kept,
         };
         Ok(ValueCount {

@@ -4,13 +4,16 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::Value;
-use tantivy::{f64_to_u64, i64_to_u64};
+use tantivy::{f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::convert::{Misfit, misfit};
 use super::error::ValueProblem;
 use crate::date::DateFormat;
 use crate::date::Rounding;
 use crate::mapping::{FieldKind, MappedField, RangeKind};
+
+/// Moments are shown up to here, on both sides of the epoch: some 285,000 years.
+const MOMENT_MAX_MS: i64 = 9_000_000_000_000_000;
 
 /// Bytes of one end.
 const END_BYTES: usize = 16;
@@ -57,6 +60,33 @@ impl Span {
             RangeRelation::Contains => self.low <= query.low && self.high >= query.high,
             RangeRelation::Within => self.low >= query.low && self.high <= query.high,
         }
+    }
+
+    /// Both ends of a range of numbers or dates; `None` for addresses.
+    pub fn numbers(self, kind: RangeKind) -> Option<(f64, f64)> {
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "buckets of numbers are of floating-point ones"
+        )]
+        let whole =
+            |end: u128| u64::try_from(end).map_or(f64::INFINITY, |end| u64_to_i64(end) as f64);
+        let float = |end: u128| u64::try_from(end).map_or(f64::INFINITY, u64_to_f64);
+        match kind {
+            RangeKind::Integer | RangeKind::Long | RangeKind::Date => {
+                Some((whole(self.low), whole(self.high)))
+            }
+            RangeKind::Float | RangeKind::Double => Some((float(self.low), float(self.high))),
+            RangeKind::Ip => None,
+        }
+    }
+
+    /// Both ends of a range of dates, in milliseconds since the epoch; what has no end ends as far away as calendars go.
+    pub fn moments(self) -> (i64, i64) {
+        let moment = |end: u128| {
+            let millis = u64::try_from(end).map_or(i64::MAX, u64_to_i64);
+            millis.clamp(-MOMENT_MAX_MS, MOMENT_MAX_MS)
+        };
+        (moment(self.low), moment(self.high))
     }
 
     fn to_bytes(self) -> Vec<u8> {

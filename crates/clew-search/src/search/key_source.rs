@@ -117,10 +117,10 @@ pub(super) fn source(
                 mapped.kind.type_name()
             )));
         }
-        FieldKind::Binary { .. }
-        | FieldKind::Percolator
-        | FieldKind::Range { .. }
-        | FieldKind::Completion(_) => {
+        FieldKind::Binary { doc_values: true } | FieldKind::Range { .. } => {
+            return Err(QueryError::illegal("can't sort on binary field"));
+        }
+        FieldKind::Binary { .. } | FieldKind::Percolator | FieldKind::Completion(_) => {
             return Err(QueryError::illegal(format!(
                 "Fielddata is not supported on field [{path}] of type [{}]",
                 mapped.kind.type_name()
