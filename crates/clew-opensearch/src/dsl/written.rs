@@ -59,6 +59,11 @@ fn queries_are_read_as_they_were_written() {
         json!({"terms_set": {"k": {"terms": ["a"], "minimum_should_match_field": "n"}}}),
         json!({"script_score": {"query": {"match_all": {}}, "script": {"source":
             "cosineSimilarity(params.v, doc['v']) + 1.0", "params": {"v": [1, 2]}}}}),
+        json!({"script_score": {"query": {"match_all": {}}, "script": {"source":
+            "for (def x : doc['n']) { if (x > params.m.a) return x } return _score",
+            "params": {"m": {"a": 1.5}}}}}),
+        json!({"bool": {"filter": [{"exists": {"field": "n"}}, {"script": {"script": {
+            "lang": "expression", "source": "doc['n'].value % 2 == f", "params": {"f": 1}}}}]}}),
         json!({"intervals": {"t": {"all_of": {"ordered": true, "intervals": [
             {"match": {"query": "a b"}}, {"prefix": {"prefix": "c"}}]}}}}),
     ] {
