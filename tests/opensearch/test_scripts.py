@@ -159,3 +159,15 @@ class ScriptsTest(ClewTest):
         self.assertIn("script_lang not supported [groovy]", self.failure({"source": "1", "lang": "groovy"})["reason"])
         # Without end is ended.
         self.assertIn("steps", self.failure("while (true) { }")["caused_by"]["reason"])
+
+    def test_what_costs_much_can_be_refused(self):
+        setting = "search.allow_expensive_queries"
+        self.addCleanup(self.client.cluster.put_settings, body={"transient": {setting: None}})
+        self.client.cluster.put_settings(body={"transient": {setting: False}})
+        for query, what in [
+            ({"script": {"script": "true"}}, "[script] queries"),
+            ({"script_score": {"query": {"match_all": {}}, "script": "1"}}, "[script score] queries"),
+        ]:
+            with self.refused(500) as caught:
+                self.search(query=query)
+            self.assertIn(f"{what} cannot be executed", str(caught.exception.info))

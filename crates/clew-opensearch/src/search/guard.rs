@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use clew_engine::Index;
-use clew_query::Query;
+use clew_query::{BoostMode, FunctionKind, Query};
 use clew_schema::FieldKind;
 
 use crate::http::error::{ApiError, Cause};
@@ -72,6 +72,16 @@ fn what_is_costly(query: &Query, index: &Index) -> Option<(String, &'static str)
         Query::Fuzzy { field, .. } if is_words(field) => plain("fuzzy"),
         Query::Related(_) | Query::Nested(_) => plain("joining"),
         Query::Percolate(_) => plain("percolate"),
+        Query::FunctionScore(function) => match &function.functions[..] {
+            [one] if matches!(one.kind, FunctionKind::Test(_)) => plain("script"),
+            [one]
+                if matches!(one.kind, FunctionKind::Script(_))
+                    && function.boost_mode == BoostMode::Replace =>
+            {
+                plain("script score")
+            }
+            _ => None,
+        },
         Query::Range(range) if is_words(&range.field) => Some((
             "[range] queries on [text] or [keyword] fields".to_string(),
             "",

@@ -1,4 +1,4 @@
-//! Stored search templates, and what there is of scripting: mustache, and nothing else.
+//! Stored search templates, which are mustache, and what scripts there are.
 
 use axum::http::StatusCode;
 use clew_engine::DefinitionChange;
@@ -128,10 +128,17 @@ pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
     }]})))
 }
 
+/// What scripts of searches are for.
+const OF_SEARCHES: [&str; 4] = ["field", "filter", "number_sort", "score"];
+
 /// `GET /_script_language`: what scripts may be written in.
 pub(crate) async fn languages(_call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({
         "types_allowed": ["inline", "stored"],
-        "language_contexts": [{"language": LANG, "contexts": ["template"]}],
+        "language_contexts": [
+            {"language": "expression", "contexts": OF_SEARCHES},
+            {"language": LANG, "contexts": ["template"]},
+            {"language": "painless", "contexts": OF_SEARCHES},
+        ],
     })))
 }
