@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_platform::Pace;
+use clew_platform::{CancellationToken, Pace};
 use clew_query::{BoostMode, ScoreMode};
 use tantivy::index::SegmentId;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
@@ -189,12 +189,24 @@ impl FunctionWeight {
 impl Weight for FunctionWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         self.check(reader)?;
+        let parts = self.open(reader)?;
+        let has_script = parts.iter().any(|part| part.function.is_script());
+        let rows = has_script.then(|| MeantRows {
+            reader: reader.clone(),
+            scope: self.scope.clone(),
+        });
         let mut scorer = FunctionScorer {
             inner: self.inner.scorer(reader, boost)?,
-            parts: self.open(reader)?,
+            parts,
             joining: self.joining,
+            rows,
             known: None,
-            pace: Pace::default(),
+            // A script may take long.
+            pace: if has_script {
+                Pace::of_blocks()
+            } else {
+                Pace::default()
+            },
         };
         scorer.skip_low();
         Ok(Box::new(scorer))
@@ -233,10 +245,26 @@ impl OpenPart {
     }
 }
 
+/// The rows that functions are for, where it matters which these are: others lack what a script needs.
+struct MeantRows {
+    reader: SegmentReader,
+    scope: Option<NestedRows>,
+}
+
+impl MeantRows {
+    fn are_meant(&self, doc: DocId) -> bool {
+        match &self.scope {
+            Some(objects) => objects.has(&self.reader, doc),
+            None => lives(&self.reader, doc),
+        }
+    }
+}
+
 struct FunctionScorer {
     inner: Box<dyn Scorer>,
     parts: Vec<OpenPart>,
     joining: Joining,
+    rows: Option<MeantRows>,
     /// The score of the document it stands at, once it was asked for.
     known: Option<Score>,
     pace: Pace,
@@ -248,11 +276,16 @@ impl FunctionScorer {
         let mode = self.joining.score_mode;
         let mut joined: Option<f64> = None;
         let mut weights = 0.0;
+        let mut failure = None;
         for part in &mut self.parts {
             if !part.applies(doc) {
                 continue;
             }
-            let value = part.function.value(doc, score) * part.weight;
+            let value = part.function.value(doc, score).unwrap_or_else(|error| {
+                failure.get_or_insert(error);
+                0.0
+            });
+            let value = value * part.weight;
             weights += part.weight;
             joined = Some(match (joined, mode) {
                 (None, _) => value,
@@ -265,6 +298,12 @@ impl FunctionScorer {
             if mode == ScoreMode::First {
                 break;
             }
+        }
+        if let (Some(failure), Some(rows)) = (failure, &self.rows)
+            && rows.are_meant(doc)
+        {
+            // A scorer cannot fail: who began the search is told by its token, which stops it.
+            CancellationToken::current().fail(failure);
         }
         match joined {
             None => 1.0,

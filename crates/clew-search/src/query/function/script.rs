@@ -1,12 +1,8 @@
 //! Scripts over the columns of a segment.
-//!
-//! A scorer cannot fail: what goes wrong in a script is told to the token that the search works under, which stops it,
-//! and whoever began the search asks for it.
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use clew_platform::CancellationToken;
 use clew_query::{
     Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
 };
@@ -183,15 +179,10 @@ impl OpenScript {
         })
     }
 
-    /// What the script makes of a document whose score is known. Where it fails, the search is told to stop.
-    pub(crate) fn number(&self, doc: DocId, score: f64) -> f64 {
-        self.checked(doc, score).unwrap_or_else(|failure| {
-            CancellationToken::current().fail(failure);
-            0.0
-        })
-    }
-
-    /// The same, or what went wrong.
+    /// What the script makes of a document whose score is known.
+    ///
+    /// # Errors
+    /// What went wrong in the script, or that it made no score.
     pub(crate) fn checked(&self, doc: DocId, score: f64) -> Result<f64, ScriptError> {
         let script = &self.compiled.script;
         let mut document = OneDocument {

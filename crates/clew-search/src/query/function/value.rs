@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_query::{DecayShape, FeatureCurve, FieldModifier, ValueMode};
+use clew_query::{DecayShape, FeatureCurve, FieldModifier, ScriptError, ValueMode};
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
@@ -178,14 +178,26 @@ impl OpenFunction {
         !matches!(self.function, Function::Field { missing: None, .. })
     }
 
+    /// Whether it is a script, which may fail.
+    pub(crate) fn is_script(&self) -> bool {
+        self.script.is_some()
+    }
+
     /// Its value for a document that has this score.
-    pub(crate) fn value(&self, doc: DocId, score: f64) -> f64 {
+    ///
+    /// # Errors
+    /// What a script fails with.
+    pub(crate) fn value(&self, doc: DocId, score: f64) -> Result<f64, ScriptError> {
+        match &self.script {
+            Some(script) => script.checked(doc, score),
+            None => Ok(self.plain(doc)),
+        }
+    }
+
+    fn plain(&self, doc: DocId) -> f64 {
         match &self.function {
-            Function::Constant => 1.0,
-            Function::Script(_) => {
-                let script = self.script.as_ref();
-                script.map_or(0.0, |script| script.number(doc, score))
-            }
+            // Scripts are told apart before.
+            Function::Constant | Function::Script(_) => 1.0,
             Function::Field {
                 factor,
                 modifier,
