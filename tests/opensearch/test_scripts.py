@@ -131,6 +131,23 @@ class ScriptsTest(ClewTest):
         hits = {hit["_id"]: hit for hit in self.search(script_fields=lenient)}
         self.assertNotIn("fields", hits["c"])
 
+    def test_rows_that_are_no_hits_need_no_values(self):
+        mappings = {"properties": {"n": {"type": "integer"}, "o": {"type": "nested"}}}
+        self.client.indices.create(index="rows", body={"mappings": mappings})
+        documents = {"1": {"o": [{"x": 1}, {"x": 2}]}, "2": {"n": 3, "o": {"x": 5}}}
+        self.index_all("rows", documents)
+        self.client.index(index="rows", id="1", body={"n": 2, "o": [{"x": 7}]}, refresh=True)
+        scored = {"script_score": {"query": {"match_all": {}}, "script": "doc['n'].value"}}
+        hits = self.client.search(index="rows", body={"query": scored})["hits"]["hits"]
+        self.assertEqual([(hit["_id"], hit["_score"]) for hit in hits], [("2", 3), ("1", 2)])
+        test = {"script": {"script": "doc['n'].value > 2"}}
+        hits = self.client.search(index="rows", body={"query": test})["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["2"])
+        inner = {"script_score": {"query": {"match_all": {}}, "script": "doc['o.x'].value"}}
+        nested = {"nested": {"path": "o", "query": inner, "score_mode": "max"}}
+        hits = self.client.search(index="rows", body={"query": nested})["hits"]["hits"]
+        self.assertEqual([(hit["_id"], hit["_score"]) for hit in hits], [("1", 7), ("2", 5)])
+
     def failure(self, script):
         with self.refused(400) as caught:
             self.scores(script, {"match_all": {}})
