@@ -358,10 +358,13 @@ mod tests {
         Field::read(crate::proto::FieldSchema {
             name: "v".into(),
             data_type: data_type.number(),
-            type_params: vec![crate::proto::KeyValuePair {
-                key: "dim".into(),
-                value: "8".into(),
-            }],
+            type_params: match data_type {
+                DataType::SparseFloatVector => Vec::new(),
+                _ => vec![crate::proto::KeyValuePair {
+                    key: "dim".into(),
+                    value: "8".into(),
+                }],
+            },
             ..crate::proto::FieldSchema::default()
         })
         .unwrap()

@@ -81,7 +81,7 @@ fn read(text: &[u8]) -> Result<Query, NoQuery> {
     parse_query(&value).map_err(|error| NoQuery {
         kind: match error.kind {
             DslErrorKind::Parsing => UnfitKind::Syntax,
-            DslErrorKind::IllegalArgument => UnfitKind::Illegal,
+            DslErrorKind::IllegalArgument | DslErrorKind::Script => UnfitKind::Illegal,
             DslErrorKind::XContentParse => UnfitKind::Content,
             DslErrorKind::Malformed => UnfitKind::Text,
         },

@@ -240,7 +240,8 @@ pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(),
 
 /// Whether an index has to be closed before the setting can change.
 pub(crate) fn is_fixed(name: &str) -> bool {
-    FIXED.contains(&name) || FIXED_GROUPS.iter().any(|group| name.starts_with(group))
+    let is_of_group = || FIXED_GROUPS.iter().any(|group| name.starts_with(group));
+    FIXED.contains(&name) || is_of_group() && !DYNAMIC.contains(&name)
 }
 
 fn is_known(name: &str) -> bool {

@@ -180,10 +180,8 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     } = scratch;
     visited.start(layer.node_count());
     pool.start(limits.ef, limits.pool_max);
-    if let Some(hidden) = limits.hidden {
-        visited.visit(hidden);
-    }
-    visited.visit(start.node);
+    let seen = limits.hidden.into_iter().chain([start.node]);
+    seen.for_each(|node| _ = visited.visit(node));
     pool.offer(
         &mut [Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node))],
     );

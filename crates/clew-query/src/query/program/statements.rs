@@ -247,9 +247,10 @@ impl Parser<'_> {
     /// An assignment to a variable, if that comes next.
     fn change(&mut self) -> Result<Option<Statement>, String> {
         let counted = matches!(self.peek(), Token::Sign("++" | "--"));
-        let name = match (counted, self.peek(), self.ahead(1)) {
-            (true, _, Token::Word(name)) | (false, Token::Word(name), Token::Sign(_)) => name,
-            _ => return Ok(None),
+        let ((true, _, Token::Word(name)) | (false, Token::Word(name), Token::Sign(_))) =
+            (counted, self.peek(), self.ahead(1))
+        else {
+            return Ok(None);
         };
         let known = self.scope.iter().rev().find(|(known, ..)| known == name);
         let Some((_, kind, place)) = known else {

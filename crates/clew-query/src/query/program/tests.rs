@@ -70,6 +70,7 @@ fn made(source: &str, language: ScriptLanguage) -> Result<Value, ScriptError> {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn painless_is_understood() {
     let cases = [
         ("1 + 2 * 3", json!(7)),
