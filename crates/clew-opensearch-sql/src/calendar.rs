@@ -72,7 +72,8 @@ pub(super) fn day_number(date: Date) -> Option<i64> {
 
 /// The day so many days after the year 0.
 pub(super) fn of_day_number(days: i64) -> Option<Date> {
-    let micros = (days - DAYS_TO_1970).checked_mul(MICROS_PER_DAY)?;
+    let since = days.checked_sub(DAYS_TO_1970)?;
+    let micros = since.checked_mul(MICROS_PER_DAY)?;
     Some(of_micros(micros)?.date())
 }
 

@@ -350,7 +350,8 @@ fn converted(args: &[Value]) -> Value {
     let zone = |value: &Value| {
         let text = value.as_str()?;
         let (hours, minutes) = text.strip_prefix(['+', '-'])?.split_once(':')?;
-        let seconds = hours.parse::<i32>().ok()? * 3600 + minutes.parse::<i32>().ok()? * 60;
+        let hours = i32::from(hours.parse::<u8>().ok()?);
+        let seconds = hours * 3600 + i32::from(minutes.parse::<u8>().ok()?) * 60;
         let seconds = if text.starts_with('-') {
             -seconds
         } else {
