@@ -135,8 +135,10 @@ fn text_method<'a>(
         }),
         ("indexOf", [part]) => {
             let found = text.find(part.want_text()?);
-            let before = found.map(|at| text[..at].chars().count());
-            before.map_or(ScriptValue::Whole(-1), length)
+            let before = found.and_then(|at| text.get(..at));
+            before.map_or(ScriptValue::Whole(-1), |before| {
+                length(before.encode_utf16().count())
+            })
         }
         ("toLowerCase", []) => ScriptValue::made(text.to_lowercase())?,
         ("toUpperCase", []) => ScriptValue::made(text.to_uppercase())?,
@@ -166,17 +168,18 @@ fn replaced<'a>(text: &str, from: &str, to: &str) -> Result<ScriptValue<'a>, Scr
     ScriptValue::made(text.replace(from, to))
 }
 
+/// Places are counted in UTF-16, as lengths are; half a letter is shown as what stands for those.
 fn substring<'a>(text: &str, from: i64, to: Option<i64>) -> Result<ScriptValue<'a>, ScriptError> {
-    let letters = text.chars().count();
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let letters = units.len();
     let end = match to {
         Some(to) => usize::try_from(to).ok(),
         None => Some(letters),
     };
-    match (usize::try_from(from).ok(), end) {
-        (Some(from), Some(to)) if from <= to && to <= letters => {
-            ScriptValue::made(text.chars().skip(from).take(to - from).collect())
-        }
-        _ => Err(ScriptError::new(
+    let part = usize::try_from(from).ok().zip(end);
+    match part.and_then(|(from, to)| units.get(from..to)) {
+        Some(part) => ScriptValue::made(String::from_utf16_lossy(part)),
+        None => Err(ScriptError::new(
             crate::error::ScriptErrorKind::Bounds,
             format!("begin {from}, end {}, length {letters}", to.unwrap_or(-1)),
         )),
@@ -208,6 +211,9 @@ fn list_method<'a>(
         ("getLat" | "getLon" | "arcDistance" | "planeDistance", _) => {
             call(&of.at(0)?, name, arguments)?
         }
+        // As expressions ask for parts of a date.
+        ("getDate", []) => of.at(0)?,
+        (part, []) if dates::METHODS.contains(&(part, 0)) => call(&of.at(0)?, part, &[])?,
         ("arcDistanceWithDefault", [lat, lon, default]) => match of.at(0) {
             Ok(point) => call(&point, "arcDistance", &[lat.clone(), lon.clone()])?,
             Err(_) => default.clone(),

@@ -22,7 +22,7 @@ mod value;
 mod tests;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::script::{ScoreFormula, VectorMeasure};
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -125,7 +125,10 @@ impl Script {
         Ok(Script {
             source: source.to_string(),
             language,
-            params: params.clone(),
+            params: match params {
+                Value::Null => Value::Object(Map::new()),
+                params => params.clone(),
+            },
             fields: read.fields,
             measures: read.measures,
             variables: read.variables,
@@ -161,31 +164,39 @@ impl Script {
         &'a self,
         document: &mut dyn ScriptDocument<'a>,
     ) -> Result<ScriptValue<'a>, ScriptError> {
+        let value = self.said(document)?;
+        Ok(value.unwrap_or(ScriptValue::Null))
+    }
+
+    /// What it says of a document, if anything.
+    fn said<'a>(
+        &'a self,
+        document: &mut dyn ScriptDocument<'a>,
+    ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let mut machine = Machine::new(self, document);
         machine.run().map_err(|error| error.of(&self.source))
     }
 
-    /// The number that it makes of a document.
+    /// The number that it makes of a document: zero where it says nothing.
     ///
     /// # Errors
     /// As [`Script::run`]; what it makes may be no number, too.
     pub fn number<'a>(&'a self, document: &mut dyn ScriptDocument<'a>) -> Result<f64, ScriptError> {
-        let value = self.run(document)?;
-        let number = match (&value, self.language) {
-            (ScriptValue::Bool(truth), ScriptLanguage::Expression) => {
-                Some(f64::from(u8::from(*truth)))
-            }
-            (value, _) => value.number(),
+        let Some(value) = self.said(document)? else {
+            return Ok(0.0);
         };
+        let number = operators::lenient(&value, self.language);
         number.ok_or_else(|| value.no_cast("double").of(&self.source))
     }
 
-    /// Whether it holds of a document.
+    /// Whether it holds of a document: not where it says nothing.
     ///
     /// # Errors
     /// As [`Script::run`]; what it makes may be no truth value, too.
     pub fn holds<'a>(&'a self, document: &mut dyn ScriptDocument<'a>) -> Result<bool, ScriptError> {
-        let value = self.run(document)?;
+        let Some(value) = self.said(document)? else {
+            return Ok(false);
+        };
         let truth = match (&value, self.language) {
             (value, ScriptLanguage::Expression) => value.number().map(|number| number != 0.0),
             _ => None,

@@ -69,6 +69,9 @@ fn refused(operator: Operator, left: &ScriptValue<'_>, right: &ScriptValue<'_>) 
 pub(super) fn lenient(value: &ScriptValue<'_>, language: ScriptLanguage) -> Option<f64> {
     match (value, language) {
         (ScriptValue::Bool(truth), ScriptLanguage::Expression) => Some(f64::from(u8::from(*truth))),
+        (ScriptValue::Date(millis), ScriptLanguage::Expression) => {
+            ScriptValue::Whole(*millis).number()
+        }
         (value, _) => value.number(),
     }
 }

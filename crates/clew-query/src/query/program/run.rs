@@ -63,7 +63,7 @@ pub(super) struct Machine<'a, 'd> {
     variables: Vec<ScriptValue<'a>>,
     steps: usize,
     /// What the last statement's value was, which is the script's where it says nothing else.
-    last: ScriptValue<'a>,
+    last: Option<ScriptValue<'a>>,
 }
 
 impl<'a, 'd> Machine<'a, 'd> {
@@ -73,22 +73,25 @@ impl<'a, 'd> Machine<'a, 'd> {
             document,
             variables: vec![ScriptValue::Null; script.variables],
             steps: 0,
-            last: ScriptValue::Null,
+            last: None,
         }
     }
 
-    pub(super) fn run(&mut self) -> Result<ScriptValue<'a>, ScriptError> {
+    /// `None` where the script says nothing of a document.
+    pub(super) fn run(&mut self) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let script = self.script;
         match self.block(&script.body)? {
-            Flow::Return(value) => Ok(value),
-            Flow::Next | Flow::Break | Flow::Continue => {
-                Ok(std::mem::replace(&mut self.last, ScriptValue::Null))
-            }
+            Flow::Return(value) => Ok(Some(value)),
+            Flow::Next | Flow::Break | Flow::Continue => Ok(self.last.take()),
         }
     }
 
     fn step(&mut self) -> Result<(), ScriptError> {
-        self.steps += 1;
+        self.steps(1)
+    }
+
+    fn steps(&mut self, count: usize) -> Result<(), ScriptError> {
+        self.steps = self.steps.saturating_add(count);
         if self.steps > STEPS_MAX {
             return Err(ScriptError::new(
                 ScriptErrorKind::Limit,
@@ -136,7 +139,7 @@ impl<'a, 'd> Machine<'a, 'd> {
                 None => ScriptValue::Null,
             })),
             Statement::Value(value) => {
-                self.last = self.value(value)?;
+                self.last = Some(self.value(value)?);
                 Ok(Flow::Next)
             }
             Statement::Break => Ok(Flow::Break),
@@ -203,13 +206,20 @@ impl<'a, 'd> Machine<'a, 'd> {
 
     fn value(&mut self, node: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
         self.step()?;
+        let value = self.of_node(node)?;
+        // Whoever has it goes through it.
+        self.steps(value.steps())?;
+        Ok(value)
+    }
+
+    fn of_node(&mut self, node: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
         Ok(match node {
             Node::Null => ScriptValue::Null,
             Node::Bool(truth) => ScriptValue::Bool(*truth),
             Node::Whole(number) => ScriptValue::Whole(*number),
             Node::Float(number) => ScriptValue::Float(*number),
             Node::Text(text) => ScriptValue::Text(text.as_str().into()),
-            Node::List(items) => ScriptValue::List(self.all(items)?.into()),
+            Node::List(items) => ScriptValue::listed(self.all(items)?)?,
             Node::Params => ScriptValue::Json(&self.script.params),
             Node::Variable(place) => self
                 .variables

@@ -37,6 +37,9 @@ const COMPOUND: &[(&str, Operator)] = &[
     ("%=", Operator::Remainder),
 ];
 
+/// How many variables a script may have.
+const VARIABLES_MAX: usize = 1000;
+
 impl Parser<'_> {
     /// All statements up to the end.
     pub(super) fn program(&mut self) -> Result<Vec<Statement>, String> {
@@ -191,6 +194,9 @@ impl Parser<'_> {
         }
         if self.scope.iter().any(|(known, ..)| *known == name) {
             return Err(self.wrong(format_args!("variable [{name}] is already defined")));
+        }
+        if self.variables >= VARIABLES_MAX {
+            return Err(self.wrong(format_args!("more than [{VARIABLES_MAX}] variables")));
         }
         let place = self.variables;
         self.variables += 1;

@@ -156,6 +156,8 @@ fn painless_is_understood() {
             json!(3.0),
         ),
         ("~5 & 0xF | 1 << 4", json!(26)),
+        ("'a😀b'.substring(1, 3) + 'a😀b'.indexOf('b')", json!("😀3")),
+        ("[[1, 2], ['x']].toString()", json!("[[1, 2], [x]]")),
     ];
     for (source, wanted) in cases {
         let have = made(source, ScriptLanguage::Painless);
@@ -174,6 +176,8 @@ fn expressions_are_numbers_all_through() {
         ("doc['price'].avg()", json!(8.0)),
         ("(doc['price'].value > 5) * 2", json!(2.0)),
         ("doc['weight'].value > 2 ? 10 : 20", json!(10.0)),
+        ("doc['at'].value / 1000", json!(90_061.0)),
+        ("doc['at'].date.year + doc['at'].getHour()", json!(1971)),
     ];
     for (source, wanted) in cases {
         let have = made(source, ScriptLanguage::Expression);
@@ -219,6 +223,8 @@ fn what_is_not_understood_is_refused_with_its_place() {
 #[test]
 fn what_goes_wrong_is_told() {
     use ScriptErrorKind as Kind;
+    let all = "t,".repeat(2_000);
+    let copies = format!("def t = 'x'; for (int i = 0; i < 16; i++) {{ t += t }} return [{all} t]");
     for (source, kind) in [
         ("doc['none'].value", Kind::State),
         ("doc['gone'].value", Kind::Argument),
@@ -231,8 +237,24 @@ fn what_goes_wrong_is_told() {
         ("doc['price'][5]", Kind::Bounds),
         ("while (true) {}", Kind::Limit),
         ("def t = 'xxxxxxxx'; while (true) { t += t }", Kind::Limit),
+        ("def l = [1]; while (true) { l = [l, l] }", Kind::Limit),
+        (copies.as_str(), Kind::Limit),
     ] {
         let error = made(source, ScriptLanguage::Painless).unwrap_err();
         assert_eq!(error.kind, kind, "{source}: {}", error.reason);
     }
+}
+
+#[test]
+fn what_says_nothing_of_a_document_is_zero_and_no_match() {
+    let source = "if (params.containsKey('x')) { return 1 }";
+    let purpose = ScriptPurpose::Score;
+    let script = Script::read(source, ScriptLanguage::Painless, &Value::Null, purpose).unwrap();
+    let mut document = Document {
+        script: &script,
+        fields: BTreeMap::new(),
+    };
+    assert_eq!(script.number(&mut document), Ok(0.0));
+    assert_eq!(script.holds(&mut document), Ok(false));
+    assert_eq!(script.run(&mut document), Ok(ScriptValue::Null));
 }

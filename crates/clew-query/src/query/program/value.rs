@@ -1,6 +1,7 @@
 //! What scripts compute with.
 
 use std::borrow::Cow;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use clew_schema::geo::GeoPoint;
@@ -11,6 +12,12 @@ use crate::error::{ScriptError, ScriptErrorKind};
 
 /// How long a text may become.
 const TEXT_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a text that are gone through, or copied, in one step.
+const STEP_BYTES: usize = 1 << 10;
+/// Items of a list that are gone through in one step.
+const STEP_ITEMS: usize = 16;
+/// No script may go through as many items.
+const WEIGHT_MAX: usize = 1 << 20;
 
 /// A value of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,11 +105,70 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Text(text) => Cow::Borrowed(&**text),
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
             ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
-            ScriptValue::List(items) => {
-                let shown: Vec<_> = items.iter().map(ScriptValue::shown).collect();
-                Cow::Owned(format!("[{}]", shown.join(", ")))
+            ScriptValue::List(_) | ScriptValue::Json(_) => {
+                let mut beginning = Beginning(String::new());
+                // An error says that there is enough of it.
+                let _ = self.write_to(&mut beginning);
+                Cow::Owned(beginning.0)
             }
-            ScriptValue::Json(value) => Cow::Owned(value.to_string()),
+        }
+    }
+
+    fn write_to(&self, out: &mut Beginning) -> fmt::Result {
+        match self {
+            ScriptValue::List(items) => {
+                out.write_char('[')?;
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.write_str(", ")?;
+                    }
+                    item.write_to(out)?;
+                }
+                out.write_char(']')
+            }
+            ScriptValue::Json(value) => write!(out, "{value}"),
+            other => out.write_str(&other.shown()),
+        }
+    }
+
+    /// A list that was made. Lists of lists hold no further ones: a list that holds itself some times over would have more
+    /// items than can be counted.
+    pub(super) fn listed(items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
+        let is_list = |item: &ScriptValue<'a>| matches!(item, ScriptValue::List(_));
+        let is_deep = |item: &ScriptValue<'a>| match item {
+            ScriptValue::List(items) => items.iter().any(is_list),
+            _ => false,
+        };
+        if items.iter().any(is_deep) {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                "lists of a script are nested too deep",
+            ));
+        }
+        Ok(ScriptValue::List(items.into()))
+    }
+
+    /// How many steps it takes to go through all of it, or to copy it: none where that is little.
+    pub(super) fn steps(&self) -> usize {
+        self.weight() / STEP_ITEMS
+    }
+
+    /// How many items it has inside, up to more than a script may go through; a piece of a long text is some.
+    fn weight(&self) -> usize {
+        match self {
+            ScriptValue::Text(text) => text.len() / STEP_BYTES * STEP_ITEMS,
+            ScriptValue::List(items) => {
+                let mut weight = items.len();
+                for item in items.iter() {
+                    if weight > WEIGHT_MAX {
+                        break;
+                    }
+                    weight = weight.saturating_add(item.weight());
+                }
+                weight
+            }
+            ScriptValue::Json(Value::Array(items)) => items.len(),
+            _ => 0,
         }
     }
 
@@ -207,5 +273,18 @@ impl<'a> ScriptValue<'a> {
             ),
             _ => None,
         }
+    }
+}
+
+/// The beginning of a text, and a little more of it than a script may have.
+struct Beginning(String);
+
+impl Write for Beginning {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        if self.0.len() > TEXT_BYTES_MAX {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(more);
+        Ok(())
     }
 }
