@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;
+use crate::search::scripts::telling;
 
 /// What a query has to do with a document.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl PinnedShard {
         let knn = self.knn();
         let explained = self.sound(|snapshot| {
             let vectors = knn.stage(now_ms).answers(query)?;
-            clew_search::explain(snapshot, query, &vectors, now_ms, place)
+            telling(|| clew_search::explain(snapshot, query, &vectors, now_ms, place))
         })?;
         Ok(explained.map_or(Explanation::NoMatch, Explanation::Match))
     }

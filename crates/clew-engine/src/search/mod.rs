@@ -13,6 +13,7 @@ use crate::search::request::{SearchRequest, SearchResponse};
 mod inner;
 mod leaf;
 mod root;
+mod scripts;
 mod times;
 
 pub(crate) use inner::{document_of, part_of};

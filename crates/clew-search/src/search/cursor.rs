@@ -6,7 +6,9 @@
 
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
+use std::time::Duration;
 
+use clew_platform::overdue;
 use clew_query::{GeoDistanceKey, Missing, Order, QueryError, SortKey, SortMode, SortValue};
 use clew_schema::{FieldKind, FloatKind, IntegerKind, geo::GeoPoint};
 use tantivy::columnar::TermOrdHit;
@@ -23,6 +25,9 @@ pub type Slot = (u8, u128);
 
 const BEFORE: Slot = (0, 0);
 const AFTER: Slot = (2, 0);
+
+/// Scripts go on for so long when the time of a search is up, so that what was found before can be shown.
+const SCRIPT_GRACE: Duration = Duration::from_secs(1);
 
 /// One key over one segment.
 pub struct KeyCursor {
@@ -164,6 +169,10 @@ impl KeyCursor {
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
             KeySource::Script(script) => {
+                // It may take long, and a block of documents has many.
+                if overdue(SCRIPT_GRACE) {
+                    return Err(QueryError::Stopped);
+                }
                 let number = script.checked(doc, f64::from(score));
                 Some(u128::from(f64_to_u64(number.map_err(QueryError::Script)?)))
             }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_aggregation::{AggCollector, AggSearcher};
-use clew_platform::{CancellationToken, MemoryPurpose, Reservation};
+use clew_platform::{MemoryPurpose, Reservation};
 use clew_profile::{Spent, SpentTimes};
-use clew_query::{Bool, Query, QueryError, ScriptError};
+use clew_query::{Bool, Query, QueryError};
 use clew_search::{DocVisitor, QueryRecorder, SegmentBits, ShardRequest, Stopwatch};
 use clew_vector::Horizon;
 
@@ -19,6 +19,7 @@ use crate::search::fetch::collected_bytes;
 use crate::search::knn::{SharedClause, ViewKnn};
 use crate::search::pinned::{PinnedShard, slice_of};
 use crate::search::request::{IndexPart, ProfileDetail, SearchRequest};
+use crate::search::scripts::telling;
 
 mod aggs;
 mod answer;
@@ -122,16 +123,7 @@ impl Inner {
         let is_profiled = request.profile == ProfileDetail::Everything;
         let spent: Option<Arc<Spent>> = is_profiled.then(Arc::default);
         let at_work = spent.as_ref().map(Spent::enter);
-        let token = CancellationToken::current().part();
-        let answer = {
-            let _entered = token.enter();
-            self.collect(target, (request, question), moment)
-        };
-        // What a script failed with has stopped the work, which does not know why.
-        let mut answer = match failed_script(&token) {
-            Some(failure) => return Err(QueryError::Script(failure).into()),
-            None => answer?,
-        };
+        let mut answer = telling(|| self.collect(target, (request, question), moment))?;
         let took = self.clock.monotonic().saturating_sub(started);
         drop(at_work);
         target.index.activity.queried(&request.groups, took);
@@ -258,11 +250,6 @@ impl Inner {
             }
         }
     }
-}
-
-/// What a script of a search has failed with.
-fn failed_script(token: &CancellationToken) -> Option<ScriptError> {
-    token.failure()?.downcast_ref::<ScriptError>().cloned()
 }
 
 /// The query with an index's factor on its scores; `None` where there is no factor.

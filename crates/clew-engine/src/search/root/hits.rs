@@ -16,6 +16,7 @@ use crate::search::inner;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, MatchedQuery, ProfileDetail, SearchRequest};
+use crate::search::scripts::telling;
 use crate::search::times::{Times, unless_late, unless_stopped};
 
 /// Hits that were read.
@@ -141,7 +142,7 @@ impl Inner {
                 .iter()
                 .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
                 .collect();
-            inner::fill(answered, &request.inner_hits, &places, hits, lookup)?;
+            telling(|| inner::fill(answered, &request.inner_hits, &places, hits, lookup))?;
         }
         match &request.control.collapse {
             Some(collapse) => self.fill_groups(request, collapse, hits, lookup.memory),
@@ -159,7 +160,7 @@ impl Inner {
         let now_ms = self.clock.since_epoch().as_millis();
         let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
         let vectors = knn.stage(now_ms).answers(query)?;
-        clew_search::matching(&target.view.snapshot, query, &vectors, now_ms)
+        telling(|| clew_search::matching(&target.view.snapshot, query, &vectors, now_ms))
     }
 }
 
@@ -173,6 +174,6 @@ fn score_of(
     let knn = target.knn();
     let vectors = knn.stage(now_ms).answers(query)?;
     let snapshot = &target.view.snapshot;
-    let explained = clew_search::explain(snapshot, query, &vectors, now_ms, place)?;
+    let explained = telling(|| clew_search::explain(snapshot, query, &vectors, now_ms, place))?;
     Ok(explained.map(|explained| explained.value))
 }
