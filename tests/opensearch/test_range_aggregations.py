@@ -58,9 +58,9 @@ class RangeAggregationsTest(ClewTest):
         self.assertEqual(found, {"2024-01": 1, "2024-02": 2})
         bounds = {"min": "2024-02-10", "max": "2024-02-12"}
         found = self.counts(
-            "date_histogram", field="t", fixed_interval="1d", format="MM-dd", hard_bounds=bounds
+            "date_histogram", field="t", fixed_interval="1d", format="yyyy-MM-dd", hard_bounds=bounds
         )
-        self.assertEqual(found, {"02-10": 2, "02-11": 2, "02-12": 1})
+        self.assertEqual(found, {"2024-02-10": 2, "2024-02-11": 2, "2024-02-12": 1})
         found = self.counts(
             "date_histogram", field="t", calendar_interval="month", format="yyyy-MM",
             time_zone="America/New_York",
@@ -83,6 +83,10 @@ class RangeAggregationsTest(ClewTest):
             with self.refused(400) as caught:
                 self.agg(kind, field=field, **more)
             self.assertIn(reason, str(caught.exception.info))
+        sources = [{"x": {"histogram": {"field": "n", "interval": 10}}}]
+        with self.refused(400) as caught:
+            self.agg("composite", sources=sources)
+        self.assertIn("is not supported for aggregation [composite]", str(caught.exception.info))
         with self.refused(400) as caught:
             self.client.search(index="r", body={"sort": ["n"]})
         self.assertIn("can't sort on binary field", str(caught.exception.info))

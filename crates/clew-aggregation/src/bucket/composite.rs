@@ -130,6 +130,15 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             (plan, step)
         }
     };
+    // A range is no key, and the buckets that it lies in would be many.
+    if matches!(values.kind, ValueKind::Range(_)) {
+        let field = context.mapping.field(&values.field);
+        return Err(AggError::Unsupported {
+            type_name: field.map_or("range", |field| field.kind.type_name()),
+            field: values.field.clone(),
+            aggregation: "composite",
+        });
+    }
     Ok(Link {
         name: source.name.clone(),
         values,
