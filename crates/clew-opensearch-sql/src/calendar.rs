@@ -24,7 +24,7 @@ pub(super) fn moment(value: &Value) -> Option<DateTime> {
 /// The time of day alone, where a value has no date.
 pub(super) fn time_of_day(value: &Value) -> Option<Time> {
     let text = value.as_str()?.trim();
-    if text.contains('-') {
+    if text.contains('-') || !text.contains(':') {
         return None;
     }
     text.parse().ok()

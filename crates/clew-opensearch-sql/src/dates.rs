@@ -514,6 +514,13 @@ mod tests {
             ("period_add", json!([200_801, -12]), json!(200_701)),
             ("period_diff", json!([200_802, 200_703]), json!(11)),
             ("year", json!(["never"]), json!(null)),
+            ("year", json!(["1230"]), json!(null)),
+            ("from_days", json!([i64::MIN]), json!(null)),
+            (
+                "convert_tz",
+                json!(["2008-12-25 05:30:00", "+999999999:00", "+00:00"]),
+                json!(null),
+            ),
         ]);
     }
 }
