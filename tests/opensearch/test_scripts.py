@@ -176,6 +176,28 @@ class ScriptsTest(ClewTest):
         self.assertIn("script_lang not supported [groovy]", self.failure({"source": "1", "lang": "groovy"})["reason"])
         # Without end is ended.
         self.assertIn("steps", self.failure("while (true) { }")["caused_by"]["reason"])
+        doubled = "def l = [1, 1]; for (int i = 0; i < 30; i++) { l = [l, l] } return l.toString().length()"
+        self.assertIn("nested too deep", self.failure(doubled)["caused_by"]["reason"])
+
+    def test_explanations_tell_what_went_wrong(self):
+        scored = {"script_score": {"query": {"match_all": {}}, "script": "doc['n'].value"}}
+        self.assertEqual(self.client.explain(index="s", id="a", body={"query": scored})["explanation"]["value"], 7)
+        with self.refused(400, "script_exception", "runtime error"):
+            self.client.explain(index="s", id="c", body={"query": scored})
+
+    def test_what_says_nothing_is_zero_and_no_match(self):
+        everything = {"match_all": {}}
+        found = self.scores("if (doc['n'].size() > 0) { return doc['n'].value }", everything)
+        self.assertEqual(found, {"a": 7, "b": 4, "c": 0})
+        self.assertEqual(self.matching("if (doc['n'].size() > 0) { return true }"), ["a", "b"])
+        self.assertEqual(self.scores("params.containsKey('x') ? 1 : 2", everything), {"a": 2, "b": 2, "c": 2})
+
+    def test_expressions_have_dates_as_numbers(self):
+        def scores(source):
+            return self.scores({"lang": "expression", "source": source})
+
+        self.assertEqual(scores("doc['at'].date.dayOfMonth"), {"a": 1, "b": 5})
+        self.assertEqual(scores("(doc['at'].value - 1709251200000) / 86400000"), {"a": 0.4375, "b": 4.4375})
 
     def test_what_costs_much_can_be_refused(self):
         setting = "search.allow_expensive_queries"
