@@ -17,7 +17,11 @@ pub(super) fn moment(value: &Value) -> Option<DateTime> {
     let text = value.as_str()?;
     match time::shown(text) {
         Some(shown) => shown.parse().ok(),
-        None => Some(now().date().to_datetime(time_of_day(value)?)),
+        // The last day that there is lies beyond what zones can be told of.
+        None => match time_of_day(value) {
+            Some(time) => Some(now().date().to_datetime(time)),
+            None => text.trim().parse().ok(),
+        },
     }
 }
 
@@ -42,8 +46,9 @@ pub(super) fn now() -> DateTime {
 
 /// Microseconds since 1970.
 pub(super) fn micros(moment: DateTime) -> Option<i64> {
-    let zoned = moment.to_zoned(TimeZone::UTC).ok()?;
-    Some(zoned.timestamp().as_microsecond())
+    let first = jiff::civil::date(1970, 1, 1);
+    let days = first.until(moment.date()).ok()?.get_days();
+    Some(i64::from(days) * MICROS_PER_DAY + micros_of_day(moment.time()))
 }
 
 /// The moment so many microseconds after 1970.

@@ -515,6 +515,9 @@ mod tests {
             ("period_diff", json!([200_802, 200_703]), json!(11)),
             ("year", json!(["never"]), json!(null)),
             ("year", json!(["1230"]), json!(null)),
+            ("year", json!(["9999-12-31"]), json!(9999)),
+            ("to_days", json!(["9999-12-31"]), json!(3_652_424)),
+            ("to_days", json!(["1969-12-31"]), json!(719_527)),
             ("from_days", json!([i64::MIN]), json!(null)),
             (
                 "convert_tz",
