@@ -514,6 +514,12 @@ mod tests {
             ("period_add", json!([200_801, -12]), json!(200_701)),
             ("period_diff", json!([200_802, 200_703]), json!(11)),
             ("year", json!(["never"]), json!(null)),
+        ]);
+    }
+
+    #[test]
+    fn the_last_days_are_days_and_what_lies_beyond_is_null() {
+        answer([
             ("year", json!(["1230"]), json!(null)),
             ("year", json!(["9999-12-31"]), json!(9999)),
             ("to_days", json!(["9999-12-31"]), json!(3_652_424)),
