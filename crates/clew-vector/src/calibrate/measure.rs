@@ -19,7 +19,10 @@ const QUERY_SEED: u64 = 0x7175_6572_6965_7321;
 /// What searches go through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Structure {
+    /// A graph, by walks for what is stored, which leads to its neighbours at once.
     Graph,
+    /// A graph, by walks that do not see what they look for: as hard as those for what is not stored, or a little harder.
+    GraphUnseen,
     Lists,
 }
 
@@ -76,8 +79,8 @@ impl Learning {
             threads: threads.max(1),
         };
         let truth = learning.for_each(|query, scratch| query.scan(view, options, scratch))?;
-        for (query, (truth, is_hidden)) in learning.queries.iter_mut().zip(truth.0) {
-            (query.truth, query.is_hidden) = (truth, is_hidden);
+        for (query, (truth, can_hide)) in learning.queries.iter_mut().zip(truth.0) {
+            (query.truth, query.can_hide) = (truth, can_hide);
         }
         Ok(learning)
     }
@@ -91,7 +94,7 @@ impl Learning {
         structure: Structure,
     ) -> Result<Vec<Tried>, VectorError> {
         let (efforts, most) = match structure {
-            Structure::Graph => (&EFFORTS[..], view.rows.count()),
+            Structure::Graph | Structure::GraphUnseen => (&EFFORTS[..], view.rows.count()),
             Structure::Lists => {
                 let lists = view.lists.as_ref().map_or(0, |lists| lists.heads.len());
                 (&PROBES[..], lists + 1)
@@ -100,7 +103,7 @@ impl Learning {
         let mut tried: Vec<Tried> = Vec::new();
         // What is read for the first time takes longer, whatever it is.
         let first = match structure {
-            Structure::Graph => Way::Walk(HITS[0]),
+            Structure::Graph | Structure::GraphUnseen => Way::Walk(HITS[0]),
             Structure::Lists => Way::Lists(PROBES[0]),
         };
         self.for_each(|query, scratch| query.nearest(view, options, (HITS[0], first), scratch))?;
@@ -108,8 +111,9 @@ impl Learning {
             let mut best = 0.0_f32;
             for &effort in efforts.iter().filter(|&&effort| effort < most) {
                 let way = match structure {
-                    Structure::Graph if effort < k => continue,
+                    Structure::Graph | Structure::GraphUnseen if effort < k => continue,
                     Structure::Graph => Way::Walk(effort),
+                    Structure::GraphUnseen => Way::UnseenWalk(effort),
                     Structure::Lists => Way::Lists(effort),
                 };
                 let (found, ns) = self.for_each(|query, scratch| {
@@ -176,9 +180,8 @@ struct Query {
     vector: Vec<f32>,
     /// Distances of what is nearest, in order.
     truth: Vec<f32>,
-    /// Whether walks do not see it, so that it is as hard to find what is nearest to it as to a vector that is not stored:
-    /// its own links lead there at once.
-    is_hidden: bool,
+    /// Whether walks can do without it.
+    can_hide: bool,
 }
 
 /// Whether walks neither begin at a row nor come by it on upper levels.
@@ -193,6 +196,7 @@ fn is_hideable(view: &View<'_>, row: u32) -> bool {
 enum Way {
     Scan,
     Walk(usize),
+    UnseenWalk(usize),
     Lists(usize),
 }
 
@@ -204,7 +208,7 @@ impl Query {
             row,
             vector: stored,
             truth: Vec::new(),
-            is_hidden: false,
+            can_hide: false,
         }
     }
 
@@ -216,7 +220,7 @@ impl Query {
         hits.iter().filter(|&hit| hit <= worst).count()
     }
 
-    /// Distances of the nearest of all but for the vector itself, in order; and whether walks need not see it. Of equal
+    /// Distances of the nearest of all but for the vector itself, in order; and whether walks can do without it. Of equal
     /// vectors the first leads to the others.
     fn scan(
         &self,
@@ -228,8 +232,8 @@ impl Query {
         let own = found.iter().find(|one| one.row() == self.row);
         let equal = |one: &&Ranked| own.is_some_and(|own| own.distance() == one.distance());
         let is_alone = found.iter().filter(equal).count() == 1;
-        let is_hidden = is_alone && is_hideable(view, self.row);
-        Ok((self.others(&found, HITS[1]), is_hidden))
+        let can_hide = is_alone && is_hideable(view, self.row);
+        Ok((self.others(&found, HITS[1]), can_hide))
     }
 
     /// Distances of the nearest but for the vector itself, in order.
@@ -257,11 +261,12 @@ impl Query {
         (k, way): (usize, Way),
         scratch: &mut Scratch,
     ) -> Result<Vec<Ranked>, VectorError> {
-        let hidden = self.is_hidden.then_some(self.row);
-        let seen = usize::from(hidden.is_none() || !matches!(way, Way::Walk(_)));
+        let is_hidden = self.can_hide && matches!(way, Way::UnseenWalk(_));
+        let hidden = is_hidden.then_some(self.row);
+        let seen = usize::from(!is_hidden);
         let mut request = SearchRequest::new(&self.vector, k + seen);
         let plan = match way {
-            Way::Walk(ef) => {
+            Way::Walk(ef) | Way::UnseenWalk(ef) => {
                 request.ef_search = ef + seen;
                 Plan::Walk
             }

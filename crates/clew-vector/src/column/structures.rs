@@ -117,18 +117,19 @@ impl ColumnBuilder {
         self.watch.progress.check()?;
         self.watch.progress.begin(BuildPhase::Learn, (0, 0));
         let learning = self.learning(&graph, how)?;
-        let walks = self.try_with(&learning, &graph)?;
-        let tried = self.try_with(&learning, &lists)?;
+        let walks = self.try_with(&learning, (&graph, Structure::Graph))?;
+        let tried = self.try_with(&learning, (&lists, Structure::Lists))?;
         let choice = Choice::of(self.len(), &walks, &tried);
-        let points: Vec<_> = walks.iter().map(Tried::point).collect();
         match choice {
             Some(choice) if choice.is_for_lists() => {
+                let points: Vec<_> = walks.iter().map(Tried::point).collect();
                 let learnt = Learnt::of_lists(&tried, points_in_place_of(&points, &tried), choice);
                 Ok((Some(lists), learnt))
             }
             _ => {
+                let walks = self.try_with(&learning, (&graph, Structure::GraphUnseen))?;
                 let learnt = Learnt {
-                    points,
+                    points: walks.iter().map(Tried::point).collect(),
                     probes: Vec::new(),
                     choice,
                 };
@@ -142,7 +143,11 @@ impl ColumnBuilder {
         self.watch.progress.check()?;
         self.watch.progress.begin(BuildPhase::Learn, (0, 0));
         let learning = self.learning(built, how)?;
-        self.try_with(&learning, built)
+        let structure = match built {
+            Built::Graph { .. } => Structure::GraphUnseen,
+            Built::Lists(_) => Structure::Lists,
+        };
+        self.try_with(&learning, (built, structure))
     }
 
     fn learning(&self, built: &Built, how: ImageOptions) -> Result<Learning, VectorError> {
@@ -151,11 +156,11 @@ impl ColumnBuilder {
         })
     }
 
-    fn try_with(&self, learning: &Learning, built: &Built) -> Result<Vec<Tried>, VectorError> {
-        let structure = match built {
-            Built::Graph { .. } => Structure::Graph,
-            Built::Lists(_) => Structure::Lists,
-        };
+    fn try_with(
+        &self,
+        learning: &Learning,
+        (built, structure): (&Built, Structure),
+    ) -> Result<Vec<Tried>, VectorError> {
         self.seen(built, |view| {
             learning.try_all(view, &self.options, structure)
         })
