@@ -96,6 +96,8 @@ impl Connection {
             })
         });
         ready!(stalled.as_mut().poll(cx));
+        // It is over: who writes once more must not ask it again.
+        self.stalled = None;
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }

@@ -223,6 +223,10 @@ fn nest(section: &mut Section, steps: &mut Vec<Value>, told: &mut Told) {
                 .iter()
                 .map(|one| format!("starts_with(key, {})", quoted(one.trim_end_matches('*'))))
                 .collect();
+            if begins.is_empty() {
+                told.tell(line, &place, "nests nothing: it has no [wildcard]");
+                return;
+            }
             let begins = begins.join(" || ");
             let mut source = format!(
                 "inner = filter(.) -> |key, _value| {{ {begins} }}\n\

@@ -206,3 +206,13 @@ fn what_is_of_others_is_not_taken_for_it() {
     ));
     assert!(import_fluent_bit("f", "- 1").is_err());
 }
+
+#[test]
+fn a_filter_that_nests_nothing_becomes_no_program() {
+    let (config, told) = imported(
+        "[INPUT]\n Name stdin\n[FILTER]\n Name nest\n Match *\n Operation nest\n Nest_under a\n[OUTPUT]\n Name stdout\n",
+    );
+    assert_eq!(config["inputs"][0].get("processors"), None);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains("it has no [wildcard]"));
+}
