@@ -411,6 +411,14 @@ class Cluster(ClewTest):
         (node,) = self.raw("GET", "/_nodes/_all/_all")["nodes"].values()
         self.assertIn("jvm", node)
 
+    def test_sections_of_figures_that_opensearch_has_are_known(self):
+        for name in ("search_backpressure", "weighted_routing", "repositories", "remote_store", "admission_control"):
+            (node,) = self.raw("GET", f"/_nodes/stats/{name},os")["nodes"].values()
+            self.assertIn("os", node, name)
+        self.assertIn("search", self.client.indices.stats(metric="suggest")["_all"]["total"])
+        with self.refused(400, "illegal_argument_exception"):
+            self.raw("GET", "/_nodes/stats/nosuch")
+
     def test_what_there_is_none_of_is_told_as_none(self):
         self.assertEqual(self.raw("GET", "/_dangling")["dangling_indices"], [])
         self.assertEqual(self.raw("GET", "/_cat/segment_replication", params={"format": "json"}), [])

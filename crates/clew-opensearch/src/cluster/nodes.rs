@@ -305,15 +305,24 @@ fn check_metrics(
     sections: &Map<String, Value>,
 ) -> Result<(), ApiError> {
     // Sections of a Java node that stay empty here.
-    const ABSENT: [&str; 8] = [
-        "script",
-        "ingest",
+    const ABSENT: [&str; 17] = [
         "adaptive_selection",
-        "script_cache",
-        "search_pipeline",
-        "shard_indexing_pressure",
-        "resource_usage_stats",
+        "admission_control",
         "caches",
+        "cluster_manager_throttling",
+        "file_cache",
+        "ingest",
+        "remote_store",
+        "repositories",
+        "resource_usage_stats",
+        "script",
+        "script_cache",
+        "search_backpressure",
+        "search_pipeline",
+        "segment_replication_backpressure",
+        "shard_indexing_pressure",
+        "task_cancellation",
+        "weighted_routing",
     ];
     let known: Vec<&str> = sections.keys().map(String::as_str).chain(ABSENT).collect();
     let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) else {

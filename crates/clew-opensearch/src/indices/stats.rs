@@ -229,7 +229,10 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 fn check_metrics(call: &Call, wanted: Option<&[&str]>) -> Result<(), ApiError> {
     let sections = Sums::default().to_json();
     let sections = sections.as_object().into_iter().flat_map(Map::keys);
-    let known: Vec<&str> = sections.map(String::as_str).chain(["merge"]).collect();
+    let known: Vec<&str> = sections
+        .map(String::as_str)
+        .chain(["merge", "suggest"])
+        .collect();
     let mut wanted = wanted.unwrap_or_default().iter();
     let Some(unknown) = wanted.find(|name| !known.contains(name)) else {
         return Ok(());
@@ -318,6 +321,8 @@ pub(crate) fn pick(stats: Value, wanted: Option<&[&str]>) -> Value {
     };
     let section = |name: &str| match name {
         "merge" => "merges".to_string(),
+        // Suggestions are counted among the searches.
+        "suggest" => "search".to_string(),
         other => other.to_string(),
     };
     let names: Vec<String> = wanted.iter().map(|name| section(name)).collect();
