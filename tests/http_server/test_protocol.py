@@ -38,7 +38,7 @@ CASES = {
     "absolute form": (b"GET http://localhost/ HTTP/1.1\r\n" + HOST + END, [200]),
     "absolute form of another": (b"GET http://evil.example/ HTTP/1.1\r\n" + HOST + END, [403]),
     "authority form": (b"CONNECT localhost:80 HTTP/1.1\r\n" + HOST + END, [405]),
-    "asterisk form": (b"OPTIONS * HTTP/1.1\r\n" + HOST + END, [405]),
+    "asterisk form": (b"OPTIONS * HTTP/1.1\r\n" + HOST + END, [200]),
     "unknown method": (b"BREW / HTTP/1.1\r\n" + HOST + END, [405]),
     "method in small letters": (b"get / HTTP/1.1\r\n" + HOST + END, [405]),
     "method with a bad byte": (b"G(T / HTTP/1.1\r\n" + HOST + END, [400]),

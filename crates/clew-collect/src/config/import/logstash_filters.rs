@@ -323,7 +323,27 @@ fn java_format(joda: &str) -> String {
             letter => letter,
         }
     });
-    letters.collect::<String>().replace("ZZZ", "VV")
+    let format = letters.collect::<String>().replace("ZZZ", "VV");
+    // Every second piece is in quotes.
+    let pieces = format.split('\'').enumerate();
+    let pieces = pieces.map(|(at, piece)| match at % 2 {
+        0 => short_days(piece),
+        _ => piece.to_owned(),
+    });
+    pieces.collect::<Vec<String>>().join("'")
+}
+
+/// Days of a digit may stand for `dd` in Joda, and only for `d` in Java; what stands right beside other digits keeps its two.
+fn short_days(format: &str) -> String {
+    let is_letter = |beside: Option<char>| beside.is_some_and(|letter| letter.is_alphabetic());
+    match format.split_once("dd") {
+        Some((before, behind))
+            if !is_letter(before.chars().next_back()) && !is_letter(behind.chars().next()) =>
+        {
+            format!("{before}d{behind}")
+        }
+        _ => format.to_owned(),
+    }
 }
 
 fn dissect(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize, &str, &mut Told)) {

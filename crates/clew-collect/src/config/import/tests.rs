@@ -483,7 +483,7 @@ processors:
 - date:
     field: when
     formats:
-    - dd/MMM/yyyy:HH:mm:ss Z
+    - d/MMM/yyyy:HH:mm:ss Z
     - ISO8601
     target_field: '@timestamp'
     timezone: Local
@@ -617,7 +617,7 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
     check_filter(
         r#"date { match => ["t", "YYYY-MM-dd'T'HH:mm:ss ZZZ", "UNIX"] timezone => "UTC" }"#,
         &json!([{"date": {
-            "field": "t", "formats": ["yyyy-MM-dd'T'HH:mm:ss VV", "UNIX"], "target_field": "@timestamp",
+            "field": "t", "formats": ["yyyy-MM-d'T'HH:mm:ss VV", "UNIX"], "target_field": "@timestamp",
             "timezone": "UTC", "on_failure": tagged("_dateparsefailure"), "if": there("t"),
         }}]),
     );
