@@ -175,7 +175,7 @@ class Users(ClientsTest):
         self.assertEqual(open_to_all, {
             "Connect", "GetVersion", "CheckHealth", "GetComponentStates", "AllocTimestamp", "ListDatabases",
             "HasCollection", "ShowCollections", "GetFlushAllState", "GetPersistentSegmentInfo", "GetQuerySegmentInfo",
-            "GetCompactionState", "GetCompactionStateWithPlans", "GetReplicas", "RunAnalyzer",
+            "GetCompactionState", "GetCompactionStateWithPlans", "GetReplicas", "RunAnalyzer", "GetMetrics",
             # What everybody may until somebody takes it away.
             "DescribeCollection", "BatchDescribeCollection", "ListAliases", "DescribeIndex", "GetIndexStatistics",
             "GetIndexState", "GetIndexBuildProgress"})
