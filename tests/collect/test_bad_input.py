@@ -71,8 +71,8 @@ outputs:
         self.run_clew()
         messages = [document["message"] for document in self.documents()["bad.log"]]
         self.assertEqual(messages[:3], ["one", "\ufffd\ufffd caf\ufffd", "two"])
-        # A line of zeros alone is one whose text is empty.
-        self.assertEqual((len(messages), messages[-2:]), (20_005, ["", "three"]))
+        # A line of zeros alone is an empty one, which is no event.
+        self.assertEqual((len(messages), messages[-2:]), (20_004, ["in between", "three"]))
 
     def test_a_line_without_end_is_cut_and_marked(self):
         (self.logs / "long.log").write_text("before\n" + "x" * (5 << 20) + "\nafter\n" + "y" * (3 << 20))
