@@ -129,7 +129,8 @@ class Rankers(Session):
         client.alter_collection_properties("later", properties={"dynamicfield.enabled": True})
         self.same(client.describe_collection("later")["enable_dynamic_field"], True, "fields beyond the collection's")
         client.upsert("later", [{"id": 2, "v": [2, 0], "more": "x"}])
-        self.same(client.query("later", filter="more == 'x'", output_fields=["more"]), [{"id": 2, "more": "x"}], "and what is in them")
+        rows = [dict(row) for row in client.query("later", filter="more == 'x'", output_fields=["more"])]
+        self.same(rows, [{"id": 2, "more": "x"}], "and what is in them")
         self.refused(1100, "cannot supported to be disabled",
                      lambda: client.alter_collection_properties("later", properties={"dynamicfield.enabled": False}))
         client.drop_collection("later")
