@@ -331,8 +331,8 @@ class Cluster(ClewTest):
         self.client.indices.create(index="i")
         with self.refused(400, "illegal_argument_exception", "metric: [fieldata] -> did you mean [fielddata]?"):
             self.client.indices.stats(metric="fieldata")
-        with self.refused(400, "action_request_validation_exception", "mutually exclusive"):
-            self.client.indices.forcemerge(index="i", max_num_segments=1, only_expunge_deletes=True)
+        # Deprecated together, and taken.
+        self.client.indices.forcemerge(index="i", max_num_segments=1, only_expunge_deletes=True)
 
     def test_typed_clients_find_what_they_read(self):
         self.client.index(index="i", id="1", body={"a": 1}, refresh=True)

@@ -537,9 +537,9 @@ class VectorScripts(ClewTest):
             scores({"term": {"kind": "x"}}, source=source, params={"q": [1, 0]}),
             {"1": 2.0, "2": 1.0},
         )
-        self.assertEqual(set(scores(every, source="doc['kind'].value.length()").values()), {1})
+        self.assertEqual(set(scores(every, source="doc['kind.keyword'].value.length()").values()), {1})
         with self.refused(400, "script_exception", "compile error"):
-            scores(every, source="doc['kind'].value.chars()")
+            scores(every, source="doc['kind.keyword'].value.chars()")
 
 
 if __name__ == "__main__":

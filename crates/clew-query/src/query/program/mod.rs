@@ -207,8 +207,8 @@ impl Script {
 }
 
 impl Script {
-    /// The measure that the script is, and what it makes of it, where that is all it does: a number added to it, or one
-    /// divided by that sum.
+    /// The measure that the script is, and what it makes of it, where that is all it does: a number added to it, one
+    /// divided by that sum, or half of a cosine and one.
     pub fn as_measure(&self) -> Option<(&ScriptMeasure, ScoreFormula)> {
         let [Statement::Value(value) | Statement::Return(Some(value))] = &self.body[..] else {
             return None;
@@ -231,6 +231,13 @@ impl Script {
         let formula = match value {
             Node::Pair(Operator::Divide, one, below) if number(one) == Some(1.0) => {
                 ScoreFormula::Inverse(sum(below)?)
+            }
+            Node::Pair(Operator::Divide, above, two)
+                if number(two) == Some(2.0)
+                    && sum(above) == Some(1.0)
+                    && only.measure == VectorMeasure::Cosine =>
+            {
+                ScoreFormula::HalfOfOneMore
             }
             other => ScoreFormula::Plus(sum(other)?),
         };
