@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(
             refused("index.number_of_replica").as_deref(),
             Some(
-                "unknown setting [index.number_of_replica] did you mean [index.number_of_replicas]?"
+                "unknown setting [index.number_of_replica] did you mean any of [index.number_of_replicas, index.number_of_search_replicas]?"
             )
         );
         let reason = refused("index.foo").unwrap_or_default();
