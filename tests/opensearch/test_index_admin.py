@@ -122,7 +122,7 @@ class IndexAdmin(ClewTest):
             self.client.indices.create(index="j", body={"settings": unknown})
         with self.refused(400, "illegal_argument_exception", words):
             self.client.indices.put_settings(index="i", body=unknown)
-        meant = "unknown setting [index.number_of_replica] did you mean any of [index.number_of_replicas, index.number_of_search_replicas]?"
+        meant = "did you mean any of [index.number_of_replicas, index.number_of_search_replicas]?"
         with self.refused(400, "illegal_argument_exception", meant):
             self.client.indices.create(index="j", body={"settings": {"number_of_replica": 1}})
         template = {"index_patterns": ["t*"], "template": {"settings": unknown}}
