@@ -67,6 +67,11 @@ impl Depth {
         if parts.iter().all(|part| part.depth == self) {
             return Vec::new();
         }
+        self.horizons_for(probes)
+    }
+
+    /// What parts of it tell each other while they are searched for some probes.
+    pub(crate) fn horizons_for(self, probes: usize) -> Vec<Horizon> {
         let horizon = || Horizon::new(self.hits, self.candidates);
         std::iter::repeat_with(horizon).take(probes).collect()
     }

@@ -250,7 +250,8 @@ pub(crate) mod int8 {
     }
 
     /// [`dot`] of a query and each row of a block, four at a time: the query is read once for them, and summed up once
-    /// for all. Rows that lie in the second cache take half the time.
+    /// for all. Building lists, whose centres lie in the second cache, takes .86 of the time at 60,000 × 512, and no less that
+    /// could be measured at 100,000 × 1,024.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub(crate) fn dot_rows(query: &[i8], rows: &[i8], out: &mut [f32]) {
         // A block that is not whole rows would silently score a shifted vector.

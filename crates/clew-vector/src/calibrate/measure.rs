@@ -101,12 +101,15 @@ impl Learning {
             }
         };
         let mut tried: Vec<Tried> = Vec::new();
-        // What is read for the first time takes longer, whatever it is.
+        // What is read for the first time takes longer, which would be added to its price where that is asked for.
         let first = match structure {
-            Structure::Graph | Structure::GraphUnseen => Way::Walk(HITS[0]),
-            Structure::Lists => Way::Lists(PROBES[0]),
+            Structure::Graph => Some(Way::Walk(HITS[0])),
+            Structure::GraphUnseen => None,
+            Structure::Lists => Some(Way::Lists(PROBES[0])),
         };
-        self.for_each(|query, scratch| query.nearest(view, options, (HITS[0], first), scratch))?;
+        if let Some(way) = first {
+            self.for_each(|query, scratch| query.nearest(view, options, (HITS[0], way), scratch))?;
+        }
         for k in HITS.into_iter().filter(|&k| k < view.rows.count()) {
             let mut best = 0.0_f32;
             for &effort in efforts.iter().filter(|&&effort| effort < most) {

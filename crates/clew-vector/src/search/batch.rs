@@ -113,9 +113,7 @@ fn scan_all(
             ..Tally::default()
         };
         let hits: Vec<_> = hits;
-        if let Some(horizon) = search.horizon {
-            horizon.add(hits.iter().copied(), &hits);
-        }
+        search.tell(hits.iter().copied(), &hits);
         Ok(search.outcome(&hits, Strategy::Exact, situation, tally))
     };
     scans.iter().zip(found).map(outcome).collect()

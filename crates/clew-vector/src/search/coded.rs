@@ -66,9 +66,7 @@ impl Search<'_> {
         tally.lists += pool.len() as u64;
         if let Walked::Through(_) = walked {
             tally.reranked += rerank.run(pool.passing(), self.k, exact)?;
-            if let Some(horizon) = self.horizon {
-                horizon.add(pool.passing(), exact);
-            }
+            self.tell(pool.passing(), exact);
         }
         Ok(walked)
     }
@@ -95,9 +93,7 @@ impl Search<'_> {
         } = scratch;
         tally.codes += scanned;
         tally.reranked += rerank.run(coarse.iter().copied(), self.k, exact)?;
-        if let Some(horizon) = self.horizon {
-            horizon.add(coarse.iter().copied(), exact);
-        }
+        self.tell(coarse.iter().copied(), exact);
         Ok(Walked::Through(scanned))
     }
 }

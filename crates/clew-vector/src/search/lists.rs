@@ -53,9 +53,7 @@ impl Search<'_> {
         let measured;
         (scratch.exact, scratch.coarse, measured) = nearest.finish()?;
         scratch.tally.reranked += measured;
-        if let Some(horizon) = self.horizon {
-            horizon.add(scratch.exact.iter().copied(), &scratch.exact);
-        }
+        self.tell(scratch.exact.iter().copied(), &scratch.exact);
         let strategy = Plan::ScanLists.strategy();
         Ok(self.outcome(&scratch.exact, strategy, situation, scratch.tally))
     }

@@ -148,6 +148,13 @@ impl Search<'_> {
         limit.min(self.distance_max)
     }
 
+    /// Tells the columns that are searched next what was found here.
+    fn tell(&self, candidates: impl Iterator<Item = Ranked>, hits: &[Ranked]) {
+        if let Some(horizon) = self.horizon {
+            horizon.add(candidates, hits);
+        }
+    }
+
     /// Scans after a walk that was in vain.
     fn fall_back(
         &self,
@@ -183,9 +190,7 @@ impl Search<'_> {
         tally.lists += pool.len() as u64;
         exact.clear();
         exact.extend(pool.passing().take(self.k));
-        if let Some(horizon) = self.horizon {
-            horizon.add(pool.passing(), exact);
-        }
+        self.tell(pool.passing(), exact);
         Ok(walked)
     }
 
@@ -231,9 +236,7 @@ impl Search<'_> {
             None => exact::search(rows, filter, self.k)?,
         };
         scratch.tally.vectors += scanned;
-        if let Some(horizon) = self.horizon {
-            horizon.add(hits.iter().copied(), &hits);
-        }
+        self.tell(hits.iter().copied(), &hits);
         Ok(self.outcome(&hits, strategy, situation, scratch.tally))
     }
 

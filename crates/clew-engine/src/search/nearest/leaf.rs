@@ -42,11 +42,8 @@ pub(super) fn horizons(request: &NearestRequest, wanted: usize) -> Vec<Horizon> 
         };
         Some(effort(shard, vector, request).0)
     });
-    let kept = kept.max().unwrap_or(wanted).max(wanted);
-    let horizon = || Horizon::new(wanted, kept);
-    std::iter::repeat_with(horizon)
-        .take(request.probes.len())
-        .collect()
+    let whole = Depth::new(wanted, kept.max().unwrap_or(wanted));
+    whole.horizons_for(request.probes.len())
 }
 
 /// Refuses probes that do not fit their field.
