@@ -51,6 +51,7 @@ struct Buffers {
     residual: Residual,
     point: Vec<i8>,
     scores: Vec<f32>,
+    centre: Vec<f32>,
     decoded: Vec<f32>,
 }
 
@@ -107,6 +108,7 @@ impl Coder<'_> {
             residual,
             point,
             scores,
+            centre,
             decoded,
         } = buffers;
         self.residual(row, floats, residual);
@@ -115,9 +117,9 @@ impl Coder<'_> {
         let numbers = &point[..];
         let found = Point { numbers, step };
         let (list, _) = self.centres.nearest(found, scores, kernels);
-        let with_list = self.take_centre(list, &mut residual.values);
+        let with_list = self.take_centre(list, &mut residual.values, centre);
         let squared = kernels.f32().dot(&residual.values, &residual.values);
-        let (scale, with_code) = self.code(list, (residual, squared), code, decoded);
+        let (scale, with_code) = self.code(centre, (residual, squared), code, decoded);
         let add = match self.space {
             Space::L2 => squared + 2.0 * with_list,
             Space::Cosine => 0.5 * squared + with_list + self.rows.lacking(row),
@@ -139,7 +141,7 @@ impl Coder<'_> {
     /// that with the residual, without bias for queries along it; and the product of the list's centre with the code.
     fn code(
         &self,
-        list: usize,
+        centre: &[f32],
         (residual, squared): (&mut Residual, f32),
         code: &mut [u8],
         decoded: &mut Vec<f32>,
@@ -154,23 +156,18 @@ impl Coder<'_> {
         if product <= 0.0 {
             return (0.0, 0.0);
         }
-        let centre = self.centres.points.point(list);
-        let pairs = centre.floats().zip(&*decoded);
-        let with_code = pairs.map(|(c, x)| c * x).sum();
+        let with_code = self.rows.kernels.f32().dot(centre, decoded);
         (length / product, with_code)
     }
 
-    /// Takes a list's centre from a vector, and answers its product with what is left.
-    fn take_centre(&self, list: usize, values: &mut [f32]) -> f32 {
-        let mut product = 0.0;
-        for (value, centre) in values
-            .iter_mut()
-            .zip(self.centres.points.point(list).floats())
-        {
+    /// Takes a list's centre from a vector, and answers its product with what is left. `centre` becomes the centre.
+    fn take_centre(&self, list: usize, values: &mut [f32], centre: &mut Vec<f32>) -> f32 {
+        centre.clear();
+        centre.extend(self.centres.points.point(list).floats());
+        for (value, centre) in values.iter_mut().zip(&*centre) {
             *value -= centre;
-            product += *value * centre;
         }
-        product
+        self.rows.kernels.f32().dot(values, centre)
     }
 
     /// Root of the mean squared error of estimated distances, per distance of the query from the list's centre and
@@ -195,10 +192,12 @@ impl Coder<'_> {
                 members.push(row);
             }
         }
-        let (mut floats, mut residual) = (Vec::new(), Residual::default());
+        let (mut floats, mut centre) = (Vec::new(), Vec::new());
+        let mut residual = Residual::default();
         let mut beyond = |row: u32| {
             self.residual(row, &mut floats, &mut residual);
-            self.take_centre(placed[row as usize].list as usize, &mut residual.values);
+            let list = placed[row as usize].list as usize;
+            self.take_centre(list, &mut residual.values, &mut centre);
             residual.values.clone()
         };
         let mut tables = Tables::default();
