@@ -68,7 +68,7 @@ pub(super) fn list_count(rows: usize, options: &IvfOptions) -> usize {
 /// row.
 ///
 /// Costs per row: one rotation, the comparison with each centre, and a code; and before that, for each
-/// list, [`SAMPLE_PER_LIST`] such comparisons five times. With `reuse`, the rows that it holds cost
+/// list, [`SAMPLE_PER_LIST`] such comparisons three times. With `reuse`, the rows that it holds cost
 /// little more than a copy. Deterministic for a seed, whatever the number of threads.
 pub(crate) fn build_lists(
     rows: &Rows<'_>,
