@@ -4,10 +4,8 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Tried, point};
-use super::{HITS, Point, cost_of, missed};
+use super::{HITS, Point, RECALL_AIM, cost_of, missed};
 
-/// The recall that columns are chosen at.
-const RECALL_AIM: f32 = 0.95;
 /// A column that has grown by this factor since is measured again.
 const RECHOOSE_RATIO: usize = 4;
 /// What is missed falls with effort at least as a power of this: recall that stays where it is has reached its limit.

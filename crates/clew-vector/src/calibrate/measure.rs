@@ -4,15 +4,20 @@ use std::thread;
 
 use clew_platform::thread_cpu_time;
 
-use super::{EFFORTS, HITS, PROBES, Point, RECALL_MAX, whole};
+use super::{EFFORTS, HITS, PROBES, Point, RECALL_AIM, RECALL_MAX, whole};
 use crate::column::View;
 use crate::plan::Plan;
 use crate::random::spread;
 use crate::rank::Ranked;
 use crate::{ColumnOptions, Scratch, SearchRequest, VectorError};
 
-/// Vectors searched for; each costs a scan of the codes.
-const QUERIES: usize = 100;
+/// Vectors searched for: of a hundred, recall is known to within some .02 where some are much harder than others. Each costs
+/// a scan of the codes, so that there are more where there is more to build.
+const QUERIES_MIN: usize = 100;
+const QUERIES_MAX: usize = 400;
+const ROWS_PER_QUERY: usize = 500;
+/// As many tell well enough what lists have to find to stand in for walks.
+const QUERIES_ROUGH: usize = 32;
 
 const QUERY_SEED: u64 = 0x7175_6572_6965_7321;
 
@@ -24,6 +29,17 @@ pub(crate) enum Structure {
     /// A graph, by walks that do not see what they look for: as hard as those for what is not stored, or a little harder.
     GraphUnseen,
     Lists,
+}
+
+impl Structure {
+    /// A search with so much effort: candidates that a walk keeps, or lists gone through.
+    fn way(self, effort: usize) -> Way {
+        match self {
+            Structure::Graph => Way::Walk(effort),
+            Structure::GraphUnseen => Way::UnseenWalk(effort),
+            Structure::Lists => Way::Lists(effort),
+        }
+    }
 }
 
 /// One effort for one number of hits: candidates that a walk kept, or lists gone through.
@@ -56,6 +72,7 @@ pub(super) fn point(k: usize, ef: f64, recall: f32) -> Point {
 
 /// Vectors to search for, and how far what is nearest to each lies.
 pub(crate) struct Learning {
+    /// The first [`QUERIES_MIN`] come from all over the column, as all do.
     queries: Vec<Query>,
     threads: usize,
 }
@@ -69,80 +86,120 @@ impl Learning {
     ) -> Result<Self, VectorError> {
         let count = view.rows.count();
         // Rows at equal distances may all be of one kind: whoever writes them may do so in turns.
-        let drawn = spread(count, QUERIES.min(count), QUERY_SEED);
+        let wanted = (count / ROWS_PER_QUERY).clamp(QUERIES_MIN, QUERIES_MAX);
+        let drawn = spread(count, wanted.min(count), QUERY_SEED);
         let hideable = drawn.iter().copied().filter(|&row| is_hideable(view, row));
         let hideable: Vec<u32> = hideable.collect();
-        let rows = if hideable.is_empty() { drawn } else { hideable };
+        let mut rows = if hideable.is_empty() { drawn } else { hideable };
+        evenly_first(&mut rows, QUERIES_MIN);
         let queries: Vec<Query> = rows.iter().map(|&row| Query::new(view, row)).collect();
         let mut learning = Learning {
             queries,
             threads: threads.max(1),
         };
-        let truth = learning.for_each(|query, scratch| query.scan(view, options, scratch))?;
+        let scan = |query: &Query, scratch: &mut Scratch| query.scan(view, options, scratch);
+        let truth = learning.for_each(&learning.queries, scan)?;
         for (query, (truth, can_hide)) in learning.queries.iter_mut().zip(truth.0) {
             (query.truth, query.can_hide) = (truth, can_hide);
         }
         Ok(learning)
     }
 
-    /// Tries every effort that is less than a scan, until nearly all is found. Costs some 1,800 walks, or some 3,000
-    /// searches of a few lists.
+    /// Tries every effort that is less than a scan, until nearly all is found; goes on where [`Learning::price`] ended.
+    /// Costs some 1,800 walks, or some 3,000 searches of a few lists.
     pub(crate) fn try_all(
         &self,
-        view: &View<'_>,
-        options: &ColumnOptions,
+        (view, options): (&View<'_>, &ColumnOptions),
+        structure: Structure,
+        mut tried: Vec<Tried>,
+    ) -> Result<Vec<Tried>, VectorError> {
+        for k in HITS {
+            // A hundred hits tell of each query what ten tell of several.
+            let queries = match structure {
+                Structure::Graph => QUERIES_ROUGH,
+                _ if k < HITS[1] => QUERIES_MAX,
+                _ => QUERIES_MIN,
+            };
+            let aim = (k, RECALL_MAX);
+            self.try_until((view, options), (structure, queries), aim, &mut tried)?;
+        }
+        Ok(tried)
+    }
+
+    /// Tries as much as tells what a search for a few hits costs that finds what a choice asks for. What is read for the
+    /// first time takes longer, which would be added to its price: one search for each vector comes before.
+    pub(crate) fn price(
+        &self,
+        (view, options): (&View<'_>, &ColumnOptions),
         structure: Structure,
     ) -> Result<Vec<Tried>, VectorError> {
+        let [few, _] = HITS;
+        let way = structure.way(match structure {
+            Structure::Lists => PROBES[0],
+            Structure::Graph | Structure::GraphUnseen => few,
+        });
+        self.for_each(&self.queries, |query, scratch| {
+            query.nearest(view, options, (few, way), scratch)
+        })?;
+        let mut tried = Vec::new();
+        let aim = (few, RECALL_AIM);
+        self.try_until((view, options), (structure, QUERIES_MAX), aim, &mut tried)?;
+        Ok(tried)
+    }
+
+    /// Tries efforts for `k` hits with so many of the vectors, beyond those that were tried before, until the share `aim` is
+    /// found. Answers in `tried`, whose last ones are for `k` if any are.
+    fn try_until(
+        &self,
+        (view, options): (&View<'_>, &ColumnOptions),
+        (structure, queries): (Structure, usize),
+        (k, aim): (usize, f32),
+        tried: &mut Vec<Tried>,
+    ) -> Result<(), VectorError> {
+        let count = view.rows.count();
         let (efforts, most) = match structure {
-            Structure::Graph | Structure::GraphUnseen => (&EFFORTS[..], view.rows.count()),
+            Structure::Graph | Structure::GraphUnseen => (&EFFORTS[..], count),
             Structure::Lists => {
                 let lists = view.lists.as_ref().map_or(0, |lists| lists.heads.len());
                 (&PROBES[..], lists + 1)
             }
         };
-        let mut tried: Vec<Tried> = Vec::new();
-        // What is read for the first time takes longer, which would be added to its price where that is asked for.
-        let first = match structure {
-            Structure::Graph => Some(Way::Walk(HITS[0])),
-            Structure::GraphUnseen => None,
-            Structure::Lists => Some(Way::Lists(PROBES[0])),
+        let least = match structure {
+            Structure::Graph | Structure::GraphUnseen => k,
+            Structure::Lists => 0,
         };
-        if let Some(way) = first {
-            self.for_each(|query, scratch| query.nearest(view, options, (HITS[0], way), scratch))?;
-        }
-        for k in HITS.into_iter().filter(|&k| k < view.rows.count()) {
-            let mut best = 0.0_f32;
-            for &effort in efforts.iter().filter(|&&effort| effort < most) {
-                let way = match structure {
-                    Structure::Graph | Structure::GraphUnseen if effort < k => continue,
-                    Structure::Graph => Way::Walk(effort),
-                    Structure::GraphUnseen => Way::UnseenWalk(effort),
-                    Structure::Lists => Way::Lists(effort),
-                };
-                let (found, ns) = self.for_each(|query, scratch| {
-                    let hits = query.nearest(view, options, (k, way), scratch)?;
-                    Ok(query.found(&hits, k))
-                })?;
-                let wanted = self.queries.iter().map(|query| k.min(query.truth.len()));
-                let wanted = wanted.sum::<usize>().max(1);
-                best = best.max(found.iter().sum::<usize>() as f32 / wanted as f32);
-                tried.push(Tried {
-                    k,
-                    effort,
-                    recall: best,
-                    ns: ns / self.queries.len().max(1) as f64,
-                });
-                if best >= RECALL_MAX {
-                    break;
-                }
+        let last = tried.iter().rfind(|one| one.k == k);
+        let (before, mut best) = last.map_or((0, 0.0), |last| (last.effort, last.recall));
+        let queries = &self.queries[..self.queries.len().min(queries)];
+        let wanted = queries.iter().map(|query| k.min(query.truth.len()));
+        let wanted = wanted.sum::<usize>().max(1);
+        let efforts = efforts
+            .iter()
+            .copied()
+            .filter(|&effort| k < count && effort >= least && effort > before && effort < most);
+        for effort in efforts {
+            if best >= aim {
+                break;
             }
+            let (found, ns) = self.for_each(queries, |query, scratch| {
+                let hits = query.nearest(view, options, (k, structure.way(effort)), scratch)?;
+                Ok(query.found(&hits, k))
+            })?;
+            best = best.max(found.iter().sum::<usize>() as f32 / wanted as f32);
+            tried.push(Tried {
+                k,
+                effort,
+                recall: best,
+                ns: ns / queries.len().max(1) as f64,
+            });
         }
-        Ok(tried)
+        Ok(())
     }
 
     /// What `work` makes of each query, and the processor time of all of them in nanoseconds.
     fn for_each<T: Send>(
         &self,
+        queries: &[Query],
         work: impl Fn(&Query, &mut Scratch) -> Result<T, VectorError> + Sync,
     ) -> Result<(Vec<T>, f64), VectorError> {
         let run = |queries: &[Query]| {
@@ -155,10 +212,10 @@ impl Learning {
             let took = thread_cpu_time().saturating_sub(before);
             Ok((made?, took.as_secs_f64() * 1e9))
         };
-        let share = self.queries.len().div_ceil(self.threads).max(1);
+        let share = queries.len().div_ceil(self.threads).max(1);
         let parts: Vec<Result<(Vec<T>, f64), VectorError>> = thread::scope(|scope| {
             let run = &run;
-            let shares = self.queries.chunks(share);
+            let shares = queries.chunks(share);
             let running: Vec<_> = shares
                 .map(|queries| scope.spawn(move || run(queries)))
                 .collect();
@@ -167,7 +224,7 @@ impl Learning {
                 .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let (mut all, mut total) = (Vec::with_capacity(self.queries.len()), 0.0);
+        let (mut all, mut total) = (Vec::with_capacity(queries.len()), 0.0);
         for part in parts {
             let (made, ns) = part?;
             all.extend(made);
@@ -175,6 +232,15 @@ impl Learning {
         }
         Ok((all, total))
     }
+}
+
+/// Brings `count` of what is in order to the front, from all over it.
+fn evenly_first(rows: &mut Vec<u32>, count: usize) {
+    let step = (rows.len() / count).max(1);
+    let (first, rest): (Vec<_>, Vec<_>) = (0..)
+        .zip(&*rows)
+        .partition(|(at, _): &(usize, _)| at % step == 0);
+    *rows = first.into_iter().chain(rest).map(|(_, &row)| row).collect();
 }
 
 /// A stored vector that is searched for.
@@ -277,11 +343,12 @@ impl Query {
                 request.probes = Some(probes);
                 Plan::ScanLists
             }
-            Way::Scan if view.codes.is_some() => Plan::ScanCodes,
-            Way::Scan if view.graph.is_none() && view.lists.is_some() => {
+            // Scans of blocks of codes cost a third of those of codes one by one.
+            Way::Scan if view.lists.is_some() => {
                 request.probes = Some(usize::MAX);
                 Plan::ScanLists
             }
+            Way::Scan if view.codes.is_some() => Plan::ScanCodes,
             Way::Scan => Plan::Scan,
         };
         crate::search::ranked_by(view, options, (&request, plan, hidden), scratch)

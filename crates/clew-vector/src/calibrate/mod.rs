@@ -17,6 +17,8 @@ const HITS: [usize; 2] = [10, 100];
 const EFFORTS: [usize; 11] = [10, 16, 24, 32, 48, 64, 96, 160, 320, 640, 1280];
 /// Lists that are gone through for a try, as far as there are so many.
 const PROBES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+/// The recall that columns are chosen at.
+const RECALL_AIM: f32 = 0.95;
 /// No more than this is worth trying: what is missed then is not found by more effort.
 const RECALL_MAX: f32 = 0.998;
 

@@ -10,7 +10,7 @@ use crate::column::integrity::{Checked, Integrity};
 use crate::graph::{
     BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
 };
-use crate::ivf::{BuildLists, ReuseLists, build_lists};
+use crate::ivf::{BuildLists, OwnedLists, ReuseLists, build_lists};
 use crate::memory::compares_lists;
 use crate::plan::lists_effort;
 use crate::watch::BuildPhase;
@@ -116,18 +116,27 @@ impl ColumnBuilder {
         };
         self.watch.progress.check()?;
         self.watch.progress.begin(BuildPhase::Learn, (0, 0));
-        let learning = self.learning(&graph, how)?;
-        let walks = self.try_with(&learning, (&graph, Structure::Graph))?;
-        let tried = self.try_with(&learning, (&lists, Structure::Lists))?;
+        let both = [&graph, &lists];
+        let learning = self.learning(&both, how)?;
+        let price = |built: &Built, structure| {
+            self.seen(&[built], |view| {
+                learning.price((view, &self.options), structure)
+            })
+        };
+        let walks = price(&graph, Structure::Graph)?;
+        let tried = price(&lists, Structure::Lists)?;
         let choice = Choice::of(self.len(), &walks, &tried);
         match choice {
             Some(choice) if choice.is_for_lists() => {
+                let walks = self.try_with(&learning, (&graph, Structure::Graph), walks)?;
+                let tried = self.try_with(&learning, (&lists, Structure::Lists), tried)?;
                 let points: Vec<_> = walks.iter().map(Tried::point).collect();
                 let learnt = Learnt::of_lists(&tried, points_in_place_of(&points, &tried), choice);
                 Ok((Some(lists), learnt))
             }
             _ => {
-                let walks = self.try_with(&learning, (&graph, Structure::GraphUnseen))?;
+                let structure = Structure::GraphUnseen;
+                let walks = self.try_with(&learning, (&graph, structure), Vec::new())?;
                 let learnt = Learnt {
                     points: walks.iter().map(Tried::point).collect(),
                     probes: Vec::new(),
@@ -142,15 +151,15 @@ impl ColumnBuilder {
     fn try_all(&self, built: &Built, how: ImageOptions) -> Result<Vec<Tried>, VectorError> {
         self.watch.progress.check()?;
         self.watch.progress.begin(BuildPhase::Learn, (0, 0));
-        let learning = self.learning(built, how)?;
+        let learning = self.learning(&[built], how)?;
         let structure = match built {
             Built::Graph { .. } => Structure::GraphUnseen,
             Built::Lists(_) => Structure::Lists,
         };
-        self.try_with(&learning, (built, structure))
+        self.try_with(&learning, (built, structure), Vec::new())
     }
 
-    fn learning(&self, built: &Built, how: ImageOptions) -> Result<Learning, VectorError> {
+    fn learning(&self, built: &[&Built], how: ImageOptions) -> Result<Learning, VectorError> {
         self.seen(built, |view| {
             Learning::begin(view, &self.options, how.threads)
         })
@@ -160,20 +169,29 @@ impl ColumnBuilder {
         &self,
         learning: &Learning,
         (built, structure): (&Built, Structure),
+        before: Vec<Tried>,
     ) -> Result<Vec<Tried>, VectorError> {
-        self.seen(built, |view| {
-            learning.try_all(view, &self.options, structure)
+        self.seen(&[built], |view| {
+            learning.try_all((view, &self.options), structure, before)
         })
     }
 
-    /// Shows what was built before it is written.
-    fn seen<T>(&self, built: &Built, see: impl FnOnce(&View<'_>) -> T) -> T {
-        let header = self.header(Some(built), 0, &[]);
+    /// Shows what was built before it is written: a graph, lists, or both.
+    fn seen<T>(&self, built: &[&Built], see: impl FnOnce(&View<'_>) -> T) -> T {
+        let header = self.header(built.first().copied(), 0, &[]);
         let checked = Checked::nothing();
-        let (graph, codes) = match built {
-            Built::Graph { graph, codes } => (Some(graph), codes.as_ref()),
-            Built::Lists(_) => (None, None),
-        };
+        let (mut graph, mut codes, mut lists) = (None, None, None);
+        for built in built {
+            match built {
+                Built::Graph {
+                    graph: its,
+                    codes: its_codes,
+                } => {
+                    (graph, codes) = (Some(its), its_codes.as_ref());
+                }
+                Built::Lists(its) => lists = Some(its),
+            }
+        }
         see(&View {
             space: self.options.space,
             rows: self.rows(),
@@ -182,10 +200,7 @@ impl ColumnBuilder {
             documents: None,
             graph: graph.map(|graph| graph.view(self.len(), self.options.hnsw.m)),
             codes: codes.map(OwnedCodes::view),
-            lists: match built {
-                Built::Lists(lists) => Some(lists.view()),
-                Built::Graph { .. } => None,
-            },
+            lists: lists.map(OwnedLists::view),
             calibration: None,
             choice: None,
             integrity: Integrity {
