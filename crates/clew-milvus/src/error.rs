@@ -41,6 +41,13 @@ pub(crate) enum MilvusError {
     SchemaMismatch(String),
     #[error("collection not loaded[collection={0}]")]
     CollectionNotLoaded(String),
+    /// What can be done only while a collection may not be searched, and what of it.
+    #[error("{1}: collection already loaded[collection={0}]")]
+    CollectionLoaded(String, String),
+    #[error("{1}: illegal collection schema[collection={0}]")]
+    IllegalSchema(String, String),
+    #[error("vector clustering key not allowed[collection={0}]")]
+    VectorClusteringKey(String),
     #[error("partition name {0} not found: partition not found[partition={0}]")]
     PartitionNotFound(String),
     #[error("partition not loaded[partition={0}]")]
@@ -73,7 +80,7 @@ pub(crate) enum MilvusError {
     DatabaseNotFound(String),
     #[error("{1}: invalid database name[database={0}]")]
     InvalidDatabaseName(String, String),
-    #[error("{0}")]
+    #[error("{}", as_parameter(.0))]
     Invalid(String),
     #[error("{0}")]
     Missing(String),
@@ -111,6 +118,16 @@ pub(crate) enum MilvusError {
     Unexpected(String),
 }
 
+/// What Milvus says of every parameter that is wrong, which clients look for.
+const INVALID_PARAMETER: &str = "invalid parameter";
+
+fn as_parameter(said: &str) -> String {
+    match said.contains(INVALID_PARAMETER) {
+        true => said.to_string(),
+        false => format!("{said}: {INVALID_PARAMETER}"),
+    }
+}
+
 impl MilvusError {
     /// A parameter that is out of its bounds, as Milvus words it.
     pub(crate) fn expected(
@@ -138,6 +155,9 @@ impl MilvusError {
             }
             MilvusError::CollectionNotLoaded(_) => 101,
             MilvusError::TooManyCollections { .. } => 102,
+            MilvusError::CollectionLoaded(..) => 104,
+            MilvusError::IllegalSchema(..) => 105,
+            MilvusError::VectorClusteringKey(_) => 107,
             MilvusError::SchemaMismatch(_) => 109,
             MilvusError::PartitionNotFound(_) => 200,
             MilvusError::PartitionNotLoaded(_) => 201,
@@ -279,3 +299,29 @@ impl From<AccessError> for MilvusError {
 }
 
 pub(crate) type Result<T> = std::result::Result<T, MilvusError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wrong_parameter_is_said_to_be_one_and_once() {
+        for (error, want) in [
+            (
+                MilvusError::invalid("ef is wrong"),
+                "ef is wrong: invalid parameter",
+            ),
+            (
+                MilvusError::expected("a", "b"),
+                "invalid parameter[expected=a][actual=b]",
+            ),
+            (
+                MilvusError::invalid("no: invalid parameter, at line 1:0"),
+                "no: invalid parameter, at line 1:0",
+            ),
+        ] {
+            assert_eq!(error.to_string(), want);
+            assert_eq!(error.code(), 1100);
+        }
+    }
+}

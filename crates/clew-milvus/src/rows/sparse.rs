@@ -147,6 +147,6 @@ mod tests {
             assert!(refused.to_string().contains(value), "{refused}");
         }
         let refused = sparse_row(&[0; 12]).unwrap_err();
-        assert!(refused.to_string().ends_with(": 12"), "{refused}");
+        assert!(refused.to_string().contains(": 12"), "{refused}");
     }
 }
