@@ -108,12 +108,12 @@ class Rankers(Session):
                              ("key == 1 or other == 2", "does not support OR"), ("not (key == 1)", "does not support NOT")]:
             self.refused(1100, said, lambda: search(filter))
         self.same(len(client.query("apart", filter="other > 3")), 5, "queries may say what they like")
-        self.refused(1100, "Please drop the index first",
+        self.refused(702, "Please drop the index first",
                      lambda: client.alter_collection_properties("apart", properties={"partitionkey.isolation": False}))
         schema = client.create_schema()
         schema.add_field("id", DataType.INT64, is_primary=True)
         schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
-        self.refused(1100, "no partition key field is set",
+        self.refused(105, "no partition key field is set",
                      lambda: client.create_collection("bare", schema=schema, properties={"partitionkey.isolation": True}))
         client.drop_collection("apart")
 

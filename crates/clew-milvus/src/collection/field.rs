@@ -17,7 +17,7 @@ pub(super) const ID: &str = "_id";
 /// The parameter of a text of which only the words are looked for.
 pub(super) const TEXT_ALONE: &str = "clew.text_alone";
 /// Longest text that a field can ask for, in bytes.
-const LENGTH_MAX: usize = 65_535;
+pub(super) const LENGTH_MAX: usize = 65_535;
 /// Most elements that an array can ask for.
 const CAPACITY_MAX: usize = 4_096;
 /// Most dimensions of a vector; those of bits are counted one by one.
@@ -288,15 +288,27 @@ impl Field {
             }));
         };
         let number: Option<usize> = given.parse().ok();
+        let is_whole = given.parse::<i64>().is_ok();
         number
             .filter(|number| (min..=max).contains(number))
             .ok_or_else(|| {
-                MilvusError::invalid(match param {
-                    "dim" => format!(
-                        "invalid dimension: {given} of field {name}. float vector dimension should be in range {min} ~ {max}"
+                MilvusError::invalid(match (param, is_whole) {
+                    ("max_capacity", false) => {
+                        format!("the value for max_capacity of field {name} must be an integer")
+                    }
+                    (_, false) => format!("strconv.ParseInt: parsing {given:?}: invalid syntax"),
+                    ("max_length", _) => format!(
+                        "the maximum length specified for the field({name}) should be in (0, {max}], but got {given} instead"
                     ),
+                    ("max_capacity", _) => format!(
+                        "the maximum capacity specified for a Array should be in (0, {max}]"
+                    ),
+                    _ if number.is_none_or(|number| number < 2) => {
+                        format!("invalid dimension: {given}. should be in range 2 ~ {max}")
+                    }
                     _ => format!(
-                        "the {param} of field {name} must be a number in [{min}, {max}], not {given}"
+                        "invalid dimension: {given} of field {name}. {} vector dimension should be in range {min} ~ {max}",
+                        if self.data_type == DataType::BinaryVector { "binary" } else { "float" }
                     ),
                 })
             })

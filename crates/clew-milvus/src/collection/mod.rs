@@ -165,7 +165,7 @@ impl Collection {
             field.settle_default(&zone)?;
         }
         collection.check_fields()?;
-        collection.check_isolation()?;
+        collection.check_isolation(&request.collection_name)?;
         for (at, function) in (0..).zip(schema.functions) {
             let function = collection.read_function(function, FIRST_FIELD_ID + at)?;
             for output in &function.outputs {

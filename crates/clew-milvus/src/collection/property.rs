@@ -1,11 +1,12 @@
-//! Properties that change what a collection is: whether its partition keys are kept apart, and whether rows may have fields
-//! beyond its own.
+//! Properties that change what a collection is: whether its partition keys are kept apart, whether rows may have fields
+//! beyond its own, and how what it holds is held; and the parameters of its fields that can change.
 
 use std::collections::BTreeMap;
 
 use clew_schema::{FieldKind, FieldSpec};
 
-use super::{Collection, DYNAMIC, Field};
+use super::field::LENGTH_MAX;
+use super::{Collection, DYNAMIC, DataType, Field};
 use crate::error::{MilvusError, Result};
 
 /// Whether searches have to say one value of the partition key.
@@ -34,17 +35,94 @@ fn is_isolated(properties: &BTreeMap<String, String>) -> Result<bool> {
     }
 }
 
+/// The description of a collection, and how consistent its searches are where they do not say: said as properties.
+const DESCRIPTION: &str = "collection.description";
+const CONSISTENCY: &str = "consistency_level";
+/// Whether columns and indexes are mapped into memory: kept and told. The second is how clients say it of fields.
+const MMAP: &str = "mmap.enabled";
+const MMAP_OF_FIELD: &str = "mmap_enabled";
+
+/// The number of a level of consistency, by that or by its name.
+fn consistency(given: &str) -> Option<i32> {
+    const LEVELS: [&str; 5] = ["Strong", "Session", "Bounded", "Eventually", "Customized"];
+    let by_name = LEVELS.iter().position(|name| *name == given);
+    let number = by_name
+        .or_else(|| given.parse().ok())
+        .filter(|number| *number < LEVELS.len())?;
+    i32::try_from(number).ok()
+}
+
+/// What a property is called that says how rows and indexes are held in memory.
+fn kind_of_holding(key: &str) -> Option<&'static str> {
+    match key {
+        MMAP | MMAP_OF_FIELD | "lazyload.enabled" => Some("mmap"),
+        _ => key.starts_with("warmup").then_some("warmup"),
+    }
+}
+
 impl Collection {
     /// Refuses properties that do not fit the collection's fields.
     ///
     /// # Errors
     /// When partition keys are to be kept apart and there are none, or what is no truth is said.
-    pub(crate) fn check_isolation(&self) -> Result<()> {
+    pub(crate) fn check_isolation(&self, name: &str) -> Result<()> {
         match is_isolated(&self.properties)? && !self.has_partition_key() {
-            true => Err(MilvusError::invalid(
-                "partition key isolation mode is enabled but no partition key field is set. Please set the partition key first",
+            true => Err(MilvusError::IllegalSchema(
+                name.to_string(),
+                "partition key isolation mode is enabled but no partition key field is set. Please set the partition key first".to_string(),
             )),
             false => Ok(()),
+        }
+    }
+
+    /// Refuses to change how rows are held in memory while they may be searched; `verb` is what is done to the properties.
+    ///
+    /// # Errors
+    /// In Milvus' words.
+    pub(crate) fn check_held<'k>(
+        &self,
+        name: &str,
+        verb: &str,
+        keys: impl IntoIterator<Item = &'k String>,
+    ) -> Result<()> {
+        let mut held = keys.into_iter().filter_map(|key| kind_of_holding(key));
+        match held.next().filter(|_| self.loaded) {
+            None => Ok(()),
+            Some(kind) => Err(MilvusError::CollectionLoaded(
+                name.to_string(),
+                format!("can not {verb} {kind} properties if collection loaded"),
+            )),
+        }
+    }
+
+    /// The same of the parameters of a field.
+    ///
+    /// # Errors
+    /// In Milvus' words.
+    pub(crate) fn check_field_held<'k>(
+        &self,
+        name: &str,
+        verb: &str,
+        keys: impl IntoIterator<Item = &'k String>,
+    ) -> Result<()> {
+        let mut held = keys.into_iter().filter_map(|key| kind_of_holding(key));
+        match held.next().filter(|_| self.loaded) {
+            None => Ok(()),
+            Some(_) => Err(MilvusError::CollectionLoaded(
+                name.to_string(),
+                format!("can not {verb} collection field properties if collection loaded"),
+            )),
+        }
+    }
+
+    /// Takes from its properties what they say of the collection itself. What is no level of consistency changes nothing.
+    pub(crate) fn settle_said(&mut self) {
+        if let Some(text) = self.properties.remove(DESCRIPTION) {
+            self.description = text;
+        }
+        let level = self.properties.remove(CONSISTENCY);
+        if let Some(level) = level.and_then(|given| consistency(&given)) {
+            self.consistency_level = level;
         }
     }
 
@@ -59,14 +137,17 @@ impl Collection {
     ///
     /// # Errors
     /// In Milvus' words.
-    pub(crate) fn check_isolation_changes(&self, before: &Collection) -> Result<()> {
+    pub(crate) fn check_isolation_changes(&self, name: &str, before: &Collection) -> Result<()> {
+        self.check_isolation(name)?;
         let is_changed = is_isolated(&self.properties)? != is_isolated(&before.properties)?;
         let mut vectors = self.vectors();
-        match is_changed && vectors.any(|field| self.index_of(&field.name).is_some()) {
-            true => Err(MilvusError::invalid(
-                "can not alter partition key isolation mode if the collection already has a vector index. Please drop the index first",
-            )),
-            false => self.check_isolation(),
+        let indexed = vectors.find(|field| self.index_of(&field.name).is_some());
+        match indexed.filter(|_| is_changed) {
+            None => Ok(()),
+            Some(field) => Err(MilvusError::IndexDuplicate(format!(
+                "can not alter partition key isolation mode if the collection already has a vector index. Please drop the index first: index already exists[indexName={}]",
+                field.name
+            ))),
         }
     }
 
@@ -92,5 +173,58 @@ impl Collection {
             }
             Some(_) => Ok(None),
         }
+    }
+}
+
+impl Field {
+    /// Changes a parameter.
+    ///
+    /// # Errors
+    /// In Milvus' words, for what cannot change, and for values that the field cannot have.
+    pub(crate) fn alter(&mut self, key: String, value: String) -> Result<()> {
+        let name = &self.name;
+        let refused = match key.as_str() {
+            "max_length" if !self.has_texts() => Some(format!(
+                "{name} can not modify the maxlength for non-string types"
+            )),
+            "max_length" => match value.parse::<i64>() {
+                Err(_) => Some(format!("{key} should be an integer, but got string")),
+                Ok(length) => usize::try_from(length)
+                    .is_ok_and(|length| length > LENGTH_MAX)
+                    .then(|| format!("{length} exceeds the maximum allowed value {LENGTH_MAX}")),
+            },
+            "max_capacity" if self.data_type != DataType::Array => Some(format!(
+                "{name} can not modify the maxcapacity for non-array types"
+            )),
+            "max_capacity" | MMAP | MMAP_OF_FIELD | "description" | "field.description" => None,
+            _ if key.starts_with("warmup") => None,
+            _ => Some(format!(
+                "{key} does not allow update in collection field param"
+            )),
+        };
+        if let Some(said) = refused {
+            return Err(MilvusError::invalid(said));
+        }
+        match key.as_str() {
+            "description" | "field.description" => self.description = value,
+            _ => {
+                self.params.insert(key, value);
+            }
+        }
+        self.check()
+    }
+
+    /// Drops a parameter.
+    ///
+    /// # Errors
+    /// For those that a field always has.
+    pub(crate) fn drop_param(&mut self, key: &str) -> Result<()> {
+        if kind_of_holding(key).is_none() {
+            return Err(MilvusError::invalid(format!(
+                "{key} is not allowed to drop in collection field param"
+            )));
+        }
+        self.params.remove(key);
+        Ok(())
     }
 }

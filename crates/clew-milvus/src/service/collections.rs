@@ -7,8 +7,8 @@ use prost::Message;
 use super::loading::percent;
 use super::{Call, Service};
 use crate::collection::{
-    Collection, DataType, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties,
-    key_values, mapping_spec, pairs, written_part,
+    Collection, NameOf, Named, TERM_BYTES_MAX, WRITTEN, analysis, check_properties, key_values,
+    mapping_spec, pairs, written_part,
 };
 use crate::collections::{Changes, WINDOW_MAX, millis};
 use crate::error::{MilvusError, Result};
@@ -18,14 +18,6 @@ use crate::timestamp;
 
 /// Most shards of a collection.
 const SHARDS_MAX: i32 = 16;
-/// Parameters of a field that can change.
-const CHANGEABLE: [&str; 5] = [
-    "max_length",
-    "max_capacity",
-    "mmap.enabled",
-    "mmap_enabled",
-    "description",
-];
 
 impl Service {
     pub(crate) async fn create_collection(
@@ -268,16 +260,22 @@ impl Service {
                 call.database(&request.db_name),
                 request.collection_name.as_str(),
             );
+            if !request.properties.is_empty() && !request.delete_keys.is_empty() {
+                return Err(both_ways());
+            }
             let given = pairs(request.properties);
             check_properties(&given)?;
             let change = |collection: &mut Collection, index: &Index| {
                 let before = collection.clone();
+                collection.check_held(place.1, "alter", given.keys())?;
+                collection.check_held(place.1, "delete", &request.delete_keys)?;
                 collection.properties.extend(given);
                 for key in &request.delete_keys {
                     collection.properties.remove(key);
                 }
+                collection.settle_said();
                 zone_of(&collection.properties)?;
-                collection.check_isolation_changes(&before)?;
+                collection.check_isolation_changes(place.1, &before)?;
                 let mut changes = Changes::default();
                 if let Some(part) = collection.settle_dynamic()? {
                     changes.spec = changes.spec.with(part);
@@ -300,41 +298,22 @@ impl Service {
     ) -> Result<proto::Status> {
         let place = (request.db_name, request.collection_name);
         let name = request.field_name;
+        let collection_name = place.1.clone();
         self.change_collection(call, place, move |_, collection| {
             collection.field(&name)?;
+            let given = pairs(request.properties);
+            collection.check_field_held(&collection_name, "alter", given.keys())?;
+            collection.check_field_held(&collection_name, "drop", &request.delete_keys)?;
             let mut fields = collection.fields.iter_mut();
-            let field = fields.find(|field| field.name == name);
-            let Some(field) = field else {
+            let Some(field) = fields.find(|field| field.name == name) else {
                 return Ok(((), Changes::default()));
             };
-            for (key, value) in pairs(request.properties) {
-                if !CHANGEABLE.contains(&key.as_str()) {
-                    return Err(MilvusError::invalid(format!(
-                        "{key} is not allowed to update in collection field param"
-                    )));
-                }
-                let of_another = match key.as_str() {
-                    "max_length" if !field.has_texts() => Some("maxlength for non-string"),
-                    "max_capacity" if field.data_type != DataType::Array => {
-                        Some("maxcapacity for non-array")
-                    }
-                    _ => None,
-                };
-                if let Some(what) = of_another {
-                    return Err(MilvusError::invalid(format!(
-                        "{name} can not modify the {what} types"
-                    )));
-                }
-                if key == "description" {
-                    field.description = value;
-                } else {
-                    field.params.insert(key, value);
-                }
+            for (key, value) in given {
+                field.alter(key, value)?;
             }
             for key in &request.delete_keys {
-                field.params.remove(key);
+                field.drop_param(key)?;
             }
-            field.check()?;
             Ok(((), Changes::default()))
         })
         .await?;
@@ -354,6 +333,11 @@ impl Service {
         let count = self.row_count(&opened).await?;
         Ok(row_count(count))
     }
+}
+
+/// What is said of a change that both sets and drops properties.
+pub(super) fn both_ways() -> MilvusError {
+    MilvusError::invalid("cannot provide both DeleteKeys and ExtraParams")
 }
 
 pub(super) fn row_count(count: u64) -> StatisticsResponse {

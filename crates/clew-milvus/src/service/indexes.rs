@@ -2,6 +2,7 @@
 
 use clew_engine::Purpose;
 
+use super::collections::both_ways;
 use super::{Call, Service};
 use crate::collection::{
     Collection, DataType, Field, KeptIndex, VectorIndex, check_json, check_scalar, check_vector,
@@ -46,25 +47,33 @@ impl Service {
         call: Call,
         request: AlterIndexRequest,
     ) -> Result<proto::Status> {
-        const CHANGEABLE: [&str; 2] = ["mmap.enabled", "offset_cache.enabled"];
+        const CHANGEABLE: [&str; 3] = ["mmap.enabled", "offset_cache.enabled", "warmup"];
+        if !request.extra_params.is_empty() && !request.delete_keys.is_empty() {
+            return Err(both_ways());
+        }
+        let given = pairs(request.extra_params);
+        let mut keys = given.keys().chain(&request.delete_keys);
+        if let Some(key) = keys.find(|key| !CHANGEABLE.contains(&key.as_str())) {
+            return Err(MilvusError::invalid(format!(
+                "{key} is not a configable index property"
+            )));
+        }
         let place = (request.db_name, request.collection_name.clone());
         self.change_collection(call, place, move |_, collection| {
+            if collection.loaded {
+                return Err(MilvusError::CollectionLoaded(
+                    request.collection_name,
+                    "can't alter index on loaded collection, please release the collection first"
+                        .to_string(),
+                ));
+            }
             let missing = not_found(&request.collection_name, &request.index_name);
             let mut indexes = collection.indexes.iter_mut();
             let index = indexes.find(|index| index.name == request.index_name);
             let index = index.ok_or(missing)?;
-            for (key, value) in pairs(request.extra_params) {
-                if !CHANGEABLE.contains(&key.as_str()) {
-                    return Err(MilvusError::invalid(format!(
-                        "{key} is not a configable index property"
-                    )));
-                }
-                index.params.insert(key, value);
-            }
+            index.params.extend(given);
             for key in &request.delete_keys {
-                if CHANGEABLE.contains(&key.as_str()) {
-                    index.params.remove(key);
-                }
+                index.params.remove(key);
             }
             Ok(((), Changes::default()))
         })
