@@ -132,7 +132,7 @@ impl Asked {
             object_filter,
             limit,
             offset,
-            group: group_by(collection, &params)?,
+            group: group_of_hits(collection, &params, &inner)?,
             order: HitOrder::read(collection, &params, &inner)?,
             boosts,
             round: params
@@ -274,6 +274,23 @@ fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Ve
         Ok(field) if field.data_type != DataType::Json => Err(of_type(field.data_type)),
         _ => Ok((member, Some(steps))),
     }
+}
+
+/// What the hits of a search are grouped by, where that is said: pages of hits and ranges of distances have no groups.
+fn group_of_hits(
+    collection: &Collection,
+    params: &BTreeMap<String, String>,
+    inner: &BTreeMap<String, Value>,
+) -> Result<Option<GroupBy>> {
+    let group = group_by(collection, params)?;
+    let refused = match group.is_some() {
+        true if is_set(params, "iterator") => "Not allowed to do groupBy when doing iteration",
+        true if inner.contains_key("radius") => {
+            "Not allowed to do range-search when doing search-group-by"
+        }
+        _ => return Ok(group),
+    };
+    Err(MilvusError::invalid(refused))
 }
 
 /// What hits are grouped by, where that is said.

@@ -311,7 +311,7 @@ impl Fusion {
         match strategy.to_ascii_lowercase().as_str() {
             "rrf" => {
                 let k = inner.get("k").map_or(Some(RRF_K), Value::as_f64);
-                let k = k.filter(|k| (0.0..16_384.0).contains(k));
+                let k = k.filter(|k| *k > 0.0 && *k < 16_384.0);
                 let k = k.ok_or_else(|| {
                     MilvusError::invalid("The rank params k should be in range (0, 16384)")
                 })?;

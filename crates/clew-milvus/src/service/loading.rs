@@ -3,7 +3,7 @@
 use clew_engine::Purpose;
 
 use super::{Call, Service};
-use crate::collection::Collection;
+use crate::collection::{Collection, Field};
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
@@ -27,7 +27,8 @@ impl Service {
             if request.refresh && !collection.loaded {
                 return Err(MilvusError::CollectionNotLoaded(name));
             }
-            check_indexed(collection, &name)?;
+            check_fields(collection, &request.load_fields)?;
+            check_indexed(collection, &name, &request.load_fields)?;
             collection.load();
             Ok(())
         })
@@ -56,7 +57,7 @@ impl Service {
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
             check_named(collection, ("load", &request.partition_names))?;
-            check_indexed(collection, &name)?;
+            check_indexed(collection, &name, &[])?;
             collection.load_partitions(&request.partition_names);
             Ok(())
         })
@@ -187,10 +188,58 @@ fn check_named(collection: &Collection, (what, names): (&str, &[String])) -> Res
     collection.check_partitions(names)
 }
 
-/// Refuses collections with vectors that nobody asked an index for.
-fn check_indexed(collection: &Collection, name: &str) -> Result<()> {
+/// Whether a field is among those to be let in: all of them where none is named.
+fn is_meant(collection: &Collection, field: &Field, names: &[String]) -> bool {
+    let has = |name: &String| names.contains(name);
+    names.is_empty()
+        || has(&field.name)
+        || collection
+            .struct_of(field)
+            .is_some_and(|around| has(&around.name))
+}
+
+/// Refuses to let in fields alone that are not there, or without those that a search needs. All can be searched afterwards,
+/// whichever were named: nothing is read into memory for it.
+fn check_fields(collection: &Collection, names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let is_there =
+        |name: &String| collection.field(name).is_ok() || collection.struct_field(name).is_some();
+    if let Some(name) = names.iter().find(|name| !is_there(name)) {
+        return Err(MilvusError::invalid(format!(
+            "failed to get field schema by name: fieldName({name}) not found"
+        )));
+    }
+    let without = |is_kind: fn(&Field) -> bool| {
+        let mut fields = collection.fields.iter();
+        fields.find(|field| is_kind(field) && !names.contains(&field.name))
+    };
     let mut vectors = collection.vectors();
-    match vectors.find(|field| collection.index_of(&field.name).is_none()) {
+    let lacking = if let Some(field) = without(|field| field.is_primary) {
+        format!("primary key field {}", field.name)
+    } else if !vectors.any(|field| is_meant(collection, field, names)) {
+        "vector field".to_string()
+    } else if let Some(field) = without(|field| field.is_partition_key) {
+        format!("partition key field {}", field.name)
+    } else if let Some(field) = without(|field| field.is_clustering_key) {
+        format!("clustering key field {}", field.name)
+    } else {
+        return Ok(());
+    };
+    Err(MilvusError::invalid(format!(
+        "load field list [{}] does not contain {lacking}",
+        names.join(" ")
+    )))
+}
+
+/// Refuses to let in vectors that nobody asked an index for.
+fn check_indexed(collection: &Collection, name: &str, fields: &[String]) -> Result<()> {
+    let mut vectors = collection.vectors();
+    let bare = vectors.find(|field| {
+        is_meant(collection, field, fields) && collection.index_of(&field.name).is_none()
+    });
+    match bare {
         None => Ok(()),
         Some(field) => Err(MilvusError::IndexNotFound(format!(
             "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
