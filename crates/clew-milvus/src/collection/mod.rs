@@ -9,6 +9,7 @@ mod data_type;
 mod derived;
 mod expiry;
 mod field;
+mod function;
 mod index_params;
 mod loaded;
 mod long;
@@ -31,6 +32,7 @@ pub(crate) use analyzer::{analysis, analyzer_settings};
 pub(crate) use data_type::DataType;
 pub(crate) use expiry::{WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
+pub(crate) use function::Function;
 pub(crate) use index_params::{check_json, check_scalar, check_vector};
 pub(crate) use long::{LONG, TERM_BYTES_MAX, by_length, long_part, long_rows};
 pub(crate) use mapped::{
@@ -92,22 +94,6 @@ pub(crate) struct Collection {
     pub(crate) updated_ms: u64,
 }
 
-/// A function that fills a field from another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Function {
-    pub(crate) id: i64,
-    pub(crate) name: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(crate) description: String,
-    pub(crate) inputs: Vec<String>,
-    pub(crate) outputs: Vec<String>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) params: BTreeMap<String, String>,
-}
-
-/// Milvus' number of functions that score words.
-const BM25: i32 = 1;
-
 /// An index that was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptIndex {
@@ -166,15 +152,8 @@ impl Collection {
         }
         collection.check_fields()?;
         collection.check_isolation(&request.collection_name)?;
-        for (at, function) in (0..).zip(schema.functions) {
-            let function = collection.read_function(function, FIRST_FIELD_ID + at)?;
-            for output in &function.outputs {
-                let mut fields = collection.fields.iter_mut();
-                if let Some(field) = fields.find(|field| field.name == *output) {
-                    field.is_function_output = true;
-                }
-            }
-            collection.functions.push(function);
+        for (id, function) in (FIRST_FIELD_ID..).zip(schema.functions) {
+            collection.add_function(function, id)?;
         }
         Ok(collection)
     }
@@ -215,43 +194,6 @@ impl Collection {
             1 => Ok(()),
             _ => Err(MilvusError::invalid("there are more than one primary key")),
         }
-    }
-
-    fn read_function(&self, function: proto::FunctionSchema, id: i64) -> Result<Function> {
-        let name = &function.name;
-        if function.r#type != BM25 {
-            return Err(MilvusError::Unsupported(format!(
-                "function {name} of type {}",
-                function.r#type
-            )));
-        }
-        let ([input], [output]) = (
-            &function.input_field_names[..],
-            &function.output_field_names[..],
-        ) else {
-            return Err(MilvusError::invalid(format!(
-                "BM25 function {name} should have exactly one input field and one output field"
-            )));
-        };
-        let from = self.field(input)?;
-        if from.data_type != DataType::VarChar || !from.flag("enable_analyzer") {
-            return Err(MilvusError::invalid(format!(
-                "BM25 function input field must be a VARCHAR field with enable_analyzer set to true, but field {input} is not"
-            )));
-        }
-        if self.field(output)?.data_type != DataType::SparseFloatVector {
-            return Err(MilvusError::invalid(format!(
-                "BM25 function output field must be a SparseFloatVector field, but field {output} is not"
-            )));
-        }
-        Ok(Function {
-            id,
-            name: function.name.clone(),
-            description: function.description,
-            inputs: function.input_field_names,
-            outputs: function.output_field_names,
-            params: pairs(function.params),
-        })
     }
 
     /// The collection that an index is.
@@ -305,12 +247,6 @@ impl Collection {
     pub(crate) fn struct_of(&self, part: &Field) -> Option<&StructField> {
         let mut structs = self.structs.iter();
         structs.find(|one| one.parts.contains(part))
-    }
-
-    /// The function that fills a field.
-    pub(crate) fn function_of(&self, field: &str) -> Option<&Function> {
-        let mut functions = self.functions.iter();
-        functions.find(|function| function.outputs.iter().any(|output| output == field))
     }
 
     /// The index of a field.
@@ -423,24 +359,6 @@ impl Collection {
                 .map(|one| self.described_function(one))
                 .collect(),
             ..proto::CollectionSchema::default()
-        }
-    }
-
-    fn described_function(&self, function: &Function) -> proto::FunctionSchema {
-        let ids = |names: &[String]| {
-            let ids = names.iter().filter_map(|name| self.field(name).ok());
-            ids.map(|field| field.id).collect()
-        };
-        proto::FunctionSchema {
-            name: function.name.clone(),
-            id: function.id,
-            description: function.description.clone(),
-            r#type: BM25,
-            input_field_ids: ids(&function.inputs),
-            input_field_names: function.inputs.clone(),
-            output_field_ids: ids(&function.outputs),
-            output_field_names: function.outputs.clone(),
-            params: key_values(&function.params),
         }
     }
 

@@ -1,0 +1,161 @@
+//! Functions: fields that are filled from others. There is one kind, which scores words.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Collection, DataType, Field, key_values, pairs};
+use crate::error::{MilvusError, Result};
+use crate::proto;
+
+/// A function that fills a field from another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Function {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    pub(crate) inputs: Vec<String>,
+    pub(crate) outputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+/// Milvus' number of functions that score words.
+const BM25: i32 = 1;
+
+impl Collection {
+    /// Adds a function to a new collection.
+    ///
+    /// # Errors
+    /// For what is no function of words, and names and fields that it cannot have.
+    pub(super) fn add_function(&mut self, function: proto::FunctionSchema, id: i64) -> Result<()> {
+        let function = self.read_function(function, id)?;
+        let mut fields = self.fields.iter_mut();
+        if let Some(field) = fields.find(|field| function.outputs.contains(&field.name)) {
+            field.is_function_output = true;
+        }
+        self.functions.push(function);
+        Ok(())
+    }
+
+    fn read_function(&self, function: proto::FunctionSchema, id: i64) -> Result<Function> {
+        let name = &function.name;
+        if name.is_empty() {
+            return Err(MilvusError::invalid("function name cannot be empty"));
+        }
+        if function.r#type != BM25 {
+            return Err(MilvusError::Unsupported(format!(
+                "function {name} of type {}",
+                function.r#type
+            )));
+        }
+        if !function.params.is_empty() {
+            return Err(MilvusError::invalid("BM25 function accepts no params"));
+        }
+        if self.functions.iter().any(|other| other.name == *name) {
+            return Err(MilvusError::invalid(format!(
+                "duplicate function name: {name}"
+            )));
+        }
+        let ([input], [output]) = (
+            &function.input_field_names[..],
+            &function.output_field_names[..],
+        ) else {
+            return Err(MilvusError::invalid(format!(
+                "BM25 function {name} should have exactly one input field and one output field"
+            )));
+        };
+        check_input(self.field_of_function("input", input)?)?;
+        self.check_output(name, self.field_of_function("output", output)?)?;
+        Ok(Function {
+            id,
+            name: function.name.clone(),
+            description: function.description,
+            inputs: function.input_field_names,
+            outputs: function.output_field_names,
+            params: pairs(function.params),
+        })
+    }
+
+    fn field_of_function(&self, kind: &str, name: &str) -> Result<&Field> {
+        let mut fields = self.fields.iter();
+        fields
+            .find(|field| field.name == name)
+            .ok_or_else(|| MilvusError::invalid(format!("function {kind} field not found: {name}")))
+    }
+
+    /// Refuses fields that a function cannot fill.
+    fn check_output(&self, function: &str, field: &Field) -> Result<()> {
+        let name = &field.name;
+        let what = match field {
+            Field {
+                is_primary: true, ..
+            } => "primary key",
+            Field {
+                is_partition_key: true,
+                ..
+            }
+            | Field {
+                is_clustering_key: true,
+                ..
+            } => "partition key or clustering key",
+            Field { nullable: true, .. } => "nullable",
+            _ if self.function_of(name).is_some() => {
+                return Err(MilvusError::invalid(format!(
+                    "duplicate function output field: function {function}, field {name}"
+                )));
+            }
+            _ if field.data_type != DataType::SparseFloatVector => {
+                return Err(MilvusError::invalid(format!(
+                    "BM25 function output field must be a SparseFloatVector field, but got {}",
+                    field.data_type.name()
+                )));
+            }
+            _ => return Ok(()),
+        };
+        Err(MilvusError::invalid(format!(
+            "function output field cannot be {what}: function {function}, field {name}"
+        )))
+    }
+
+    /// The function that fills a field.
+    pub(crate) fn function_of(&self, field: &str) -> Option<&Function> {
+        let mut functions = self.functions.iter();
+        functions.find(|function| function.outputs.iter().any(|output| output == field))
+    }
+
+    pub(super) fn described_function(&self, function: &Function) -> proto::FunctionSchema {
+        let ids = |names: &[String]| {
+            let ids = names.iter().filter_map(|name| self.field(name).ok());
+            ids.map(|field| field.id).collect()
+        };
+        proto::FunctionSchema {
+            name: function.name.clone(),
+            id: function.id,
+            description: function.description.clone(),
+            r#type: BM25,
+            input_field_ids: ids(&function.inputs),
+            input_field_names: function.inputs.clone(),
+            output_field_ids: ids(&function.outputs),
+            output_field_names: function.outputs.clone(),
+            params: key_values(&function.params),
+        }
+    }
+}
+
+/// Refuses fields that have no words.
+fn check_input(field: &Field) -> Result<()> {
+    if field.data_type != DataType::VarChar {
+        return Err(MilvusError::invalid(format!(
+            "BM25 function input field must be a VARCHAR/TEXT field, got 1 field with type {}",
+            field.data_type.name()
+        )));
+    }
+    match field.flag("enable_analyzer") {
+        true => Ok(()),
+        false => Err(MilvusError::invalid(
+            "BM25 function input field must set enable_analyzer to true",
+        )),
+    }
+}
