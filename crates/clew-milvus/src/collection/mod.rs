@@ -16,6 +16,7 @@ mod long;
 mod mapped;
 mod name;
 mod property;
+mod rules;
 mod structs;
 mod vector_index;
 
@@ -50,10 +51,6 @@ use crate::proto;
 
 /// The partition that rows without another one are in.
 pub(crate) const DEFAULT_PARTITION: &str = "_default";
-/// Most fields of a collection.
-const FIELDS_MAX: usize = 64;
-/// Most vector fields of a collection.
-const VECTORS_MAX: usize = 10;
 /// Most partitions of a collection.
 const PARTITIONS_MAX: usize = 1_024;
 /// The numbers of users' fields begin here.
@@ -151,49 +148,12 @@ impl Collection {
             field.settle_default(&zone)?;
         }
         collection.check_fields()?;
+        collection.check_keys(&request.collection_name)?;
         collection.check_isolation(&request.collection_name)?;
         for (id, function) in (FIRST_FIELD_ID..).zip(schema.functions) {
             collection.add_function(function, id)?;
         }
         Ok(collection)
-    }
-
-    fn check_fields(&self) -> Result<()> {
-        let parts = self.structs.iter().map(|one| one.parts.len());
-        let count = self.fields.len() + parts.sum::<usize>();
-        if count > FIELDS_MAX {
-            return Err(MilvusError::invalid(format!(
-                "maximum field's number should be limited to {FIELDS_MAX}"
-            )));
-        }
-        let vectors = self.vectors().count();
-        if vectors == 0 {
-            return Err(MilvusError::invalid(
-                "schema does not contain vector field: invalid parameter",
-            ));
-        }
-        if vectors > VECTORS_MAX {
-            return Err(MilvusError::invalid(format!(
-                "maximum vector field's number should be limited to {VECTORS_MAX}"
-            )));
-        }
-        let names = self.fields.iter().map(|field| &field.name);
-        let names: Vec<&String> = names
-            .chain(self.structs.iter().map(|one| &one.name))
-            .collect();
-        for (at, name) in names.iter().enumerate() {
-            if names[..at].contains(name) {
-                return Err(MilvusError::invalid(format!(
-                    "duplicated field name: {name}"
-                )));
-            }
-        }
-        let primaries = self.fields.iter().filter(|field| field.is_primary).count();
-        match primaries {
-            0 => Err(MilvusError::invalid("primary key is not specified")),
-            1 => Ok(()),
-            _ => Err(MilvusError::invalid("there are more than one primary key")),
-        }
     }
 
     /// The collection that an index is.
@@ -275,18 +235,7 @@ impl Collection {
 
     /// Adds a field to those that are there.
     pub(crate) fn add_field(&mut self, mut field: Field) -> Result<()> {
-        if field.data_type.is_vector() {
-            return Err(MilvusError::invalid(format!(
-                "not support to add vector field, field name = {}",
-                field.name
-            )));
-        }
-        if field.is_primary || field.is_partition_key {
-            return Err(MilvusError::invalid(format!(
-                "not support to add a field as primary or partition key, field name = {}",
-                field.name
-            )));
-        }
+        self.check_added(&field)?;
         field.settle_default(&self.zone())?;
         field.id = self.last_id() + 1;
         field.is_added = true;

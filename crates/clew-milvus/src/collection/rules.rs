@@ -1,0 +1,249 @@
+//! What the fields of a collection must be together, in Milvus' words.
+
+use super::{Collection, DataType, Field};
+use crate::error::{MilvusError, Result};
+
+/// Most fields of a collection.
+const FIELDS_MAX: usize = 64;
+/// Most vector fields of a collection.
+const VECTORS_MAX: usize = 10;
+/// Names of fields that Milvus has of its own.
+const SYSTEM: [&str; 4] = ["RowID", "Timestamp", "$meta", "$namespace_id"];
+
+impl Collection {
+    /// Refuses fields that do not go together.
+    ///
+    /// # Errors
+    /// For too many, for two of one name, and where one is lacking that every collection has.
+    pub(super) fn check_fields(&self) -> Result<()> {
+        let parts = self.structs.iter().map(|one| one.parts.len());
+        let count = self.fields.len() + parts.sum::<usize>();
+        if count > FIELDS_MAX {
+            return Err(MilvusError::invalid(format!(
+                "maximum field's number should be limited to {FIELDS_MAX}"
+            )));
+        }
+        let vectors = self.vectors().count();
+        if vectors == 0 {
+            return Err(MilvusError::invalid("schema does not contain vector field"));
+        }
+        if vectors > VECTORS_MAX {
+            return Err(MilvusError::invalid(format!(
+                "maximum vector field's number should be limited to {VECTORS_MAX}"
+            )));
+        }
+        let names = self.fields.iter().map(|field| &field.name);
+        let names: Vec<&String> = names
+            .chain(self.structs.iter().map(|one| &one.name))
+            .collect();
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                return Err(MilvusError::invalid(format!(
+                    "duplicated field name {name} found"
+                )));
+            }
+        }
+        match self.of_kind(|field| field.is_primary)[..] {
+            [] => Err(MilvusError::invalid("primary key is not specified")),
+            [_] => Ok(()),
+            [first, second, ..] => Err(more_than_one("primary key", first, second)),
+        }
+    }
+
+    /// Refuses keys of a new collection that there can be only one of, or none.
+    ///
+    /// # Errors
+    /// With Milvus' codes; those of keys that rows are clustered by name the collection.
+    pub(super) fn check_keys(&self, name: &str) -> Result<()> {
+        if let Some(field) = self.fields.iter().find(|field| is_system(&field.name)) {
+            return Err(MilvusError::invalid(format!(
+                "schema contains system field: {}: invalid parameter[expected=schema don't contains system field][actual={}]",
+                SYSTEM.join(", "),
+                field.name
+            )));
+        }
+        let numbered = self.of_kind(|field| field.auto_id && !field.is_primary);
+        if let Some(field) = numbered.first() {
+            return Err(not_numbered(field));
+        }
+        if let [first, second, ..] = self.of_kind(|field| field.is_partition_key)[..] {
+            return Err(more_than_one("partition key", first, second));
+        }
+        let illegal = |said: String| Err(MilvusError::IllegalSchema(name.to_string(), said));
+        let clustering = self.of_kind(|field| field.is_clustering_key);
+        for field in &clustering {
+            match field.data_type {
+                DataType::VarChar => {}
+                kind if kind.is_number() => {}
+                DataType::FloatVector => {
+                    return Err(MilvusError::VectorClusteringKey(name.to_string()));
+                }
+                kind => {
+                    return illegal(format!(
+                        "clustering key field {} has unsupported data type {}",
+                        field.name,
+                        kind.name()
+                    ));
+                }
+            }
+        }
+        match clustering[..] {
+            [first, second, ..] => illegal(format!(
+                "there are more than one clustering key, field name = {}, {}",
+                first.name, second.name
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses fields that cannot come to those that are there.
+    pub(super) fn check_added(&self, field: &Field) -> Result<()> {
+        let name = &field.name;
+        let refused = if is_system(name) {
+            format!("not support to add system field, field name = {name}")
+        } else if field.data_type.is_vector() {
+            format!("not support to add vector field, field name = {name}")
+        } else if field.is_primary {
+            format!("not support to add pk field, field name = {name}")
+        } else if field.auto_id {
+            return Err(not_numbered(field));
+        } else if field.is_partition_key {
+            // Two blanks, as in Milvus' own.
+            format!("not support to add partition key field, field name  = {name}")
+        } else if field.is_clustering_key && self.fields.iter().any(|own| own.is_clustering_key) {
+            format!("already has another clustering key field, field name: {name}")
+        } else if self.fields.iter().any(|own| own.name == *name) {
+            format!("duplicated field name {name}")
+        } else {
+            return Ok(());
+        };
+        Err(MilvusError::invalid(refused))
+    }
+
+    fn of_kind(&self, is_kind: impl Fn(&Field) -> bool) -> Vec<&Field> {
+        let fields = self.fields.iter();
+        fields.filter(|field| is_kind(field)).collect()
+    }
+}
+
+fn is_system(name: &str) -> bool {
+    SYSTEM.contains(&name)
+}
+
+fn not_numbered(field: &Field) -> MilvusError {
+    // The typing error is Milvus' own, and clients look for it.
+    MilvusError::invalid(format!(
+        "only primary field can speficy AutoID with true, field name = {}",
+        field.name
+    ))
+}
+
+fn more_than_one(what: &str, first: &Field, second: &Field) -> MilvusError {
+    MilvusError::invalid(format!(
+        "there are more than one {what}, field name = {}, {}",
+        first.name, second.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::{CreateCollectionRequest, FieldSchema, KeyValuePair};
+
+    fn schema(more: impl IntoIterator<Item = FieldSchema>) -> crate::proto::CollectionSchema {
+        let mut fields = vec![
+            FieldSchema {
+                is_primary_key: true,
+                ..field("id", DataType::Int64)
+            },
+            FieldSchema {
+                type_params: vec![KeyValuePair {
+                    key: "dim".into(),
+                    value: "4".into(),
+                }],
+                ..field("v", DataType::FloatVector)
+            },
+        ];
+        fields.extend(more);
+        crate::proto::CollectionSchema {
+            fields,
+            ..Default::default()
+        }
+    }
+
+    fn field(name: &str, data_type: DataType) -> FieldSchema {
+        FieldSchema {
+            name: name.into(),
+            data_type: data_type.number(),
+            ..FieldSchema::default()
+        }
+    }
+
+    fn key(name: &str, data_type: DataType) -> FieldSchema {
+        FieldSchema {
+            is_clustering_key: true,
+            ..field(name, data_type)
+        }
+    }
+
+    #[test]
+    fn fields_that_do_not_go_together_are_refused() {
+        let int = DataType::Int64;
+        let partition = |name| FieldSchema {
+            is_partition_key: true,
+            ..field(name, int)
+        };
+        let second = FieldSchema {
+            is_primary_key: true,
+            ..field("x", int)
+        };
+        let numbered = FieldSchema {
+            auto_id: true,
+            ..field("x", int)
+        };
+        for (more, code, said) in [
+            (
+                vec![field("id", int)],
+                1100,
+                "duplicated field name id found",
+            ),
+            (
+                vec![second],
+                1100,
+                "more than one primary key, field name = id, x",
+            ),
+            (
+                vec![numbered],
+                1100,
+                "speficy AutoID with true, field name = x",
+            ),
+            (
+                vec![field("RowID", int)],
+                1100,
+                "schema contains system field",
+            ),
+            (
+                vec![partition("x"), partition("y")],
+                1100,
+                "more than one partition key, field name = x, y",
+            ),
+            (
+                vec![key("x", int), key("y", int)],
+                105,
+                "more than one clustering key, field name = x, y",
+            ),
+            (
+                vec![key("x", DataType::Json)],
+                105,
+                "clustering key field x has unsupported data type JSON",
+            ),
+        ] {
+            let read = Collection::read(schema(more), &CreateCollectionRequest::default());
+            let error = read.unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        let right = Collection::read(schema([key("x", int)]), &CreateCollectionRequest::default());
+        assert!(right.is_ok());
+    }
+}
