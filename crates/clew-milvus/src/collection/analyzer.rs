@@ -1,6 +1,6 @@
 //! How texts are cut into words: Milvus' analyzers in the parts that ours are made of.
 
-use clew_analysis::Analysis;
+use clew_analysis::{Analysis, java_pattern};
 use serde_json::{Map, Value, json};
 
 use crate::collection::{Collection, Field};
@@ -113,6 +113,18 @@ fn without(pattern: &str) -> Vec<Value> {
     ]
 }
 
+/// Leaves out words in which nothing matches a pattern, in the same way.
+fn with(pattern: &str) -> Vec<Value> {
+    vec![
+        json!({
+            "type": "pattern_replace",
+            "pattern": format!("^((?s:.*?)(?:{pattern})(?s:.*))$|^(?s:.+)$"),
+            "replacement": "$1",
+        }),
+        json!({"type": "length", "min": 1}),
+    ]
+}
+
 /// Our filters that are one of Milvus'.
 fn filters_of(filter: &Value) -> Result<Vec<Value>> {
     let name =
@@ -123,6 +135,20 @@ fn filters_of(filter: &Value) -> Result<Vec<Value>> {
         "cncharonly" => return Ok(without(r"^.*[^\u4E00-\u9FFF].*$")),
         "cnalphanumonly" => return Ok(without(r"^.*[^A-Za-z0-9\u4E00-\u9FFF].*$")),
         "removepunct" => return Ok(without(r"^\p{P}+$")),
+        "regex" => {
+            let pattern = filter.get("expr").and_then(Value::as_str);
+            let pattern =
+                pattern.ok_or_else(|| MilvusError::invalid("regex filter requires expr"))?;
+            java_pattern(pattern).map_err(|error| {
+                MilvusError::invalid(format!("expr of a regex filter is no pattern: {error}"))
+            })?;
+            return Ok(with(pattern));
+        }
+        "synonym" if filter.get("synonyms_file").is_none() => json!({
+            "type": "synonym",
+            "synonyms": option("synonyms").unwrap_or_else(|| json!([])),
+            "expand": option("expand").unwrap_or(Value::Bool(true)),
+        }),
         "lowercase" | "asciifolding" => json!({"type": name}),
         "stop" => {
             json!({"type": "stop", "stopwords": option("stop_words").unwrap_or_else(|| json!(["_english_"]))})
@@ -141,6 +167,33 @@ fn filters_of(filter: &Value) -> Result<Vec<Value>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn words(params: &Value, text: &str) -> Vec<String> {
+        let (analysis, name) = analyzer_settings(&params.to_string()).unwrap();
+        let analyzer = analysis.analyzer(&name).unwrap();
+        let tokens = clew_analysis::tokens(&analyzer, text);
+        tokens.into_iter().map(|token| token.text).collect()
+    }
+
+    #[test]
+    fn patterns_say_which_words_stay_and_synonyms_stand_beside_them() {
+        let by = |filter: Value| json!({"tokenizer": "standard", "filter": [filter]});
+        for (pattern, want) in [
+            ("^(?!z)x", None),
+            ("^[a-z]+$", Some(vec!["abc", "xyz"])),
+            ("(?i)B", Some(vec!["abc", "AB1"])),
+            ("(b|1)", Some(vec!["abc", "AB1"])),
+        ] {
+            let params = by(json!({"type": "regex", "expr": pattern}));
+            match want {
+                Some(want) => assert_eq!(words(&params, "abc AB1 xyz"), want, "{pattern}"),
+                None => assert!(analyzer_settings(&params.to_string()).is_err(), "{pattern}"),
+            }
+        }
+        assert!(analyzer_settings(&by(json!({"type": "regex"})).to_string()).is_err());
+        let params = by(json!({"type": "synonym", "synonyms": ["quick, fast"]}));
+        assert_eq!(words(&params, "quick fox"), ["quick", "fast", "fox"]);
+    }
 
     #[test]
     fn filters_keep_the_words_that_milvus_own_keep() {
