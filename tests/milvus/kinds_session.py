@@ -106,10 +106,18 @@ class Kinds(Session):
             ("match_exact(clips, $[seen], threshold=2)", lambda clips: sum(clip["seen"] for clip in clips) == 2),
             ("not match_any(clips, $[text] in ['w1', 'w2'])",
              lambda clips: not any(clip["text"] in ("w1", "w2") for clip in clips)),
+            ("array_length(clips) == 2", lambda clips: len(clips) == 2),
+            ("array_length(clips[start]) < 2", lambda clips: len(clips) < 2),
+            ("array_contains(clips[text], 'w1')", lambda clips: any(clip["text"] == "w1" for clip in clips)),
+            ("array_contains_all(clips[text], ['w1', 'w2'])",
+             lambda clips: {"w1", "w2"} <= {clip["text"] for clip in clips}),
+            ("not array_contains_any(clips[text], ['w1', 'w2'])",
+             lambda clips: not {"w1", "w2"} & {clip["text"] for clip in clips}),
+            ("clips is not null", lambda clips: True),
         ]:
             found = client.query(name, filter=filter, output_fields=["id"])
             self.same([row["id"] for row in found], [row["id"] for row in rows if holds(row["clips"])], filter)
-        for filter in ["element_filter(clips, $[start] + 1 == 2)", "clips[0] == 1", "array_length(clips) == 1"]:
+        for filter in ["element_filter(clips, $[start] + 1 == 2)", "clips[0] == 1", "clips[start] == 1", "clips[0][start] == 1"]:
             self.refused(3000, "not supported", lambda: client.query(name, filter=filter, output_fields=["id"]))
         self.refused(3000, "clips[emb]", lambda: client.search(name, ids=[1, 2], anns_field="clips[emb]", limit=3))
         self.refused(1100, "", lambda: client.query(name, filter="element_filter(clips, $[no] == 1)"))

@@ -283,6 +283,7 @@ impl Parser {
             }
             Token::Name(name) if self.eat("(") => self.call(name)?,
             Token::Name(name) => {
+                let name = self.whole_name(name);
                 let steps = self.steps()?;
                 Kind::Path(Path { name, steps })
             }
@@ -365,6 +366,19 @@ impl Parser {
         })
     }
 
+    /// A name, together with the part of a struct behind it: `clips[text]` is one name.
+    fn whole_name(&mut self, name: String) -> String {
+        let ahead = |by: usize| self.tokens.get(self.next + by).map(|(_, token)| token);
+        let part = match (ahead(0), ahead(1), ahead(2)) {
+            (Some(Token::Symbol("[")), Some(Token::Name(part)), Some(Token::Symbol("]"))) => {
+                part.clone()
+            }
+            _ => return name,
+        };
+        self.next += 3;
+        format!("{name}[{part}]")
+    }
+
     /// The way into a field: `["key"]`, `[0]`.
     fn steps(&mut self) -> Result<Vec<Step>, ExprError> {
         let mut steps = Vec::new();
@@ -375,6 +389,9 @@ impl Parser {
                     Ok(number) => Step::Element(number),
                     Err(_) => return Err(self.unexpected("an element has a number from 0")),
                 },
+                Token::Name(_) if !steps.is_empty() => {
+                    return Err(ExprError::unsupported(self.at(), "a struct by its number"));
+                }
                 other => {
                     self.next -= 1;
                     return Err(self.unexpected(&format!(

@@ -48,6 +48,9 @@ impl Lowering<'_> {
             (Some(value), None) => (right, operator.mirrored(), value),
             (None, None) => return self.comparison_test(at, operator, left, right),
         };
+        if let Some(query) = self.count_comparison(field, operator, &value)? {
+            return Ok(query);
+        }
         if let Kind::Path(path) = &field.kind
             && let Place::Indexed(own) = self.place(field.at, path)?
         {

@@ -73,6 +73,9 @@ impl Lowering<'_> {
             (_, Value::Array(values)) => values,
             _ => return Err(ExprError::at(wanted.at, "expected a list of values")),
         };
+        if let Some(query) = self.part_contains(list, (wanted.at, &values), (which, negated))? {
+            return Ok(query);
+        }
         let Kind::Path(path) = &list.kind else {
             return Err(ExprError::at(list.at, "contains operation takes a field"));
         };

@@ -6,6 +6,7 @@ mod added;
 mod clauses;
 mod comparison;
 mod limits;
+mod lists;
 mod literal;
 mod membership;
 mod operand;
@@ -25,6 +26,7 @@ use literal::literal_of;
 use membership::Which;
 use operand::Place;
 use sample::{SAMPLE, check_negated, check_sides};
+use structs::is_there;
 
 type Lowered<T> = Result<T, ExprError>;
 
@@ -242,6 +244,9 @@ impl<'a> Lowering<'a> {
         let Kind::Path(path) = &value.kind else {
             return Err(ExprError::at(value.at, "'is null' takes a field"));
         };
+        if let Some((field, _)) = self.list_of(value) {
+            return Ok(is_there(field, has_value));
+        }
         if path.steps.is_empty()
             && let Ok(field) = self.collection.field(&path.name)
             && field.data_type.is_vector()

@@ -30,10 +30,14 @@ impl<'a> Lowering<'a> {
                 ExprError::at(at, why)
             });
         }
-        if self.collection.struct_field(&path.name).is_some() || path.name == SELF {
+        let is_part = path.name.ends_with(']');
+        if is_part && self.collection.field(&path.name).is_err() {
+            return Err(ExprError::at(at, format!("field {} not exist", path.name)));
+        }
+        if is_part || self.collection.struct_field(&path.name).is_some() || path.name == SELF {
             return Err(ExprError::unsupported(
                 at,
-                "a field of structs outside of element_filter and match_any, match_all, match_least, match_most and match_exact",
+                "a field of structs outside of element_filter, match_any, match_all, match_least, match_most, match_exact, array_length, array_contains and is null",
             ));
         }
         let field = self

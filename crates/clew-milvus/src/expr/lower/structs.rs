@@ -12,7 +12,7 @@ use clew_query::{
 /// What stands for a struct in a condition of structs.
 pub(super) const SELF: &str = "$";
 /// Counts above this are no counts of structs.
-const COUNT_MAX: i64 = 1 << 20;
+pub(super) const COUNT_MAX: i64 = 1 << 20;
 
 /// For how many structs of a row a condition must hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,15 +84,7 @@ impl<'a> Lowering<'a> {
             }
         };
         let outcome = if negated { not(holds) } else { holds };
-        if !field.nullable {
-            return Ok(outcome);
-        }
-        // What is said of no list is unknown.
-        let list = Operand::Field {
-            name: field.name.clone(),
-            steps: Vec::new(),
-        };
-        Ok(all_of(vec![outcome, tested(Test::Exists(list), false)]))
+        Ok(known(field, outcome))
     }
 
     fn condition<'e>(
@@ -175,7 +167,27 @@ fn parts(
     Ok(query)
 }
 
-fn nested(field: &StructField, query: Query) -> Query {
+/// Rows of which something holds and that have a list: of no list nothing is known.
+pub(super) fn known(field: &StructField, outcome: Query) -> Query {
+    match field.nullable {
+        true => all_of(vec![outcome, is_there(field, true)]),
+        false => outcome,
+    }
+}
+
+/// Rows that have a list of structs, or that have none.
+pub(super) fn is_there(field: &StructField, there: bool) -> Query {
+    if !field.nullable {
+        return constant(there);
+    }
+    let list = Operand::Field {
+        name: field.name.clone(),
+        steps: Vec::new(),
+    };
+    tested(Test::Exists(list), !there)
+}
+
+pub(super) fn nested(field: &StructField, query: Query) -> Query {
     join(field, query, JoinScore::None)
 }
 
@@ -190,7 +202,7 @@ fn join(field: &StructField, query: Query, score: JoinScore) -> Query {
 }
 
 /// Rows with so many structs that match: each gives its row a score of 1.
-fn at_least(field: &StructField, query: &Query, count: i64) -> Query {
+pub(super) fn at_least(field: &StructField, query: &Query, count: i64) -> Query {
     match count {
         ..=0 => constant(true),
         1 => nested(field, query.clone()),

@@ -240,6 +240,53 @@ async fn structs_are_counted_one_by_one() {
     }
 }
 
+#[tokio::test]
+async fn lists_of_structs_have_lengths_and_values() {
+    let clip = |(text, n): (&str, i64)| json!({"text": text, "n": n, "seen": true});
+    let row = |(id, list): (usize, Option<&[(&str, i64)]>)| {
+        let clips = list.map(|list| list.iter().copied().map(clip).collect::<Vec<Value>>());
+        json!({"id": id, "clips": clips})
+    };
+    let lists: [Option<&[(&str, i64)]>; 5] = [
+        Some(&[("a", 1), ("b", 2)]),
+        Some(&[]),
+        None,
+        Some(&[("a", 3)]),
+        Some(&[("b", 1), ("c", 2), ("c", 3)]),
+    ];
+    let rows: Vec<Value> = lists.into_iter().enumerate().map(row).collect();
+    check(
+        &rows,
+        &[
+            ("array_length(clips) == 1", &[3]),
+            ("array_length(clips[n]) == 2", &[0]),
+            ("array_length(clips) == 0", &[1]),
+            ("array_length(clips) != 0", &[0, 3, 4]),
+            ("not (array_length(clips) == 0)", &[0, 3, 4]),
+            ("array_length(clips) >= 2", &[0, 4]),
+            ("2 < array_length(clips)", &[4]),
+            ("array_length(clips) < 2", &[1, 3]),
+            ("array_length(clips) <= 0", &[1]),
+            ("array_length(clips) == -1", &[]),
+            ("array_length(clips) > -1", &[0, 1, 3, 4]),
+            ("1 <= array_length(clips) <= 2", &[0, 3]),
+            ("array_contains(clips[text], 'a')", &[0, 3]),
+            ("not array_contains(clips[text], 'a')", &[1, 4]),
+            ("json_contains(clips[n], 2)", &[0, 4]),
+            ("array_contains(clips[n], 2.5)", &[]),
+            ("array_contains_any(clips[n], [1, 3])", &[0, 3, 4]),
+            ("array_contains_any(clips[n], [])", &[]),
+            ("ARRAY_CONTAINS_ALL(clips[n], [1, 2])", &[0, 4]),
+            ("array_contains_all(clips[n], [1, 7])", &[]),
+            ("array_contains_all(clips[n], [])", &[0, 1, 3, 4]),
+            ("clips is null", &[2]),
+            ("clips[text] is not null", &[0, 1, 3, 4]),
+            ("id > 0 and array_contains(clips[text], 'b')", &[4]),
+        ],
+    )
+    .await;
+}
+
 #[test]
 fn conditions_that_no_struct_can_be_asked_are_named() {
     for (text, code, said) in [
@@ -264,8 +311,15 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
             3000,
             "regular expressions",
         ),
-        ("array_length(clips) == 1", 3000, "field of structs"),
+        ("array_length(clips) == 'a'", 1100, "cannot be compared"),
+        ("array_length(clips) + 1 == 2", 3000, "field of structs"),
+        ("array_contains(clips[n], 'a')", 1100, "clips[n]"),
+        ("array_contains(clips, 1)", 3000, "field of structs"),
+        ("clips[n] == 1", 3000, "field of structs"),
+        ("clips[n][0] == 1", 3000, "field of structs"),
+        ("clips[no] is null", 1100, "field clips[no] not exist"),
         ("clips[0] == 1", 3000, "field of structs"),
+        ("clips[0][n] == 1", 3000, "a struct by its number"),
         ("$[n] == 1", 3000, "field of structs"),
     ] {
         refused(text, code, said);
