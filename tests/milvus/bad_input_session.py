@@ -180,6 +180,10 @@ class Mistakes(Session):
              {"max_length": 5, "default_value": 1}),
             ("the length (3) of string exceeds max length (2)", "VARCHAR", {"max_length": 2, "default_value": "abc"}),
             ("default value out of range", "INT8", {"default_value": 300}),
+            ("the maximum length specified for the field(x) should be in (0, 65535], but got 65536 instead: invalid parameter",
+             "VARCHAR", {"max_length": 65536}),
+            ("the maximum capacity specified for a Array should be in (0, 4096]", "ARRAY",
+             {"element_type": DataType.INT64, "max_capacity": 4097}),
             ("is set to enable match or bm25 function but not enable analyzer", "VARCHAR", {"max_length": 5, "enable_match": True}),
         ]:
             schema = client.create_schema()
@@ -201,6 +205,61 @@ class Mistakes(Session):
         made = self.client.prepare_index_params()
         made.add_index("v", **params)
         self.client.create_index("bare", made)
+
+    def alterations(self):
+        """What can change of a collection, and when."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=4)
+        schema.add_field("w", DataType.FLOAT_VECTOR, dim=4)
+        schema.add_field("t", DataType.VARCHAR, max_length=10)
+        schema.add_field("list", DataType.ARRAY, element_type=DataType.INT64, max_capacity=3)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="HNSW", metric_type="L2")
+        client.create_collection("changing", schema=schema)
+        client.create_index("changing", params)
+        self.refused(700, "no vector index on field: [w]", lambda: client.load_collection("changing"))
+        for said, fields in [
+            ("fieldName(no) not found", ["id", "v", "no"]),
+            ("load field list [v t] does not contain primary key field id", ["v", "t"]),
+            ("load field list [id t] does not contain vector field", ["id", "t"]),
+        ]:
+            self.refused(1100, said, lambda: client.load_collection("changing", load_fields=fields))
+        client.load_collection("changing", load_fields=["id", "v"])
+        (hits,) = client.search("changing", [[0.0] * 4], anns_field="v", limit=1)
+        self.same(len(hits), 0, "loaded by the vectors that have an index")
+        collection = lambda **properties: client.alter_collection_properties("changing", properties)
+        field = lambda name, **properties: client.alter_collection_field("changing", name, properties)
+        index = lambda **properties: client.alter_index_properties("changing", "v", properties)
+        mmap = {"mmap.enabled": True}
+        for code, said, call in [
+            (104, "can not alter mmap properties if collection loaded: collection already loaded", lambda: collection(**mmap)),
+            (104, "can not delete mmap properties if collection loaded",
+             lambda: client.drop_collection_properties("changing", ["mmap.enabled"])),
+            (104, "can not alter collection field properties if collection loaded", lambda: field("t", **mmap)),
+            (104, "can't alter index on loaded collection", lambda: index(**mmap)),
+            (1100, "M is not a configable index property", lambda: index(M=8)),
+            (1100, "M is not a configable index property",
+             lambda: client.drop_index_properties("changing", "v", property_keys=["M"])),
+            (1100, "element_type does not allow update in collection field param", lambda: field("list", element_type=5)),
+            (1100, "can not modify the maxlength for non-string types", lambda: field("id", max_length=5)),
+            (1100, "can not modify the maxcapacity for non-array types", lambda: field("t", max_capacity=5)),
+            (1100, "65536 exceeds the maximum allowed value 65535", lambda: field("t", max_length=65536)),
+            (1100, "max_length should be an integer", lambda: field("t", max_length="long")),
+            (1100, "the maximum capacity specified for a Array should be in (0, 4096]", lambda: field("list", max_capacity=5000)),
+            (105, "no partition key field is set", lambda: collection(**{"partitionkey.isolation": True})),
+        ]:
+            self.refused(code, said, call)
+        client.release_collection("changing")
+        collection(**mmap)
+        field("t", **mmap)
+        index(**mmap)
+        collection(**{"collection.description": "changed", "consistency_level": "Eventually"})
+        told = client.describe_collection("changing")
+        self.same((told["description"], told["consistency_level"], "collection.description" in told["properties"]),
+                  ("changed", 3, False), "said as properties, and none")
+        client.drop_collection("changing")
 
     def too_much(self):
         client = self.client
@@ -310,7 +369,7 @@ def varint(number):
 def main(uri):
     session = Mistakes(uri)
     session.make()
-    for what in (session.wrong_columns, session.wrong_calls, session.too_much, session.broken_bytes, session.garbage, session.rest):
+    for what in (session.wrong_columns, session.wrong_calls, session.alterations, session.too_much, session.broken_bytes, session.garbage, session.rest):
         what()
         session.alive()
     for name in ("right", "bare"):
