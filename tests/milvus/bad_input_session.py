@@ -248,6 +248,12 @@ class Mistakes(Session):
             (1100, "65536 exceeds the maximum allowed value 65535", lambda: field("t", max_length=65536)),
             (1100, "max_length should be an integer", lambda: field("t", max_length="long")),
             (1100, "the maximum capacity specified for a Array should be in (0, 4096]", lambda: field("list", max_capacity=5000)),
+            (1100, "not support to add pk field, field name = x",
+             lambda: client.add_collection_field("changing", "x", DataType.INT64, nullable=True, is_primary=True)),
+            (1100, "not support to add partition key field, field name  = x",
+             lambda: client.add_collection_field("changing", "x", DataType.INT64, nullable=True, is_partition_key=True)),
+            (1100, "duplicated field name t",
+             lambda: client.add_collection_field("changing", "t", DataType.INT64, nullable=True)),
             (105, "no partition key field is set", lambda: collection(**{"partitionkey.isolation": True})),
         ]:
             self.refused(code, said, call)

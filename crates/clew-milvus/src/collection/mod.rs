@@ -40,6 +40,7 @@ pub(crate) use mapped::{
     DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
 };
 pub(crate) use name::NameOf;
+pub(crate) use rules::check_late;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
 pub(crate) use vector_index::{Metric, VectorIndex, flattened};
 

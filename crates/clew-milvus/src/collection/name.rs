@@ -49,7 +49,8 @@ impl NameOf {
         let letter = |c: char| c == '_' || c.is_ascii_alphabetic();
         // A partition may be named by a number.
         let begins = |c: char| letter(c) || (self == NameOf::Partition && c.is_ascii_digit());
-        let follows = |c: char| letter(c) || c.is_ascii_digit();
+        let follows =
+            |c: char| letter(c) || c.is_ascii_digit() || (self == NameOf::Partition && c == '-');
         let Some(first) = name.trim().chars().next() else {
             return Some(format!("{words} should not be empty"));
         };
@@ -151,7 +152,7 @@ mod tests {
         for name in ["", "  ", "1a", "a-b", "a b", "é", &"x".repeat(256)] {
             assert!(!NameOf::Collection.is_allowed(name), "{name}");
         }
-        assert!(NameOf::Partition.is_allowed("2024"));
+        assert!(NameOf::Partition.is_allowed("2024-05"));
     }
 
     #[test]

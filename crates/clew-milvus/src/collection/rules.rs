@@ -2,6 +2,7 @@
 
 use super::{Collection, DataType, Field};
 use crate::error::{MilvusError, Result};
+use crate::proto::FieldSchema;
 
 /// Most fields of a collection.
 const FIELDS_MAX: usize = 64;
@@ -64,7 +65,7 @@ impl Collection {
         }
         let numbered = self.of_kind(|field| field.auto_id && !field.is_primary);
         if let Some(field) = numbered.first() {
-            return Err(not_numbered(field));
+            return Err(not_numbered(&field.name));
         }
         if let [first, second, ..] = self.of_kind(|field| field.is_partition_key)[..] {
             return Err(more_than_one("partition key", first, second));
@@ -103,13 +104,6 @@ impl Collection {
             format!("not support to add system field, field name = {name}")
         } else if field.data_type.is_vector() {
             format!("not support to add vector field, field name = {name}")
-        } else if field.is_primary {
-            format!("not support to add pk field, field name = {name}")
-        } else if field.auto_id {
-            return Err(not_numbered(field));
-        } else if field.is_partition_key {
-            // Two blanks, as in Milvus' own.
-            format!("not support to add partition key field, field name  = {name}")
         } else if field.is_clustering_key && self.fields.iter().any(|own| own.is_clustering_key) {
             format!("already has another clustering key field, field name: {name}")
         } else if self.fields.iter().any(|own| own.name == *name) {
@@ -126,15 +120,33 @@ impl Collection {
     }
 }
 
+/// Refuses fields that no collection can be given later, before anything else is said of them.
+///
+/// # Errors
+/// In Milvus' words.
+pub(crate) fn check_late(field: &FieldSchema) -> Result<()> {
+    let name = &field.name;
+    let refused = if field.is_primary_key {
+        format!("not support to add pk field, field name = {name}")
+    } else if field.auto_id {
+        return Err(not_numbered(name));
+    } else if field.is_partition_key {
+        // Two blanks, as in Milvus' own.
+        format!("not support to add partition key field, field name  = {name}")
+    } else {
+        return Ok(());
+    };
+    Err(MilvusError::invalid(refused))
+}
+
 fn is_system(name: &str) -> bool {
     SYSTEM.contains(&name)
 }
 
-fn not_numbered(field: &Field) -> MilvusError {
+fn not_numbered(name: &str) -> MilvusError {
     // The typing error is Milvus' own, and clients look for it.
     MilvusError::invalid(format!(
-        "only primary field can speficy AutoID with true, field name = {}",
-        field.name
+        "only primary field can speficy AutoID with true, field name = {name}"
     ))
 }
 
@@ -148,7 +160,7 @@ fn more_than_one(what: &str, first: &Field, second: &Field) -> MilvusError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::{CreateCollectionRequest, FieldSchema, KeyValuePair};
+    use crate::proto::{CreateCollectionRequest, KeyValuePair};
 
     fn schema(more: impl IntoIterator<Item = FieldSchema>) -> crate::proto::CollectionSchema {
         let mut fields = vec![

@@ -4,7 +4,7 @@ use clew_schema::{FieldSpec, MappingSpec};
 use prost::Message;
 
 use super::{Call, Service};
-use crate::collection::{Field, field_parts, long_part};
+use crate::collection::{Field, check_late, field_parts, long_part};
 use crate::error::{MilvusError, Result};
 use crate::proto::{self, *};
 
@@ -16,6 +16,7 @@ impl Service {
     ) -> Result<proto::Status> {
         let schema = FieldSchema::decode(request.schema)
             .map_err(|error| MilvusError::invalid(format!("the schema cannot be read: {error}")))?;
+        check_late(&schema)?;
         let field = Field::read(schema)?;
         if !field.nullable && field.default.is_none() {
             return Err(MilvusError::invalid(format!(
