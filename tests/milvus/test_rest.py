@@ -250,7 +250,7 @@ class Rest(ClientsTest):
 
     def test_collections_move_and_partitions_are_let_in_one_by_one(self):
         self.ask("databases/create", {"dbName": "there"})
-        self.ask("collections/create", {"collectionName": "one", "dimension": 4, "params": {"ttlSeconds": 3600}})
+        self.ask("collections/create", {"collectionName": "one", "dimension": 4, "params": {"ttlSeconds": "3600", "shardsNum": "1"}})
         self.ask("partitions/create", {"collectionName": "one", "partitionName": "p"})
         row = lambda i: {"id": i, "vector": [i, 0, 0, 1]}
         self.ask("entities/insert", {"collectionName": "one", "data": [row(1)]})

@@ -66,7 +66,7 @@ impl Body {
         match self.get(name) {
             None => Ok(other.to_string()),
             Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(wrong(name, "a string")),
+            Some(_) => Err(mistyped(name, "a string")),
         }
     }
 
@@ -77,7 +77,18 @@ impl Body {
             Some(value) => value
                 .as_i64()
                 .map(Some)
-                .ok_or_else(|| wrong(name, "a whole number")),
+                .ok_or_else(|| mistyped(name, "a whole number")),
+        }
+    }
+
+    /// A whole number that may be written as a text, as parameters may be that Milvus reads from texts.
+    pub(super) fn written_number(&self, name: &str) -> Result<Option<i64>> {
+        match self.get(name) {
+            Some(Value::String(text)) => {
+                let number = text.parse().map(Some);
+                number.map_err(|_| wrong(name, "a whole number"))
+            }
+            _ => self.number(name),
         }
     }
 
@@ -90,7 +101,7 @@ impl Body {
             Some(value) => value
                 .as_bool()
                 .map(Some)
-                .ok_or_else(|| wrong(name, "true or false")),
+                .ok_or_else(|| mistyped(name, "true or false")),
         }
     }
 
@@ -109,7 +120,7 @@ impl Body {
         let text = |item: &Value| {
             item.as_str()
                 .map(String::from)
-                .ok_or_else(|| wrong(name, "a list of strings"))
+                .ok_or_else(|| mistyped(name, "a list of strings"))
         };
         items.into_iter().map(text).collect()
     }
@@ -119,7 +130,7 @@ impl Body {
         match self.get(name) {
             None => Ok(Map::new()),
             Some(Value::Object(members)) => Ok(members.clone()),
-            Some(_) => Err(wrong(name, "an object")),
+            Some(_) => Err(mistyped(name, "an object")),
         }
     }
 
@@ -127,6 +138,11 @@ impl Body {
     pub(super) fn pairs(&self, name: &str) -> Result<Vec<KeyValuePair>> {
         Ok(pairs_of(&self.object(name)?))
     }
+}
+
+/// What is no value of the kind that a member has, as if it were no JSON: so Milvus takes it.
+fn mistyped(name: &str, kind: &str) -> Refusal {
+    Refusal::NoJson(format!("the parameter {name} should be {kind}"))
 }
 
 pub(super) fn wrong(name: &str, kind: &str) -> Refusal {

@@ -232,14 +232,15 @@ async fn create(door: &Door, caller: Caller, body: &Body) -> Result<()> {
     if let Some(zone) = params.get(ZONE) {
         properties.push(pair(ZONE, text_of(zone)));
     }
-    if let Some(seconds) = params.number("ttlSeconds")? {
+    if let Some(seconds) = params.written_number("ttlSeconds")? {
         properties.push(pair("collection.ttl.seconds", seconds));
     }
     let request = CreateCollectionRequest {
         collection_name: name.clone(),
         schema: schema.encode_to_vec().into(),
-        shards_num: i32::try_from(params.number("shardsNum")?.unwrap_or(1)).unwrap_or(i32::MAX),
-        num_partitions: params.number("partitionsNum")?.unwrap_or_default(),
+        shards_num: i32::try_from(params.written_number("shardsNum")?.unwrap_or(1))
+            .unwrap_or(i32::MAX),
+        num_partitions: params.written_number("partitionsNum")?.unwrap_or_default(),
         consistency_level: level_of(&level)?,
         properties,
         ..CreateCollectionRequest::default()
@@ -304,7 +305,7 @@ fn quick_schema(body: &Body) -> Result<CollectionSchema> {
         ..FieldSchema::default()
     };
     if key_type == DataType::VarChar {
-        let given = Body(body.object("params")?).number("max_length")?;
+        let given = Body(body.object("params")?).written_number("max_length")?;
         key.type_params
             .push(pair("max_length", given.unwrap_or(65_535)));
     }
@@ -361,15 +362,26 @@ fn full_schema(schema: &Body) -> Result<CollectionSchema> {
 }
 
 fn type_named(name: &str) -> Result<i32> {
+    /// Types of Milvus' that no field here has.
+    const OTHERS: [&str; 6] = [
+        "ArrayOfStruct",
+        "Geometry",
+        "Mol",
+        "String",
+        "Struct",
+        "Text",
+    ];
     let found = match name {
         "ArrayOfVector" => Some(ARRAY_OF_VECTOR),
         _ => DataType::named(name).map(DataType::number),
     };
-    Ok(found.ok_or_else(|| {
-        MilvusError::Unsupported(format!(
+    let refused = || match OTHERS.contains(&name) {
+        true => MilvusError::Unsupported(format!(
             "the data type {name} of a field (structs are in structFields, or come by struct_fields/add)"
-        ))
-    })?)
+        )),
+        false => MilvusError::Invalid(format!("data type {name} is invalid(case sensitive)")),
+    };
+    Ok(found.ok_or_else(refused)?)
 }
 
 pub(super) fn field(members: &Map<String, Value>) -> Result<FieldSchema> {

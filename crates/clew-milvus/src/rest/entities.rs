@@ -254,13 +254,7 @@ async fn hybrid(
 }
 
 fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<SearchRequest> {
-    let field = match body.text_or("annsField", "")?.as_str() {
-        "" => collection
-            .vectors()
-            .next()
-            .ok_or_else(|| Refusal::Missing("annsField".to_string()))?,
-        field => collection.field(field)?,
-    };
+    let field = vector_field(collection, &body.text_or("annsField", "")?)?;
     check_level(body)?;
     let (search_input, nq) = search_input(collection, field, body)?;
     let inner = Body(body.object("searchParams")?);
@@ -309,6 +303,27 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
     })
 }
 
+/// The vector field of a name, or the only one. Milvus says of any other that the request is no JSON.
+fn vector_field<'c>(collection: &'c Collection, name: &str) -> Result<&'c Field> {
+    let mut vectors = collection.vectors();
+    if !name.is_empty() {
+        let found = vectors.find(|field| field.name == name);
+        let said = format!("cannot find a vector field named: {name}");
+        return found.ok_or(Refusal::NoJson(said));
+    }
+    let mut vectors = vectors.filter(|field| !field.is_part());
+    match (vectors.next(), vectors.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(first), Some(second)) => Err(Refusal::NoJson(format!(
+            "search without annsField, but already found multiple vector fields: [{}, {},,,]",
+            first.name, second.name
+        ))),
+        (None, _) => Err(Refusal::NoJson(
+            "cannot find a vector field named: ".to_string(),
+        )),
+    }
+}
+
 /// Refuses levels of consistency that nobody knows; whichever is meant, everything is seen that was written before.
 fn check_level(body: &Body) -> Result<()> {
     let name = body.text_or("consistencyLevel", "Strong")?;
@@ -332,7 +347,10 @@ fn search_input(
         if data.is_empty() {
             return Err(Refusal::Missing("Key: 'data' is required".to_string()));
         }
-        let vectors = placeholders(field, &data)?;
+        let vectors = placeholders(field, &data).map_err(|refused| match refused {
+            Refusal::Rows(why) => Refusal::NoJson(why),
+            other => other,
+        })?;
         let input = search_request::SearchInput::PlaceholderGroup(vectors);
         return Ok((input, count(&data)));
     }

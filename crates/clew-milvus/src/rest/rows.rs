@@ -289,7 +289,7 @@ pub(super) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
     };
     if numbers.len() != expected {
         return Err(wrong(&format!(
-            "dimension: {expected}, but length of the vector: {}",
+            "dimension: {expected}, but length of []float: {}",
             numbers.len()
         )));
     }
