@@ -85,8 +85,7 @@ impl Collection {
         verb: &str,
         keys: impl IntoIterator<Item = &'k String>,
     ) -> Result<()> {
-        let mut held = keys.into_iter().filter_map(|key| kind_of_holding(key));
-        match held.next().filter(|_| self.loaded) {
+        match self.held(keys) {
             None => Ok(()),
             Some(kind) => Err(MilvusError::CollectionLoaded(
                 name.to_string(),
@@ -105,14 +104,19 @@ impl Collection {
         verb: &str,
         keys: impl IntoIterator<Item = &'k String>,
     ) -> Result<()> {
-        let mut held = keys.into_iter().filter_map(|key| kind_of_holding(key));
-        match held.next().filter(|_| self.loaded) {
+        match self.held(keys) {
             None => Ok(()),
             Some(_) => Err(MilvusError::CollectionLoaded(
                 name.to_string(),
                 format!("can not {verb} collection field properties if collection loaded"),
             )),
         }
+    }
+
+    /// What the first of some properties is called that cannot change now.
+    fn held<'k>(&self, keys: impl IntoIterator<Item = &'k String>) -> Option<&'static str> {
+        let mut kinds = keys.into_iter().filter_map(|key| kind_of_holding(key));
+        kinds.next().filter(|_| self.loaded)
     }
 
     /// Takes from its properties what they say of the collection itself. What is no level of consistency changes nothing.

@@ -319,7 +319,6 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
         ("clips[n][0] == 1", 3000, "field of structs"),
         ("clips[no] is null", 1100, "field clips[no] not exist"),
         ("clips[0] == 1", 3000, "field of structs"),
-        ("clips[0][n] == 1", 3000, "a struct by its number"),
         ("$[n] == 1", 3000, "field of structs"),
     ] {
         refused(text, code, said);
