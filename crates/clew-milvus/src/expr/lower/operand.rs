@@ -130,6 +130,17 @@ impl<'a> Lowering<'a> {
                 let [list] = &arguments[..] else {
                     return Err(ExprError::at(expr.at, "array_length takes one field"));
                 };
+                if let Kind::Path(path) = &list.kind
+                    && let Place::Indexed(field) = self.place(list.at, path)?
+                {
+                    return Err(ExprError::at(
+                        list.at,
+                        format!(
+                            "array_length operation are only supported on json or array fields now, got: {}",
+                            field.data_type.name()
+                        ),
+                    ));
+                }
                 Ok(Operand::Length(Box::new(self.operand(list)?)))
             }
             _ => Err(ExprError::at(expr.at, "expected a value")),

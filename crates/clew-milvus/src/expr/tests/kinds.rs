@@ -326,7 +326,7 @@ fn conditions_that_no_struct_can_be_asked_are_named() {
 }
 
 #[test]
-fn only_json_has_keys() {
+fn only_json_has_keys_and_only_lists_have_lengths() {
     let collection = super::oracle::collection();
     for (text, said) in [
         ("exists l", "only supportted on json field, got:Int64"),
@@ -335,6 +335,10 @@ fn only_json_has_keys() {
         ("exists $meta", "only supportted on json key"),
         ("exists 1", "only supported on single fields now"),
         ("exists {x}", "only supported on single fields now"),
+        (
+            "array_length(l) == 1",
+            "array_length operation are only supported on json or array fields now, got: Int64",
+        ),
     ] {
         let parsed = parse(text).unwrap();
         let error = lower(&parsed, &collection, &Templates::default()).unwrap_err();
