@@ -257,7 +257,7 @@ impl From<AccessError> for MilvusError {
     fn from(error: AccessError) -> Self {
         match &error {
             AccessError::Invalid { what, .. } => match *what {
-                "a password" => MilvusError::Invalid(format!("invalid password: {error}")),
+                "a password" => MilvusError::Invalid(format!("invalid password length: {error}")),
                 _ => MilvusError::Invalid(format!("invalid parameter: {error}")),
             },
             AccessError::Exists { what, name } => MilvusError::Unexpected(match *what {
