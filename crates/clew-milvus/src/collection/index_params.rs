@@ -29,6 +29,18 @@ const CAST_TYPES: [&str; 7] = [
 
 type Params = BTreeMap<String, String>;
 
+/// How Milvus walks an inverted index of sparse vectors; here the answers are the same whichever is named.
+const WAYS: [&str; 8] = [
+    "TAAT_NAIVE",
+    "DAAT_WAND",
+    "DAAT_MAXSCORE",
+    "DAAT_BLOCKMAX_WAND",
+    "DAAT_BLOCKMAX_MAXSCORE",
+    "BLOCK_MAX_MAXSCORE",
+    "BLOCK_MAX_WAND",
+    "SINDI",
+];
+
 /// Refuses parameters that a vector index of Milvus does not take.
 ///
 /// # Errors
@@ -69,7 +81,15 @@ pub(crate) fn check_vector(field: &Field, params: &Params) -> Result<()> {
     if has_codes || index_type == "HNSW_SQ" || index_type == "IVF_RABITQ" {
         check_refinement(index_type, params)?;
     }
-    Ok(())
+    match params.get("inverted_index_algo") {
+        Some(given) if index_type.starts_with("SPARSE") && !WAYS.contains(&given.as_str()) => {
+            Err(refused(format!(
+                "sparse inverted index algo {given} not found or not supported, supported: [{}]",
+                WAYS.join(" ")
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_refinement(index_type: &str, params: &Params) -> Result<()> {
@@ -303,6 +323,10 @@ mod tests {
             (
                 "index_type=IVF_RABITQ refine_type=PQ",
                 "invalid refine type : PQ, optional types are [sq6, sq8,",
+            ),
+            (
+                "index_type=SPARSE_WAND inverted_index_algo=NONE",
+                "sparse inverted index algo NONE not found or not supported",
             ),
         ] {
             let refused = check_vector(&vector, &params(given)).unwrap_err();
