@@ -5,6 +5,7 @@ use clew_schema::{CompressionLevel, MappingError, VectorCompression, VectorMode}
 use clew_vector::{CodeBits, ColumnOptions, Element, Method};
 use serde_json::{Map, Value};
 
+use crate::encoder::{Encoders, encoder_level};
 use crate::parameters::show;
 
 /// Applies both parameters to a column whose type of element and method have been read.
@@ -43,11 +44,7 @@ pub(crate) fn read_compression(
             "Cannot specify \"x1\" compression level when using \"on_disk\" mode",
         ));
     }
-    if has_encoder(parameters) {
-        let encoded = match column.element {
-            Element::F16 | Element::Bf16 => CompressionLevel::X2,
-            Element::F32 | Element::I8 | Element::Bit => CompressionLevel::X1,
-        };
+    if let Some(encoded) = encoded(parameters) {
         return match level {
             Some(level) if level != encoded => Err(validation(
                 "Cannot specify an encoder that conflicts with the provided compression level",
@@ -87,11 +84,11 @@ fn choice<T: Copy>(
     )))
 }
 
-fn has_encoder(parameters: &Map<String, Value>) -> bool {
-    parameters
-        .get("method")
-        .and_then(|method| method.get("parameters"))
-        .is_some_and(|parameters| parameters.get("encoder").is_some())
+/// The level that the method's own encoder stands for; none where it names none.
+fn encoded(parameters: &Map<String, Value>) -> Option<CompressionLevel> {
+    let method = parameters.get("method")?.as_object()?;
+    let encoder = method.get("parameters")?.get("encoder")?;
+    Some(encoder_level(encoder, Encoders::of(method)))
 }
 
 fn validation(failure: &str) -> MappingError {

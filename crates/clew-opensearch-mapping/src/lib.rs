@@ -21,6 +21,7 @@ mod alias;
 mod completion;
 mod compression;
 mod document_words;
+mod encoder;
 mod format_1;
 mod join;
 #[cfg(test)]
@@ -35,6 +36,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod unwritten;
+mod usual_space;
 mod vector;
 mod words;
 
@@ -44,6 +46,7 @@ use serde_json::Value;
 pub use document_words::{document_cause, document_error_type, document_reason};
 pub use read::read;
 pub use show::shown;
+pub use usual_space::{check_space, set_usual_space};
 pub use words::{error_type, reason};
 
 /// What reads the parts of kept mappings that are in OpenSearch's words.
@@ -60,6 +63,22 @@ pub fn reader() -> MappingReader {
 /// [`MappingError`], whose words are [`reason`]'s.
 pub fn merge(mapping: &mut Mapping, body: &Value) -> Result<(), MappingError> {
     let spec = read(body, mapping.analysis())?;
+    mapping.merge(spec)?;
+    mapping.set_reader(Some(reader()));
+    Ok(())
+}
+
+/// [`merge`] for an index that names the space of vectors whose fields name none.
+///
+/// # Errors
+/// As [`merge`], and of names of no space.
+pub fn merge_in_space(
+    mapping: &mut Mapping,
+    body: &Value,
+    space: &str,
+) -> Result<(), MappingError> {
+    let mut spec = read(body, mapping.analysis())?;
+    set_usual_space(&mut spec, space)?;
     mapping.merge(spec)?;
     mapping.set_reader(Some(reader()));
     Ok(())

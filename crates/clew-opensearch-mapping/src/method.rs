@@ -2,9 +2,10 @@
 //! of it tries by itself.
 
 use clew_schema::{MappingError, VectorMapping};
-use clew_vector::{Element, IvfOptions, LISTS_MAX, ListCodes, Method};
+use clew_vector::{IvfOptions, LISTS_MAX, ListCodes, Method};
 use serde_json::{Map, Value};
 
+use crate::encoder::{Encoders, read_encoder, read_pq};
 use crate::parameters::{boolean, show, whole_number};
 use crate::vector::{read_space, refuse};
 
@@ -34,14 +35,12 @@ pub(crate) fn read_method(
         vector.column.method = Method::Lists(IvfOptions::default());
     }
     for (key, value) in method {
-        match (key.as_str(), show(value).as_str()) {
-            ("name", _) | ("engine", "faiss") => {}
-            ("engine", "lucene" | "nmslib") if !ivf => {}
-            ("engine", other @ ("lucene" | "nmslib")) => {
-                return refuse(format!("Invalid method name: ivf for engine {other}"));
-            }
-            ("engine", other) => return refuse(format!("Invalid engine type: {other}")),
-            ("space_type", _) => {
+        match key.as_str() {
+            "name" => {}
+            "engine" => check_engine(value, ivf)?,
+            // As good as nothing said.
+            "parameters" if value.is_null() => {}
+            "space_type" => {
                 if outer_space.is_some_and(|outer| outer != value) {
                     return refuse(
                         "Cannot specify conflicting space types in [space_type] and [method]"
@@ -50,16 +49,16 @@ pub(crate) fn read_method(
                 }
                 vector.column.space = read_space(value)?;
             }
-            ("exact_structure", _) => {
+            "exact_structure" => {
                 vector.column.exact_structure = boolean(key, value)?;
             }
-            ("parameters", _) => {
+            "parameters" => {
                 let Some(parameters) = value.as_object() else {
                     return refuse("Unable to parse parameters for main method component".into());
                 };
                 for (key, value) in parameters {
                     match ivf {
-                        false => read_graph_parameter(key, value, vector)?,
+                        false => read_graph_parameter(method, key, value, vector)?,
                         true => read_lists_parameter(key, value, vector)?,
                     }
                 }
@@ -70,7 +69,22 @@ pub(crate) fn read_method(
     Ok(())
 }
 
+/// Engines mean the same thing here; which methods have which of them is OpenSearch's. None named is as good as one.
+fn check_engine(value: &Value, ivf: bool) -> Result<(), MappingError> {
+    if value.is_null() {
+        return Ok(());
+    }
+    let name = show(value);
+    match name.to_lowercase().as_str() {
+        "faiss" => Ok(()),
+        "lucene" | "nmslib" if !ivf => Ok(()),
+        "lucene" | "nmslib" => refuse(format!("Invalid method name: ivf for engine {name}")),
+        _ => refuse(format!("Invalid engine type: {name}")),
+    }
+}
+
 fn read_graph_parameter(
+    method: &Map<String, Value>,
     key: &str,
     value: &Value,
     vector: &mut VectorMapping,
@@ -83,9 +97,7 @@ fn read_graph_parameter(
         ("ef_construction", Some(ef)) if ef >= 2 => hnsw.ef_construction = ef,
         ("ef_search", _) if number.is_some_and(|ef| ef > 0) => vector.ef_search = number,
         ("m" | "ef_construction" | "ef_search", _) => return out_of_range(key),
-        ("encoder", _) => {
-            vector.column.element = read_encoder(value, vector.column.element, "flat, sq")?;
-        }
+        ("encoder", _) => read_encoder(value, Encoders::of(method), vector, "flat, sq, binary")?,
         _ => return refuse(format!("Invalid parameter for method \"hnsw\": {key}.")),
     }
     Ok(())
@@ -109,74 +121,22 @@ fn read_lists_parameter(
             read_pq(value, vector.column.dimension)?;
             lists.codes = ListCodes::Product;
         }
-        ("encoder", _) => {
-            vector.column.element = read_encoder(value, vector.column.element, "flat, sq, pq")?;
-        }
+        ("encoder", _) => read_encoder(value, Encoders::Faiss, vector, "flat, sq, pq")?,
         _ => return refuse(format!("Invalid parameter for method \"ivf\": {key}.")),
     }
     Ok(())
 }
 
-fn out_of_range(key: &str) -> Result<(), MappingError> {
+pub(crate) fn out_of_range(key: &str) -> Result<(), MappingError> {
     refuse(format!(
         "Validation Failed: parameter validation failed for Integer parameter [{key}]."
     ))
 }
 
-/// `flat` keeps vectors as they are; `sq` of type `fp16` halves them.
-fn read_encoder(value: &Value, element: Element, known: &str) -> Result<Element, MappingError> {
-    let parameter = |key: &str| value.get("parameters").and_then(|all| all.get(key));
-    let name = value.get("name").map(show).unwrap_or_default();
-    match name.as_str() {
-        "flat" => Ok(element),
-        "sq" => match parameter("type").map(show).as_deref() {
-            None | Some("fp16") if element == Element::F32 => Ok(Element::F16),
-            None | Some("fp16") => refuse(format!(
-                "Encoder sq is not supported with \"{}\" data type",
-                element.name()
-            )),
-            Some(other) => refuse(format!(
-                "Invalid type of encoder sq: {other}, only [fp16] is supported"
-            )),
-        },
-        other => refuse(format!(
-            "Invalid encoder: {other}, only [{known}] are supported"
-        )),
-    }
-}
-
-/// Product codes take one bit per dimension here: `m` and `code_size` may only ask for that many bits in
-/// all, `m` parts of `code_size` bits.
-fn read_pq(value: &Value, dimension: usize) -> Result<(), MappingError> {
-    let Some(parameters) = value.get("parameters").and_then(Value::as_object) else {
-        return Ok(());
-    };
-    if let Some(other) = parameters
-        .keys()
-        .find(|key| !matches!(key.as_str(), "m" | "code_size"))
-    {
-        return refuse(format!("Invalid parameter for encoder \"pq\": {other}."));
-    }
-    let wanted = dimension.div_ceil(4) * 4;
-    let bits = |key: &str, default: usize| match parameters.get(key).map(whole_number) {
-        None => Ok(default),
-        Some(Some(number)) if number > 0 => Ok(number),
-        Some(_) => out_of_range(key).map(|()| 0),
-    };
-    let size = bits("code_size", 4)?;
-    let parts = bits("m", dimension.div_ceil(4))?;
-    if parts.checked_mul(size) != Some(wanted) {
-        return refuse(format!(
-            "Encoder pq takes one bit per dimension: m times code_size must be {wanted}"
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use clew_schema::FieldKind;
-    use clew_vector::Space;
+    use clew_vector::{Element, Space};
     use serde_json::json;
 
     use super::*;

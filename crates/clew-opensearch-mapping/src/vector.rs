@@ -18,6 +18,7 @@ pub(crate) fn read_vector(
     parameters: &Map<String, Value>,
     vector: &mut VectorMapping,
 ) -> Result<VectorCompression, MappingError> {
+    refuse_model(parameters)?;
     let column = &mut vector.column;
     column.dimension = read_dimension(name, parameters.get("dimension"))?;
     if let Some(data_type) = parameters.get("data_type") {
@@ -39,6 +40,9 @@ pub(crate) fn read_vector(
     check_pairs(&vector.column)?;
     Ok(compression)
 }
+
+/// Spaces that vectors are measured in by scripts, and that no column is searched in.
+const SCRIPTED_SPACES: [&str; 2] = ["l1", "linf"];
 
 /// The one method that sparse vectors may be asked to be searched by.
 const SPARSE_METHOD: &str = "seismic";
@@ -68,6 +72,7 @@ fn read_dimension(name: &str, dimension: Option<&Value>) -> Result<usize, Mappin
     let Some(dimension) = dimension else {
         return refuse(format!("Dimension value missing for vector: {name}"));
     };
+    let is_negative = dimension.as_i64().is_some_and(|dimension| dimension < 0);
     match whole_number(dimension) {
         Some(0) => refuse(format!(
             "Dimension value must be greater than 0 for vector: {name}"
@@ -76,6 +81,9 @@ fn read_dimension(name: &str, dimension: Option<&Value>) -> Result<usize, Mappin
             "Dimension value cannot be greater than {DIMENSION_MAX} for vector: {name}"
         )),
         Some(dimension) => Ok(dimension),
+        None if is_negative => refuse(format!(
+            "Dimension value must be greater than 0 for vector: {name}"
+        )),
         None => refuse(format!(
             "Unable to parse [dimension] from provided value [{}] for vector [{name}]",
             show(dimension)
@@ -84,22 +92,46 @@ fn read_dimension(name: &str, dimension: Option<&Value>) -> Result<usize, Mappin
 }
 
 fn read_data_type(value: &Value) -> Result<Element, MappingError> {
-    match show(value).as_str() {
+    let written = show(value);
+    match written.to_lowercase().as_str() {
         "float" => Ok(Element::F32),
         "byte" => Ok(Element::I8),
         "binary" => Ok(Element::Bit),
-        other => refuse(format!(
-            "Invalid value provided for [data_type] field. Supported values are [binary,byte,float], but got [{other}]"
+        _ => refuse(format!(
+            "Invalid value provided for [data_type] field. Supported values are [binary,byte,float], but got [{written}]"
+        )),
+    }
+}
+
+/// Refuses what was trained beforehand, and says what there is in its place.
+fn refuse_model(parameters: &Map<String, Value>) -> Result<(), MappingError> {
+    match parameters.get("model_id").filter(|model| !model.is_null()) {
+        None => Ok(()),
+        Some(model) => refuse(format!(
+            "Model ID '{}' is not created: there are no models here, merges train a field whose own [method] is [ivf]",
+            show(model)
         )),
     }
 }
 
 pub(crate) fn read_space(value: &Value) -> Result<Space, MappingError> {
     let name = show(value);
+    if SCRIPTED_SPACES.contains(&name.as_str()) {
+        return refuse(format!(
+            "Validation Failed: 1: \"hnsw\" configuration does not support space type: \"{name}\", scripts alone do;"
+        ));
+    }
     // Milvus' names are for its own users.
     Space::from_opensearch(&name)
         .filter(|space| *space != Space::Jaccard)
-        .map_or_else(|| refuse(format!("Unable to find space: {name}")), Ok)
+        .map_or_else(
+            || {
+                refuse(format!(
+                    "Unable to find space: {name} . Valid values are: [l2, cosinesimil, innerproduct, hamming]"
+                ))
+            },
+            Ok,
+        )
 }
 
 /// Refuses what does not go together: spaces and methods that do not take such elements.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::mapping_defaults;
+use crate::indices::settings::SPACE_TYPE;
 use crate::state::call::Call;
 
 /// The mapping as `GET _mapping` shows it.
@@ -100,11 +101,12 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         .await?;
     // Each index has its own analyzers, and so its own reading of the body.
     let change = move |index: &Arc<Index>| {
-        let spec = Box::new(clew_opensearch_mapping::read(
-            &body,
-            index.mapping().analysis(),
-        )?);
+        let mut spec = clew_opensearch_mapping::read(&body, index.mapping().analysis())?;
+        if let Some(space) = index.settings().given.get(SPACE_TYPE) {
+            clew_opensearch_mapping::set_usual_space(&mut spec, space)?;
+        }
         let index = index.name().to_string();
+        let spec = Box::new(spec);
         Ok(CatalogChange::Mapping { index, spec })
     };
     let changes = call.blocking(move |_| indices.iter().map(change).collect());

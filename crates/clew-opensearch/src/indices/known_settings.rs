@@ -163,6 +163,7 @@ const FIXED: &[&str] = &[
     "index.force_memory_term_dictionary",
     "index.format",
     "index.knn",
+    super::settings::SPACE_TYPE,
     "index.load_fixed_bitset_filters_eagerly",
     "index.lock.lock_factor",
     "index.mapping.coerce",

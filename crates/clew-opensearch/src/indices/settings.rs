@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clew_analysis::Analysis;
 use clew_engine::{Block, CatalogChange, Index, IndexSettings, MergeOrder, TranslogDurability};
+use clew_opensearch_mapping::{check_space, reason};
 use clew_schema::MappingLimits;
 use serde_json::{Map, Value};
 
@@ -36,6 +37,8 @@ const SYNC_INTERVAL: &str = "index.translog.sync_interval";
 const SYNC_INTERVAL_MIN: Duration = Duration::from_millis(100);
 const FLUSH_THRESHOLD: &str = "index.translog.flush_threshold_size";
 const EF_SEARCH: &str = "index.knn.algo_param.ef_search";
+/// The space of vectors whose fields name none.
+pub(crate) const SPACE_TYPE: &str = "index.knn.space_type";
 const IGNORE_MALFORMED: &str = "index.mapping.ignore_malformed";
 const HIDDEN: &str = "index.hidden";
 const MAX_RESULT_WINDOW: &str = "index.max_result_window";
@@ -166,6 +169,10 @@ fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<
         EF_SEARCH => {
             let wide = |text| count(EF_SEARCH, text, 2);
             settings.ef_search = text.map_or(Ok(usual.ef_search), wide)?;
+        }
+        SPACE_TYPE => {
+            let checked = text.map(check_space).transpose();
+            checked.map_err(|error| ApiError::illegal_argument(reason(&error)))?;
         }
         MAX_RESULT_WINDOW => {
             let long = |text| count(MAX_RESULT_WINDOW, text, 1);

@@ -164,13 +164,14 @@ impl<'m> Walk<'m, '_> {
             return Ok(self.reader.null()?);
         }
         let start = self.reader.at;
-        let vector = match vector::read(&mut self.reader, column.dimension)? {
+        let mut vector = match vector::read(&mut self.reader, column.dimension)? {
             Ok(vector) => vector,
             Err(cause) => {
                 let rest = self.reader.text(start, self.reader.bytes().len());
                 return Err(misfit(field, rest, cause));
             }
         };
+        vector::clip(&mut vector, mapping);
         let checked =
             vector::check(&vector, column).and_then(|()| vector::check_direction(&vector, mapping));
         self.keep_vector(field, start, checked.map(|()| vector.into()))

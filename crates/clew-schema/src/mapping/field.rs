@@ -123,6 +123,9 @@ pub struct VectorMapping {
     /// from all others as can be said of nothing, at a cosine of 0.
     #[serde(default, skip_serializing_if = "is_false")]
     pub directionless: bool,
+    /// Whether numbers beyond what half precision holds become its largest, instead of refusing the document.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub clips: bool,
 }
 
 impl VectorMapping {
@@ -133,6 +136,7 @@ impl VectorMapping {
             ef_search: None,
             probes: None,
             directionless: false,
+            clips: false,
         }
     }
 }

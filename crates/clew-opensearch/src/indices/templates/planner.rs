@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use clew_analysis::Analysis;
 use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
-use clew_opensearch_mapping::{error_type, merge, reason};
+use clew_opensearch_mapping::{error_type, merge, merge_in_space, reason};
 use clew_schema::Mapping;
 use clew_schema::similarity::{Similarities, SimilarityError};
 use serde_json::Value;
@@ -60,7 +60,11 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
         mapping.set_analysis(analysis);
     }
     mapping.set_similarities(similarities(&settings.given)?);
-    merge(&mut mapping, body).map_err(|error| {
+    let merged = match settings.given.get(settings::SPACE_TYPE) {
+        Some(space) => merge_in_space(&mut mapping, body, space),
+        None => merge(&mut mapping, body),
+    };
+    merged.map_err(|error| {
         let (kind, reason) = (error_type(&error), reason(&error));
         let text = format!("Failed to parse mapping [_doc]: {reason}");
         let inner = Cause::new(kind, reason);

@@ -1,0 +1,105 @@
+//! The space of vectors whose fields name none: an index may say one for all of them, as indexes of OpenSearch's first
+//! versions did.
+
+use clew_schema::{FieldKind, MappingError, MappingPart, MappingSpec};
+use clew_vector::Element;
+use serde_json::{Map, Value};
+
+use crate::vector::read_space;
+
+/// Refuses a name that no space has which vectors of a field are searched in.
+///
+/// # Errors
+/// In OpenSearch's words.
+pub fn check_space(name: &str) -> Result<(), MappingError> {
+    read_space(&Value::from(name)).map(|_| ())
+}
+
+/// Gives vectors of numbers the space of that name where neither their fields nor the methods of these name one; and so of
+/// fields that dynamic templates will make. It is not shown with fields that are there.
+///
+/// # Errors
+/// As [`check_space`].
+pub fn set_usual_space(spec: &mut MappingSpec, name: &str) -> Result<(), MappingError> {
+    let space = read_space(&Value::from(name))?;
+    // Bits have their own, and numbers cannot have it.
+    if space.is_binary() {
+        return Ok(());
+    }
+    for part in &mut spec.parts {
+        let MappingPart::Field(field) = part else {
+            continue;
+        };
+        let names_one = names_space(&field.shown);
+        let FieldKind::Vector(vector) = &mut field.kind else {
+            continue;
+        };
+        if !names_one && vector.column.element != Element::Bit {
+            vector.column.space = space;
+        }
+    }
+    for template in spec.templates.iter_mut().flatten() {
+        let parameters = &mut template.parameters;
+        let has = |key: &str, value: &str| parameters.get(key).is_some_and(|is| is == value);
+        if has("type", "knn_vector") && !has("data_type", "binary") && !names_space(parameters) {
+            parameters.insert("space_type".to_string(), Value::from(name));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a field, or its method, says in which space it is.
+fn names_space(parameters: &Map<String, Value>) -> bool {
+    let method = parameters.get("method");
+    let in_method = method.and_then(|method| method.get("space_type"));
+    parameters.contains_key("space_type") || in_method.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_schema::Mapping;
+    use clew_vector::Space;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{merge_in_space, shown};
+
+    #[test]
+    fn fields_that_name_no_space_get_that_of_the_index() {
+        let body = json!({"properties": {
+            "plain": {"type": "knn_vector", "dimension": 2},
+            "method": {"type": "knn_vector", "dimension": 2, "method": {"name": "hnsw"}},
+            "own": {"type": "knn_vector", "dimension": 2, "space_type": "l2"},
+            "inner": {"type": "knn_vector", "dimension": 2,
+                "method": {"name": "hnsw", "space_type": "innerproduct"}},
+            "bits": {"type": "knn_vector", "dimension": 8, "data_type": "binary"},
+            "t": {"type": "text"},
+        }});
+        let mut mapping = Mapping::new();
+        merge_in_space(&mut mapping, &body, "cosinesimil").unwrap();
+        for (name, wanted) in [
+            ("plain", Space::Cosine),
+            ("method", Space::Cosine),
+            ("own", Space::L2),
+            ("inner", Space::InnerProduct),
+            ("bits", Space::Hamming),
+        ] {
+            let FieldKind::Vector(vector) = &mapping.field(name).unwrap().kind else {
+                panic!("{name} is no vector");
+            };
+            assert_eq!(vector.column.space, wanted, "{name}");
+        }
+        assert_eq!(shown(&mapping), body);
+        // The same said again is no change.
+        merge_in_space(&mut mapping, &body, "cosinesimil").unwrap();
+        assert!(merge_in_space(&mut mapping, &body, "l2").is_err());
+    }
+
+    #[test]
+    fn names_of_no_space_are_refused() {
+        assert!(check_space("cosinesimil").is_ok());
+        for name in ["l1", "foo", "JACCARD", ""] {
+            assert!(check_space(name).is_err(), "{name}");
+        }
+    }
+}
