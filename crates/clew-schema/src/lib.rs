@@ -49,8 +49,8 @@ pub use date::{
 pub use document::{
     DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,
     StoredNumbers, StoredObjectVectors, StoredVector, UnfitKind, ValueProblem, VectorValue, Whole,
-    feature_code, feature_weight, lacks_object_vectors, restore_vectors, restored, values_at,
-    wanted_span,
+    check_vector_element, feature_code, feature_weight, lacks_object_vectors, restore_vectors,
+    restored, values_at, wanted_span,
 };
 pub use mapping::{
     AliasProblem, CompressionLevel, DOC_COUNT, Dynamic, FieldId, FieldKind, FieldLeaf,

@@ -5,12 +5,12 @@ use std::cell::{Cell, RefCell};
 
 use clew_platform::stopped;
 use clew_query::{KnnQuery, QueryError};
-use clew_schema::{FieldId, FieldKind, VectorMapping};
+use clew_schema::{FieldId, FieldKind, VectorMapping, check_vector_element};
 use clew_search::{
     KnnResolver, Relation, SegmentBits, SegmentHits, ShardResult, Total, VectorStage,
 };
 use clew_vector::{
-    Column, ColumnOptions, Filter, Horizon, SearchOutcome, SearchProfile, SearchRequest,
+    Column, ColumnOptions, Filter, Horizon, SearchOutcome, SearchProfile, SearchRequest, Space,
     SparseEntry, SparseSearchRequest, Strategy, VectorError,
 };
 use serde::{Deserialize, Serialize};
@@ -75,12 +75,39 @@ pub(crate) struct SegmentProfile {
 fn check_vector(vector: &[f32], options: &ColumnOptions) -> Result<(), QueryError> {
     let fits = clew_vector::validate(vector, options);
     let fits = fits.and_then(|()| clew_vector::check_direction(vector, options.space));
-    fits.map_err(|error| match error {
-        VectorError::DimensionMismatch { expected, actual } => QueryError::illegal(format!(
-            "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
-        )),
-        other => QueryError::illegal(other.to_string()),
+    fits.map_err(|error| {
+        QueryError::create(match error {
+            VectorError::DimensionMismatch { expected, actual } => format!(
+                "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
+            ),
+            VectorError::ZeroVector { space } => {
+                format!("zero vector is not supported when space type is [{space}]")
+            }
+            other => match check_vector_element(vector, options.element) {
+                Err(reason) => reason,
+                Ok(()) => other.to_string(),
+            },
+        })
     })
+}
+
+/// Refuses a radius that no vector of the space can lie within, or that all do.
+fn check_radius(query: &KnnQuery, space: Space) -> Result<(), QueryError> {
+    // Of an inner product scores have no bound, and distances may be negative.
+    if space == Space::InnerProduct {
+        return Ok(());
+    }
+    let wanted = if query.max_distance.is_some_and(|distance| distance < 0.0) {
+        "distance to be non-negative"
+    } else if query.min_score.is_some_and(|score| score > 1.0) {
+        "score to be in the range [0, 1]"
+    } else {
+        return Ok(());
+    };
+    let space = space.name().to_uppercase();
+    Err(QueryError::create(format!(
+        "[knn] requires {wanted} for space type: {space}"
+    )))
 }
 
 impl KnnResolver for ViewKnn<'_> {
@@ -90,7 +117,7 @@ impl KnnResolver for ViewKnn<'_> {
         filter: Option<&[SegmentBits]>,
     ) -> Result<Vec<SegmentHits>, QueryError> {
         let mut hits: Vec<SegmentHits> = vec![Vec::new(); self.view.segments.len()];
-        // A field nobody has mapped yet has no neighbours; a field of another type is an error.
+        // What is to become of a field that nobody has mapped says the query's compiler.
         let Some(field) = self.view.snapshot.mapping.field(&query.field) else {
             return Ok(hits);
         };
@@ -101,6 +128,7 @@ impl KnnResolver for ViewKnn<'_> {
             )));
         };
         let options = &vector.column;
+        check_radius(query, options.space)?;
         check_vector(&query.vector, options)?;
         let k = query.k.unwrap_or(K_MAX);
         if k == 0 || k > K_MAX {

@@ -326,6 +326,7 @@ impl Trial {
             target_recall,
             oversample: None,
             expand_nested: false,
+            ignore_unmapped: false,
             filter: None,
             min_score: None,
             max_distance: None,

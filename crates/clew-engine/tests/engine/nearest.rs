@@ -249,6 +249,7 @@ fn a_field_that_gets_another_space_is_searched_in_it_before_and_after_it_is_writ
             target_recall: None,
             oversample: None,
             expand_nested: false,
+            ignore_unmapped: false,
             filter: None,
             min_score: None,
             max_distance: None,

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use clew_engine::Purpose;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
@@ -61,43 +61,63 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         vectors += stats.vectors;
         structured_vectors += stats.structured_vectors;
     }
+    let whole = [
+        ("circuit_breaker_triggered", json!(false)),
+        ("model_index_status", Value::Null),
+    ];
     let node = [
         ("vectors", json!(vectors)),
         ("structured_vectors", json!(structured_vectors)),
         ("graph_memory_usage", json!(0)),
         ("graph_memory_usage_percentage", json!(0.0)),
         ("cache_capacity_reached", json!(false)),
+        ("indices_in_cache", json!({})),
         ("eviction_count", json!(0)),
         ("hit_count", json!(0)),
         ("miss_count", json!(0)),
         ("load_success_count", json!(0)),
         ("load_exception_count", json!(0)),
+        ("total_load_time", json!(0)),
         ("graph_query_errors", json!(0)),
         ("graph_index_errors", json!(0)),
+        ("indexing_from_model_degraded", json!(false)),
+        ("training_memory_usage", json!(0)),
+        ("training_memory_usage_percentage", json!(0.0)),
+        ("training_errors", json!(0)),
+        ("training_requests", json!(0)),
         ("faiss_initialized", json!(true)),
         ("nmslib_initialized", json!(false)),
         ("lucene_initialized", json!(true)),
     ];
     let wanted = call.path("stat").filter(|names| *names != "_all");
     let wanted: Option<Vec<&str>> = wanted.map(|names| names.split(',').collect());
-    let unknown = wanted.iter().flatten();
-    let mut unknown = unknown.filter(|name| !node.iter().any(|(known, _)| known == *name));
-    if let Some(name) = unknown.next() {
+    let is_known = |name: &str| whole.iter().chain(&node).any(|(known, _)| *known == name);
+    if let Some(name) = wanted.iter().flatten().find(|name| !is_known(name)) {
         let path = call.path("stat").unwrap_or_default();
         return Err(ApiError::illegal_argument(format!(
             "request [/_plugins/_knn/stats/{path}] contains unrecognized stat: [{name}]"
         )));
     }
-    let node: Map<String, _> = node
-        .into_iter()
-        .filter(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)))
-        .map(|(name, value)| (name.to_string(), value))
-        .collect();
-    Ok(Reply::json(&json!({
-        "_nodes": {"total": 1, "successful": 1, "failed": 0},
-        "cluster_name": call.api.options.cluster_name,
-        "circuit_breaker_triggered": false,
-        "model_index_status": null,
-        "nodes": {&call.api.node_id: node},
-    })))
+    let chosen = |stats: &[(&str, Value)]| -> Map<String, Value> {
+        let is_wanted = |name: &str| wanted.as_ref().is_none_or(|wanted| wanted.contains(&name));
+        let stats = stats.iter().filter(|(name, _)| is_wanted(name));
+        stats
+            .map(|(name, value)| ((*name).to_string(), value.clone()))
+            .collect()
+    };
+    let mut body = Map::new();
+    body.insert(
+        "_nodes".to_string(),
+        json!({"total": 1, "successful": 1, "failed": 0}),
+    );
+    body.insert(
+        "cluster_name".to_string(),
+        json!(call.api.options.cluster_name),
+    );
+    body.extend(chosen(&whole));
+    body.insert(
+        "nodes".to_string(),
+        json!({&call.api.node_id: chosen(&node)}),
+    );
+    Ok(Reply::json(&Value::Object(body)))
 }

@@ -224,6 +224,7 @@ const QUERIES: &[(&str, Reader)] = &[
     ("dis_max", compound::dis_max),
     ("boosting", compound::boosting),
     ("knn", knn::knn),
+    ("neural", |_, _| Err(knn::neural())),
     ("nested", nested::nested),
     ("percolate", |body, _| percolate::percolate(body)),
     ("has_child", relatives::has_child),

@@ -71,7 +71,11 @@ pub(super) fn function(value: &Value) -> Result<FunctionKind, DslError> {
         .take("script")
         .ok_or_else(|| DslError::parsing("script_score requires 'script' field"))?;
     parameters.finish()?;
-    let script = Written::of("script_score", script)?.read(ScriptPurpose::Score)?;
+    let written = Written::of("script_score", script)?;
+    let script = match written.lang.as_deref() {
+        Some("knn") => plugin_script(&written)?,
+        _ => written.read(ScriptPurpose::Score)?,
+    };
     Ok(FunctionKind::Script(Box::new(script)))
 }
 
@@ -255,6 +259,31 @@ fn plugin(source: &str, arguments: &Value) -> Result<Scored, DslError> {
     })
 }
 
+/// The same among other functions: a script that measures one vector, and gives 0 where there is none.
+fn plugin_script(written: &Written) -> Result<Script, DslError> {
+    let scored = plugin(&written.source, &written.params)?;
+    let measure = match scored.measure {
+        VectorMeasure::Cosine => "cosineSimilarity",
+        VectorMeasure::L2Squared => "l2Squared",
+        VectorMeasure::InnerProduct => "innerProduct",
+        VectorMeasure::L1 => "l1Norm",
+        VectorMeasure::LInf => "lInfNorm",
+        VectorMeasure::Hamming => "hamming",
+    };
+    let score = match scored.formula {
+        ScoreFormula::HalfOfOneMore => "(1.0 + near) / 2",
+        ScoreFormula::InnerProduct => "near >= 0 ? near + 1 : 1 / (1 - near)",
+        ScoreFormula::Inverse(_) => "1 / (1.0 + near)",
+        ScoreFormula::Plus(_) => "near",
+    };
+    let source = format!(
+        "if (doc[params.field].size() == 0) {{ return 0; }} \
+         double near = {measure}(params.query_value, doc[params.field]); return {score};"
+    );
+    let language = ScriptLanguage::Painless;
+    Script::read(&source, language, &written.params, ScriptPurpose::Score).map_err(compile_error)
+}
+
 fn vector(value: &Value) -> Result<Vec<f32>, DslError> {
     let wrong = || DslError::illegal("query_value must be an array of numbers");
     let Value::Array(values) = value else {
@@ -350,6 +379,21 @@ mod tests {
         ] {
             assert!(read(source).is_err(), "{source}");
         }
+    }
+
+    #[test]
+    fn the_plugins_script_stands_among_functions_too() {
+        for space in ["l2", "cosinesimil", "innerproduct", "l1", "linf", "hamming"] {
+            let params = json!({"field": "f", "query_value": [1, 2], "space_type": space});
+            let script = json!({"lang": "knn", "source": "knn_score", "params": params});
+            let read = function(&json!({"script": script}));
+            let Ok(FunctionKind::Script(script)) = &read else {
+                panic!("{space}: {read:?}");
+            };
+            assert_eq!(script.measures().len(), 1, "{space}");
+        }
+        let script = json!({"lang": "knn", "source": "knn_score", "params": {"field": "f"}});
+        assert!(function(&json!({"script": script})).is_err());
     }
 
     #[test]

@@ -229,6 +229,7 @@ fn compounds_take_objects_and_arrays() {
                 target_recall: None,
                 oversample: None,
                 expand_nested: false,
+                ignore_unmapped: false,
                 filter: Some(Box::new(a())),
                 min_score: None,
                 max_distance: None,
@@ -246,6 +247,7 @@ fn compounds_take_objects_and_arrays() {
                 target_recall: Some(0.75),
                 oversample: None,
                 expand_nested: false,
+                ignore_unmapped: false,
                 filter: None,
                 min_score: None,
                 max_distance: None,
@@ -253,6 +255,64 @@ fn compounds_take_objects_and_arrays() {
             }),
         ),
     ]);
+}
+
+#[test]
+fn vectors_and_bounds_of_a_knn_clause_are_read_as_there() {
+    for (vector, wanted) in [(json!(["1", 2.5]), vec![1.0, 2.5]), (json!(3), vec![3.0])] {
+        let clause = json!({"vector": vector, "k": "3", "ignore_unmapped": true});
+        let Ok(Query::Knn(knn)) = parse_query(&json!({"knn": {"v": clause}})) else {
+            panic!("{vector} is a vector");
+        };
+        assert_eq!((knn.vector, knn.k), (wanted, Some(3)));
+        assert!(knn.ignore_unmapped);
+    }
+    let k = "[knn] requires k to be in the range (0, 10000]";
+    let factor = |shown: &str, bound: &str| {
+        format!(
+            "[knn] errors in rescore parameter [Validation Failed: 1: Oversample factor [{shown}] cannot be {bound};]"
+        )
+    };
+    for (members, expected) in [
+        (json!({"k": -1}), k.to_string()),
+        (json!({"k": 10_001}), k.to_string()),
+        (
+            json!({"k": 2.5}),
+            "[knn] failed to parse value [2.5]".into(),
+        ),
+        (
+            json!({"min_score": 0}),
+            "[knn] requires minScore to be greater than 0".into(),
+        ),
+        (
+            json!({"k": 1, "method_parameters": {}}),
+            "method_parameters cannot be empty".into(),
+        ),
+        (
+            json!({"k": 1, "method_parameters": {"ef": 1}}),
+            "[knn] unknown method parameter found [ef]".into(),
+        ),
+        (
+            json!({"k": 1, "rescore": {"oversample_factor": 0.5}}),
+            factor("0.500000", "less than [1.000000]"),
+        ),
+        (
+            json!({"k": 1, "rescore": {"oversample_factor": 101}}),
+            factor("101.000000", "more than [100.000000]"),
+        ),
+        (
+            json!({"k": 1, "vector": ["x"]}),
+            "[knn] query vector holds [\"x\"], not a number".into(),
+        ),
+    ] {
+        let mut clause = json!({"vector": [1]});
+        let all = clause.as_object_mut().unwrap();
+        all.extend(members.as_object().unwrap().clone());
+        let error = parse_query(&json!({"knn": {"v": clause}})).unwrap_err();
+        assert_eq!(error.reason, expected, "{members}");
+    }
+    let error = parse_query(&json!({"neural": {"v": {"query_text": "x"}}})).unwrap_err();
+    assert!(error.reason.starts_with("[neural] needs a model"));
 }
 
 #[test]
@@ -391,7 +451,7 @@ fn malformed_queries_are_refused_as_opensearch_refuses_them() {
         (
             json!({"knn": {"v": {"vector": [1], "k": 0}}}),
             IllegalArgument,
-            "[knn] requires k > 0",
+            "[knn] requires k to be in the range (0, 10000]",
         ),
         (
             json!({"match_all": {"boost": -1}}),

@@ -114,7 +114,10 @@ pub(super) const GROUPS: &[Group] = &[
         endpoints: &[
             endpoint!(
                 "GET POST",
-                ["/_plugins/_knn/warmup/{index}"],
+                [
+                    "/_plugins/_knn/warmup/{index}",
+                    "/_opendistro/_knn/warmup/{index}"
+                ],
                 knn_plugin::warmup
             ),
             endpoint!(
@@ -146,7 +149,11 @@ pub(super) const GROUPS: &[Group] = &[
                     "/_plugins/_knn/stats",
                     "/_plugins/_knn/stats/{stat}",
                     "/_plugins/_knn/{node}/stats",
-                    "/_plugins/_knn/{node}/stats/{stat}"
+                    "/_plugins/_knn/{node}/stats/{stat}",
+                    "/_opendistro/_knn/stats",
+                    "/_opendistro/_knn/stats/{stat}",
+                    "/_opendistro/_knn/{node}/stats",
+                    "/_opendistro/_knn/{node}/stats/{stat}"
                 ],
                 knn_plugin::stats
             ),

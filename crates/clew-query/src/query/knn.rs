@@ -22,6 +22,9 @@ pub struct KnnQuery {
     pub oversample: Option<f32>,
     /// Of nested objects all those of the documents found count, not only the nearest of each.
     pub expand_nested: bool,
+    /// Whether a shard that has no such field has no neighbours, instead of refusing the search.
+    #[serde(default)]
+    pub ignore_unmapped: bool,
     /// Only these documents are candidates.
     pub filter: Option<Box<Query>>,
     /// Only neighbours that score at least this.

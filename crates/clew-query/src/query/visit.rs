@@ -131,6 +131,7 @@ mod tests {
             target_recall: None,
             oversample: None,
             expand_nested: false,
+            ignore_unmapped: false,
             filter: Some(Box::new(filter)),
             min_score: None,
             max_distance: None,

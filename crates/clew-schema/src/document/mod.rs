@@ -40,7 +40,7 @@ pub use nested::NestedObject;
 pub use object_vectors::{StoredObjectVectors, lacks_object_vectors, restored};
 pub use ranges::{EndReader, GivenEnds, RangeRelation, Span, wanted_span};
 pub use restore::{StoredNumbers, StoredVector, restore_vectors};
-pub use vector::VectorValue;
+pub use vector::{VectorValue, check_vector_element};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewFields};
 use collect::{Cuts, Values};

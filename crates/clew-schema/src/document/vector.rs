@@ -133,12 +133,21 @@ fn token_name(kind: Kind) -> &'static str {
 /// Largest number of half precision.
 const F16_MAX: f32 = 65_504.0;
 
+/// Brings numbers that half precision cannot hold to its ends, where the field asks for it.
+pub(super) fn clip(vector: &mut [f32], field: &VectorMapping) {
+    if field.clips {
+        for value in vector {
+            *value = value.clamp(-F16_MAX, F16_MAX);
+        }
+    }
+}
+
 /// Refuses vectors that the field's column cannot hold. What passes is held by the column whatever space it gets later:
 /// it is logged before it is applied.
 pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String> {
     let Err(error) = clew_vector::validate(vector, column) else {
         return match column.element {
-            Element::F16 => check_element(vector, column.element),
+            Element::F16 => check_vector_element(vector, column.element),
             _ => Ok(()),
         };
     };
@@ -150,7 +159,7 @@ pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String
             "KNN vector values cannot be NaN".to_string()
         }
         VectorError::NotFinite { .. } => "KNN vector values cannot be infinity".to_string(),
-        other => match check_element(vector, column.element) {
+        other => match check_vector_element(vector, column.element) {
             Err(reason) => reason,
             Ok(()) => other.to_string(),
         },
@@ -170,7 +179,12 @@ pub(super) fn check_direction(vector: &[f32], field: &VectorMapping) -> Result<(
     }
 }
 
-fn check_element(vector: &[f32], element: Element) -> Result<(), String> {
+/// Refuses numbers that vectors of a type of element do not have, wherever they come from.
+///
+/// # Errors
+/// In OpenSearch's words: fractions or numbers out of range where whole ones are kept, numbers that half precision
+/// cannot hold.
+pub fn check_vector_element(vector: &[f32], element: Element) -> Result<(), String> {
     let name = element.name();
     match element {
         Element::F32 | Element::Bf16 => Ok(()),

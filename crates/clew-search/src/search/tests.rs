@@ -687,6 +687,7 @@ fn neighbours_join_other_clauses_with_their_scores() {
         target_recall: None,
         oversample: None,
         expand_nested: false,
+        ignore_unmapped: false,
         filter: Some(Box::new(Query::term("flag", true))),
         min_score: None,
         max_distance: None,
@@ -727,28 +728,30 @@ fn neighbours_join_other_clauses_with_their_scores() {
 #[test]
 fn neighbours_of_a_field_without_vectors_are_refused() {
     let (snapshot, _) = shard(3);
-    let wrong = Query::Knn(KnnQuery {
-        field: "body".into(),
-        vector: vec![0.0],
-        k: Some(1),
-        ef_search: None,
-        probes: None,
-        target_recall: None,
-        oversample: None,
-        expand_nested: false,
-        filter: None,
-        min_score: None,
-        max_distance: None,
-        boost: 1.0,
-    });
-    assert!(
-        search(
-            &snapshot,
-            ShardRequest::new(&wrong),
-            &VectorAnswers::default()
-        )
-        .is_err()
-    );
+    let found = |field: &str, ignore_unmapped: bool| {
+        let query = Query::Knn(KnnQuery {
+            field: field.into(),
+            vector: vec![0.0],
+            k: Some(1),
+            ef_search: None,
+            probes: None,
+            target_recall: None,
+            oversample: None,
+            expand_nested: false,
+            ignore_unmapped,
+            filter: None,
+            min_score: None,
+            max_distance: None,
+            boost: 1.0,
+        });
+        let request = ShardRequest::new(&query);
+        let result = search(&snapshot, request, &VectorAnswers::default());
+        result.map(|result| result.hits.len()).ok()
+    };
+    assert_eq!(found("body", false), None);
+    assert_eq!(found("body", true), None);
+    assert_eq!(found("gone", false), None);
+    assert_eq!(found("gone", true), Some(0));
 }
 
 #[test]

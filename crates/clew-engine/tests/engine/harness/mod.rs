@@ -281,6 +281,7 @@ pub(crate) fn knn(vector: Vec<f32>, k: usize, filter: Option<Query>) -> Query {
         target_recall: None,
         oversample: None,
         expand_nested: false,
+        ignore_unmapped: false,
         filter: filter.map(Box::new),
         min_score: None,
         max_distance: None,

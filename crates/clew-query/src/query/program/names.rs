@@ -2,7 +2,7 @@
 
 use super::functions::{self, Known};
 use super::parser::Parser;
-use super::tree::Node;
+use super::tree::{Node, Operator};
 use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
 use crate::query::VectorMeasure;
 
@@ -125,7 +125,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `f(vector, doc['field'])` or `f(vector, 'field')`.
+    /// `f(vector, doc['field'])` or `f(vector, 'field')`; of cosines the vector's own squared length may stand behind it.
     fn measured(&mut self, name: &str, measure: VectorMeasure) -> Result<Node, String> {
         let vector = self.expression()?;
         self.expect(",")?;
@@ -140,6 +140,10 @@ impl Parser<'_> {
             }
             _ => return Err(self.wrong(format_args!("[{name}] takes a vector and a field"))),
         };
+        let squared = match measure {
+            VectorMeasure::Cosine if self.take(",") => Some(self.expression()?),
+            _ => None,
+        };
         self.expect(")")?;
         let numbers = match &vector {
             Node::Member { of, name, .. } if **of == Node::Params => self.numbers(name),
@@ -151,12 +155,33 @@ impl Parser<'_> {
                 "[{name}] takes a vector that is a parameter or written out"
             ))
         })?;
+        let scale = match squared {
+            Some(squared) => self.scale(&vector, &squared)?,
+            None => 1.0,
+        };
         self.measures.push(ScriptMeasure {
             field,
             vector,
             measure,
         });
-        Ok(Node::Measure(self.measures.len() - 1))
+        let near = Node::Measure(self.measures.len() - 1);
+        // What was worked out beforehand differs by its last digits.
+        if (scale - 1.0).abs() < 1e-6 {
+            return Ok(near);
+        }
+        let scale = Box::new(Node::Float(scale));
+        Ok(Node::Pair(Operator::Multiply, Box::new(near), scale))
+    }
+
+    /// What a cosine is multiplied by where a squared length is given for that of the vector.
+    fn scale(&self, vector: &[f32], squared: &Node) -> Result<f64, String> {
+        let given = literal(squared).map(f64::from);
+        let given = given.filter(|given| given.is_finite() && *given > 0.0);
+        let given = given.ok_or_else(|| {
+            self.wrong("[cosineSimilarity] takes a squared length that is a number above 0")
+        })?;
+        let own: f64 = vector.iter().map(|value| f64::from(*value).powi(2)).sum();
+        Ok((own / given).sqrt())
     }
 
     fn numbers(&self, name: &str) -> Option<Vec<f32>> {

@@ -151,6 +151,11 @@ fn painless_is_understood() {
             json!(true),
         ),
         ("randomScore(42, '_seq_no')", json!(0.25)),
+        ("cosineSimilarity(params.v, doc['vector'], 5.0)", json!(0.5)),
+        (
+            "cosineSimilarity(params.v, doc['vector'], 1.25)",
+            json!(1.0),
+        ),
         (
             "cosineSimilarity(params.v, doc['vector']) + doc['weight'].value",
             json!(3.0),

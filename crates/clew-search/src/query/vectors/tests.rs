@@ -64,6 +64,7 @@ fn near(boost: f32, filter: Option<Query>) -> Query {
         target_recall: None,
         oversample: None,
         expand_nested: false,
+        ignore_unmapped: false,
         filter: filter.map(Box::new),
         min_score: None,
         max_distance: None,
