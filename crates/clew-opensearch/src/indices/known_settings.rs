@@ -45,7 +45,15 @@ const DYNAMIC: &[&str] = &[
     "index.indexing.slowlog.threshold.index.info",
     "index.indexing.slowlog.threshold.index.trace",
     "index.indexing.slowlog.threshold.index.warn",
+    "index.knn.advanced.approximate_threshold",
+    "index.knn.advanced.filtered_exact_search_threshold",
     "index.knn.algo_param.ef_search",
+    "index.knn.disk.vector.shard_level_rescoring_disabled",
+    "index.knn.faiss.efficient_filter.disable_exact_search",
+    "index.knn.memory_optimized_search",
+    "index.knn.remote_index_build.enabled",
+    "index.knn.remote_index_build.size.min",
+    "index.knn.remote_index_build.size_threshold",
     "index.mapper.dynamic",
     "index.mapping.depth.limit",
     "index.mapping.dimension_fields.limit",
@@ -163,6 +171,9 @@ const FIXED: &[&str] = &[
     "index.force_memory_term_dictionary",
     "index.format",
     "index.knn",
+    "index.knn.algo_param.ef_construction",
+    "index.knn.algo_param.m",
+    "index.knn.derived_source.enabled",
     super::settings::SPACE_TYPE,
     "index.load_fixed_bitset_filters_eagerly",
     "index.lock.lock_factor",
@@ -202,7 +213,6 @@ const FIXED: &[&str] = &[
 
 /// Before settings whose other half somebody chooses, or that belong to a part that answers for them itself.
 const DYNAMIC_GROUPS: &[&str] = &[
-    "index.knn.",
     "index.neural_search.",
     "index.opendistro.",
     "index.plugins.",
@@ -329,6 +339,11 @@ mod tests {
         let reason = refused("index.foo").unwrap_or_default();
         assert!(reason.starts_with("unknown setting [index.foo] please check"));
         assert!(refused("index.lifecycle.name").is_some());
+        let reason = refused("index.knn.algo_param.ef_serch").unwrap_or_default();
+        assert!(
+            reason.contains("[index.knn.algo_param.ef_search"),
+            "{reason}"
+        );
     }
 
     #[test]

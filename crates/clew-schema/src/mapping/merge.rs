@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use clew_analysis::shown_name;
-use clew_vector::{ColumnOptions, Space};
+use clew_vector::{ColumnOptions, Method, Space};
 
 use super::compression::{CompressionLevel, VectorMode};
 use super::definition::{Definition, definition_of, hidden_fields};
@@ -291,7 +291,20 @@ impl ChangesFound {
             self.texts(FieldParameter::Element, before, after);
         }
         self.texts(FieldParameter::Space, from.space.name(), to.space.name());
-        let method = |column: &ColumnOptions| format!("{:?}, {:?}", column.method, column.hnsw);
         self.texts(FieldParameter::Method, &method(from), &method(to));
+    }
+}
+
+/// What a column is searched through, with all that tells it from another.
+fn method(column: &ColumnOptions) -> String {
+    match column.method {
+        Method::Graph => {
+            let hnsw = column.hnsw;
+            format!(
+                "hnsw, m {}, ef_construction {}",
+                hnsw.m, hnsw.ef_construction
+            )
+        }
+        Method::Lists(lists) => format!("ivf, nlist {}, codes {:?}", lists.lists, lists.codes),
     }
 }

@@ -11,13 +11,13 @@ impl Compiler<'_> {
     pub(super) fn knn(&self, knn: &KnnQuery, factor: f32) -> Result<Node, QueryError> {
         let not_a_vector = || format!("Field '{}' is not knn_vector type.", knn.field);
         let mapping = &self.context.snapshot.mapping;
-        match mapping.field(&knn.field) {
-            Some(field) if matches!(field.kind, FieldKind::Vector(_)) => {}
+        let field = match mapping.field(&knn.field) {
+            Some(field) if matches!(field.kind, FieldKind::Vector(_)) => field,
             None if knn.ignore_unmapped => return Ok(Node::nothing()),
             Some(_) | None => return Err(QueryError::create(not_a_vector())),
-        }
+        };
         // Vectors of nested objects are none of the documents around them.
-        if self.scope.is_none() && mapping.nested_scope(&knn.field).is_some() {
+        if self.scope.is_none() && mapping.nested_scope(&field.path).is_some() {
             return Ok(Node::nothing());
         }
         // Where nobody answers, as among documents that are in no index, there are no vectors.
