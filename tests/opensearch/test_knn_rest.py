@@ -216,6 +216,11 @@ class KnnRest(ClewTest):
         scored = {"function_score": {"script_score": {"script": script}, "boost_mode": "replace"}}
         plain = {"script_score": {"query": {"match_all": {}}, "script": script}}
         self.assert_scores(self.scores("l2", scored), self.scores("l2", plain))
+        self.client.indices.create(index="whole", body={"mappings": {"properties": {"n": {"type": "long"}}}})
+        self.index_all("whole", {"same": {"n": 23}, "other": {"n": 16}, "none": {}})
+        bits = {"lang": "knn", "source": "knn_score", "params": {"field": "n", "query_value": 23, "space_type": "hammingbit"}}
+        found = self.scores("whole", {"script_score": {"query": {"match_all": {}}, "script": bits}})
+        self.assert_scores(found, {"same": 1, "other": 1 / 4, "none": 0})
         params = {"q": query, "length": sum(x * x for x in query)}
         scores = []
         for source in ["cosineSimilarity(params.q, doc['v']) + 1", "cosineSimilarity(params.q, doc['v'], params.length) + 1"]:

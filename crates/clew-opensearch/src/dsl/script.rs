@@ -34,11 +34,13 @@ pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError
             boost,
         }))
     };
-    if written.lang.as_deref() == Some("knn") {
-        let scored = plugin(&written.source, &written.params)?;
-        return Ok(by_vector(scored, query));
-    }
-    let script = written.read(ScriptPurpose::Score)?;
+    let script = match written.lang.as_deref() {
+        Some("knn") => match bits_of_wholes(&written)? {
+            Some(script) => script,
+            None => return Ok(by_vector(plugin(&written.source, &written.params)?, query)),
+        },
+        _ => written.read(ScriptPurpose::Score)?,
+    };
     if let Some((measure, formula)) = script.as_measure() {
         let scored = Scored {
             field: measure.field.clone(),
@@ -261,6 +263,9 @@ fn plugin(source: &str, arguments: &Value) -> Result<Scored, DslError> {
 
 /// The same among other functions: a script that measures one vector, and gives 0 where there is none.
 fn plugin_script(written: &Written) -> Result<Script, DslError> {
+    if let Some(script) = bits_of_wholes(written)? {
+        return Ok(script);
+    }
     let scored = plugin(&written.source, &written.params)?;
     let measure = match scored.measure {
         VectorMeasure::Cosine => "cosineSimilarity",
@@ -282,6 +287,22 @@ fn plugin_script(written: &Written) -> Result<Script, DslError> {
     );
     let language = ScriptLanguage::Painless;
     Script::read(&source, language, &written.params, ScriptPurpose::Score).map_err(compile_error)
+}
+
+/// The same over the bits of whole numbers, where what is asked for is one.
+fn bits_of_wholes(written: &Written) -> Result<Option<Script>, DslError> {
+    let text = |name: &str| written.params.get(name).and_then(Value::as_str);
+    let is_of_bits = matches!(text("space_type"), Some("hamming" | "hammingbit"));
+    let value = written.params.get("query_value");
+    if written.source != "knn_score" || !is_of_bits || !value.is_some_and(Value::is_i64) {
+        return Ok(None);
+    }
+    let source = "doc[params.field].size() == 0 ? 0 : \
+                  1.0 / (1 + Long.bitCount(doc[params.field].value ^ params.query_value))";
+    let language = ScriptLanguage::Painless;
+    Script::read(source, language, &written.params, ScriptPurpose::Score)
+        .map(Some)
+        .map_err(compile_error)
 }
 
 fn vector(value: &Value) -> Result<Vec<f32>, DslError> {

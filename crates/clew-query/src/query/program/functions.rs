@@ -84,6 +84,7 @@ const OF_CLASSES: &[(&str, &str, &str)] = &[
     ("Integer", "valueOf", "parseWhole"),
     ("Long", "parseLong", "parseWhole"),
     ("Long", "valueOf", "parseWhole"),
+    ("Long", "bitCount", "bitCount"),
     ("Double", "parseDouble", "parseFloat"),
     ("Double", "valueOf", "parseFloat"),
     ("Float", "parseFloat", "parseFloat"),
@@ -192,6 +193,7 @@ fn of_wholes<'a>(
     Some(ScriptValue::Whole(match (name, arguments) {
         ("abs", [ScriptValue::Whole(a)]) => a.wrapping_abs(),
         ("round", [ScriptValue::Whole(a)]) => *a,
+        ("bitCount", [ScriptValue::Whole(a)]) => i64::from(a.count_ones()),
         ("max", [ScriptValue::Whole(a), ScriptValue::Whole(b)]) => *a.max(b),
         ("min", [ScriptValue::Whole(a), ScriptValue::Whole(b)]) => *a.min(b),
         _ => return None,

@@ -89,6 +89,7 @@ fn painless_is_understood() {
         ("_score * Math.log10(100)", json!(4.0)),
         ("Math.max(1, 2) + Math.pow(2, 3)", json!(10.0)),
         ("Math.round(2.5)", json!(3)),
+        ("Long.bitCount(doc['price'].value ^ -1)", json!(61)),
         ("(int) 2.9 + (double) 1", json!(3.0)),
         (
             "doc['color'].value == 'blue' && doc['flag'].value",
