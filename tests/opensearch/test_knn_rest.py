@@ -250,7 +250,9 @@ class KnnRest(ClewTest):
         self.assertEqual(found(), {"one": [1]})
         self.assertEqual(found(expand_nested_docs=True), {"one": [1, 2, 3]})
         self.assertEqual(found(k=2), {"one": [1], "two": [1]})
-        self.assertEqual(found(k=5, filter={"term": {"parts.n": 3}}), {"one": [3]})
+        third = {"term": {"parts.n": 3}}
+        self.assertEqual(found(k=5, filter=third), {"one": [3]})
+        self.assertEqual(found(k=5, filter={"nested": {"path": "parts", "query": third}}), {"one": [3]})
         # Objects are no documents: asked for without `nested` they are none that are found.
         bare = self.client.search(index="nested", body={"query": {"knn": {"parts.v": {"vector": near, "k": 2}}}})
         self.assertEqual((bare["hits"]["total"]["value"], bare["hits"]["hits"]), (0, []))

@@ -32,6 +32,10 @@ impl Compiler<'_> {
         self.scope = outer;
         let child = child?;
         let around = self.scope.clone();
+        // Said of objects that are asked about already, as in a filter of their vectors, it is about themselves.
+        if around.as_ref() == Some(path) {
+            return Ok(child);
+        }
         if child.is_nothing()
             || around
                 .as_deref()
