@@ -28,7 +28,7 @@ pub(crate) fn read_compression(
     }
     if parameters
         .get("data_type")
-        .is_some_and(|data_type| show(data_type) != "float")
+        .is_some_and(|data_type| !show(data_type).eq_ignore_ascii_case("float"))
     {
         return Err(MappingError::unreadable(format!(
             "Compression and mode cannot be used for non-float32 data type for field {name}"
