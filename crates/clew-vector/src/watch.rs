@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use crate::VectorError;
 
@@ -63,14 +63,19 @@ pub struct BuildStatus {
     pub rows_total: usize,
 }
 
+/// What [`BuildProgress`] is told of builds.
+const GO_ON: u8 = 0;
+const INTERRUPTED: u8 = 1;
+const CANCELLED: u8 = 2;
+
 /// The progress of one build after the other, seen by any thread at any time. Once cancelled, it
-/// stays cancelled: all later builds fail too.
+/// stays cancelled: all later builds fail too. Once interrupted, it stays so until somebody resumes.
 #[derive(Debug, Default)]
 pub struct BuildProgress {
     phase: AtomicU8,
     rows_done: AtomicUsize,
     rows_total: AtomicUsize,
-    cancelled: AtomicBool,
+    told: AtomicU8,
 }
 
 impl BuildProgress {
@@ -88,15 +93,31 @@ impl BuildProgress {
     /// Lets the build fail with [`VectorError::Cancelled`] as soon as each of its threads is through
     /// with its row, and every later build at once.
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.told.store(CANCELLED, Ordering::Relaxed);
     }
 
-    /// Whether it was cancelled.
+    /// The same until [`BuildProgress::resume`].
+    pub fn interrupt(&self) {
+        self.tell(GO_ON, INTERRUPTED);
+    }
+
+    /// Lets builds go on after an interruption; what was cancelled stays so.
+    pub fn resume(&self) {
+        self.tell(INTERRUPTED, GO_ON);
+    }
+
+    fn tell(&self, before: u8, now: u8) {
+        let (told, order) = (&self.told, Ordering::Relaxed);
+        // Something else is told where it fails, which stays.
+        let _ = told.compare_exchange(before, now, order, order);
+    }
+
+    /// Whether it was cancelled, or is interrupted.
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.told.load(Ordering::Relaxed) != GO_ON
     }
 
-    /// Fails when the build was cancelled.
+    /// Fails when the build was cancelled, or is interrupted.
     pub fn check(&self) -> Result<(), VectorError> {
         if self.is_cancelled() {
             return Err(VectorError::Cancelled);
@@ -182,4 +203,22 @@ pub struct BuildWatch {
     pub progress: Arc<BuildProgress>,
     /// Keeps what it has done so far.
     pub savepoint: Option<Arc<dyn Savepoint>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_go_on_after_an_interruption_and_never_after_a_cancellation() {
+        let progress = BuildProgress::default();
+        progress.interrupt();
+        assert!(matches!(progress.check(), Err(VectorError::Cancelled)));
+        progress.resume();
+        assert!(!progress.is_cancelled());
+        progress.cancel();
+        progress.interrupt();
+        progress.resume();
+        assert!(progress.is_cancelled());
+    }
 }

@@ -327,7 +327,10 @@ impl Engine {
             }
             shard.flush()
         };
-        each_unless_deleted(index, index.shards.iter().map(merge).collect())
+        let merged = index.shards.iter().map(merge).collect();
+        // It has left off for these merges, and may have something to do still.
+        self.inner.wake_upkeep();
+        each_unless_deleted(index, merged)
     }
 
     /// Waits until searches over these indexes see everything up to a position.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use clew_platform::{Disk, DiskFile};
+use clew_vector::BuildProgress;
 use parking_lot::Mutex;
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
@@ -46,6 +47,8 @@ pub(super) struct ShardDirectory {
     spilled: Arc<Mutex<Spilled>>,
     /// The files of segments that are being written, by the segment's id.
     written: Arc<Mutex<HashMap<String, Vec<PathBuf>>>>,
+    /// Of the merge that writes: once that is to leave off, nothing more is written.
+    progress: Option<Arc<BuildProgress>>,
 }
 
 /// What is known of the files of segments, by name.
@@ -77,6 +80,7 @@ impl ShardDirectory {
             spills: false,
             spilled: Arc::default(),
             written: Arc::default(),
+            progress: None,
         }
     }
 
@@ -98,10 +102,12 @@ impl ShardDirectory {
         }
     }
 
-    /// The same, keeping an account of its own of what is written through it and its forks.
-    pub(super) fn output(&self) -> Self {
+    /// The same for a merge, keeping an account of its own of what is written through it and its forks. Writes fail
+    /// once the merge is to leave off: a look for each buffer of them, also where nobody else looks.
+    pub(super) fn output(&self, progress: Arc<BuildProgress>) -> Self {
         ShardDirectory {
             written: Arc::default(),
+            progress: Some(progress),
             ..self.clone()
         }
     }
@@ -255,6 +261,8 @@ struct Output {
     path: PathBuf,
     /// Where the file goes when the disk refuses it.
     spilled: Option<Arc<Mutex<Spilled>>>,
+    /// Of the merge that writes it.
+    progress: Option<Arc<BuildProgress>>,
 }
 
 enum Target {
@@ -289,6 +297,9 @@ fn note_refusal(spilled: &mut Spilled, path: &Path, refusal: &io::Error) {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(progress) = &self.progress {
+            progress.check().map_err(io::Error::other)?;
+        }
         if let Target::Disk(file) = &mut self.target
             && let Err(refusal) = file.write_all_at(bytes, self.offset)
         {
@@ -362,6 +373,7 @@ impl Directory for ShardDirectory {
             offset: 0,
             path: path.to_path_buf(),
             spilled,
+            progress: self.progress.clone(),
         }));
         Ok(BufWriter::with_capacity(WRITE_BUFFER_BYTES, output))
     }

@@ -57,12 +57,14 @@ struct Merged {
 
 impl Shard {
     /// Runs one merge if the goal asks for one; whether it did. The work of the upkeep is done by a thread that
-    /// yields to all others, while the locks are held by this one; somebody waits for what was asked for.
+    /// yields to all others, while the locks are held by this one; somebody waits for what was asked for, which
+    /// therefore does not wait for the upkeep: that leaves off.
     ///
     /// # Errors
-    /// [`EngineError::DiskFull`] when there is no room for it; others leave nothing of it on the disk either.
+    /// [`EngineError::DiskFull`] when there is no room for it, [`EngineError::MergeCancelled`] when the shard's life has
+    /// ended or, of the upkeep, when somebody waits for another merge; others leave nothing of it on the disk either.
     pub(crate) fn merge(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
-        let output = self.directory.output();
+        let output = self.directory.output(self.merge_state.progress.clone());
         let merged = self.merge_once(goal, order, &output);
         merged.inspect_err(|_| self.remove_leftovers(&output))
     }
@@ -75,7 +77,16 @@ impl Shard {
     ) -> Result<bool, EngineError> {
         // Before the lock: a flush beside a merge leaves unused files alone.
         self.make_parts_durable(goal)?;
+        let state = &self.merge_state;
+        let is_upkeep = matches!(goal, MergeGoal::Upkeep);
+        let asked = (!is_upkeep).then(|| state.ask_for_turn());
         let _one_at_a_time = self.merging.lock();
+        drop(asked);
+        // Given back before the lock.
+        let upkeep = is_upkeep.then(|| state.begin_upkeep());
+        if matches!(upkeep, Some(None)) {
+            return Ok(false);
+        }
         let (parts, mapping, life, _room) = {
             let mut writer = self.writer()?;
             let views = |writer: &Writer, chosen: &[usize]| -> Vec<SegmentView> {
@@ -85,7 +96,7 @@ impl Shard {
             let wanted = views(&writer, &self.choose(&writer, goal));
             // Upkeep shows nothing early: it publishes only when it is going to merge, and then
             // because readers must know all deletes of the segments that are merged.
-            if matches!(goal, MergeGoal::Upkeep) && wanted.is_empty() {
+            if is_upkeep && wanted.is_empty() {
                 return Ok(false);
             }
             let room = self.claim_disk(&wanted, (goal, order))?;
@@ -98,23 +109,9 @@ impl Shard {
             return Ok(false);
         }
         self.check_memory(&parts)?;
-        let state = &self.merge_state;
         let started = self.context.clock.monotonic();
         state.running.store(true, Ordering::Relaxed);
-        let work = || {
-            // Whoever asked for it may go: vectors are linked by searches, which would leave off then.
-            let _entered = CancellationToken::default().enter();
-            // What a merge writes is sound by its sums, whatever it was made from.
-            self.check_parts(&parts, &mut |_| {
-                state.progress.check().map_err(io::Error::other)
-            })?;
-            let merged = self.run_merge(&parts, &mapping, output)?;
-            let merged = merged.map(|(id, rows)| match goal.finds_similar(order, rows) {
-                true => self.reorder((id, rows), &mapping, output),
-                false => Ok(Merged::stacked(id, rows)),
-            });
-            merged.transpose()
-        };
+        let work = || self.write_merged(&parts, &mapping, (goal, order), output);
         let merged = match goal {
             MergeGoal::Upkeep => run_in_background("clew-merge-work", work),
             MergeGoal::AtMost(_) => Ok(work()),
@@ -139,10 +136,31 @@ impl Shard {
             .map_err(|e| self.tantivy_error(e))?;
         self.publish(&mut writer)?;
         drop(writer);
-        self.merge_state.interrupted.lock().clear();
+        state.interrupted.lock().clear();
         forget(&*self.context.disk, &self.place.dir);
         self.count_merge(&parts, goal, started);
         Ok(true)
+    }
+
+    /// Writes what is merged; `None` when no document lives.
+    fn write_merged(
+        &self,
+        parts: &[SegmentView],
+        mapping: &Arc<Mapping>,
+        (goal, order): (MergeGoal, MergeOrder),
+        output: &ShardDirectory,
+    ) -> tantivy::Result<Option<Merged>> {
+        // Whoever asked for it may go: vectors are linked by searches, which would leave off then.
+        let _entered = CancellationToken::default().enter();
+        let progress = &self.merge_state.progress;
+        // What a merge writes is sound by its sums, whatever it was made from.
+        self.check_parts(parts, &mut |_| progress.check().map_err(io::Error::other))?;
+        let merged = self.run_merge(parts, mapping, output)?;
+        let merged = merged.map(|(id, rows)| match goal.finds_similar(order, rows) {
+            true => self.reorder((id, rows), mapping, output),
+            false => Ok(Merged::stacked(id, rows)),
+        });
+        merged.transpose()
     }
 
     fn count_merge(&self, parts: &[SegmentView], goal: MergeGoal, started: Duration) {

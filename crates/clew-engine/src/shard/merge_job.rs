@@ -68,12 +68,70 @@ pub(crate) struct MergeState {
     pub(crate) progress: Arc<BuildProgress>,
     /// Whether a merge is running.
     pub(crate) running: AtomicBool,
+    turns: Mutex<Turns>,
     /// The segments whose merge was interrupted after it had saved something.
     pub(super) interrupted: Mutex<Vec<SegmentId>>,
     /// Graphs that were not built because they would not have fitted into the memory allowed.
     pub(crate) graphs_refused: AtomicU64,
     /// Graphs that went on from a savepoint.
     pub(crate) graphs_resumed: AtomicU64,
+}
+
+/// Who merges a shard.
+#[derive(Debug, Default)]
+struct Turns {
+    /// Whether it is the upkeep.
+    upkeep: bool,
+    /// How many wait that somebody has asked for.
+    waiting: usize,
+}
+
+impl MergeState {
+    /// Asks for the next merge, of somebody who waits for it. The upkeep, which yields to everything else on the machine
+    /// and may therefore take a hundred times as long, leaves off what it does: what it merges is mostly what was
+    /// asked for. It begins nothing until the result is dropped.
+    #[must_use = "the upkeep goes on when this is dropped"]
+    pub(super) fn ask_for_turn(&self) -> AskedTurn<'_> {
+        let mut turns = self.turns.lock();
+        turns.waiting += 1;
+        if turns.upkeep {
+            self.progress.interrupt();
+        }
+        AskedTurn(self)
+    }
+
+    /// Begins a merge of the upkeep, by whoever alone may merge now; `None` when somebody waits for one.
+    pub(super) fn begin_upkeep(&self) -> Option<UpkeepTurn<'_>> {
+        let mut turns = self.turns.lock();
+        if turns.waiting > 0 {
+            return None;
+        }
+        turns.upkeep = true;
+        Some(UpkeepTurn(self))
+    }
+}
+
+/// Somebody waits for the next merge.
+#[derive(Debug)]
+pub(super) struct AskedTurn<'a>(&'a MergeState);
+
+impl Drop for AskedTurn<'_> {
+    fn drop(&mut self) {
+        self.0.turns.lock().waiting -= 1;
+    }
+}
+
+/// The upkeep merges.
+#[derive(Debug)]
+pub(super) struct UpkeepTurn<'a>(&'a MergeState);
+
+impl Drop for UpkeepTurn<'_> {
+    fn drop(&mut self) {
+        // Under the lock: nobody interrupts what comes after it.
+        let mut turns = self.0.turns.lock();
+        turns.upkeep = false;
+        self.0.progress.resume();
+    }
 }
 
 /// One merge of a shard.
@@ -293,5 +351,37 @@ impl<B: Deref<Target = [u8]>> Deref for Behind<B> {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         &self.bytes[self.start..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upkeep_leaves_off_for_a_merge_that_somebody_waits_for() {
+        let state = MergeState::default();
+        let upkeep = state.begin_upkeep();
+        assert!(upkeep.is_some() && !state.progress.is_cancelled());
+        let asked = state.ask_for_turn();
+        assert!(state.progress.is_cancelled());
+        drop(upkeep);
+        // Now it is the turn of what was asked for, and whoever asks meanwhile interrupts nobody.
+        assert!(!state.progress.is_cancelled());
+        let another = state.ask_for_turn();
+        drop(asked);
+        assert!(!state.progress.is_cancelled() && state.begin_upkeep().is_none());
+        drop(another);
+        assert!(state.begin_upkeep().is_some());
+    }
+
+    #[test]
+    fn a_shard_at_its_end_merges_nothing_more_although_somebody_waited() {
+        let state = MergeState::default();
+        let upkeep = state.begin_upkeep();
+        let asked = state.ask_for_turn();
+        state.progress.cancel();
+        drop((upkeep, asked));
+        assert!(state.progress.is_cancelled());
     }
 }
