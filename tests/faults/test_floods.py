@@ -13,7 +13,7 @@ from .grpc_calls import frame, literal
 from .server import Server
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
-END_HEADERS = 4
+END_STREAM, END_HEADERS = 1, 4
 CALLS_MAX = 1_000
 SERVICE = "/milvus.proto.milvus.MilvusService/"
 # What one connection may cost beside what the allocator keeps.
@@ -86,6 +86,23 @@ def flood(server, frames):
         return used
 
 
+def open_call(server, data, flags):
+    """A connection with a call that gives its answer no room."""
+    connection = connect(server)
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
+    connection.sendall(frame(HEADERS, END_HEADERS, 1, head()) + frame(DATA, flags, 1, data))
+    return connection
+
+
+def frame_kind(connection):
+    """Of the next frame that comes."""
+    head = connection.recv(9, socket.MSG_WAITALL)
+    length = int.from_bytes(head[:3], "big")
+    if length:
+        connection.recv(length, socket.MSG_WAITALL)
+    return head[3]
+
+
 def memory_bytes(server):
     with open(f"/proc/{server.process.pid}/status") as lines:
         (found,) = [line for line in lines if line.startswith("RssAnon:")]
@@ -122,6 +139,19 @@ class Floods(unittest.TestCase):
             with Client(server.grpc, 30) as client:
                 self.assertEqual(client.done("POST", "/v2/vectordb/collections/list", {})["code"], 0)
             for connection in silent:
+                connection.close()
+
+    def test_clients_that_give_no_room_or_half_a_call_do_not_hold_up_a_stop(self):
+        whole, half = b"\0\0\0\0\0", b"\0\0\0\x20\0abc"
+        with Server() as server:
+            kept = [open_call(server, whole, END_STREAM), open_call(server, half, 0)]
+            # It is answered but for what has no room.
+            while frame_kind(kept[0]) != HEADERS:
+                pass
+            began = time.monotonic()
+            server.stop()
+            self.assertLess(time.monotonic() - began, 8)
+            for connection in kept:
                 connection.close()
 
     def test_a_client_that_takes_nothing_does_not_hold_up_a_stop(self):

@@ -14,14 +14,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Sleep;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
+use crate::calls::CallsAtWork;
 use crate::stop::Stop;
 
 /// After an accept that failed, the next try waits twice as long, within these.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How long a client may take nothing of what is sent to it once the server stops.
+/// How long a client may take nothing of what is sent to it, or move next to nothing, once the server stops.
 const STALLED_AT_STOP_MAX: Duration = Duration::from_secs(2);
+
+/// What a client has to move in that time if it is to count as one that goes on: pings do not.
+const MOVED_BYTES_MIN: usize = 16 << 10;
 
 /// A client must have said which protocol it speaks in this time: until then the transport waits for it without an end.
 const OPENING_MAX: Duration = Duration::from_secs(10);
@@ -33,11 +37,53 @@ const OPENING_BYTES: usize = 24;
 pub(crate) struct Connection {
     stream: TcpStream,
     stop: Stop,
+    at_work: CallsAtWork,
     /// Until the client has begun.
     opening: Option<Opening>,
     /// While the client takes nothing: ends when the server no longer waits for it.
-    stalled: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    stalled: Option<Waited>,
+    leaving: Leaving,
     _place: OwnedSemaphorePermit,
+}
+
+type Waited = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What becomes of a connection once the server stops.
+struct Leaving {
+    /// Ends with the stop, then with each span of time in which the client has to move something.
+    next_look: Waited,
+    is_stopping: bool,
+    /// Bytes that were sent and taken since the last look.
+    moved_bytes: usize,
+}
+
+impl Leaving {
+    fn after(stop: &Stop) -> Self {
+        let mut stop = stop.clone();
+        Leaving {
+            next_look: Box::pin(async move { stop.requested().await }),
+            is_stopping: false,
+            moved_bytes: 0,
+        }
+    }
+
+    fn moved(&mut self, bytes: usize) {
+        self.moved_bytes = self.moved_bytes.saturating_add(bytes);
+    }
+
+    /// Ends when nobody but the client holds up the stop, and it does not go on: it has opened no window for its answer,
+    /// say, or has begun a call and left it there.
+    fn poll(&mut self, at_work: &CallsAtWork, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(self.next_look.as_mut().poll(cx));
+            self.next_look = Box::pin(tokio::time::sleep(STALLED_AT_STOP_MAX));
+            let moved_bytes = std::mem::take(&mut self.moved_bytes);
+            let was_stopping = std::mem::replace(&mut self.is_stopping, true);
+            if was_stopping && moved_bytes < MOVED_BYTES_MIN && !at_work.any() {
+                return Poll::Ready(());
+            }
+        }
+    }
 }
 
 /// The beginning of what a client sends.
@@ -78,14 +124,15 @@ impl Connection {
     }
 
     /// What became of a write, which fails once the server stops and the client has taken nothing for a while.
-    fn unless_stalled<T>(
+    fn unless_stalled(
         &mut self,
-        written: Poll<io::Result<T>>,
+        written: Poll<io::Result<usize>>,
         cx: &mut Context<'_>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(written) = written {
             self.stalled = None;
-            return written;
+            self.leaving.moved(*written.as_ref().unwrap_or(&0));
+            return Poll::Ready(written);
         }
         let stop = &self.stop;
         let stalled = self.stalled.get_or_insert_with(|| {
@@ -102,26 +149,30 @@ impl Connection {
     }
 }
 
-/// Connections as they come, whose clients must take what is sent to them once the server stops. Where as many are open as may be, the next waits until one is closed.
+/// Connections as they come, whose clients must take what is sent to them, and go on with what they have begun, once the server
+/// stops. Where as many are open as may be, the next waits until one is closed.
 pub(crate) fn incoming(
     listener: TcpListener,
     connections_max: usize,
-    stop: Stop,
+    ends: (Stop, CallsAtWork),
 ) -> impl Stream<Item = io::Result<Connection>> {
     let places = Arc::new(Semaphore::new(
         connections_max.clamp(1, Semaphore::MAX_PERMITS),
     ));
-    stream::unfold((listener, places, stop), |(listener, places, stop)| async {
+    stream::unfold((listener, places, ends), |(listener, places, ends)| async {
+        let (stop, at_work) = &ends;
         let place = places.clone().acquire_owned().await.ok()?;
         let stream = accept(&listener).await;
         let connection = Connection {
             stream,
             stop: stop.clone(),
+            at_work: at_work.clone(),
             opening: Some(Opening::within(OPENING_MAX)),
             stalled: None,
+            leaving: Leaving::after(stop),
             _place: place,
         };
-        Some((Ok(connection), (listener, places, stop)))
+        Some((Ok(connection), (listener, places, ends)))
     })
 }
 
@@ -161,7 +212,14 @@ impl AsyncRead for Connection {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         let bytes = buffer.filled().len() - before;
-        self.unless_silent((read, bytes), cx)
+        let read = self.unless_silent((read, bytes), cx);
+        let this = &mut *self;
+        this.leaving.moved(bytes);
+        if read.is_pending() {
+            ready!(this.leaving.poll(&this.at_work, cx));
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        read
     }
 }
 
@@ -205,12 +263,40 @@ mod tests {
 
     use super::*;
 
+    fn ends(stop: watch::Receiver<bool>) -> (Stop, CallsAtWork) {
+        (Stop::new(stop), CallsAtWork::default())
+    }
+
+    #[tokio::test]
+    async fn a_client_that_moves_nothing_holds_up_a_stop_only_while_the_server_is_at_work() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, stop) = watch::channel(false);
+        let ends = ends(stop);
+        let calls = ends.1.clone();
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends));
+        let _client = TcpStream::connect(address).await.unwrap();
+        let mut connection = connections.next().await.unwrap().unwrap();
+        connection.opening = None;
+        let call = calls.begin();
+        sender.send_replace(true);
+        let mut byte = [0];
+        let mut read = std::pin::pin!(connection.read(&mut byte));
+        let longer = STALLED_AT_STOP_MAX + Duration::from_millis(500);
+        let held = tokio::time::timeout(longer, read.as_mut()).await;
+        assert!(held.is_err());
+        call.end();
+        let ended = tokio::time::timeout(Duration::from_secs(20), read).await;
+        let error = ended.unwrap().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
     #[tokio::test]
     async fn a_connection_waits_for_the_place_of_another() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (_sender, stop) = watch::channel(false);
-        let mut connections = std::pin::pin!(incoming(listener, 1, Stop::new(stop)));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop)));
         let _clients = (
             TcpStream::connect(address).await.unwrap(),
             TcpStream::connect(address).await.unwrap(),
@@ -226,7 +312,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, stop) = watch::channel(false);
-        let mut connections = std::pin::pin!(incoming(listener, 1, Stop::new(stop)));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop)));
         let _client = TcpStream::connect(address).await.unwrap();
         let mut connection = connections.next().await.unwrap().unwrap();
         let sent = tokio::spawn(async move {
@@ -246,7 +332,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (_sender, stop) = watch::channel(false);
-        let mut connections = std::pin::pin!(incoming(listener, 1, Stop::new(stop)));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop)));
         for (said, ends) in [(0, true), (OPENING_BYTES - 1, true), (OPENING_BYTES, false)] {
             let mut client = TcpStream::connect(address).await.unwrap();
             client.write_all(&vec![b'a'; said]).await.unwrap();

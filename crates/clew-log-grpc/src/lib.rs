@@ -33,6 +33,7 @@
 //! `docs/log.md` is the guide for users of the service; `proto/clew/log/v1/log.proto` its contract.
 
 mod booked;
+mod calls;
 mod incoming;
 mod server;
 mod service;
@@ -68,6 +69,7 @@ pub mod proto {
 }
 
 pub use append::reply as append_reply;
+pub use calls::{CallAtWork, CallsAtWork};
 pub use proto::log_client::LogClient;
 pub use read::to_message as entry;
 pub use server::{Admission, Guard, ServeError, ServerOptions, serve};

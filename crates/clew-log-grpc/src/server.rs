@@ -12,6 +12,7 @@ use tonic::service::Routes;
 use tonic::transport::Server;
 
 use crate::booked::Booked;
+use crate::calls::CallsAtWork;
 use crate::incoming::incoming;
 use crate::oversize::Oversize;
 use crate::proto;
@@ -47,6 +48,9 @@ pub struct ServerOptions {
     pub admission: Admission,
     /// What stands before all calls of the port.
     pub guard: Guard,
+    /// The calls that the server is at work for, as whoever stands before them counts: a stop waits for these, and
+    /// not for clients that neither send nor take anything.
+    pub at_work: CallsAtWork,
     /// What messages are booked on, both ways; what does not fit is answered RESOURCE_EXHAUSTED.
     pub memory: Arc<MemoryAccount>,
 }
@@ -89,6 +93,12 @@ impl Guard {
     /// Puts something around the routes.
     pub fn by(around: impl Fn(Routes) -> Routes + Send + Sync + 'static) -> Self {
         Guard(Some(Arc::new(around)))
+    }
+
+    /// Puts something more around the routes, and around what stands before them already.
+    #[must_use]
+    pub fn within(self, around: impl Fn(Routes) -> Routes + Send + Sync + 'static) -> Self {
+        Guard::by(move |routes| around(self.before(routes)))
     }
 
     fn before(&self, routes: Routes) -> Routes {
@@ -141,7 +151,8 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let incoming = incoming(listener, options.connections_max, stop.clone());
+    let ends = (stop.clone(), options.at_work);
+    let incoming = incoming(listener, options.connections_max, ends);
     let mut stopped = stop.clone();
     let own = others
         .unwrap_or_default()

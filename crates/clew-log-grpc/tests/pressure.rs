@@ -33,6 +33,7 @@ async fn connect_with(memory: Arc<MemoryAccount>) -> (LogClient<Channel>, watch:
     let options = ServerOptions {
         admission: clew_log_grpc::Admission::default(),
         guard: clew_log_grpc::Guard::default(),
+        at_work: clew_log_grpc::CallsAtWork::default(),
         message_bytes_max: 64 << 20,
         connections_max: 10,
         memory,

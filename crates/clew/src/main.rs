@@ -3,6 +3,7 @@
 //! together; it is the only one that knows them all.
 
 mod bench;
+mod calls;
 mod collect;
 mod config;
 mod engine_options;

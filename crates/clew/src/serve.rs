@@ -13,7 +13,7 @@ use axum::routing::get;
 use clap::Args;
 use clew_access::AccessControl;
 use clew_engine::Engine;
-use clew_log_grpc::{Admission, Guard, ServerOptions};
+use clew_log_grpc::{Admission, CallsAtWork, Guard, ServerOptions};
 use clew_milvus::{Login, MilvusOptions};
 use clew_opensearch::wing::Wing;
 use clew_opensearch::{HttpFigures, RestOptions};
@@ -30,7 +30,7 @@ use crate::engine_options::engine_options;
 use crate::http::{HttpRules, HttpServer};
 use crate::profile::{KeptProfiles, ProfileEndpoints};
 use crate::spans::Exporter;
-use crate::{health, logging, login, metrics, open_files, profile, retention, signals};
+use crate::{calls, health, logging, login, metrics, open_files, profile, retention, signals};
 
 /// Steps of connections and requests between two looks for what has come in meanwhile: while several clients send long
 /// bodies, each step copies some hundred KB, and a short request should not wait for the 61 that tokio takes by itself.
@@ -293,9 +293,12 @@ fn serve_grpc(
 ) {
     let door = config.access.authentication.then_some(access);
     let asked = engine.clone();
+    let at_work = CallsAtWork::default();
+    let guard = door.map_or_else(Guard::default, login::guard);
     let limits = ServerOptions {
         admission: Admission::by(move |bytes| asked.check_disk(bytes)),
-        guard: door.map_or_else(Guard::default, login::guard),
+        guard: calls::counted(guard, &at_work),
+        at_work,
         memory: engine.memory().clone(),
         message_bytes_max: config.grpc.message_bytes_max,
         connections_max: match config.grpc.connections_max {
