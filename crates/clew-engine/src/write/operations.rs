@@ -65,7 +65,18 @@ impl Engine {
     /// only after [`Engine::durable`]. Blocks for CPU and for the log's back-pressure, not for
     /// the disk.
     pub fn write(&self, access: &Access, operations: Vec<WriteOperation>) -> WriteOutcome {
-        self.inner.write(access, operations)
+        self.inner.write(access, operations, &|| None)
+    }
+
+    /// The same until somebody ends it: operations that are not begun by then get the error that `ended` has for them,
+    /// which is asked before each some hundred of them.
+    pub fn write_until(
+        &self,
+        access: &Access,
+        operations: Vec<WriteOperation>,
+        ended: &dyn Fn() -> Option<EngineError>,
+    ) -> WriteOutcome {
+        self.inner.write(access, operations, ended)
     }
 
     /// Waits until writes are as durable as their indexes ask for. A request whose spans somebody wants is told which
@@ -93,7 +104,12 @@ impl Engine {
 }
 
 impl Inner {
-    fn write(&self, access: &Access, operations: Vec<WriteOperation>) -> WriteOutcome {
+    fn write(
+        &self,
+        access: &Access,
+        operations: Vec<WriteOperation>,
+        ended: &dyn Fn() -> Option<EngineError>,
+    ) -> WriteOutcome {
         if self.space.is_blocked() {
             // Whoever comes back after a while should not wait for the next look by the clock.
             self.look_at_disk();
@@ -106,6 +122,12 @@ impl Inner {
         let mut position = 0;
         let mut operations = operations.into_iter().peekable();
         while operations.peek().is_some() {
+            if ended().is_some() {
+                for result in results.iter_mut().skip(position) {
+                    *result = Some(Err(ended().unwrap_or(EngineError::Closed)));
+                }
+                break;
+            }
             let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
             let mut chunk = Chunk::default();
             while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {

@@ -1,5 +1,7 @@
 //! Writes, versions, gets and searches of single documents.
 
+use std::cell::Cell;
+
 use clew_engine::{
     Action, Condition, EngineError, ErrorKind, IndexSettings, OpType, WriteOperation, WriteResult,
 };
@@ -39,6 +41,30 @@ fn a_get_sees_a_write_at_once_and_a_search_after_a_refresh() {
             .map(|s| serde_json::from_slice(s).unwrap()),
         Some(source(1))
     );
+}
+
+#[test]
+fn a_write_of_many_documents_can_be_ended_in_the_middle() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let operations = (0..2_000).map(|n| index(&n.to_string(), &source(n)));
+    let asked = Cell::new(0);
+    let ended = || {
+        asked.set(asked.get() + 1);
+        (asked.get() > 2).then_some(EngineError::Closed)
+    };
+    let outcome = node
+        .engine
+        .write_until(&everything(), operations.collect(), &ended);
+    let done = outcome.results.iter().filter(|result| result.is_ok());
+    let done = done.count();
+    assert!((2..2_000).contains(&done), "{done}");
+    let rest = &outcome.results[done..];
+    assert!(
+        rest.iter()
+            .all(|one| matches!(one, Err(EngineError::Closed)))
+    );
+    node.refresh();
+    assert_eq!(node.ids(Query::match_all()).len(), done);
 }
 
 #[test]

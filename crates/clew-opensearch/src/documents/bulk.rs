@@ -17,6 +17,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
+use crate::state::tasks::ended_by_somebody;
 
 /// What an operation takes from its line to its item in the answer, without its document.
 const OPERATION_BYTES: usize = size_of::<BulkAction>()
@@ -109,8 +110,9 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         // What is written is not refused any more.
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
+        let token = CancellationToken::current();
         let _entered = CancellationToken::default().enter();
-        let outcome = engine.write(&access, operations);
+        let outcome = engine.write_until(&access, operations, &|| ended_by_somebody(&token));
         Ok::<_, ApiError>((asked, shown, outcome, memory))
     });
     let (asked, shown, outcome, memory) = writing.await??;

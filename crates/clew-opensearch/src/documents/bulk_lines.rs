@@ -2,7 +2,9 @@
 //! not even read here, because the engine reads it once when it checks it against the mapping.
 
 use bytes::Bytes;
-use clew_engine::{Action, Condition, OpType};
+use clew_engine::{Action, Condition, EngineError, OpType};
+use clew_platform::Pace;
+use clew_query::QueryError;
 use serde_json::value::RawValue;
 
 use crate::documents::update_body;
@@ -59,7 +61,7 @@ pub(crate) struct Defaults {
 ///
 /// # Errors
 /// One for the whole request: an action line that cannot be understood leaves no way to tell
-/// which of the lines after it are sources.
+/// which of the lines after it are sources; and when nobody wants the request any more.
 pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>, ApiError> {
     if body.is_empty() {
         return Err(ApiError::bad_request(
@@ -72,13 +74,16 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             "The bulk request must be terminated by a newline [\\n]",
         ));
     }
-    let mut actions = Vec::new();
+    let (mut actions, mut pace) = (Vec::new(), Pace::of_blocks());
     let mut lines = Lines {
         body,
         at: 0,
         number: 0,
     };
     while let Some(line) = lines.next() {
+        if pace.is_over() {
+            return Err(EngineError::from(QueryError::Stopped).into());
+        }
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }

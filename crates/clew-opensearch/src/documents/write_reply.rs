@@ -44,14 +44,21 @@ pub(crate) async fn write(
     operations: Vec<WriteOperation>,
     refresh: Refresh,
 ) -> Result<WriteOutcome, ApiError> {
-    let access = call.access.clone();
-    let outcome = call
-        .to_its_end(move |engine| {
-            let _memory = engine.admit(&operations)?;
-            Ok(engine.write(&access, operations))
-        })
-        .await?;
+    let outcome = unacknowledged(call, operations).await?;
     acknowledge(call, outcome, refresh).await
+}
+
+/// Does writes that have to be acknowledged yet.
+pub(crate) async fn unacknowledged(
+    call: &Call,
+    operations: Vec<WriteOperation>,
+) -> Result<WriteOutcome, ApiError> {
+    let access = call.access.clone();
+    call.to_its_end(move |engine| {
+        let _memory = engine.admit(&operations)?;
+        Ok(engine.write(&access, operations))
+    })
+    .await
 }
 
 /// Waits until what was written may be acknowledged.

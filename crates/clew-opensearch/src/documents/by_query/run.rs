@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
     Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, Purpose, SearchRequest,
-    ShardFailure, WriteOperation, WriteResult,
+    ShardFailure, WriteOperation, WriteOutcome, WriteResult,
 };
-use clew_platform::CancellationToken;
+use clew_platform::{CancellationToken, stopped};
 use clew_query::{Order, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
@@ -23,6 +23,9 @@ use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
 
+/// What is written at a time: some ten milliseconds' worth.
+const PART_DOCUMENTS: usize = 200;
+const PART_BYTES: usize = 512 << 10;
 /// Failures that an answer tells of.
 const FAILURES_MAX: usize = 100;
 
@@ -127,7 +130,8 @@ pub(super) async fn run(
             job.speed.wait(response.hits.len(), began).await;
         }
     }
-    if job.refresh != Refresh::Later {
+    // Whoever ended it does not wait for that.
+    if job.refresh != Refresh::Later && counts.cancelled.is_none() {
         refresh(call, job).await?;
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -181,11 +185,49 @@ async fn write(
     hits: &[Hit],
     counts: &mut Counts,
 ) -> Result<(), ApiError> {
+    let mut outcomes = Vec::new();
+    let bytes = |hit: &Hit| hit.source.as_ref().map_or(0, Bytes::len);
+    for part in parts(hits, bytes) {
+        if cancelled().is_some() {
+            break;
+        }
+        outcomes.push(write_part(call, job, part, counts).await?);
+    }
+    // One wait for the disk is enough for all of a page.
+    for (written, outcome) in outcomes {
+        let outcome = write_reply::acknowledge(call, outcome, Refresh::Later).await?;
+        count(call, job, (written, &outcome), counts);
+    }
+    Ok(())
+}
+
+/// The hits of a page in parts that are written each to its end: a job that is ended leaves off between two.
+fn parts<T>(hits: &[T], bytes_of: impl Fn(&T) -> usize) -> impl Iterator<Item = &[T]> {
+    let (mut documents, mut bytes) = (0, 0);
+    hits.chunk_by(move |hit, _| {
+        documents += 1;
+        bytes += bytes_of(hit);
+        let goes_on = documents < PART_DOCUMENTS && bytes < PART_BYTES;
+        if !goes_on {
+            (documents, bytes) = (0, 0);
+        }
+        goes_on
+    })
+}
+
+/// Writes a part of a page; which of its hits were to be written, and what came of it.
+async fn write_part<'h>(
+    call: &Arc<Call>,
+    job: &Job,
+    hits: &'h [Hit],
+    counts: &mut Counts,
+) -> Result<(Vec<&'h Hit>, WriteOutcome), ApiError> {
     let operations: Vec<WriteOperation> = hits.iter().map(|hit| operation(job, hit)).collect();
     let named = job.pipeline.clone();
     let prepare = move |engine: &Engine| {
         let mut ingest = Ingest::new(engine);
-        let each = operations.into_iter();
+        // A pipeline may take long for each: what is behind the end is not written.
+        let each = operations.into_iter().take_while(|_| !stopped());
         let prepared = each.map(|operation| ingest.prepare(named.as_deref(), operation));
         Ok::<Vec<_>, EngineError>(prepared.collect())
     };
@@ -200,8 +242,12 @@ async fn write(
             Err(error) => failed(job, hit, &error, counts),
         }
     }
-    let outcome = write_reply::write(call, operations, Refresh::Later).await?;
-    for (hit, result) in written.into_iter().zip(&outcome.results) {
+    let outcome = write_reply::unacknowledged(call, operations).await?;
+    Ok((written, outcome))
+}
+
+fn count(call: &Call, job: &Job, (hits, outcome): (Vec<&Hit>, &WriteOutcome), counts: &mut Counts) {
+    for (hit, result) in hits.into_iter().zip(&outcome.results) {
         match result {
             Ok(written) => match written.result {
                 WriteResult::Created => counts.created += 1,
@@ -212,7 +258,6 @@ async fn write(
             Err(error) => refused(call, job, hit, error, counts),
         }
     }
-    Ok(())
 }
 
 fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
@@ -361,4 +406,27 @@ fn status(job: &Job, counts: &Counts) -> Value {
         }
     }
     status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_written_in_parts_of_so_many_documents_or_bytes() {
+        let lengths = |sizes: &[usize]| -> Vec<usize> {
+            parts(sizes, |&size| size).map(<[usize]>::len).collect()
+        };
+        assert!(lengths(&[]).is_empty());
+        assert_eq!(lengths(&[PART_BYTES * 9]), [1]);
+        assert_eq!(
+            lengths(&[1; 2 * PART_DOCUMENTS + 1]),
+            [PART_DOCUMENTS, PART_DOCUMENTS, 1]
+        );
+        let third = PART_BYTES / 3 + 1;
+        assert_eq!(
+            lengths(&[third, third, third, 1, PART_BYTES, 1, 1]),
+            [3, 2, 2]
+        );
+    }
 }

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
 pub use requests::cancelled_error;
-pub(crate) use requests::{Action, Answers, RequestDetails};
+pub(crate) use requests::{Action, Answers, RequestDetails, ended_by_somebody};
 use requests::{Answering, Requests};
 
 /// Finished tasks that are remembered.

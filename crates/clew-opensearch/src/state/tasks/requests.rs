@@ -25,6 +25,8 @@ const PARTS: usize = 16;
 const BODY_SHOWN_MAX: usize = 4096;
 /// What those are told whose search is ended by the stop of the server.
 const STOPPING: &str = "node is closing";
+/// Why the work for a client ends that has gone.
+const CLIENT_GONE: &str = "channel closed";
 
 /// What a request that takes long is called, and who answers it when it is cancelled.
 #[derive(Clone, Copy, Debug)]
@@ -223,6 +225,19 @@ pub fn cancelled_error(reason: &str) -> ApiError {
     )
 }
 
+/// What ends a write of many documents in the middle: somebody has cancelled it, or the server stops. That the client has gone
+/// does not: it may have sent its documents and wait for nothing.
+pub(crate) fn ended_by_somebody(token: &CancellationToken) -> Option<EngineError> {
+    token.stopped()?;
+    match token.reason().unwrap_or_default() {
+        CLIENT_GONE => None,
+        STOPPING => Some(EngineError::Closed),
+        reason => Some(EngineError::Cancelled {
+            reason: reason.to_string(),
+        }),
+    }
+}
+
 async fn cancelled(task: &RequestTask, after: Option<Duration>) {
     let Some(after) = after else {
         return task.cancelled.notified().await;
@@ -259,7 +274,7 @@ impl Drop for Answering<'_> {
     fn drop(&mut self) {
         if !self.answered {
             // The future was dropped: the client has gone.
-            self.task.token.cancel("channel closed");
+            self.task.token.cancel(CLIENT_GONE);
         }
         self.requests
             .part(self.task.number)
@@ -345,6 +360,20 @@ mod tests {
     fn times_are_written_in_the_largest_unit() {
         let texts = [1, 999, 1_000, 1_500, 90_000].map(|ms| in_units(Duration::from_millis(ms)));
         assert_eq!(texts, ["1ms", "999ms", "1s", "1.5s", "1.5m"]);
+    }
+
+    #[test]
+    fn a_write_of_many_documents_ends_for_somebody_and_not_for_a_client_that_has_gone() {
+        let ended = |reason| {
+            let token = CancellationToken::new();
+            token.cancel(reason);
+            ended_by_somebody(&token).map(|error| error.to_string())
+        };
+        assert!(ended_by_somebody(&CancellationToken::new()).is_none());
+        assert_eq!(ended(CLIENT_GONE), None);
+        assert_eq!(ended(STOPPING), Some(EngineError::Closed.to_string()));
+        let reason = "cancelled task with reason: by user request".to_string();
+        assert_eq!(ended("by user request"), Some(reason));
     }
 
     #[test]
