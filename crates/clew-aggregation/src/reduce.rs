@@ -19,6 +19,8 @@ const BOOK_BYTES: usize = 64 << 10;
 pub(crate) struct Budget<'a> {
     pub(crate) count: usize,
     pub(crate) pace: Pace,
+    /// Of metrics: to read a distribution takes as long as to make many buckets.
+    pub(crate) metrics: Pace,
     pub(crate) max: usize,
     /// The documents of the top hits made so far.
     pub(crate) hits: Vec<MergedHit>,
@@ -38,6 +40,11 @@ impl Budget<'_> {
             });
         }
         self.charge(size_of::<Bucket>())
+    }
+
+    /// Counts a metric that is computed.
+    pub(crate) fn compute(&mut self) -> Result<(), AggError> {
+        go_on_reducing(&mut self.metrics)
     }
 
     /// Notes what a result takes, which is booked a little later.

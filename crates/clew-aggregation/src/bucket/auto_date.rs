@@ -1,8 +1,9 @@
 //! `auto_date_histogram`: intervals of time whose length the data chooses. Documents are counted in short ones, and when all
 //! shards are merged, each parent's are joined until they are few enough.
 
-use clew_query::AggError;
+use clew_platform::Pace;
 use clew_query::aggregation::{AutoDateSpec, CalendarUnit, DateInterval};
+use clew_query::{AggError, go_on_reducing};
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
@@ -234,12 +235,14 @@ fn joined_dates(
     let mut counts: Vec<u64> = Vec::new();
     let mut map = vec![0_u32; buckets.table.len()];
     let mut axes = Vec::new();
+    let mut pace = Pace::default();
     for parent in 0..parents {
         let mut numbers = by_parent.of_parent(parent).to_vec();
         numbers.sort_unstable_by_key(whole);
         let keys: Vec<i64> = numbers.iter().map(whole).collect();
         let (axis, starts) = auto.axis(&keys);
         for (number, start) in numbers.iter().zip(starts) {
+            go_on_reducing(&mut pace)?;
             let (new, _) = table.number(parent, Key::I64(start));
             counts.resize(counts.len().max(new as usize + 1), 0);
             counts[new as usize] += buckets.counts[*number as usize];

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use clew_query::AggError;
+use clew_platform::Pace;
 use clew_query::aggregation::{CompositeKind, CompositeSource, CompositeSpec, Scalar};
+use clew_query::{AggError, go_on_reducing};
 
 use crate::bucket::chain::{Chain, Link, Step, adopt_links, shown_tuple};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
@@ -243,8 +244,8 @@ impl BucketAgg for CompositePlan {
         "CompositeAggregator"
     }
 
-    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
-        cut_page(self, buckets, parent_count);
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
+        cut_page(self, buckets, parent_count)
     }
 
     fn adopt(&mut self, theirs: &Self) {
@@ -254,13 +255,19 @@ impl BucketAgg for CompositePlan {
 
 /// Only the first combinations behind the page before can be on this page. Combinations are ordered
 /// by nothing but themselves, so this loses nothing.
-fn cut_page(composite: &CompositePlan, buckets: &mut Buckets, parent_count: usize) {
+fn cut_page(
+    composite: &CompositePlan,
+    buckets: &mut Buckets,
+    parent_count: usize,
+) -> Result<(), AggError> {
     let by_parent = buckets.by_parent();
     let mut keep = vec![false; buckets.table.len()];
+    let mut pace = Pace::default();
     for parent in 0..parent_count {
+        go_on_reducing(&mut pace)?;
         for number in composite.page(buckets, by_parent.of_parent(number_of(parent))) {
             keep[number as usize] = true;
         }
     }
-    retain(buckets, &keep);
+    retain(buckets, &keep)
 }

@@ -1,6 +1,8 @@
 //! Of each parent's terms a shard keeps only the best, and notes how wrong counts may be because of that.
 
+use clew_platform::Pace;
 use clew_query::aggregation::Direction;
+use clew_query::{AggError, go_on_reducing};
 
 use crate::bucket::terms::TermsPlan;
 use crate::counted::buckets::{Buckets, LeftOut, retain};
@@ -8,31 +10,44 @@ use crate::order::{By, Comparison};
 use crate::value::key::number_of;
 
 /// Cuts the terms of so many parents to those that a shard reports.
-pub(crate) fn cut_terms(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
-    add_unmatched(buckets, parent_count);
-    cut(terms, buckets, parent_count);
+///
+/// # Errors
+/// Once the request is over.
+pub(crate) fn cut_terms(
+    terms: &TermsPlan,
+    buckets: &mut Buckets,
+    parent_count: usize,
+) -> Result<(), AggError> {
+    add_unmatched(buckets, parent_count)?;
+    cut(terms, buckets, parent_count)
 }
 
 /// Terms that no document matched have buckets too, where they are asked for.
-fn add_unmatched(buckets: &mut Buckets, parent_count: usize) {
+fn add_unmatched(buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
+    let mut pace = Pace::default();
     let universe = std::mem::take(&mut buckets.universe).into_parts().1;
     for parent in 0..parent_count {
         for key in &universe {
+            go_on_reducing(&mut pace)?;
             let (number, _) = buckets.table.number(number_of(parent), key.clone());
             if number as usize == buckets.counts.len() {
                 buckets.counts.push(0);
             }
         }
     }
+    Ok(())
 }
 
-fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
+fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
     let by_parent = buckets.by_parent();
     let comparison = Comparison::new(buckets, &terms.order);
     let mut keep = vec![false; buckets.table.len()];
     let mut left_out = Vec::with_capacity(parent_count);
     let mut errors = Vec::with_capacity(parent_count);
+    // Parents have some tens of terms as a rule; one that has many is a step of its own.
+    let mut pace = Pace::of_blocks();
     for parent in 0..parent_count {
+        go_on_reducing(&mut pace)?;
         let mut numbers = by_parent.of_parent(number_of(parent)).to_vec();
         let count = numbers.len();
         if count > terms.shard_size {
@@ -63,7 +78,7 @@ fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
         errors.push(of_parent.error);
         left_out.push(of_parent);
     }
-    retain(buckets, &keep);
+    retain(buckets, &keep)?;
     buckets.reported = buckets
         .table
         .parents()
@@ -71,4 +86,5 @@ fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
         .map(|parent| errors[*parent as usize])
         .collect();
     buckets.left_out = left_out;
+    Ok(())
 }

@@ -111,7 +111,7 @@ impl BucketAgg for GridPlan {
         Some(&self.terms.order)
     }
 
-    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
-        cut_terms(&self.terms, buckets, parent_count);
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
+        cut_terms(&self.terms, buckets, parent_count)
     }
 }

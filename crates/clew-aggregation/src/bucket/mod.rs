@@ -139,7 +139,9 @@ pub(crate) trait BucketAgg {
         Ok(())
     }
     /// Cuts the buckets of so many parents to those that a shard reports.
-    fn cut(&self, _buckets: &mut Buckets, _parent_count: usize) {}
+    fn cut(&self, _buckets: &mut Buckets, _parent_count: usize) -> Result<(), AggError> {
+        Ok(())
+    }
     /// Whether keys are values of the field, so that all shards must have the same type of them.
     fn has_values_for_keys(&self) -> bool {
         false

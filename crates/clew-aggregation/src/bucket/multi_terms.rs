@@ -99,8 +99,8 @@ impl BucketAgg for MultiTermsPlan {
         Some(&self.terms.order)
     }
 
-    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
-        cut_terms(&self.terms, buckets, parent_count);
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
+        cut_terms(&self.terms, buckets, parent_count)
     }
 
     fn adopt(&mut self, theirs: &Self) {

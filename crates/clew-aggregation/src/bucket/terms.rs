@@ -374,8 +374,8 @@ impl BucketAgg for TermsPlan {
         }
     }
 
-    fn cut(&self, buckets: &mut Buckets, parent_count: usize) {
-        cut_terms(self, buckets, parent_count);
+    fn cut(&self, buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
+        cut_terms(self, buckets, parent_count)
     }
 
     fn has_values_for_keys(&self) -> bool {

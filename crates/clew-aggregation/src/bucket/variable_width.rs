@@ -4,8 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use clew_query::AggError;
+use clew_platform::Pace;
 use clew_query::aggregation::VariableWidthSpec;
+use clew_query::{AggError, go_on_reducing};
 
 use crate::bucket::terms::{Terms, TermsPlan, TermsShape, every_term};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
@@ -80,11 +81,12 @@ fn joined_clusters(
     let mut counts: Vec<u64> = Vec::new();
     let mut extents = Vec::new();
     let mut map = vec![0_u32; buckets.table.len()];
+    let mut pace = Pace::default();
     for parent in 0..parents {
         let single = |number: &u32| one(&buckets, *number);
         let mut values: Vec<Cluster> = by_parent.of_parent(parent).iter().map(single).collect();
         values.sort_by(|a, b| a.min.total_cmp(&b.min));
-        for cluster in clusters(values, target) {
+        for cluster in clusters(values, target, &mut pace)? {
             let (number, _) = table.number(parent, Key::F64(cluster.mean()));
             counts.resize(counts.len().max(number as usize + 1), 0);
             extents.resize(counts.len(), (cluster.min, cluster.max));
@@ -127,7 +129,14 @@ fn one(buckets: &Buckets, number: u32) -> Cluster {
 
 /// The nearest neighbours are found by a heap; what it says of clusters that have changed since is
 /// passed over.
-fn clusters(values: Vec<Cluster>, target: usize) -> Vec<Cluster> {
+///
+/// # Errors
+/// Once the request is over.
+fn clusters(
+    values: Vec<Cluster>,
+    target: usize,
+    pace: &mut Pace,
+) -> Result<Vec<Cluster>, AggError> {
     let mut left = values.len();
     let mut all: Vec<Option<Cluster>> = values.into_iter().map(Some).collect();
     let last = all.len();
@@ -152,16 +161,21 @@ fn clusters(values: Vec<Cluster>, target: usize) -> Vec<Cluster> {
         offer(&mut heap, &all, (at - 1, at), &versions);
     }
     while left > target.max(1) {
+        go_on_reducing(pace)?;
         let Some(Reverse((_, (a, b), seen))) = heap.pop() else {
             break;
         };
         if seen != (versions[a], versions[b]) {
             continue;
         }
-        let Some(gone) = all[b].take() else {
+        let Some(mut gone) = all[b].take() else {
             continue;
         };
         if let Some(kept) = &mut all[a] {
+            // The shorter list is the one that is copied: a long one that grows to its left would be, each time.
+            if gone.members.len() > kept.members.len() {
+                std::mem::swap(&mut gone.members, &mut kept.members);
+            }
             kept.sum += gone.sum;
             kept.count += gone.count;
             kept.max = gone.max;
@@ -179,7 +193,7 @@ fn clusters(values: Vec<Cluster>, target: usize) -> Vec<Cluster> {
             offer(&mut heap, &all, (before, a), &versions);
         }
     }
-    all.into_iter().flatten().collect()
+    Ok(all.into_iter().flatten().collect())
 }
 
 impl AskedBuckets for VariableWidthSpec {
@@ -243,6 +257,8 @@ impl BucketAgg for ClustersPlan {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::CancellationToken;
+
     use super::*;
 
     #[test]
@@ -255,10 +271,31 @@ mod tests {
             max: *value,
             members: vec![number],
         };
-        let made = clusters((0..).zip(&values).map(cluster).collect(), 3);
+        let joined = |values, target| clusters(values, target, &mut Pace::default()).unwrap();
+        let made = joined((0..).zip(&values).map(cluster).collect(), 3);
         let means: Vec<f64> = made.iter().map(Cluster::mean).collect();
         assert_eq!(means, [-2.5, 1.0, 4.5]);
         assert_eq!((made[2].min, made[2].max), (4.0, 5.0));
-        assert_eq!(clusters(made, 1).len(), 1);
+        let all = joined(made, 1);
+        assert_eq!(all.len(), 1);
+        let mut members = all[0].members.clone();
+        members.sort_unstable();
+        assert_eq!(members, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn values_are_not_joined_for_nobody() {
+        let value = |number: u32| Cluster {
+            sum: f64::from(number),
+            count: 1.0,
+            min: f64::from(number),
+            max: f64::from(number),
+            members: vec![number],
+        };
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        let values = (0..3_000).map(value).collect();
+        assert!(clusters(values, 1, &mut Pace::default()).is_err());
     }
 }

@@ -38,12 +38,20 @@ pub(crate) fn merge_each<T: Clone + Default>(
     Ok(())
 }
 
-pub(crate) fn follow_each<T: Clone + Default>(values: &mut Vec<T>, parents: &[u32]) {
+/// # Errors
+/// Once the request is over.
+pub(crate) fn follow_each<T: Clone + Default>(
+    values: &mut Vec<T>,
+    parents: &[u32],
+) -> Result<(), AggError> {
+    let mut pace = Pace::default();
     let old = std::mem::take(values);
     for (value, parent) in old.into_iter().zip(parents) {
+        go_on_reducing(&mut pace)?;
         if *parent != DROPPED {
             reach(values, *parent);
             values[*parent as usize] = value;
         }
     }
+    Ok(())
 }

@@ -138,12 +138,21 @@ impl Buckets {
     }
 
     /// Keeps the buckets that have a new number, under parents that have one.
-    pub(crate) fn renumber(&mut self, numbers: &[u32], parent_map: Option<&[u32]>) {
+    ///
+    /// # Errors
+    /// Once the request is over; the buckets are of no use then.
+    pub(crate) fn renumber(
+        &mut self,
+        numbers: &[u32],
+        parent_map: Option<&[u32]>,
+    ) -> Result<(), AggError> {
+        let mut pace = Pace::default();
         let (parents, keys) = std::mem::take(&mut self.table).into_parts();
         let counts = std::mem::take(&mut self.counts);
         let kept = numbers.iter().filter(|number| **number != DROPPED).count();
         let mut rows: Vec<Option<(u32, Key, u64)>> = vec![None; kept];
         for (((number, parent), key), count) in numbers.iter().zip(parents).zip(keys).zip(counts) {
+            go_on_reducing(&mut pace)?;
             if *number != DROPPED {
                 let parent = parent_map.map_or(parent, |map| map[parent as usize]);
                 rows[*number as usize] = Some((parent, key, count));
@@ -152,18 +161,17 @@ impl Buckets {
         let mut parents = Vec::with_capacity(kept);
         let mut keys = Vec::with_capacity(kept);
         for (parent, key, count) in rows.into_iter().flatten() {
+            go_on_reducing(&mut pace)?;
             parents.push(parent);
             keys.push(key);
             self.counts.push(count);
         }
         self.table = KeyTable::of_distinct(parents, keys);
-        follow_each(&mut self.background.with, numbers);
+        follow_each(&mut self.background.with, numbers)?;
         if let Some(map) = parent_map {
-            follow_each(&mut self.background.sizes, map);
+            follow_each(&mut self.background.sizes, map)?;
         }
-        for sub in &mut self.subs {
-            sub.follow(numbers);
-        }
+        self.subs.iter_mut().try_for_each(|sub| sub.follow(numbers))
     }
 
     /// The bucket numbers of each parent, in order of number.
@@ -209,7 +217,10 @@ impl ByParent {
 }
 
 /// Keeps the buckets that are marked.
-pub(crate) fn retain(buckets: &mut Buckets, keep: &[bool]) {
+///
+/// # Errors
+/// As [`Buckets::renumber`].
+pub(crate) fn retain(buckets: &mut Buckets, keep: &[bool]) -> Result<(), AggError> {
     let mut next = 0_u32;
     let number = |kept: &bool| {
         if !kept {
@@ -220,8 +231,9 @@ pub(crate) fn retain(buckets: &mut Buckets, keep: &[bool]) {
     };
     let numbers: Vec<u32> = keep.iter().map(number).collect();
     if numbers.contains(&DROPPED) {
-        buckets.renumber(&numbers, None);
+        buckets.renumber(&numbers, None)?;
     }
+    Ok(())
 }
 
 /// What a score needs beside the buckets' own counts.

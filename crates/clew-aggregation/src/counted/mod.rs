@@ -162,7 +162,10 @@ impl Partial {
     }
 
     /// Follows a renumbering of the parents; what belongs to dropped ones goes.
-    pub(crate) fn follow(&mut self, parents: &[u32]) {
+    ///
+    /// # Errors
+    /// Once the request is over; this is of no use then.
+    pub(crate) fn follow(&mut self, parents: &[u32]) -> Result<(), AggError> {
         match self {
             Partial::Buckets(buckets) => {
                 let mut next = 0;
@@ -178,7 +181,7 @@ impl Partial {
                         next - 1
                     })
                     .collect();
-                buckets.renumber(&numbers, Some(parents));
+                buckets.renumber(&numbers, Some(parents))
             }
             Partial::Moments(values) => follow_each(values, parents),
             Partial::Extended(values) => follow_each(values, parents),
@@ -242,19 +245,17 @@ mod tests {
 
     use super::*;
 
+    fn numbered(count: u32) -> Buckets {
+        let mut table = KeyTable::default();
+        for number in 0..count {
+            table.number(0, Key::I64(i64::from(number)));
+        }
+        let ones = vec![1; count as usize];
+        Buckets::of(table, ones.clone(), vec![Partial::Counts(ones)])
+    }
+
     fn merged(count: u32) -> Result<(), AggError> {
-        let buckets = || {
-            let mut table = KeyTable::default();
-            for number in 0..count {
-                table.number(0, Key::I64(i64::from(number)));
-            }
-            let ones = vec![1; count as usize];
-            Partial::Buckets(Buckets::of(
-                table,
-                ones.clone(),
-                vec![Partial::Counts(ones)],
-            ))
-        };
+        let buckets = || Partial::Buckets(numbered(count));
         let mut all = buckets();
         all.merge(buckets(), None)?;
         let Partial::Buckets(all) = all else {
@@ -264,9 +265,23 @@ mod tests {
         Ok(())
     }
 
+    /// Every second bucket goes: how many are left.
+    fn cut(count: u32) -> Result<usize, AggError> {
+        let mut buckets = numbered(count);
+        let kept: Vec<u32> = (0..count)
+            .map(|number| match number % 2 {
+                0 => number / 2,
+                _ => DROPPED,
+            })
+            .collect();
+        buckets.renumber(&kept, None)?;
+        Ok(buckets.table.len())
+    }
+
     #[test]
     fn what_nobody_waits_for_is_not_put_together() {
         merged(5_000).unwrap();
+        assert_eq!(cut(5_000).unwrap(), 2_500);
         let token = CancellationToken::new();
         // What was counted in time is still put together.
         let clock = Arc::new(FixedClock::default());
@@ -275,10 +290,10 @@ mod tests {
         assert!(clew_platform::stopped());
         merged(5_000).unwrap();
         clock.advance(Duration::from_secs(1));
-        assert!(merged(5_000).is_err());
+        assert!(merged(5_000).is_err() && cut(5_000).is_err());
         drop(entered);
         token.cancel("by user request");
         let _entered = token.enter();
-        assert!(merged(5_000).is_err());
+        assert!(merged(5_000).is_err() && cut(5_000).is_err());
     }
 }

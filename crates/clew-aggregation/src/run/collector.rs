@@ -243,8 +243,7 @@ impl AggCollector {
         each(&self.plans, &mut self.merged, |plan, one| {
             count_backgrounds(plan, one, readers)?;
             count_buckets(plan, one);
-            cut_buckets(plan, one, 1);
-            Ok(())
+            cut_buckets(plan, one, 1)
         })?;
         Ok(Intermediate {
             plans: self.plans,

@@ -47,11 +47,19 @@ pub(crate) fn count_late(
 
 /// Cuts every aggregation to what its shard reports, outer ones first: what is dropped takes along
 /// what is nested in it.
-pub(crate) fn cut_buckets(plans: &[Plan], partials: &mut [Partial], parent_count: usize) {
+///
+/// # Errors
+/// Once the request is over; what was counted is of no use then.
+pub(crate) fn cut_buckets(
+    plans: &[Plan],
+    partials: &mut [Partial],
+    parent_count: usize,
+) -> Result<(), AggError> {
     for (plan, bucket, buckets) in with_buckets(plans, partials) {
-        bucket.cut(buckets, parent_count);
-        cut_buckets(&plan.subs, &mut buckets.subs, buckets.table.len());
+        bucket.cut(buckets, parent_count)?;
+        cut_buckets(&plan.subs, &mut buckets.subs, buckets.table.len())?;
     }
+    Ok(())
 }
 
 /// Whether any aggregation needs a background.

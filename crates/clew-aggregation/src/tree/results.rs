@@ -32,6 +32,7 @@ pub(crate) fn reduce(
     let mut budget = Budget {
         count: 0,
         pace: Pace::default(),
+        metrics: Pace::of_blocks(),
         max: limits.buckets_max,
         hits: Vec::new(),
         book,
@@ -65,6 +66,7 @@ pub(crate) fn result_of(
         }
         (Op::Metric(metric), partial) => {
             let metric = metric.as_metric();
+            budget.compute()?;
             budget.charge(metric.result_bytes())?;
             let of = InBucket {
                 values: &plan.values,
