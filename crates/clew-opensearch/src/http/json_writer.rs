@@ -1,6 +1,9 @@
 //! Writes one JSON answer into one buffer. A tree of values would copy every `_source` twice;
 //! here a source's bytes are spliced in as they are.
 
+use std::io;
+
+use serde::Serialize as _;
 use serde_json::Value;
 
 /// A growing JSON text. The caller keeps begin and end in pairs; commas are put by the writer.
@@ -78,6 +81,19 @@ impl JsonWriter {
         self.scalar(value)
     }
 
+    /// The same of a value that may be long, as long as somebody wants it, which is asked for once in a while; whether it
+    /// was written to its end. What was not is no JSON.
+    pub(crate) fn value_while(&mut self, value: &Value, wanted: &dyn Fn() -> bool) -> bool {
+        self.separate();
+        let out = WhileWanted {
+            buffer: &mut self.buffer,
+            pieces: 0,
+            wanted,
+        };
+        self.needs_comma = true;
+        serde_json::to_writer(out, value).is_ok()
+    }
+
     /// Splices bytes that are one JSON value already.
     pub(crate) fn raw(&mut self, json: &[u8]) -> &mut Self {
         self.separate();
@@ -137,13 +153,83 @@ impl JsonWriter {
     }
 }
 
+/// A value's JSON, as [`JsonWriter::value_while`] writes it; `None` once nobody wants it.
+pub(crate) fn json_while(value: &Value, wanted: &dyn Fn() -> bool) -> Option<Vec<u8>> {
+    let mut json = JsonWriter::with_capacity(0);
+    let is_whole = json.value_while(value, wanted);
+    is_whole.then(|| json.into_bytes())
+}
+
+/// The same for people, on many lines.
+pub(crate) fn pretty_while(value: &Value, wanted: &dyn Fn() -> bool) -> Option<Vec<u8>> {
+    let mut buffer = Vec::new();
+    let out = WhileWanted {
+        buffer: &mut buffer,
+        pieces: 0,
+        wanted,
+    };
+    let written = value.serialize(&mut serde_json::Serializer::pretty(out));
+    written.is_ok().then_some(buffer)
+}
+
+/// Pieces of JSON that are written between two looks at whether anybody wants it: names, numbers, commas.
+const PIECES: usize = 4096;
+
+/// A buffer that takes no more once nobody wants what is written into it.
+struct WhileWanted<'a> {
+    buffer: &'a mut Vec<u8>,
+    pieces: usize,
+    wanted: &'a dyn Fn() -> bool,
+}
+
+impl io::Write for WhileWanted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pieces += 1;
+        if self.pieces.is_multiple_of(PIECES) && !(self.wanted)() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 fn write_json<T: serde::Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(buffer, value).expect("a vector takes every byte and the keys are text");
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_long_value_is_written_only_as_long_as_somebody_wants_it() {
+        let long = json!({"a": (0..100_000).collect::<Vec<u32>>(), "b": {}});
+        let mut whole = JsonWriter::with_capacity(0);
+        whole.begin_array();
+        assert!(whole.value_while(&long, &|| true));
+        whole.null().end_array();
+        assert_eq!(
+            whole.into_bytes(),
+            json!([long, null]).to_string().into_bytes()
+        );
+        let asked = Cell::new(0);
+        let wanted = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 3
+        };
+        let mut part = JsonWriter::with_capacity(0);
+        assert!(!part.value_while(&long, &wanted));
+        assert_eq!(asked.get(), 3);
+        assert!(part.len() < 100_000);
+    }
 
     #[test]
     fn commas_stand_between_values_only() {

@@ -42,7 +42,6 @@ use clew_profile::Spent;
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
-use crate::aggs::shown_bytes;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -244,16 +243,21 @@ impl State {
 
 /// Writes an answer, a long one away from the async threads.
 async fn finish(call: &Call, answer: response::Answer) -> Result<Vec<u8>, ApiError> {
-    // What was found is there once more, as it is shown.
-    let found = answer.response.memory.bytes() + shown_bytes(&answer.response.aggs);
-    call.memory.take(found)?;
-    let is_short = answer.response.hits.len() <= INLINE_HITS_MAX
-        && found <= INLINE_BYTES_MAX
+    let may_be_short = answer.response.hits.len() <= INLINE_HITS_MAX
+        && answer.response.memory.bytes() <= INLINE_BYTES_MAX
         && !answer.takes_long();
-    if is_short {
+    // Only to look through many buckets for what they take is long.
+    let booked = may_be_short.then(|| answer.book()).transpose()?;
+    if booked.is_some_and(|bytes| bytes <= INLINE_BYTES_MAX) {
         return answer.write();
     }
-    call.off_thread(move || answer.write()).await?
+    let write = move || {
+        if booked.is_none() {
+            answer.book()?;
+        }
+        answer.write()
+    };
+    call.off_thread(write).await?
 }
 
 /// Runs a search; what every shard would refuse is told as OpenSearch tells it. `body` is what was asked, as slow logs

@@ -16,7 +16,7 @@ use super::profile::{self, FetchNotes, FetchPhase, Fetching};
 use super::request::Output;
 use super::suggest::Suggestions;
 use super::{percolated, shown_source, sort_values};
-use crate::aggs::{AggPath, Rendering, render_aggs};
+use crate::aggs::{AggPath, Rendering, render_aggs, shown_bytes};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
@@ -76,6 +76,16 @@ impl Answer {
             || inner.any(InnerSpec::analyzes_texts)
     }
 
+    /// Takes memory for what was found, which is there once more as it is shown; how much.
+    ///
+    /// # Errors
+    /// 429 when it does not fit beside others.
+    pub(super) fn book(&self) -> Result<usize, ApiError> {
+        let found = self.response.memory.bytes() + shown_bytes(&self.response.aggs);
+        self.memory.take(found)?;
+        Ok(found)
+    }
+
     pub(super) fn write(&self) -> Result<Vec<u8>, ApiError> {
         let sources: usize = self
             .response
@@ -133,8 +143,9 @@ impl Answer {
             };
             let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
             let shown = render_aggs(&self.response.aggs, how)?;
-            unless_cancelled()?;
-            json.value(&shown);
+            if !json.value_while(&shown, &|| unless_cancelled().is_ok()) {
+                unless_cancelled()?;
+            }
         }
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);

@@ -15,16 +15,16 @@ use clew_engine::{Access, EngineError};
 use clew_platform::MemoryPurpose;
 use clew_profile::{Attribute, SpentTimes, Trace};
 use futures_util::future::{AbortHandle, abortable};
-use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::http::body;
 use crate::http::client::Client;
 use crate::http::error::ApiError;
 use crate::http::params::{Params, Plus, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
-use crate::http::{body, reply_filter, yaml};
 use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, Route, RouteTable};
+use crate::server::shape::{is_reshaped, is_yaml, reshaped};
 use crate::server::start::Server;
 use crate::state::api::Api;
 use crate::state::call::Call;
@@ -113,7 +113,8 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     .await;
     let reply = outcome.and_then(|reply| admit(api, reply, &params));
     let reply = reply.unwrap_or_else(|error| Reply::error(&error));
-    let response = finish(reply, &head.method, &head.headers, &params).await;
+    let asked = (&head.method, &head.headers);
+    let response = finish(api, reply, asked, &params).await;
     (endpoint, response)
 }
 
@@ -338,13 +339,18 @@ fn admit(api: &Api, mut reply: Reply, params: &Params) -> Result<Reply, ApiError
     Ok(reply)
 }
 
-async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Params) -> Response {
+async fn finish(
+    api: &Api,
+    reply: Reply,
+    (method, headers): (&Method, &HeaderMap),
+    params: &Arc<Params>,
+) -> Response {
     if let Some(events) = reply.events {
         return stream(events);
     }
     let mut body = reply.body;
     if reply.content_type == ContentType::Json {
-        body = reshape(body, params);
+        body = reshaped(&api.engine, body, params).await;
     }
     if method == Method::HEAD {
         body = Bytes::new();
@@ -398,45 +404,4 @@ fn stream(events: mpsc::Receiver<Bytes>) -> Response {
     let no_cache = HeaderValue::from_static("no-cache");
     headers.insert(header::CACHE_CONTROL, no_cache);
     response
-}
-
-fn is_reshaped(params: &Params) -> bool {
-    patterns(params).is_some() || is_pretty(params) || is_yaml(params)
-}
-
-fn is_yaml(params: &Params) -> bool {
-    params.get("format") == Some("yaml")
-}
-
-fn patterns(params: &Params) -> Option<Vec<&str>> {
-    let patterns = params.list("filter_path");
-    patterns.filter(|patterns| !patterns.is_empty())
-}
-
-fn is_pretty(params: &Params) -> bool {
-    params.flag("pretty", false).unwrap_or(false)
-}
-
-fn reshape(body: Bytes, params: &Params) -> Bytes {
-    if !is_reshaped(params) {
-        return body;
-    }
-    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else {
-        return body;
-    };
-    if let Some(patterns) = patterns(params) {
-        value = reply_filter::filter(value, &patterns);
-    }
-    if is_yaml(params) {
-        return yaml::document(&value).into();
-    }
-    let text = if is_pretty(params) {
-        serde_json::to_vec_pretty(&value).map(|mut text| {
-            text.push(b'\n');
-            text
-        })
-    } else {
-        serde_json::to_vec(&value)
-    };
-    text.map_or(body, Bytes::from)
 }

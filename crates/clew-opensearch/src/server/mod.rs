@@ -5,4 +5,5 @@ pub(crate) mod dispatch;
 pub(crate) mod fault_tests;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+mod shape;
 pub(crate) mod start;

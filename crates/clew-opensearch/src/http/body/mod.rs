@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
-use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use clew_platform::{MemoryAccount, MemoryPurpose, Reservation, stopped};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -17,6 +17,7 @@ use growing::GrowingBody;
 use http_body_util::BodyExt;
 
 use crate::http::error::{ApiError, Cause};
+use crate::http::while_waited::WhileWaited;
 
 /// Answers below this are sent as they are: a network packet is not filled anyway.
 const COMPRESS_BYTES_MIN: usize = 1024;
@@ -202,16 +203,27 @@ pub(crate) async fn compress(plain: Bytes) -> (Bytes, bool) {
     if plain.len() <= INLINE_BYTES_MAX {
         return (deflate(&plain), true);
     }
-    let task = plain.clone();
-    match tokio::task::spawn_blocking(move || deflate(&task)).await {
+    let (task, waited) = (plain.clone(), WhileWaited::begin());
+    let token = waited.token();
+    let pack = move || {
+        let _entered = token.enter();
+        deflate(&task)
+    };
+    match tokio::task::spawn_blocking(pack).await {
         Ok(packed) => (packed, true),
         Err(_) => (plain, false),
     }
 }
 
+/// What is packed between two looks at whether somebody waits for it.
+const PIECE_BYTES: usize = 1 << 20;
+
 fn deflate(plain: &[u8]) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::fast());
-    encoder.write_all(plain).expect("a vector takes every byte");
+    // What is left off is for nobody.
+    for piece in plain.chunks(PIECE_BYTES).take_while(|_| !stopped()) {
+        encoder.write_all(piece).expect("a vector takes every byte");
+    }
     encoder.finish().expect("a vector takes every byte").into()
 }
 
