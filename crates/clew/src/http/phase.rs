@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use axum::http::Request;
@@ -155,6 +156,10 @@ pub(super) struct ConnectionState {
     ahead: AtomicBool,
     /// The client has said that it sends no more.
     sent_all: AtomicBool,
+    /// The connection's task, while it was not told of that and a body is read.
+    held: Mutex<Option<Waker>>,
+    /// The client has said so in the middle of a body.
+    cut_short: AtomicBool,
 }
 
 impl ConnectionState {
@@ -173,6 +178,8 @@ impl ConnectionState {
             answered: AtomicBool::new(false),
             ahead: AtomicBool::new(false),
             sent_all: AtomicBool::new(false),
+            held: Mutex::new(None),
+            cut_short: AtomicBool::new(false),
         };
         state.enter(Phase::Head);
         state
@@ -231,15 +238,26 @@ impl ConnectionState {
     /// from here on nothing may last longer than [`super::limits::HALF_CLOSED_MAX`] without a byte of the
     /// answer: sending to a client that is gone fails. One that has an answer without end, and closes, has
     /// enough of it.
-    pub(super) fn heard_the_last(&self) -> bool {
-        let waits = self.in_flight.load(Ordering::Relaxed)
-            && self.body_ended.load(Ordering::Relaxed)
-            && !self.streaming.load(Ordering::Relaxed);
-        if waits && !self.sent_all.swap(true, Ordering::Relaxed) && self.phase() == Phase::Working {
-            self.enter(Phase::HalfClosed);
+    ///
+    /// A body that was not read to its end yet may be here as a whole; its reader finds out ([`Self::body_awaited`]).
+    pub(super) fn heard_the_last(&self, task: &Waker) -> bool {
+        let in_flight = self.in_flight.load(Ordering::Relaxed);
+        if self.cut_short.load(Ordering::Relaxed) {
+            return false;
+        }
+        let waits = in_flight && !self.streaming.load(Ordering::Relaxed);
+        if waits && !self.body_ended.load(Ordering::Relaxed) {
+            *self.held.lock() = Some(task.clone());
+        }
+        if waits && !self.sent_all.swap(true, Ordering::Relaxed) {
+            if matches!(self.phase(), Phase::Working | Phase::Body) {
+                self.enter(Phase::HalfClosed);
+            }
+            // So that the body's reader looks for what has come.
+            task.wake_by_ref();
         }
         // What was held back once stays so until the answer is out.
-        waits || self.sent_all.load(Ordering::Relaxed) && self.in_flight.load(Ordering::Relaxed)
+        waits || self.sent_all.load(Ordering::Relaxed) && in_flight
     }
 
     /// The socket took bytes of the answer.
@@ -284,10 +302,17 @@ impl ConnectionState {
         self.enter(Phase::Working);
     }
 
-    /// The body's reader waits for the client.
+    /// The body's reader waits for the client. Where that has sent all it sends, the body is not whole: the end is
+    /// passed on, so that the reader hears of it.
     pub(super) fn body_awaited(&self) {
         if self.phase() == Phase::Working {
             self.enter(Phase::Body);
+        }
+        if self.sent_all.load(Ordering::Relaxed)
+            && let Some(task) = self.held.lock().take()
+        {
+            self.cut_short.store(true, Ordering::Relaxed);
+            task.wake();
         }
     }
 

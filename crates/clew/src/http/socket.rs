@@ -50,7 +50,7 @@ impl AsyncRead for Socket {
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         if buffer.filled().len() > before {
             self.state.heard();
-        } else if self.state.heard_the_last() {
+        } else if self.state.heard_the_last(cx.waker()) {
             // Hyper would drop the request. The task is woken by its answer, or told to close.
             return Poll::Pending;
         }

@@ -218,6 +218,27 @@ fn a_client_that_closed_its_half_gets_its_answer() {
 }
 
 #[test]
+fn a_client_that_closed_its_half_after_a_body_of_any_length_gets_its_answer() {
+    let server = Server::start("{}");
+    for length in [1, 8_000, 70_000, 1_000_000, 2_000_000] {
+        let head =
+            format!("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+        let whole = head + &"a".repeat(length);
+        let mut stream = server.send(&whole);
+        stream.shutdown(Shutdown::Write).unwrap();
+        let text = answer(&mut stream, length.to_string().len());
+        assert!(text.ends_with(&length.to_string()), "{text}");
+        // One that is not whole is told so at once.
+        let started = Instant::now();
+        let stream = server.send(&whole[..whole.len() - 1]);
+        stream.shutdown(Shutdown::Write).unwrap();
+        let text = rest(stream);
+        assert!(!text.contains(" 200 "), "{text}");
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[test]
 fn a_request_ends_soon_after_its_client() {
     let server = Server::start("{}");
     let stream = server.send(SLOW);
