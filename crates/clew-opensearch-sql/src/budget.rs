@@ -37,8 +37,7 @@ impl<'m> Budget<'m> {
     /// With it, the values take too much, or more than there is beside others; or nobody wants them any more.
     pub(super) fn spend(&mut self, value: &Value) -> Result<(), SqlError> {
         if self.pace.is_over() {
-            let token = CancellationToken::current();
-            return Err(cancelled_error(token.reason().unwrap_or_default()).into());
+            return Err(ended());
         }
         self.bytes = self.bytes.saturating_add(weight(value));
         if self.bytes > ROWS_BYTES_MAX {
@@ -55,6 +54,32 @@ impl<'m> Budget<'m> {
     }
 }
 
+/// The way through many rows, as long as somebody wants it. What is done to a row may take a regular expression.
+pub(super) struct Walk(Pace);
+
+impl Walk {
+    pub(super) fn begin() -> Self {
+        Walk(Pace::of_blocks())
+    }
+
+    /// Goes on to the next row.
+    ///
+    /// # Errors
+    /// When nobody wants the rows any more.
+    pub(super) fn step(&mut self) -> Result<(), SqlError> {
+        match self.0.is_over() {
+            true => Err(ended()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What a statement is told that nobody wants any more.
+pub(super) fn ended() -> SqlError {
+    let token = CancellationToken::current();
+    cancelled_error(token.reason().unwrap_or_default()).into()
+}
+
 fn weight(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len(),
@@ -66,4 +91,22 @@ fn weight(value: &Value) -> usize {
         _ => 0,
     };
     inner.saturating_add(size_of::<Value>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_gone_through_only_for_somebody() {
+        let steps = || {
+            let mut walk = Walk::begin();
+            (0..1_000).take_while(|_| walk.step().is_ok()).count()
+        };
+        assert_eq!(steps(), 1_000);
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(steps() < 100);
+    }
 }

@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use clew_platform::sorted_while_wanted;
 use serde_json::Value;
 
+use super::budget::{Walk, ended};
 use super::cast::{float, of_number};
 use super::error::SqlError;
 use super::eval::{Bound, bind, compare};
@@ -186,7 +188,9 @@ pub(super) fn grouped(table: Table, group: &Group) -> Result<Table, SqlError> {
         keys.push(bound);
     }
     let mut groups: BTreeMap<String, (Row, Vec<Row>)> = BTreeMap::new();
+    let mut walk = Walk::begin();
     for row in table.rows {
+        walk.step()?;
         let values: Row = keys.iter().map(|key| key.value(&row)).collect();
         let (_, rows) = groups
             .entry(key_of(values.iter()))
@@ -197,16 +201,23 @@ pub(super) fn grouped(table: Table, group: &Group) -> Result<Table, SqlError> {
     if groups.is_empty() && keys.is_empty() {
         groups.push((Row::new(), Vec::new()));
     }
-    groups.sort_by(|(left, _), (right, _)| by_keys(left, right));
-    let rows = groups.into_iter().map(|(key, rows)| {
-        let of_aggregate = |(aggregate, kind, bound): &(Aggregate, SqlType, Bound)| {
-            let values: Vec<Value> = rows.iter().map(|row| bound.value(row)).collect();
-            aggregate.result(*kind, &values)
-        };
-        aggregates.iter().map(of_aggregate).chain(key).collect()
-    });
+    let groups = sorted_while_wanted(groups, |(left, _), (right, _)| by_keys(left, right));
+    let mut made = Vec::new();
+    for (key, rows) in groups.ok_or_else(ended)? {
+        let mut made_row = Row::new();
+        for (aggregate, kind, bound) in &aggregates {
+            let mut values = Vec::with_capacity(rows.len());
+            for row in &rows {
+                walk.step()?;
+                values.push(bound.value(row));
+            }
+            made_row.push(aggregate.result(*kind, &values));
+        }
+        made_row.extend(key);
+        made.push(made_row);
+    }
     Ok(Table {
-        rows: rows.collect(),
+        rows: made,
         columns: Columns(columns),
     })
 }

@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_opensearch::wing::RequestMemory;
+use clew_platform::sorted_while_wanted;
 use serde_json::Value;
 
-use super::budget::Budget;
+use super::budget::{Budget, Walk, ended};
 use super::error::SqlError;
 use super::eval::{Bound, bind, compare};
 use super::expr::Expr;
@@ -118,8 +119,7 @@ impl Table {
         match stage {
             Stage::Filter(expr) => {
                 let (condition, _) = bind(expr, &self.columns)?;
-                self.rows.retain(|row| condition.is_true(row));
-                Ok(self)
+                self.kept(|row| condition.is_true(row))
             }
             Stage::Eval(new) => self.evaluated(new, memory),
             Stage::Group(group) => fold::grouped(self, group),
@@ -146,8 +146,21 @@ impl Table {
                 }
                 Ok(self)
             }
-            Stage::Top(top) => Ok(self.most_frequent(top)),
+            Stage::Top(top) => self.most_frequent(top),
         }
+    }
+
+    /// The rows that are to stay.
+    fn kept(mut self, mut stays: impl FnMut(&Row) -> bool) -> Result<Self, SqlError> {
+        let mut walk = Walk::begin();
+        let mut walked = Ok(());
+        self.rows.retain(|row| {
+            if walked.is_ok() {
+                walked = walk.step();
+            }
+            walked.is_ok() && stays(row)
+        });
+        walked.map(|()| self)
     }
 
     fn evaluated(
@@ -214,23 +227,27 @@ impl Table {
         for key in keys {
             bound.push((bind(&key.expr, &self.columns)?.0, key));
         }
-        let valued = |row: Row| {
+        let mut walk = Walk::begin();
+        let valued = |row: Row| -> Result<(Vec<Value>, Row), SqlError> {
+            walk.step()?;
             let values: Vec<Value> = bound.iter().map(|(expr, _)| expr.value(&row)).collect();
-            (values, row)
+            Ok((values, row))
         };
-        let mut rows: Vec<(Vec<Value>, Row)> = self.rows.into_iter().map(valued).collect();
-        rows.sort_by(|(left, _), (right, _)| {
+        let rows: Result<Vec<(Vec<Value>, Row)>, SqlError> =
+            self.rows.into_iter().map(valued).collect();
+        let rows = sorted_while_wanted(rows?, |(left, _), (right, _)| {
             let pairs = left.iter().zip(right).zip(keys);
             let mut orders = pairs.map(|((left, right), key)| ordered(left, right, key));
             orders
                 .find(|order| order.is_ne())
                 .unwrap_or(Ordering::Equal)
         });
+        let rows = rows.ok_or_else(ended)?;
         self.rows = rows.into_iter().map(|(_, row)| row).collect();
         Ok(self)
     }
 
-    fn deduplicated(mut self, dedup: &Dedup) -> Result<Self, SqlError> {
+    fn deduplicated(self, dedup: &Dedup) -> Result<Self, SqlError> {
         let places: Result<Vec<usize>, SqlError> = dedup
             .columns
             .iter()
@@ -239,7 +256,7 @@ impl Table {
         let places = places?;
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let mut last = String::new();
-        self.rows.retain(|row| {
+        self.kept(|row| {
             if places.iter().any(|place| row[*place].is_null()) {
                 return dedup.keeps_empty;
             }
@@ -251,34 +268,33 @@ impl Table {
             let times = seen.entry(key).or_default();
             *times += 1;
             *times <= dedup.count
-        });
-        Ok(self)
+        })
     }
 
     /// The first column counts, and the last tell within which rows the most frequent are wanted.
-    fn most_frequent(mut self, top: &Top) -> Self {
+    fn most_frequent(mut self, top: &Top) -> Result<Self, SqlError> {
         let first_by = self.columns.0.len() - top.by.min(self.columns.0.len());
         let count_of = |row: &Row| row.first().and_then(Value::as_i64).unwrap_or(0);
         let within = |row: &Row| key_of(row[first_by..].iter());
         let mut order: BTreeMap<String, usize> = BTreeMap::new();
-        for row in &self.rows {
+        let mut placed = Vec::with_capacity(self.rows.len());
+        let mut walk = Walk::begin();
+        for row in self.rows {
+            walk.step()?;
             let next = order.len();
-            order.entry(within(row)).or_insert(next);
+            let place = *order.entry(within(&row)).or_insert(next);
+            let count = count_of(&row);
+            placed.push(((place, if top.is_rare { count } else { -count }), row));
         }
-        self.rows.sort_by_key(|row| {
-            let count = count_of(row);
-            (
-                order.get(&within(row)).copied(),
-                if top.is_rare { count } else { -count },
-            )
-        });
+        let placed = sorted_while_wanted(placed, |(a, _), (b, _)| a.cmp(b));
+        let placed = placed.ok_or_else(ended)?;
+        self.rows = placed.into_iter().map(|(_, row)| row).collect();
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-        self.rows.retain(|row| {
+        self.kept(|row| {
             let times = taken.entry(within(row)).or_default();
             *times += 1;
             *times <= top.count
-        });
-        self
+        })
     }
 }
 

@@ -30,6 +30,7 @@ mod memory;
 mod peak;
 mod real_disk;
 mod sim_disk;
+mod sorting;
 mod task;
 mod workers;
 
@@ -47,5 +48,6 @@ pub use memory::memory_bytes;
 pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
 pub use real_disk::RealDisk;
 pub use sim_disk::SimDisk;
+pub use sorting::sorted_while_wanted;
 pub use task::{Task, run_in_background};
 pub use workers::{Work, Workers};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use clew_engine::ResolveOptions;
-use clew_platform::CancellationToken;
+use clew_engine::{EngineError, ResolveOptions};
+use clew_platform::{CancellationToken, stopped};
 use clew_profile::Spent;
+use clew_query::QueryError;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -20,6 +21,8 @@ use crate::state::call::{Call, read_wildcards};
 const CONCURRENT_DEFAULT: usize = 8;
 /// Searches in one request.
 const SEARCHES_MAX: usize = 1000;
+/// Answers that are together longer are joined away from the async threads.
+const INLINE_BYTES_MAX: usize = 256 << 10;
 
 struct Item {
     expression: String,
@@ -69,6 +72,10 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
         let token = CancellationToken::current();
         running.push(tokio::spawn(token.scope(async move {
             let _permit = permits.acquire().await;
+            // Those that wait for their turn are not even begun for nobody.
+            if stopped() {
+                return Err(ApiError::from(EngineError::from(QueryError::Stopped)));
+            }
             let body = match form {
                 Form::Searches => item.body,
                 Form::Templates => render(&call, &item.body).await?,
@@ -89,18 +96,29 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     }
     let together: usize = answers.iter().flatten().map(Vec::len).sum();
     call.memory.take(together)?;
+    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let json = match together <= INLINE_BYTES_MAX {
+        true => joined(&answers, took_ms),
+        false => call.off_thread(move || joined(&answers, took_ms)).await?,
+    };
+    Ok(Reply::written(json))
+}
+
+/// All answers as one.
+fn joined(answers: &[Result<Vec<u8>, ApiError>], took_ms: u64) -> JsonWriter {
+    let together: usize = answers.iter().flatten().map(Vec::len).sum();
     // What is booked: a writer that grows has up to as much again.
     let mut json = JsonWriter::with_capacity(1024 + together + 16 * answers.len());
-    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     json.begin_object()
         .unsigned_field("took", took_ms)
         .key("responses")
         .begin_array();
-    for answer in answers {
-        write_answer(&mut json, &answer);
+    // The others would be for nobody.
+    for answer in answers.iter().take_while(|_| !stopped()) {
+        write_answer(&mut json, answer);
     }
     json.end_array().end_object();
-    Ok(Reply::written(json))
+    json
 }
 
 /// A search's answer is an object; its status becomes one more member.
