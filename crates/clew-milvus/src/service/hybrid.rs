@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use clew_engine::{GroupBy, Pinned, Purpose};
+use clew_engine::{EngineError, GroupBy, Pinned, Purpose};
+use clew_query::unless_stopped;
 use serde_json::Value;
 
 use super::asked::{Asked, group_by};
@@ -162,7 +163,7 @@ impl Service {
         self.see(&opened, guarantee).await?;
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
         let rankings = self.rankings(&pinned, collection, &mut all).await?;
-        let fused = self.ranked(&pinned, &ranker, &rankings).await?;
+        let fused = self.ranked(&pinned, &ranker, rankings).await?;
         // Clients say an order with each of the searches.
         let order = all.iter_mut().find_map(|asked| asked.order.take());
         let window = (order, limit, offset);
@@ -264,15 +265,16 @@ impl Service {
         &self,
         pinned: &Pinned,
         ranker: &Ranker,
-        rankings: &[Ranking],
+        rankings: Vec<Ranking>,
     ) -> Result<Vec<Vec<Found>>> {
         let fusion = match ranker {
-            Ranker::Decay(decay) => return self.decayed(pinned, decay, rankings).await,
-            Ranker::Fusion(fusion) => fusion,
+            Ranker::Decay(decay) => return self.decayed(pinned, decay, &rankings).await,
+            Ranker::Fusion(fusion) => fusion.clone(),
         };
-        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
-        let fused = |at| fusion.fused(&of_query(rankings, at));
-        Ok((0..queries).map(fused).collect())
+        match rankings.iter().any(|(_, lists)| are_many(lists)) {
+            true => Box::pin(self.beside(move |_| fusion.of_all(&rankings))).await,
+            false => fusion.of_all(&rankings),
+        }
     }
 
     /// What a window shows of rankings, in the order that was asked for.
@@ -345,6 +347,16 @@ impl Fusion {
                 "the rank strategy {other}"
             ))),
         }
+    }
+
+    /// One ranking for each query, as long as somebody wants them.
+    fn of_all(&self, rankings: &[Ranking]) -> Result<Vec<Vec<Found>>> {
+        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
+        let fused = |at| -> Result<Vec<Found>> {
+            unless_stopped().map_err(EngineError::from)?;
+            Ok(self.fused(&of_query(rankings, at)))
+        };
+        (0..queries).map(fused).collect()
     }
 
     /// One ranking of several, best first; equal ones by their keys.
@@ -426,5 +438,23 @@ pub(super) fn scaled(metric: Metric, score: f64) -> f64 {
         Metric::L2 | Metric::Hamming | Metric::Jaccard | Metric::MaxSimL2 => {
             1.0 - 2.0 * score.atan() / PI
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::CancellationToken;
+
+    use super::*;
+
+    #[test]
+    fn rankings_are_put_together_only_for_somebody() {
+        let fusion = Fusion::Ranks(RRF_K);
+        let rankings = vec![(Metric::L2, vec![Vec::new(); 3]); 2];
+        assert_eq!(fusion.of_all(&rankings).unwrap().len(), 3);
+        let token = CancellationToken::new();
+        token.cancel("the client has gone");
+        let _entered = token.enter();
+        assert!(fusion.of_all(&rankings).is_err());
     }
 }

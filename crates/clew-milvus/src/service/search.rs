@@ -93,8 +93,8 @@ impl Service {
         let mut found = self.nearest(&pinned, collection, &asked).await?;
         asked.limit = limit;
         if let Some(ranker) = &ranker {
-            let rankings = [(asked.metric, found)];
-            found = Box::pin(self.ranked(&pinned, ranker, &rankings)).await?;
+            let rankings = vec![(asked.metric, found)];
+            found = Box::pin(self.ranked(&pinned, ranker, rankings)).await?;
         }
         let window = (order, limit, offset);
         let found = Box::pin(self.windowed(&pinned, window, found)).await?;
