@@ -86,6 +86,13 @@ def flood(server, frames):
         return used
 
 
+def begun_connection(server):
+    """A connection that speaks HTTP/2, and says nothing more."""
+    connection = connect(server)
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, b""))
+    return connection
+
+
 def open_call(server, data, flags):
     """A connection with a call that gives its answer no room."""
     connection = connect(server)
@@ -138,7 +145,10 @@ class Floods(unittest.TestCase):
             silent[1].sendall(b"PRI * HT")
             with Client(server.grpc, 30) as client:
                 self.assertEqual(client.done("POST", "/v2/vectordb/collections/list", {})["code"], 0)
-            for connection in silent:
+            begun = [begun_connection(server) for _ in range(3)]
+            with Client(server.grpc, 60) as client:
+                self.assertEqual(client.done("POST", "/v2/vectordb/collections/list", {})["code"], 0)
+            for connection in silent + begun:
                 connection.close()
 
     def test_clients_that_give_no_room_or_half_a_call_do_not_hold_up_a_stop(self):

@@ -7,15 +7,20 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct CallsAtWork(Arc<AtomicUsize>);
 
+/// The same of one connection; its requests bring this along among their extensions.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionCalls(pub(crate) CallsAtWork);
+
 impl CallsAtWork {
-    /// A call has begun.
+    /// A call of a connection has begun.
     #[must_use = "the call has ended when this is dropped"]
-    pub fn begin(&self) -> CallAtWork {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        CallAtWork {
-            all: self.clone(),
+    pub fn begin(&self, connection: &ConnectionCalls) -> CallAtWork {
+        let call = CallAtWork {
+            counted: [self.clone(), connection.0.clone()],
             state: AtomicU8::new(WORKS),
-        }
+        };
+        call.more();
+        call
     }
 
     /// Whether the server is at work for any.
@@ -31,7 +36,7 @@ const ENDED: u8 = 2;
 /// A call. The server is at work for it until it is answered, but for the times at which it waits for the client.
 #[derive(Debug)]
 pub struct CallAtWork {
-    all: CallsAtWork,
+    counted: [CallsAtWork; 2],
     state: AtomicU8,
 }
 
@@ -39,21 +44,33 @@ impl CallAtWork {
     /// More of the request is waited for.
     pub fn waits_for_client(&self) {
         if self.turns(WORKS, WAITS) {
-            self.all.0.fetch_sub(1, Ordering::Relaxed);
+            self.fewer();
         }
     }
 
     /// It has come, or nobody waits for it any more.
     pub fn goes_on(&self) {
         if self.turns(WAITS, WORKS) {
-            self.all.0.fetch_add(1, Ordering::Relaxed);
+            self.more();
         }
     }
 
     /// The answer is there; the client may take it.
     pub fn end(&self) {
         if self.state.swap(ENDED, Ordering::Relaxed) == WORKS {
-            self.all.0.fetch_sub(1, Ordering::Relaxed);
+            self.fewer();
+        }
+    }
+
+    fn more(&self) {
+        for calls in &self.counted {
+            calls.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn fewer(&self) {
+        for calls in &self.counted {
+            calls.0.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -76,7 +93,8 @@ mod tests {
     #[test]
     fn the_server_is_at_work_until_the_answer_but_for_what_the_client_has_yet_to_send() {
         let calls = CallsAtWork::default();
-        let (call, another) = (calls.begin(), calls.begin());
+        let connection = ConnectionCalls::default();
+        let (call, another) = (calls.begin(&connection), calls.begin(&connection));
         drop(another);
         assert!(calls.any());
         call.waits_for_client();
@@ -92,9 +110,10 @@ mod tests {
         assert!(!calls.any());
         drop(call);
         assert!(!calls.any());
-        let given_up = calls.begin();
+        let given_up = calls.begin(&connection);
         given_up.waits_for_client();
         drop(given_up);
         assert_eq!(calls.0.load(Ordering::Relaxed), 0);
+        assert_eq!(connection.0.0.load(Ordering::Relaxed), 0);
     }
 }

@@ -12,9 +12,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Sleep;
-use tonic::transport::server::{Connected, TcpConnectInfo};
+use tonic::transport::server::Connected;
 
-use crate::calls::CallsAtWork;
+use crate::calls::{CallsAtWork, ConnectionCalls};
+use crate::present::{Clients, Presence};
 use crate::stop::Stop;
 
 /// After an accept that failed, the next try waits twice as long, within these.
@@ -27,6 +28,9 @@ const STALLED_AT_STOP_MAX: Duration = Duration::from_secs(2);
 /// What a client has to move in that time if it is to count as one that goes on: pings do not.
 const MOVED_BYTES_MIN: usize = 16 << 10;
 
+/// While a connection waits for a place, it is looked for one that has become silent this often.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
 /// A client must have said which protocol it speaks in this time: until then the transport waits for it without an end.
 const OPENING_MAX: Duration = Duration::from_secs(10);
 
@@ -38,6 +42,9 @@ pub(crate) struct Connection {
     stream: TcpStream,
     stop: Stop,
     at_work: CallsAtWork,
+    /// Its own calls.
+    calls: ConnectionCalls,
+    client: Arc<Presence>,
     /// Until the client has begun.
     opening: Option<Opening>,
     /// While the client takes nothing: ends when the server no longer waits for it.
@@ -131,8 +138,13 @@ impl Connection {
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
             self.stalled = None;
-            self.leaving.moved(*written.as_ref().unwrap_or(&0));
+            let bytes = *written.as_ref().unwrap_or(&0);
+            self.leaving.moved(bytes);
+            self.client.moved(bytes);
             return Poll::Ready(written);
+        }
+        if self.client.gives_way(cx) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         let stop = &self.stop;
         let stalled = self.stalled.get_or_insert_with(|| {
@@ -150,30 +162,69 @@ impl Connection {
 }
 
 /// Connections as they come, whose clients must take what is sent to them, and go on with what they have begun, once the server
-/// stops. Where as many are open as may be, the next waits until one is closed.
+/// stops. Where as many are open as may be, the one gives its place to the next that has been silent longest, if that
+/// was so long at least; else the next waits until one is closed.
 pub(crate) fn incoming(
     listener: TcpListener,
     connections_max: usize,
-    ends: (Stop, CallsAtWork),
+    (stop, at_work): (Stop, CallsAtWork),
+    silent_min: Duration,
 ) -> impl Stream<Item = io::Result<Connection>> {
-    let places = Arc::new(Semaphore::new(
-        connections_max.clamp(1, Semaphore::MAX_PERMITS),
-    ));
-    stream::unfold((listener, places, ends), |(listener, places, ends)| async {
-        let (stop, at_work) = &ends;
-        let place = places.clone().acquire_owned().await.ok()?;
-        let stream = accept(&listener).await;
-        let connection = Connection {
+    let accepting = Accepting {
+        listener,
+        places: Arc::new(Semaphore::new(
+            connections_max.clamp(1, Semaphore::MAX_PERMITS),
+        )),
+        clients: Clients::new(silent_min),
+        stop,
+        at_work,
+    };
+    stream::unfold(accepting, |accepting| async move {
+        let connection = accepting.next().await?;
+        Some((Ok(connection), accepting))
+    })
+}
+
+/// What connections are made with.
+struct Accepting {
+    listener: TcpListener,
+    places: Arc<Semaphore>,
+    clients: Clients,
+    stop: Stop,
+    at_work: CallsAtWork,
+}
+
+impl Accepting {
+    async fn next(&self) -> Option<Connection> {
+        let stream = accept(&self.listener).await;
+        let place = self.place().await?;
+        let calls = ConnectionCalls::default();
+        Some(Connection {
             stream,
-            stop: stop.clone(),
-            at_work: at_work.clone(),
+            stop: self.stop.clone(),
+            at_work: self.at_work.clone(),
+            client: self.clients.enter(calls.0.clone()),
+            calls,
             opening: Some(Opening::within(OPENING_MAX)),
             stalled: None,
-            leaving: Leaving::after(stop),
+            leaving: Leaving::after(&self.stop),
             _place: place,
-        };
-        Some((Ok(connection), (listener, places, ends)))
-    })
+        })
+    }
+
+    /// A place for a connection that is there already: nobody gives way for one that never comes.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(free) = self.places.clone().try_acquire_owned() {
+                return Some(free);
+            }
+            self.clients.make_room();
+            let freed = self.places.clone().acquire_owned();
+            if let Ok(freed) = tokio::time::timeout(LOOK_EVERY, freed).await {
+                return freed.ok();
+            }
+        }
+    }
 }
 
 async fn accept(listener: &TcpListener) -> TcpStream {
@@ -196,10 +247,10 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 }
 
 impl Connected for Connection {
-    type ConnectInfo = TcpConnectInfo;
+    type ConnectInfo = ConnectionCalls;
 
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
+    fn connect_info(&self) -> ConnectionCalls {
+        self.calls.clone()
     }
 }
 
@@ -215,7 +266,11 @@ impl AsyncRead for Connection {
         let read = self.unless_silent((read, bytes), cx);
         let this = &mut *self;
         this.leaving.moved(bytes);
+        this.client.moved(bytes);
         if read.is_pending() {
+            if this.client.gives_way(cx) {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+            }
             ready!(this.leaving.poll(&this.at_work, cx));
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
@@ -262,6 +317,30 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
+    use crate::present::SILENT_MIN;
+
+    #[tokio::test]
+    async fn the_place_of_a_silent_client_is_given_to_another() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (_sender, stop) = watch::channel(false);
+        let incoming = incoming(listener, 1, ends(stop), Duration::ZERO);
+        let mut connections = std::pin::pin!(incoming);
+        let _first = TcpStream::connect(address).await.unwrap();
+        let mut first = connections.next().await.unwrap().unwrap();
+        let call = CallsAtWork::default().begin(&first.connect_info());
+        let _second = TcpStream::connect(address).await.unwrap();
+        // Not while something is done for it.
+        assert!(connections.next().now_or_never().is_none());
+        drop(call);
+        let closed = tokio::spawn(async move {
+            let read = first.read(&mut [0]).await;
+            read.map_err(|error| error.kind())
+        });
+        assert!(connections.next().await.unwrap().is_ok());
+        let aborted = io::ErrorKind::ConnectionAborted;
+        assert_eq!(closed.await.unwrap(), Err(aborted));
+    }
 
     fn ends(stop: watch::Receiver<bool>) -> (Stop, CallsAtWork) {
         (Stop::new(stop), CallsAtWork::default())
@@ -274,11 +353,11 @@ mod tests {
         let (sender, stop) = watch::channel(false);
         let ends = ends(stop);
         let calls = ends.1.clone();
-        let mut connections = std::pin::pin!(incoming(listener, 1, ends));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends, SILENT_MIN));
         let _client = TcpStream::connect(address).await.unwrap();
         let mut connection = connections.next().await.unwrap().unwrap();
         connection.opening = None;
-        let call = calls.begin();
+        let call = calls.begin(&ConnectionCalls::default());
         sender.send_replace(true);
         let mut byte = [0];
         let mut read = std::pin::pin!(connection.read(&mut byte));
@@ -296,7 +375,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (_sender, stop) = watch::channel(false);
-        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop)));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop), SILENT_MIN));
         let _clients = (
             TcpStream::connect(address).await.unwrap(),
             TcpStream::connect(address).await.unwrap(),
@@ -312,7 +391,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, stop) = watch::channel(false);
-        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop)));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop), SILENT_MIN));
         let _client = TcpStream::connect(address).await.unwrap();
         let mut connection = connections.next().await.unwrap().unwrap();
         let sent = tokio::spawn(async move {
@@ -332,7 +411,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (_sender, stop) = watch::channel(false);
-        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop)));
+        let mut connections = std::pin::pin!(incoming(listener, 1, ends(stop), SILENT_MIN));
         for (said, ends) in [(0, true), (OPENING_BYTES - 1, true), (OPENING_BYTES, false)] {
             let mut client = TcpStream::connect(address).await.unwrap();
             client.write_all(&vec![b'a'; said]).await.unwrap();

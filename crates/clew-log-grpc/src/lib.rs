@@ -35,6 +35,7 @@
 mod booked;
 mod calls;
 mod incoming;
+mod present;
 mod server;
 mod service;
 
@@ -69,7 +70,7 @@ pub mod proto {
 }
 
 pub use append::reply as append_reply;
-pub use calls::{CallAtWork, CallsAtWork};
+pub use calls::{CallAtWork, CallsAtWork, ConnectionCalls};
 pub use proto::log_client::LogClient;
 pub use read::to_message as entry;
 pub use server::{Admission, Guard, ServeError, ServerOptions, serve};

@@ -15,6 +15,7 @@ use crate::booked::Booked;
 use crate::calls::CallsAtWork;
 use crate::incoming::incoming;
 use crate::oversize::Oversize;
+use crate::present::SILENT_MIN;
 use crate::proto;
 use crate::proto::log_server::LogServer;
 use crate::service::LogService;
@@ -42,7 +43,7 @@ const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
 pub struct ServerOptions {
     /// Longest request message; longer ones are answered RESOURCE_EXHAUSTED.
     pub message_bytes_max: usize,
-    /// Connections that may be open at once; more wait.
+    /// Connections that may be open at once; beyond them the one gives way that has been silent longest, or more wait.
     pub connections_max: usize,
     /// Who says whether there is room for an append.
     pub admission: Admission,
@@ -152,7 +153,7 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let ends = (stop.clone(), options.at_work);
-    let incoming = incoming(listener, options.connections_max, ends);
+    let incoming = incoming(listener, options.connections_max, ends, SILENT_MIN);
     let mut stopped = stop.clone();
     let own = others
         .unwrap_or_default()

@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use bytes::Bytes;
-use clew_log_grpc::{CallAtWork, CallsAtWork, Guard};
+use clew_log_grpc::{CallAtWork, CallsAtWork, ConnectionCalls, Guard};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 /// The same guard, within which calls are counted.
@@ -23,7 +23,9 @@ pub(crate) fn counted(guard: Guard, calls: &CallsAtWork) -> Guard {
 }
 
 async fn count(State(calls): State<CallsAtWork>, request: Request, next: Next) -> Response {
-    let call = Arc::new(calls.begin());
+    let connection = request.extensions().get::<ConnectionCalls>();
+    let connection = connection.cloned().unwrap_or_default();
+    let call = Arc::new(calls.begin(&connection));
     let counted = |body| CountedBody {
         body,
         call: call.clone(),
