@@ -228,7 +228,7 @@ def writes():
     lines = "".join(json.dumps({"index": {"_index": "piped"}}) + "\n" + json.dumps({"m": slow}) + "\n" for _ in range(400))
     yield Kind("bulk pipeline", "POST", "/_bulk?pipeline=slow", lines)
     plain = "".join(json.dumps({"index": {"_index": "plain"}}) + "\n" + json.dumps({"m": f"a{n} b c d"}) + "\n" for n in range(100_000))
-    # Its documents are cut from the body before any is written; from then on it goes to its end.
+    # Its documents are cut from the body before any is written; from then on it goes to its end when its client has gone.
     yield Kind("bulk", "POST", "/_bulk", plain, overstay=1)
     yield Kind("simulate", "POST", "/_ingest/pipeline/slow/_simulate", {"docs": [{"_source": {"m": slow}} for _ in range(400)]})
     yield Kind("update by query", "POST", "/big/_update_by_query?conflicts=proceed", {"query": {"term": {"few": "f1"}}})

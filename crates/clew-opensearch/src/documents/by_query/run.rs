@@ -187,7 +187,8 @@ async fn write(
 ) -> Result<(), ApiError> {
     let mut outcomes = Vec::new();
     let bytes = |hit: &Hit| hit.source.as_ref().map_or(0, Bytes::len);
-    for part in parts(hits, bytes) {
+    let parts: Vec<&[Hit]> = parts(hits, bytes).collect();
+    for part in parts {
         if cancelled().is_some() {
             break;
         }
