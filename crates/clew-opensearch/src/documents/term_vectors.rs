@@ -13,6 +13,7 @@ use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
+use crate::http::json_writer::json_while;
 use crate::http::reply::Reply;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
 use crate::state::call::Call;
@@ -147,10 +148,16 @@ pub(crate) async fn one(call: Call) -> Result<Reply, ApiError> {
     }
     asked.check()?;
     let (access, memory) = (call.access.clone(), call.memory.clone());
-    let found = call
-        .blocking(move |engine| Ok(answer((engine, &access), &asked, &memory)))
-        .await??;
-    Ok(Reply::json(&found))
+    let found = call.blocking(move |engine| {
+        let found = answer((engine, &access), &asked, &memory);
+        Ok(found.map(|found| written(&found)))
+    });
+    Ok(Reply::raw_json(found.await??))
+}
+
+/// An answer's JSON, which may be long; nothing once the request is over, as nobody sees it.
+fn written(answer: &Value) -> Vec<u8> {
+    json_while(answer, &|| !stopped()).unwrap_or_default()
 }
 
 /// `GET|POST /_mtermvectors`.
@@ -210,7 +217,7 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
     }
     all.iter().try_for_each(Asked::check)?;
     let (access, memory) = (call.access.clone(), call.memory.clone());
-    let docs = call
+    let found = call
         .blocking(move |engine| {
             // Once the request is over nobody sees the answer.
             let wanted = all.iter().take_while(|_| !stopped());
@@ -218,10 +225,11 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
                 Ok(found) => found,
                 Err(error) => refused(asked, &error),
             });
-            Ok(answers.collect::<Vec<_>>())
+            let docs = ("docs".to_string(), Value::Array(answers.collect()));
+            Ok(written(&Value::Object(Map::from_iter([docs]))))
         })
         .await?;
-    Ok(Reply::json(&json!({"docs": docs})))
+    Ok(Reply::raw_json(found))
 }
 
 /// What is said of a document that has no term vectors.

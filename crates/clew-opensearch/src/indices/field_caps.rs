@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_engine::{Index, Purpose, SearchRequest};
+use clew_platform::{Pace, stopped};
 use clew_schema::{Mapping, glob::matches as glob};
 use clew_search::TrackTotal;
 use serde_json::{Map, Value, json};
 
 use crate::dsl;
 use crate::http::error::ApiError;
+use crate::http::json_writer::json_while;
 use crate::http::reply::Reply;
 use crate::search::resolve_documents;
 use crate::state::call::Call;
@@ -47,14 +49,24 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
         None => call.indices(Purpose::Watch).await?,
         Some(filter) => filtered(&call, filter).await?,
     };
+    // Hundreds of indexes may have thousands of fields each.
+    let told = call.off_thread(move || told(&indices, &patterns, include_unmapped));
+    Ok(Reply::raw_json(told.await?))
+}
+
+/// The JSON of what is told of indexes' fields; anything once the request is over, as nobody sees it.
+fn told(indices: &[Arc<Index>], patterns: &[String], include_unmapped: bool) -> Vec<u8> {
     let mut names: Vec<String> = indices.iter().map(|i| i.name().to_string()).collect();
     names.sort();
     let mut gathered = Gathered::new();
-    for index in &indices {
-        gather(index.name(), &index.mapping(), &patterns, &mut gathered);
+    for index in indices.iter().take_while(|_| !stopped()) {
+        gather(index.name(), &index.mapping(), patterns, &mut gathered);
     }
-    let mut fields = Map::new();
+    let (mut fields, mut pace) = (Map::new(), Pace::of_blocks());
     for (field, mut types) in gathered {
+        if pace.is_over() {
+            break;
+        }
         if include_unmapped {
             add_unmapped(&names, &mut types);
         }
@@ -68,7 +80,12 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
             .collect();
         fields.insert(field, Value::Object(shown));
     }
-    Ok(Reply::json(&json!({"indices": names, "fields": fields})))
+    let told = [
+        ("indices".to_string(), names.into()),
+        ("fields".to_string(), Value::Object(fields)),
+    ];
+    let told = Value::Object(Map::from_iter(told));
+    json_while(&told, &|| !stopped()).unwrap_or_default()
 }
 
 fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {
