@@ -239,6 +239,18 @@ fn a_client_that_closed_its_half_after_a_body_of_any_length_gets_its_answer() {
 }
 
 #[test]
+fn what_no_server_knows_is_not_expected_in_vain() {
+    let server = Server::start("{}");
+    for (expected, status) in [("100-Continue", "200"), ("tea", "417")] {
+        let head = format!(
+            "POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: {expected}\r\nConnection: close\r\nContent-Length: 1\r\n\r\n"
+        );
+        let text = rest(server.send(&(head + "a")));
+        assert!(text.contains(&format!("HTTP/1.1 {status} ")), "{text}");
+    }
+}
+
+#[test]
 fn a_request_ends_soon_after_its_client() {
     let server = Server::start("{}");
     let stream = server.send(SLOW);
