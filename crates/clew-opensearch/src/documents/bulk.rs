@@ -53,11 +53,7 @@ enum Decided {
 pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let refresh = Refresh::from_call(&call)?;
-    let defaults = Defaults {
-        index: call.path("index").map(String::from),
-        routing: call.params.get("routing").map(String::from),
-        shown: SourceFilter::from_params(&call.params)?,
-    };
+    let defaults = defaults(&call)?;
     let default_pipeline = call.params.get("pipeline").map(String::from);
     let require_alias = call.params.flag("require_alias", false)?;
     let body = call.body.clone();
@@ -123,6 +119,15 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::written(json)
         .at(write_reply::last_glsn(&outcome))
         .over(memory))
+}
+
+/// What actions leave to the request.
+fn defaults(call: &Call) -> Result<Defaults, ApiError> {
+    Ok(Defaults {
+        index: call.path("index").map(String::from),
+        routing: call.params.get("routing").map(String::from),
+        shown: SourceFilter::from_params(&call.params)?,
+    })
 }
 
 /// The documents that updates are to be answered with, by their place among the items, as they are once all of the bulk is

@@ -135,18 +135,7 @@ impl Answer {
             }
         }
         json.end_array().end_object();
-        if !self.response.aggs.is_empty() {
-            json.key("aggregations");
-            let (shown, documents) = (&self.spec.top_hits, &self.response.top_hits);
-            let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
-                shown.render(path, result, documents, notes.as_ref())
-            };
-            let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
-            let shown = render_aggs(&self.response.aggs, how)?;
-            if !json.value_while(&shown, &|| unless_cancelled().is_ok()) {
-                unless_cancelled()?;
-            }
-        }
+        self.write_aggs(&mut json, notes.as_ref())?;
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);
         }
@@ -160,6 +149,27 @@ impl Answer {
             json.is_so(timed_out);
         }
         Ok(json.into_bytes())
+    }
+
+    fn write_aggs(
+        &self,
+        json: &mut JsonWriter,
+        notes: Option<&FetchNotes>,
+    ) -> Result<(), ApiError> {
+        if self.response.aggs.is_empty() {
+            return Ok(());
+        }
+        json.key("aggregations");
+        let (shown, documents) = (&self.spec.top_hits, &self.response.top_hits);
+        let top_hits = |path: &AggPath<'_>, result: &TopHitsResult| {
+            shown.render(path, result, documents, notes)
+        };
+        let how = Rendering::new(self.spec.typed_keys, &self.spec.agg_meta, &top_hits);
+        let shown = render_aggs(&self.response.aggs, how)?;
+        if !json.value_while(&shown, &|| unless_cancelled().is_ok()) {
+            unless_cancelled()?;
+        }
+        Ok(())
     }
 
     fn write_shards(&self, json: &mut JsonWriter) {
