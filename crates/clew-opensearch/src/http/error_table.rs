@@ -233,6 +233,8 @@ pub(crate) fn script_cause(error: &ScriptError) -> Cause {
         ScriptErrorKind::Null => "null_pointer_exception",
         ScriptErrorKind::Bounds => "index_out_of_bounds_exception",
         ScriptErrorKind::Limit => "painless_error",
+        ScriptErrorKind::Runtime => "runtime_exception",
+        ScriptErrorKind::Thrown => "exception",
     };
     let when = match error.kind {
         ScriptErrorKind::Unreadable => "compile error",

@@ -21,6 +21,10 @@ pub enum ScriptErrorKind {
     Limit,
     /// What came out is no score.
     Score,
+    /// The script says itself that it failed while it ran.
+    Runtime,
+    /// The script says itself that it failed.
+    Thrown,
 }
 
 /// Why a script was refused, or failed.

@@ -89,6 +89,11 @@ const OF_CLASSES: &[(&str, &str, &str)] = &[
     ("Double", "valueOf", "parseFloat"),
     ("Float", "parseFloat", "parseFloat"),
     ("String", "valueOf", "textOf"),
+    ("Integer", "toString", "textOf"),
+    ("Long", "toString", "textOf"),
+    ("Double", "toString", "textOf"),
+    ("Boolean", "toString", "textOf"),
+    ("Boolean", "parseBoolean", "parseTruth"),
     ("ZonedDateTime", "parse", "parseDate"),
     ("Instant", "parse", "parseDate"),
     ("Instant", "ofEpochMilli", "dateOf"),
@@ -214,6 +219,7 @@ fn of_text<'a>(
             let text = value.shown();
             ScriptValue::Float(text.trim().parse().map_err(|_| malformed(&text))?)
         }
+        "parseTruth" => ScriptValue::Bool(value.shown().eq_ignore_ascii_case("true")),
         "textOf" => ScriptValue::made(value.shown().into_owned())?,
         "parseDate" => ScriptValue::Date(dates::read(value.want_text()?)?),
         "dateOf" => ScriptValue::Date(value.want_whole()?),

@@ -3,6 +3,7 @@
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
 
+use super::changes;
 use super::dates;
 use super::operators::is_same;
 use super::value::ScriptValue;
@@ -26,6 +27,10 @@ const METHODS: &[(&str, usize)] = &[
     ("toLowerCase", 0),
     ("toUpperCase", 0),
     ("trim", 0),
+    ("charAt", 1),
+    ("concat", 1),
+    ("splitOnToken", 1),
+    ("join", 1),
     ("substring", 1),
     ("substring", 2),
     ("replace", 2),
@@ -54,11 +59,12 @@ const METHODS: &[(&str, usize)] = &[
 
 /// Whether some value has such a method.
 pub(super) fn is_method(name: &str, arguments: usize) -> bool {
-    let mut all = METHODS.iter().chain(dates::METHODS);
+    let mut all = METHODS.iter().chain(dates::METHODS).chain(changes::METHODS);
     all.any(|(known, count)| *known == name && *count == arguments)
 }
 
-fn refused(of: &ScriptValue<'_>, name: &str, count: usize) -> ScriptError {
+/// The error of a method that a value does not have.
+pub(super) fn refused(of: &ScriptValue<'_>, name: &str, count: usize) -> ScriptError {
     let kind = of.type_name();
     ScriptError::argument(format!("dynamic method [{kind}, {name}/{count}] not found"))
 }
@@ -74,14 +80,14 @@ pub(super) fn call<'a>(
         ScriptValue::Text(text) => text_method(text, name, arguments)?,
         ScriptValue::Date(millis) => dates::method(*millis, name, arguments)?,
         ScriptValue::Point(point) => point_method(*point, name, arguments)?,
-        ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => {
+        ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             list_method(of, name, arguments)?
         }
         ScriptValue::Json(Value::Object(_)) => object_method(of, name, arguments)?,
         ScriptValue::Bool(_) | ScriptValue::Whole(_) | ScriptValue::Float(_) => {
             number_method(of, name)
         }
-        ScriptValue::Json(_) => None,
+        ScriptValue::Json(_) | ScriptValue::Members(_) => None,
     };
     match (found, name, arguments) {
         (Some(found), ..) => Ok(found),
@@ -140,6 +146,19 @@ fn text_method<'a>(
                 length(before.encode_utf16().count())
             })
         }
+        ("lastIndexOf", [part]) => {
+            let found = text.rfind(part.want_text()?);
+            let before = found.and_then(|at| text.get(..at));
+            before.map_or(ScriptValue::Whole(-1), |before| {
+                length(before.encode_utf16().count())
+            })
+        }
+        ("charAt", [at]) => {
+            let at = at.want_whole()?;
+            substring(text, at, Some(at.saturating_add(1)))?
+        }
+        ("concat", [more]) => ScriptValue::made(format!("{text}{}", more.want_text()?))?,
+        ("splitOnToken", [token]) => split(text, token.want_text()?)?,
         ("toLowerCase", []) => ScriptValue::made(text.to_lowercase())?,
         ("toUpperCase", []) => ScriptValue::made(text.to_uppercase())?,
         ("trim", []) => ScriptValue::made(text.trim().to_string())?,
@@ -154,6 +173,16 @@ fn text_method<'a>(
         }
         _ => return Ok(None),
     }))
+}
+
+/// The parts of a text between those that are a token.
+fn split<'a>(text: &str, token: &str) -> Result<ScriptValue<'a>, ScriptError> {
+    if token.is_empty() {
+        return Err(ScriptError::argument("a text is split by some token"));
+    }
+    let parts = text.split(token);
+    let parts = parts.map(|part| ScriptValue::Text(part.to_string().into()));
+    ScriptValue::listed(parts.collect())
 }
 
 /// A text with all of one part made another; refused before it is made where it would be too long.

@@ -2,12 +2,17 @@
 //!
 //! A script is read once into a tree ([`Script::read`]) and run for each document ([`Script::run`]), which is seen through
 //! [`ScriptDocument`] alone. What is understood: values of fields, the score, parameters, arithmetic, comparisons, choices,
-//! variables, loops, and the methods of texts, lists, dates and points that scores and filters are made of. Each run is
-//! bounded by steps and its texts by bytes. Deliberately absent: classes, functions of one's own, lambdas, and anything
-//! that reaches beyond the document.
+//! variables, loops, and the methods of texts, lists, maps, dates and points that scores and filters are made of; an object
+//! that is there to be changed ([`Script::change`]) is seen as `ctx`. Each run is bounded by steps, its texts by bytes, and
+//! what it holds by both. Deliberately absent: classes, functions of one's own, and anything that reaches beyond the
+//! document.
 
+mod assign;
+mod changes;
 mod dates;
 mod functions;
+mod held;
+mod lambdas;
 mod lexer;
 mod members;
 mod names;
@@ -35,6 +40,9 @@ pub use value::ScriptValue;
 
 /// How long the text of a script may be.
 const SOURCE_BYTES_MAX: usize = 65_535;
+
+/// How long what a script makes may be as JSON, or how much longer than what it was given.
+const SAID_BYTES_MAX: usize = 16 << 20;
 
 /// What a script is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +83,8 @@ pub enum ScriptPurpose {
     Filter,
     /// It makes a value to show: it sees the document's source.
     Field,
+    /// It changes an object, which it sees as `ctx`, or says whether something holds of it.
+    Change,
 }
 
 /// How near a document's vector is to another one, which a script asks for.
@@ -174,7 +184,45 @@ impl Script {
         document: &mut dyn ScriptDocument<'a>,
     ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let mut machine = Machine::new(self, document);
-        machine.run().map_err(|error| error.of(&self.source))
+        let said = machine.run().map_err(|error| error.of(&self.source))?;
+        let mut left = SAID_BYTES_MAX;
+        if said.as_ref().is_some_and(|said| !said.fits(&mut left)) {
+            return Err(too_much(SAID_BYTES_MAX).of(&self.source));
+        }
+        Ok(said)
+    }
+
+    /// What it makes of an object, which it sees as `ctx`: the object as the script leaves it. What it says is of no
+    /// account. The order of members stays.
+    ///
+    /// # Errors
+    /// As [`Script::run`]; what it makes of the object may be too large, too.
+    pub fn change(&self, object: &Value, now_ms: i64) -> Result<Value, ScriptError> {
+        let mut nothing = NoDocument(now_ms);
+        let mut machine = Machine::over(self, &mut nothing, object);
+        machine.run().map_err(|error| error.of(&self.source))?;
+        let given = value::json_bytes(object) + value::json_bytes(&self.params);
+        let grown = SAID_BYTES_MAX + given;
+        let mut left = grown;
+        if !machine.context().fits(&mut left) {
+            return Err(too_much(grown).of(&self.source));
+        }
+        Ok(machine.context().to_json())
+    }
+
+    /// Whether it holds of an object, which it sees as `ctx`: not where it says nothing. Nothing becomes of changes.
+    ///
+    /// # Errors
+    /// As [`Script::run`]; what it makes may be no truth value, too.
+    pub fn holds_of(&self, object: &Value, now_ms: i64) -> Result<bool, ScriptError> {
+        let mut nothing = NoDocument(now_ms);
+        let mut machine = Machine::over(self, &mut nothing, object);
+        let said = machine.run().map_err(|error| error.of(&self.source))?;
+        let Some(said) = said else {
+            return Ok(false);
+        };
+        said.truth()
+            .ok_or_else(|| said.no_cast("boolean").of(&self.source))
     }
 
     /// The number that it makes of a document: zero where it says nothing.
@@ -203,6 +251,47 @@ impl Script {
         };
         let truth = truth.or_else(|| value.truth());
         truth.ok_or_else(|| value.no_cast("boolean").of(&self.source))
+    }
+}
+
+/// The error of a script whose outcome is longer than it may be.
+fn too_much(bytes_max: usize) -> ScriptError {
+    ScriptError::new(
+        ScriptErrorKind::Limit,
+        format!("what the script makes would be longer than [{bytes_max}] bytes"),
+    )
+}
+
+/// What a script sees of documents where there is none, at a time in milliseconds since the epoch.
+struct NoDocument(i64);
+
+impl<'a> ScriptDocument<'a> for NoDocument {
+    fn is_mapped(&self, _field: usize) -> bool {
+        false
+    }
+
+    fn values(&mut self, _field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        Ok(Vec::new())
+    }
+
+    fn score(&mut self) -> f64 {
+        0.0
+    }
+
+    fn measure(&mut self, _measure: usize) -> Option<f64> {
+        None
+    }
+
+    fn source(&self) -> Option<&'a Value> {
+        None
+    }
+
+    fn chance(&mut self, _seed: i64) -> f64 {
+        0.0
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.0
     }
 }
 

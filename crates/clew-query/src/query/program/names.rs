@@ -16,11 +16,12 @@ impl Parser<'_> {
             "true" => return Ok(Node::Bool(true)),
             "false" => return Ok(Node::Bool(false)),
             "params" => return Ok(Node::Params),
-            "doc" => return self.doc(),
+            "doc" if self.purpose != ScriptPurpose::Change => return self.doc(),
             "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
                 return Ok(Node::Score);
             }
-            "new" => return self.new_date(),
+            "ctx" if self.purpose == ScriptPurpose::Change => return Ok(Node::Context),
+            "new" => return self.made(),
             _ => {}
         }
         // Constants and functions of classes.
@@ -44,12 +45,28 @@ impl Parser<'_> {
         Err(self.wrong(format_args!("cannot resolve symbol [{word}]")))
     }
 
-    /// `new Date()`, which is now.
-    fn new_date(&mut self) -> Result<Node, String> {
-        if self.take_word("Date") && self.take("(") && self.take(")") {
-            return self.now();
+    /// `new Date()`, which is now, or a list or a map, with nothing in it or with what is in another one.
+    fn made(&mut self) -> Result<Node, String> {
+        let class = self.word()?;
+        self.expect("(")?;
+        let mut arguments = self.arguments(")")?;
+        let first = arguments.pop();
+        match (class.as_str(), first) {
+            _ if !arguments.is_empty() => {}
+            ("Date", None) => return self.now(),
+            ("ArrayList" | "LinkedList", None) => return Ok(Node::List(Vec::new())),
+            ("HashMap" | "LinkedHashMap", None) => return Ok(Node::Map(Vec::new())),
+            ("ArrayList" | "LinkedList", Some(of)) => {
+                return Ok(Node::Function("copyOfList".to_string(), vec![of]));
+            }
+            ("HashMap" | "LinkedHashMap", Some(of)) => {
+                return Ok(Node::Function("copyOfMap".to_string(), vec![of]));
+            }
+            _ => {}
         }
-        Err(self.wrong("objects cannot be made by scripts here"))
+        Err(self.wrong(format_args!(
+            "objects of [{class}] cannot be made by scripts here"
+        )))
     }
 
     fn function(&mut self, class: Option<&str>, name: &str) -> Result<Node, String> {
@@ -60,7 +77,26 @@ impl Parser<'_> {
             return self.measured(name, measure);
         }
         self.expect("(")?;
-        let arguments = self.arguments(")")?;
+        let mut arguments = self.arguments(")")?;
+        if (class, name, arguments.len()) == (Some("String"), "join", 2)
+            && let Some(list) = arguments.pop()
+        {
+            return Ok(Node::Call {
+                of: Box::new(list),
+                name: "join".to_string(),
+                arguments,
+                safe: false,
+            });
+        }
+        // How a stream is collected: as a list, or as a text.
+        match (class, name, &arguments[..]) {
+            (Some("Collectors"), "toList", []) => return Ok(Node::Null),
+            (Some("Collectors"), "joining", []) => return Ok(Node::Text(String::new())),
+            (Some("Collectors"), "joining", [Node::Text(between)]) => {
+                return Ok(Node::Text(between.clone()));
+            }
+            _ => {}
+        }
         match functions::known(self.language, class, name, arguments.len()) {
             Known::Now => self.now(),
             Known::Millis => Ok(Node::Call {

@@ -129,16 +129,52 @@ fn whole<'a>(
     })
 }
 
-/// Whether two values are the same; numbers are whatever their types.
+/// Values that are compared at most to tell whether two lists or maps are the same.
+const COMPARED_MAX: usize = 1 << 20;
+
+/// Whether two values are the same; numbers are whatever their types. Lists and maps of more values than
+/// [`COMPARED_MAX`] are not, but for those that are one.
+pub(super) fn is_same<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>) -> bool {
+    let mut left_over = COMPARED_MAX;
+    same_within(left, right, &mut left_over)
+}
+
 #[allow(
     clippy::float_cmp,
     reason = "a script that compares numbers means just that"
 )]
-pub(super) fn is_same(left: &ScriptValue<'_>, right: &ScriptValue<'_>) -> bool {
+fn same_within<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>, left_over: &mut usize) -> bool {
     match (left, right) {
         (ScriptValue::Whole(left), ScriptValue::Whole(right)) => left == right,
-        (ScriptValue::List(left), ScriptValue::List(right)) => {
-            left.len() == right.len() && left.iter().zip(right.iter()).all(|(a, b)| is_same(a, b))
+        (ScriptValue::Items(left), ScriptValue::Items(right)) if left == right => true,
+        (ScriptValue::Members(left), ScriptValue::Members(right)) => {
+            if left == right {
+                return true;
+            }
+            let size = left.len();
+            if size != right.len() || size > *left_over {
+                return false;
+            }
+            *left_over -= size;
+            left.all()
+                .iter()
+                .all(|(name, value)| match right.get(name) {
+                    Some(other) => same_within(value, &other, left_over),
+                    None => false,
+                })
+        }
+        (ScriptValue::List(_) | ScriptValue::Items(_), _)
+        | (_, ScriptValue::List(_) | ScriptValue::Items(_)) => {
+            let (Some(left), Some(right)) = (left.items(), right.items()) else {
+                return false;
+            };
+            let fits = left.len() <= *left_over;
+            *left_over = left_over.saturating_sub(left.len());
+            fits && left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(&right)
+                    .all(|(a, b)| same_within(a, b, left_over))
         }
         (ScriptValue::Null, ScriptValue::Null) => true,
         (ScriptValue::Bool(left), ScriptValue::Bool(right)) => left == right,
@@ -150,6 +186,34 @@ pub(super) fn is_same(left: &ScriptValue<'_>, right: &ScriptValue<'_>) -> bool {
             (Some(left), Some(right)) => left == right,
             _ => false,
         },
+    }
+}
+
+/// Whether a value is of a class.
+pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
+    use serde_json::Value;
+    match value {
+        ScriptValue::Null => false,
+        ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
+            matches!(
+                class,
+                "List" | "ArrayList" | "Collection" | "Iterable" | "Object"
+            )
+        }
+        ScriptValue::Members(_) | ScriptValue::Json(_) => {
+            matches!(class, "Map" | "HashMap" | "Object")
+        }
+        ScriptValue::Text(_) => matches!(class, "String" | "CharSequence" | "Object"),
+        ScriptValue::Bool(_) => matches!(class, "Boolean" | "Object"),
+        // What JSON writes without a fraction is short where it fits, and long where it does not.
+        ScriptValue::Whole(number) => match class {
+            "Integer" => i32::try_from(*number).is_ok(),
+            "Long" => i32::try_from(*number).is_err(),
+            other => matches!(other, "Number" | "Object"),
+        },
+        ScriptValue::Float(_) => matches!(class, "Double" | "Number" | "Object"),
+        ScriptValue::Date(_) => matches!(class, "ZonedDateTime" | "Object"),
+        ScriptValue::Point(_) => class == "Object",
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::lexer::{Token, tokens};
 use super::members;
-use super::tree::{LEVELS, Node, Operator, Statement, Type};
+use super::tree::{CLASS_LEVEL, CLASSES, LEVELS, Node, Operator, Statement, Type};
 use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
 
 /// How deep a script may be nested.
@@ -227,6 +227,13 @@ impl<'a> Parser<'a> {
             let right = self.pair(level + 1)?;
             left = Node::Pair(operator, Box::new(left), Box::new(right));
         }
+        if level == CLASS_LEVEL && self.take_word("instanceof") {
+            let class = self.word()?;
+            if !CLASSES.contains(&class.as_str()) {
+                return Err(self.wrong(format_args!("unknown type [{class}]")));
+            }
+            left = Node::Is(Box::new(left), class);
+        }
         Ok(left)
     }
 
@@ -372,12 +379,44 @@ impl<'a> Parser<'a> {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.expression()?);
+            arguments.push(match self.lambda()? {
+                Some(lambda) => Node::Lambda(lambda),
+                None => self.expression()?,
+            });
             if self.take(end) {
                 return Ok(arguments);
             }
             self.expect(",")?;
         }
+    }
+
+    /// What is in brackets: a list, or a map.
+    fn listed(&mut self) -> Result<Node, String> {
+        if self.take(":") {
+            self.expect("]")?;
+            return Ok(Node::Map(Vec::new()));
+        }
+        if self.take("]") {
+            return Ok(Node::List(Vec::new()));
+        }
+        let first = self.expression()?;
+        if !self.take(":") {
+            let mut items = vec![first];
+            if self.take(",") {
+                items.extend(self.arguments("]")?);
+            } else {
+                self.expect("]")?;
+            }
+            return Ok(Node::List(items));
+        }
+        let mut pairs = vec![(first, self.expression()?)];
+        while self.take(",") {
+            let key = self.expression()?;
+            self.expect(":")?;
+            pairs.push((key, self.expression()?));
+        }
+        self.expect("]")?;
+        Ok(Node::Map(pairs))
     }
 
     fn atom(&mut self) -> Result<Node, String> {
@@ -408,7 +447,7 @@ impl<'a> Parser<'a> {
             }
             Token::Sign("[") => {
                 self.skip();
-                Ok(Node::List(self.arguments("]")?))
+                self.listed()
             }
             Token::Word(word) => {
                 self.skip();

@@ -4,14 +4,23 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::operators::{apply, fitted, holds, lenient};
-use super::tree::{Node, Statement, Type};
+use super::operators::{apply, fitted, holds, is_of, lenient};
+use super::tree::{Node, Operator, Statement, Thrown, Type};
 use super::value::ScriptValue;
-use super::{Script, ScriptLanguage, functions, members};
+use super::{Script, ScriptLanguage, changes, functions, members};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// Steps of one run: some milliseconds of work.
 const STEPS_MAX: usize = 50_000;
+
+/// Steps of one run that changes an object.
+const CHANGE_STEPS_MAX: usize = 500_000;
+/// Bytes of what a run puts into lists and maps.
+const HELD_BYTES_MAX: usize = 16 << 20;
+/// What a value takes there, beside its text.
+const VALUE_BYTES: usize = 32;
+/// So many items are gone through in one step.
+const STEP_ITEMS: usize = 16;
 
 /// A document as a script sees it. Fields and measures are named by their places in the script.
 pub trait ScriptDocument<'a> {
@@ -49,7 +58,7 @@ pub trait ScriptDocument<'a> {
 }
 
 /// What a statement leads to.
-enum Flow<'a> {
+pub(super) enum Flow<'a> {
     Next,
     Break,
     Continue,
@@ -61,9 +70,14 @@ pub(super) struct Machine<'a, 'd> {
     script: &'a Script,
     document: &'d mut dyn ScriptDocument<'a>,
     variables: Vec<ScriptValue<'a>>,
+    params: ScriptValue<'a>,
+    /// The object that is there to be changed, or nothing.
+    context: ScriptValue<'a>,
     steps: usize,
+    steps_max: usize,
+    held_bytes: usize,
     /// What the last statement's value was, which is the script's where it says nothing else.
-    last: Option<ScriptValue<'a>>,
+    pub(super) last: Option<ScriptValue<'a>>,
 }
 
 impl<'a, 'd> Machine<'a, 'd> {
@@ -72,9 +86,32 @@ impl<'a, 'd> Machine<'a, 'd> {
             script,
             document,
             variables: vec![ScriptValue::Null; script.variables],
+            params: ScriptValue::Json(&script.params),
+            context: ScriptValue::Null,
             steps: 0,
+            steps_max: STEPS_MAX,
+            held_bytes: 0,
             last: None,
         }
+    }
+
+    /// A script at work on an object, which it may change as it may its parameters.
+    pub(super) fn over(
+        script: &'a Script,
+        document: &'d mut dyn ScriptDocument<'a>,
+        object: &'a Value,
+    ) -> Self {
+        Machine {
+            params: ScriptValue::changeable(&script.params),
+            context: ScriptValue::changeable(object),
+            steps_max: CHANGE_STEPS_MAX,
+            ..Machine::new(script, document)
+        }
+    }
+
+    /// The object as it is now.
+    pub(super) fn context(&self) -> &ScriptValue<'a> {
+        &self.context
     }
 
     /// `None` where the script says nothing of a document.
@@ -90,18 +127,35 @@ impl<'a, 'd> Machine<'a, 'd> {
         self.steps(1)
     }
 
-    fn steps(&mut self, count: usize) -> Result<(), ScriptError> {
+    pub(super) fn steps(&mut self, count: usize) -> Result<(), ScriptError> {
         self.steps = self.steps.saturating_add(count);
-        if self.steps > STEPS_MAX {
+        let max = self.steps_max;
+        if self.steps > max {
             return Err(ScriptError::new(
                 ScriptErrorKind::Limit,
-                format!("the script takes more than [{STEPS_MAX}] steps for one document"),
+                format!("the script takes more than [{max}] steps for one document"),
             ));
         }
         Ok(())
     }
 
-    fn block(&mut self, body: &'a [Statement]) -> Result<Flow<'a>, ScriptError> {
+    /// Counts what a list or a map comes to hold.
+    pub(super) fn hold(&mut self, value: &ScriptValue<'a>) -> Result<(), ScriptError> {
+        let inside = match value {
+            ScriptValue::Text(text) => text.len(),
+            other => other.size().unwrap_or(0).saturating_mul(VALUE_BYTES),
+        };
+        self.held_bytes = self.held_bytes.saturating_add(inside + VALUE_BYTES);
+        if self.held_bytes > HELD_BYTES_MAX {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                format!("the script holds more than [{HELD_BYTES_MAX}] bytes in lists and maps"),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn block(&mut self, body: &'a [Statement]) -> Result<Flow<'a>, ScriptError> {
         for statement in body {
             match self.statement(statement)? {
                 Flow::Next => {}
@@ -123,6 +177,19 @@ impl<'a, 'd> Machine<'a, 'd> {
                 let value = fitted(*kind, self.value(value)?, *cut)?;
                 self.set(*place, value);
                 Ok(Flow::Next)
+            }
+            Statement::Put {
+                of,
+                key,
+                operator,
+                value,
+            } => {
+                self.put((of, key), *operator, value)?;
+                Ok(Flow::Next)
+            }
+            Statement::Throw(thrown, reason) => {
+                let reason = self.value(reason)?.shown().into_owned();
+                Err(ScriptError::new(kind_of(*thrown), reason))
             }
             Statement::If(condition, yes, no) => match self.truth(condition)? {
                 true => self.block(yes),
@@ -176,6 +243,7 @@ impl<'a, 'd> Machine<'a, 'd> {
         body: &'a [Statement],
     ) -> Result<Flow<'a>, ScriptError> {
         let list = self.value(list)?;
+        self.steps(list.size().unwrap_or(0) / STEP_ITEMS)?;
         let items = list
             .items()
             .ok_or_else(|| list.no_cast("java.lang.Iterable"))?;
@@ -190,7 +258,27 @@ impl<'a, 'd> Machine<'a, 'd> {
         Ok(Flow::Next)
     }
 
-    fn set(&mut self, place: usize, value: ScriptValue<'a>) {
+    /// Gives a member of a map, or an item of a list, a value.
+    fn put(
+        &mut self,
+        (of, key): (&'a Node, &'a Node),
+        operator: Option<Operator>,
+        value: &'a Node,
+    ) -> Result<(), ScriptError> {
+        let (of, key) = (self.value(of)?, self.value(key)?);
+        let value = match operator {
+            None => self.value(value)?,
+            Some(operator) => {
+                let before = element(&of, &key)?;
+                let value = self.value(value)?;
+                apply(operator, self.script.language, &before, &value)?
+            }
+        };
+        self.hold(&value)?;
+        changes::put(&of, &key, value)
+    }
+
+    pub(super) fn set(&mut self, place: usize, value: ScriptValue<'a>) {
         if let Some(variable) = self.variables.get_mut(place) {
             *variable = value;
         }
@@ -200,7 +288,7 @@ impl<'a, 'd> Machine<'a, 'd> {
         holds(&self.value(node)?, self.script.language)
     }
 
-    fn all(&mut self, nodes: &'a [Node]) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+    pub(super) fn all(&mut self, nodes: &'a [Node]) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
         nodes.iter().map(|node| self.value(node)).collect()
     }
 
@@ -219,8 +307,10 @@ impl<'a, 'd> Machine<'a, 'd> {
             Node::Whole(number) => ScriptValue::Whole(*number),
             Node::Float(number) => ScriptValue::Float(*number),
             Node::Text(text) => ScriptValue::Text(text.as_str().into()),
-            Node::List(items) => ScriptValue::listed(self.all(items)?)?,
-            Node::Params => ScriptValue::Json(&self.script.params),
+            Node::List(items) => self.list(items)?,
+            Node::Map(pairs) => self.map(pairs)?,
+            Node::Params => self.params.clone(),
+            Node::Context => self.context.clone(),
             Node::Variable(place) => self
                 .variables
                 .get(*place)
@@ -244,6 +334,10 @@ impl<'a, 'd> Machine<'a, 'd> {
             Node::Negated(inner) => self.negated(inner)?,
             Node::Flipped(inner) => ScriptValue::Whole(!self.value(inner)?.want_whole()?),
             Node::Cast(kind, inner) => self.cast(*kind, inner)?,
+            Node::Is(inner, class) => ScriptValue::Bool(is_of(&self.value(inner)?, class)),
+            Node::Lambda(_) => {
+                return Err(ScriptError::cast("a lambda has no place here"));
+            }
             Node::Function(name, arguments) => self.function(name, arguments)?,
             Node::Member { of, name, safe } => match self.value(of)? {
                 ScriptValue::Null if *safe => ScriptValue::Null,
@@ -257,7 +351,7 @@ impl<'a, 'd> Machine<'a, 'd> {
                 safe,
             } => match self.value(of)? {
                 ScriptValue::Null if *safe => ScriptValue::Null,
-                value => members::call(&value, name, &self.all(arguments)?)?,
+                value => self.call(&value, name, arguments)?,
             },
             Node::Source
             | Node::Score
@@ -327,13 +421,23 @@ impl<'a, 'd> Machine<'a, 'd> {
 
     fn index(&mut self, of: &'a Node, index: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
         let (of, index) = (self.value(of)?, self.value(index)?);
-        if let ScriptValue::Null = of {
-            return Err(ScriptError::null("get"));
+        element(&of, &index)
+    }
+
+    fn list(&mut self, items: &'a [Node]) -> Result<ScriptValue<'a>, ScriptError> {
+        let items = self.all(items)?;
+        items.iter().try_for_each(|item| self.hold(item))?;
+        ScriptValue::listed(items)
+    }
+
+    fn map(&mut self, pairs: &'a [(Node, Node)]) -> Result<ScriptValue<'a>, ScriptError> {
+        let mut made = Vec::with_capacity(pairs.len());
+        for (name, value) in pairs {
+            let (name, value) = (self.value(name)?, self.value(value)?);
+            self.hold(&value)?;
+            made.push((changes::key(&name), value));
         }
-        match of.get(&index.shown()) {
-            Some(member) => Ok(member),
-            None => of.at(index.want_whole()?),
-        }
+        ScriptValue::mapped(made)
     }
 
     fn function(
@@ -345,6 +449,35 @@ impl<'a, 'd> Machine<'a, 'd> {
         if let ("randomScore", [seed, ..]) = (name, &values[..]) {
             return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
         }
+        if let ("copyOfList" | "copyOfMap", [of]) = (name, &values[..]) {
+            self.hold(of)?;
+            self.steps(of.size().unwrap_or(0) / STEP_ITEMS)?;
+            return changes::copied(name, of);
+        }
         functions::call(name, self.script.language, &values)
+    }
+}
+
+/// A member of a map, or an item of a list.
+fn element<'a>(
+    of: &ScriptValue<'a>,
+    index: &ScriptValue<'a>,
+) -> Result<ScriptValue<'a>, ScriptError> {
+    if let ScriptValue::Null = of {
+        return Err(ScriptError::null("get"));
+    }
+    match of.get(&index.shown()) {
+        Some(member) => Ok(member),
+        None => of.at(index.want_whole()?),
+    }
+}
+
+/// What a failure is that a script asks for.
+fn kind_of(thrown: Thrown) -> ScriptErrorKind {
+    match thrown {
+        Thrown::Argument => ScriptErrorKind::Argument,
+        Thrown::State => ScriptErrorKind::State,
+        Thrown::Runtime => ScriptErrorKind::Runtime,
+        Thrown::Other => ScriptErrorKind::Thrown,
     }
 }

@@ -1,8 +1,9 @@
 //! Statements of a script: variables, choices, loops.
 
+use super::assign::{COMPOUND, counting};
 use super::lexer::Token;
 use super::parser::Parser;
-use super::tree::{Node, Operator, Statement, Type};
+use super::tree::{Node, Statement, Type};
 
 /// Words that no variable may have as its name, and that begin no declaration.
 const KEYWORDS: &[&str] = &[
@@ -25,16 +26,8 @@ const KEYWORDS: &[&str] = &[
     "catch",
     "doc",
     "params",
+    "ctx",
     "_score",
-];
-
-/// Operators that set a variable to what comes of it and a value.
-const COMPOUND: &[(&str, Operator)] = &[
-    ("+=", Operator::Add),
-    ("-=", Operator::Subtract),
-    ("*=", Operator::Multiply),
-    ("/=", Operator::Divide),
-    ("%=", Operator::Remainder),
 ];
 
 /// How many variables a script may have.
@@ -51,7 +44,7 @@ impl Parser<'_> {
     }
 
     /// A block, or one statement; what it declares is not seen behind it.
-    fn block(&mut self) -> Result<Vec<Statement>, String> {
+    pub(super) fn block(&mut self) -> Result<Vec<Statement>, String> {
         let seen = self.scope.len();
         let body = self.inside(|parser| {
             let mut body = Vec::new();
@@ -105,6 +98,8 @@ impl Parser<'_> {
             body.push(Statement::Break);
         } else if self.take_word("continue") {
             body.push(Statement::Continue);
+        } else if self.take_word("throw") {
+            body.push(self.thrown()?);
         } else {
             self.simple(body)?;
         }
@@ -188,7 +183,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn declare(&mut self, name: String, kind: Type) -> Result<usize, String> {
+    pub(super) fn declare(&mut self, name: String, kind: Type) -> Result<usize, String> {
         if KEYWORDS.contains(&name.as_str()) {
             return Err(self.wrong(format_args!("invalid name of a variable [{name}]")));
         }
@@ -205,7 +200,7 @@ impl Parser<'_> {
     }
 
     /// A declaration, an assignment, or a value.
-    fn simple(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+    pub(super) fn simple(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
         if let (Token::Word(name), Token::Word(variable)) = (self.peek(), self.ahead(1))
             && !KEYWORDS.contains(&name.as_str())
             && !KEYWORDS.contains(&variable.as_str())
@@ -216,11 +211,18 @@ impl Parser<'_> {
             self.skip();
             return self.declarations(kind, body);
         }
-        let change = self.change()?;
-        body.push(match change {
-            Some(change) => change,
-            None => Statement::Value(self.expression()?),
-        });
+        if let Some(change) = self.change()? {
+            body.push(change);
+            return Ok(());
+        }
+        if let Token::Sign(sign) = *self.peek()
+            && let Some(operator) = counting(sign)
+        {
+            body.push(self.counted_before(operator)?);
+            return Ok(());
+        }
+        let value = self.expression()?;
+        body.push(self.assigned(value)?);
         Ok(())
     }
 
@@ -258,6 +260,10 @@ impl Parser<'_> {
         else {
             return Ok(None);
         };
+        // What stands behind a name is a member or an item of it.
+        if counted && matches!(self.ahead(2), Token::Sign("." | "[")) {
+            return Ok(None);
+        }
         let known = self.scope.iter().rev().find(|(known, ..)| known == name);
         let Some((_, kind, place)) = known else {
             return Ok(None);
@@ -269,17 +275,17 @@ impl Parser<'_> {
         let made = |operator, value: Node| {
             Node::Pair(operator, Box::new(Node::Variable(place)), Box::new(value))
         };
+        if let Some(operator) = counting(sign) {
+            self.skip();
+            self.skip();
+            return Ok(Some(Statement::Set {
+                place,
+                kind,
+                cut: true,
+                value: made(operator, Node::Whole(1)),
+            }));
+        }
         let (value, cut) = match sign {
-            "++" | "--" => {
-                self.skip();
-                self.skip();
-                let operator = if sign == "++" {
-                    Operator::Add
-                } else {
-                    Operator::Subtract
-                };
-                (made(operator, Node::Whole(1)), true)
-            }
             "=" => {
                 self.skip();
                 self.skip();

@@ -203,7 +203,11 @@ fn what_is_not_understood_is_refused_with_its_place() {
             "doc['price'].value.frobnicate()",
             "member method [frobnicate/0] is not supported",
         ),
-        ("new HashMap()", "objects cannot be made"),
+        (
+            "new Frobnicator()",
+            "objects of [Frobnicator] cannot be made",
+        ),
+        ("ctx.a = 1", "cannot resolve symbol [ctx]"),
         ("1 2", "unexpected token ['2'] at [2]"),
         ("'abc", "a text that begins at [0] has no end"),
         ("params._source.a", "[_source] is not there"),

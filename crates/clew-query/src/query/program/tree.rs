@@ -13,6 +13,14 @@ pub(super) enum Statement {
         cut: bool,
         value: Node,
     },
+    /// A member of a map, or an item of a list, gets a value.
+    Put {
+        of: Node,
+        key: Node,
+        /// What makes the new value of the one that is there and this one.
+        operator: Option<Operator>,
+        value: Node,
+    },
     If(Node, Vec<Statement>, Vec<Statement>),
     Loop {
         condition: Option<Node>,
@@ -25,9 +33,41 @@ pub(super) enum Statement {
         body: Vec<Statement>,
     },
     Return(Option<Node>),
+    /// The script fails, for a reason of its own.
+    Throw(Thrown, Node),
     Value(Node),
     Break,
     Continue,
+}
+
+/// What a script calls its own failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Thrown {
+    Argument,
+    State,
+    Runtime,
+    Other,
+}
+
+impl Thrown {
+    /// The failure that a class stands for.
+    pub(super) fn named(class: &str) -> Option<Self> {
+        Some(match class {
+            "IllegalArgumentException" => Thrown::Argument,
+            "IllegalStateException" => Thrown::State,
+            "RuntimeException" => Thrown::Runtime,
+            "Exception" => Thrown::Other,
+            _ => return None,
+        })
+    }
+}
+
+/// What a script does with each item of a list, say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Lambda {
+    /// The variables that it is called with.
+    pub(super) places: Vec<usize>,
+    pub(super) body: Vec<Statement>,
 }
 
 /// What a variable may hold.
@@ -50,7 +90,8 @@ impl Type {
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "def" | "List" | "Map" | "Object" | "ZonedDateTime" | "Instant" | "ArrayList"
-            | "HashMap" | "Number" | "GeoPoint" => Type::Any,
+            | "HashMap" | "LinkedHashMap" | "LinkedList" | "Collection" | "Iterable" | "Date"
+            | "Number" | "GeoPoint" => Type::Any,
             "int" | "long" | "short" | "byte" | "Integer" | "Long" => Type::Whole,
             "float" | "double" | "Float" | "Double" => Type::Float,
             "boolean" | "Boolean" => Type::Bool,
@@ -80,7 +121,10 @@ pub(super) enum Node {
     Float(f64),
     Text(String),
     List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
     Params,
+    /// What the script is there to change.
+    Context,
     Source,
     Score,
     Now,
@@ -103,6 +147,10 @@ pub(super) enum Node {
     /// The first unless it is null, else the second.
     Otherwise(Box<Node>, Box<Node>),
     Cast(Type, Box<Node>),
+    /// Whether a value is of a class.
+    Is(Box<Node>, String),
+    /// Only an argument of a call.
+    Lambda(Lambda),
     Function(String, Vec<Node>),
     Member {
         of: Box<Node>,
@@ -165,6 +213,29 @@ impl Operator {
         }
     }
 }
+
+/// Classes that values can be asked for.
+pub(super) const CLASSES: &[&str] = &[
+    "List",
+    "ArrayList",
+    "Collection",
+    "Iterable",
+    "Map",
+    "HashMap",
+    "String",
+    "CharSequence",
+    "Number",
+    "Integer",
+    "Long",
+    "Double",
+    "Float",
+    "Boolean",
+    "ZonedDateTime",
+    "Object",
+];
+
+/// Where among the levels classes are asked for.
+pub(super) const CLASS_LEVEL: usize = 4;
 
 /// Operators by how strongly they bind, weakest first; `&&` and `||` bind less than all of them.
 pub(super) const LEVELS: [&[Operator]; 8] = [

@@ -8,6 +8,7 @@ use clew_schema::geo::GeoPoint;
 use serde_json::{Number, Value};
 
 use super::dates;
+use super::held::{Held, Members};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// How long a text may become.
@@ -40,6 +41,10 @@ pub enum ScriptValue<'a> {
     List(Arc<[ScriptValue<'a>]>),
     /// A list or an object of a parameter, or of the source.
     Json(&'a Value),
+    /// A list that the script can change.
+    Items(Held<Vec<ScriptValue<'a>>>),
+    /// A map that the script can change.
+    Members(Held<Members<'a>>),
 }
 
 impl<'a> ScriptValue<'a> {
@@ -71,7 +76,31 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Point(point) => serde_json::json!({"lat": point.lat, "lon": point.lon}),
             ScriptValue::List(items) => items.iter().map(ScriptValue::to_json).collect(),
             ScriptValue::Json(value) => (*value).clone(),
+            ScriptValue::Items(items) => items.to_json(),
+            ScriptValue::Members(members) => members.to_json(),
         }
+    }
+
+    /// Takes what it has inside off what is left, in bytes; whether there was enough.
+    pub(super) fn fits(&self, left: &mut usize) -> bool {
+        // What JSON writes for a value is about as long.
+        *left = left.saturating_sub(8);
+        match self {
+            ScriptValue::Text(text) => *left = left.saturating_sub(text.len()),
+            ScriptValue::Json(value) => *left = left.saturating_sub(json_bytes(value)),
+            ScriptValue::List(items) => {
+                return *left > 0 && items.iter().all(|item| item.fits(left));
+            }
+            ScriptValue::Items(items) => return *left > 0 && items.fits(left),
+            ScriptValue::Members(members) => return *left > 0 && members.fits(left),
+            ScriptValue::Null
+            | ScriptValue::Bool(_)
+            | ScriptValue::Whole(_)
+            | ScriptValue::Float(_)
+            | ScriptValue::Date(_)
+            | ScriptValue::Point(_) => {}
+        }
+        *left > 0
     }
 
     /// Its number, if it is one.
@@ -105,7 +134,10 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Text(text) => Cow::Borrowed(&**text),
             ScriptValue::Date(millis) => Cow::Owned(dates::shown(*millis)),
             ScriptValue::Point(point) => Cow::Owned(format!("{:?}, {:?}", point.lat, point.lon)),
-            ScriptValue::List(_) | ScriptValue::Json(_) => {
+            ScriptValue::List(_)
+            | ScriptValue::Json(_)
+            | ScriptValue::Items(_)
+            | ScriptValue::Members(_) => {
                 let mut beginning = Beginning(String::new());
                 // An error says that there is enough of it.
                 let _ = self.write_to(&mut beginning);
@@ -116,36 +148,23 @@ impl<'a> ScriptValue<'a> {
 
     fn write_to(&self, out: &mut Beginning) -> fmt::Result {
         match self {
-            ScriptValue::List(items) => {
-                out.write_char('[')?;
-                for (at, item) in items.iter().enumerate() {
+            ScriptValue::List(items) => written(out, items),
+            ScriptValue::Items(items) => written(out, &items.all()),
+            ScriptValue::Members(members) => {
+                out.write_char('{')?;
+                for (at, (name, value)) in members.all().iter().enumerate() {
                     if at > 0 {
                         out.write_str(", ")?;
                     }
-                    item.write_to(out)?;
+                    out.write_str(name)?;
+                    out.write_char('=')?;
+                    value.write_to(out)?;
                 }
-                out.write_char(']')
+                out.write_char('}')
             }
             ScriptValue::Json(value) => write!(out, "{value}"),
             other => out.write_str(&other.shown()),
         }
-    }
-
-    /// A list that was made. Lists of lists hold no further ones: a list that holds itself some times over would have more
-    /// items than can be counted.
-    pub(super) fn listed(items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
-        let is_list = |item: &ScriptValue<'a>| matches!(item, ScriptValue::List(_));
-        let is_deep = |item: &ScriptValue<'a>| match item {
-            ScriptValue::List(items) => items.iter().any(is_list),
-            _ => false,
-        };
-        if items.iter().any(is_deep) {
-            return Err(ScriptError::new(
-                ScriptErrorKind::Limit,
-                "lists of a script are nested too deep",
-            ));
-        }
-        Ok(ScriptValue::List(items.into()))
     }
 
     /// How many steps it takes to go through all of it, or to copy it: none where that is little.
@@ -195,6 +214,8 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Point(_) => "GeoPoint",
             ScriptValue::List(_) | ScriptValue::Json(Value::Array(_)) => "java.util.List",
             ScriptValue::Json(_) => "java.util.Map",
+            ScriptValue::Items(_) => "java.util.ArrayList",
+            ScriptValue::Members(_) => "java.util.HashMap",
         }
     }
 
@@ -233,6 +254,7 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::Json(Value::Array(items)) => {
                 Some(items.iter().map(ScriptValue::of_json).collect())
             }
+            ScriptValue::Items(items) => Some(items.all()),
             _ => None,
         }
     }
@@ -243,6 +265,8 @@ impl<'a> ScriptValue<'a> {
             ScriptValue::List(items) => Some(items.len()),
             ScriptValue::Json(Value::Array(items)) => Some(items.len()),
             ScriptValue::Json(Value::Object(members)) => Some(members.len()),
+            ScriptValue::Items(items) => Some(items.len()),
+            ScriptValue::Members(members) => Some(members.len()),
             _ => None,
         }
     }
@@ -252,6 +276,7 @@ impl<'a> ScriptValue<'a> {
         let found = usize::try_from(place).ok().and_then(|at| match self {
             ScriptValue::List(items) => items.get(at).cloned(),
             ScriptValue::Json(Value::Array(items)) => items.get(at).map(ScriptValue::of_json),
+            ScriptValue::Items(items) => items.at(at),
             _ => None,
         });
         found.ok_or_else(|| {
@@ -271,7 +296,35 @@ impl<'a> ScriptValue<'a> {
                     .get(name)
                     .map_or(ScriptValue::Null, ScriptValue::of_json),
             ),
+            ScriptValue::Members(members) => Some(members.get(name).unwrap_or(ScriptValue::Null)),
             _ => None,
+        }
+    }
+}
+
+/// Items as they stand in a text.
+fn written(out: &mut Beginning, items: &[ScriptValue<'_>]) -> fmt::Result {
+    out.write_char('[')?;
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.write_str(", ")?;
+        }
+        item.write_to(out)?;
+    }
+    out.write_char(']')
+}
+
+/// About how long a value of JSON is as a text.
+pub(super) fn json_bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => 8 + text.len(),
+        Value::Array(items) => 8 + items.iter().map(json_bytes).sum::<usize>(),
+        Value::Object(members) => {
+            let members = members.iter();
+            8 + members
+                .map(|(name, value)| name.len() + json_bytes(value))
+                .sum::<usize>()
         }
     }
 }

@@ -1,0 +1,373 @@
+//! Methods of lists and maps that a script can change.
+
+use std::borrow::Cow;
+
+use super::held::{Held, Members};
+use super::operators::is_same;
+use super::value::ScriptValue;
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// What can be asked of lists and maps that are changed in place, with how many arguments.
+pub(super) const METHODS: &[(&str, usize)] = &[
+    ("add", 1),
+    ("add", 2),
+    ("addAll", 1),
+    ("set", 2),
+    ("remove", 1),
+    ("removeAll", 1),
+    ("retainAll", 1),
+    ("clear", 0),
+    ("containsAll", 1),
+    ("lastIndexOf", 1),
+    ("subList", 2),
+    ("sort", 1),
+    ("sorted", 0),
+    ("distinct", 0),
+    ("limit", 1),
+    ("skip", 1),
+    ("stream", 0),
+    ("collect", 1),
+    ("toList", 0),
+    ("put", 2),
+    ("putAll", 1),
+    ("putIfAbsent", 2),
+    ("replace", 2),
+    ("containsValue", 1),
+    ("keySet", 0),
+    ("values", 0),
+    ("entrySet", 0),
+    ("getKey", 0),
+    // With what is done for each item.
+    ("forEach", 1),
+    ("each", 1),
+    ("removeIf", 1),
+    ("replaceAll", 1),
+    ("filter", 1),
+    ("findAll", 1),
+    ("find", 1),
+    ("map", 1),
+    ("mapToInt", 1),
+    ("mapToLong", 1),
+    ("mapToDouble", 1),
+    ("any", 1),
+    ("anyMatch", 1),
+    ("every", 1),
+    ("allMatch", 1),
+    ("noneMatch", 1),
+    ("sorted", 1),
+    ("computeIfAbsent", 2),
+];
+
+/// Methods that look at one item; all others go through the whole.
+pub(super) const QUICK: &[&str] = &[
+    "add",
+    "size",
+    "length",
+    "isEmpty",
+    "get",
+    "set",
+    "put",
+    "containsKey",
+    "getOrDefault",
+    "putIfAbsent",
+    "getKey",
+    "getValue",
+];
+
+/// Methods by which a script comes to hold more than before.
+pub(super) const GROWING: &[&str] = &[
+    "add",
+    "addAll",
+    "set",
+    "put",
+    "putAll",
+    "putIfAbsent",
+    "replace",
+    "subList",
+    "sorted",
+    "distinct",
+    "limit",
+    "skip",
+    "stream",
+    "collect",
+    "toList",
+    "keySet",
+    "values",
+    "entrySet",
+];
+
+/// What a list or a map answers that can be changed; `None` where only such have no such method.
+pub(super) fn call<'a>(
+    of: &ScriptValue<'a>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    match of {
+        ScriptValue::Items(items) => items_method(items, name, arguments),
+        ScriptValue::Members(members) => members_method(members, name, arguments),
+        _ => Ok(None),
+    }
+}
+
+/// The name of a member that a value stands for.
+pub(super) fn key<'a>(value: &ScriptValue<'a>) -> Cow<'a, str> {
+    match value {
+        ScriptValue::Text(text) => text.clone(),
+        other => Cow::Owned(other.shown().into_owned()),
+    }
+}
+
+/// Gives a member of a map, or an item of a list, a value.
+pub(super) fn put<'a>(
+    of: &ScriptValue<'a>,
+    at: &ScriptValue<'a>,
+    value: ScriptValue<'a>,
+) -> Result<(), ScriptError> {
+    match of {
+        ScriptValue::Null => Err(ScriptError::null("put")),
+        ScriptValue::Members(members) => members.put(key(at), value).map(|_| ()),
+        ScriptValue::Items(items) => {
+            let place = at.want_whole()?;
+            let known = usize::try_from(place).ok();
+            let Some(known) = known.filter(|known| *known < items.len()) else {
+                return Err(beyond(place, items.len()));
+            };
+            items.set(known, value).map(|_| ())
+        }
+        other => {
+            let (kind, name) = (other.type_name(), at.shown());
+            Err(ScriptError::argument(format!(
+                "dynamic setter [{kind}, {name}] not found"
+            )))
+        }
+    }
+}
+
+fn beyond(place: i64, length: usize) -> ScriptError {
+    ScriptError::new(
+        ScriptErrorKind::Bounds,
+        format!("Index {place} out of bounds for length {length}"),
+    )
+}
+
+fn several<'a>(value: &ScriptValue<'a>) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+    value
+        .items()
+        .ok_or_else(|| value.no_cast("java.util.Collection"))
+}
+
+fn count<'a>(count: usize) -> ScriptValue<'a> {
+    ScriptValue::Whole(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn items_method<'a>(
+    items: &Held<Vec<ScriptValue<'a>>>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let place = |value: &ScriptValue<'a>| -> Result<usize, ScriptError> {
+        let place = value.want_whole()?;
+        usize::try_from(place).map_err(|_| beyond(place, items.len()))
+    };
+    let out = |place: usize| beyond(i64::try_from(place).unwrap_or(i64::MAX), items.len());
+    Ok(Some(match (name, arguments) {
+        ("add", [value]) => {
+            items.insert(items.len(), value.clone())?;
+            ScriptValue::Bool(true)
+        }
+        ("add", [at, value]) => {
+            let at = place(at)?;
+            if !items.insert(at, value.clone())? {
+                return Err(out(at));
+            }
+            ScriptValue::Null
+        }
+        ("set", [at, value]) => {
+            let at = place(at)?;
+            items.set(at, value.clone())?.ok_or_else(|| out(at))?
+        }
+        ("remove", [at]) => {
+            let at = place(at)?;
+            items.take(at).ok_or_else(|| out(at))?
+        }
+        ("addAll", [more]) => {
+            let more = several(more)?;
+            let is_some = !more.is_empty();
+            let mut all = items.all();
+            all.extend(more);
+            items.replace(all)?;
+            ScriptValue::Bool(is_some)
+        }
+        ("removeAll" | "retainAll", [others]) => {
+            let others = several(others)?;
+            let stays = name == "retainAll";
+            let mut all = items.all();
+            let before = all.len();
+            all.retain(|item| others.iter().any(|other| is_same(item, other)) == stays);
+            let is_changed = all.len() != before;
+            items.replace(all)?;
+            ScriptValue::Bool(is_changed)
+        }
+        ("clear", []) => {
+            items.replace(Vec::new())?;
+            ScriptValue::Null
+        }
+        ("containsAll", [others]) => {
+            let all = items.all();
+            let has = |other: &ScriptValue<'a>| all.iter().any(|item| is_same(item, other));
+            ScriptValue::Bool(several(others)?.iter().all(has))
+        }
+        ("lastIndexOf", [value]) => {
+            let all = items.all();
+            let found = all.iter().rposition(|item| is_same(item, value));
+            found.map_or(ScriptValue::Whole(-1), count)
+        }
+        ("sort", [ScriptValue::Null]) => {
+            items.replace(in_order(items.all())?)?;
+            ScriptValue::Null
+        }
+        _ => return stream_method(items, name, arguments),
+    }))
+}
+
+/// Methods that make other lists, as streams do.
+fn stream_method<'a>(
+    items: &Held<Vec<ScriptValue<'a>>>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let part = |from: i64, to: i64| {
+        let all = items.all();
+        let ends = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+        let part = ends.and_then(|(from, to)| Some(all.get(from..to)?.to_vec()));
+        part.ok_or_else(|| beyond(to, items.len()))
+    };
+    let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+    Ok(Some(match (name, arguments) {
+        ("subList", [from, to]) => {
+            ScriptValue::listed(part(from.want_whole()?, to.want_whole()?)?)?
+        }
+        ("limit", [most]) => ScriptValue::listed(part(0, most.want_whole()?.min(length))?)?,
+        ("skip", [first]) => ScriptValue::listed(part(first.want_whole()?.min(length), length)?)?,
+        ("stream" | "toList", []) | ("collect", [ScriptValue::Null]) => {
+            ScriptValue::listed(items.all())?
+        }
+        ("collect" | "join", [ScriptValue::Text(between)]) => {
+            let mut joined = String::new();
+            for (at, item) in items.all().iter().enumerate() {
+                if at > 0 {
+                    joined.push_str(between);
+                }
+                joined.push_str(&item.shown());
+            }
+            ScriptValue::made(joined)?
+        }
+        ("sorted", []) => ScriptValue::listed(in_order(items.all())?)?,
+        ("distinct", []) => {
+            let mut kept: Vec<ScriptValue<'a>> = Vec::new();
+            for item in items.all() {
+                if !kept.iter().any(|have| is_same(have, &item)) {
+                    kept.push(item);
+                }
+            }
+            ScriptValue::listed(kept)?
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Items in the order of their values: numbers or texts.
+fn in_order<'a>(mut items: Vec<ScriptValue<'a>>) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+    let all_whole = items.iter().all(|item| item.want_whole().is_ok());
+    let all_text = items.iter().all(|item| item.want_text().is_ok());
+    if all_whole {
+        items.sort_by_key(|item| item.want_whole().unwrap_or(0));
+    } else if all_text {
+        items.sort_by(|a, b| a.want_text().unwrap_or("").cmp(b.want_text().unwrap_or("")));
+    } else {
+        for item in &items {
+            item.want_number()?;
+        }
+        let number = |item: &ScriptValue<'a>| item.number().unwrap_or(0.0);
+        items.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    }
+    Ok(items)
+}
+
+fn members_method<'a>(
+    members: &Held<Members<'a>>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let or_null = |value: Option<ScriptValue<'a>>| value.unwrap_or(ScriptValue::Null);
+    let values = || members.all().into_iter().map(|(_, value)| value);
+    Ok(Some(match (name, arguments) {
+        ("size", []) => count(members.len()),
+        ("isEmpty", []) => ScriptValue::Bool(members.len() == 0),
+        ("containsKey", [name]) => ScriptValue::Bool(members.has(&key(name))),
+        ("containsValue", [value]) => ScriptValue::Bool(values().any(|have| is_same(&have, value))),
+        ("get", [name]) => or_null(members.get(&key(name))),
+        ("getOrDefault", [name, default]) => {
+            members.get(&key(name)).unwrap_or_else(|| default.clone())
+        }
+        ("remove", [name]) => or_null(members.take(&key(name))),
+        ("put", [name, value]) => or_null(members.put(key(name), value.clone())?),
+        ("putIfAbsent", [name, value]) => match members.get(&key(name)) {
+            None | Some(ScriptValue::Null) => {
+                members.put(key(name), value.clone())?;
+                ScriptValue::Null
+            }
+            Some(there) => there,
+        },
+        ("replace", [name, value]) => match members.has(&key(name)) {
+            true => or_null(members.put(key(name), value.clone())?),
+            false => ScriptValue::Null,
+        },
+        ("putAll", [others]) => {
+            for (name, value) in pairs(others)? {
+                members.put(name, value)?;
+            }
+            ScriptValue::Null
+        }
+        ("clear", []) => {
+            members.clear();
+            ScriptValue::Null
+        }
+        ("keySet", []) => {
+            let names = members.all().into_iter().map(|(name, _)| name);
+            ScriptValue::listed(names.map(ScriptValue::Text).collect())?
+        }
+        ("values", []) => ScriptValue::listed(values().collect())?,
+        ("entrySet", []) => {
+            let entries = members.all().into_iter().map(|(name, value)| {
+                let key = (Cow::Borrowed("key"), ScriptValue::Text(name));
+                ScriptValue::mapped(vec![key, (Cow::Borrowed("value"), value)])
+            });
+            ScriptValue::listed(entries.collect::<Result<_, _>>()?)?
+        }
+        ("getKey", []) => or_null(members.get("key")),
+        ("getValue", []) => or_null(members.get("value")),
+        _ => return Ok(None),
+    }))
+}
+
+/// The members of a map, in their order.
+fn pairs<'a>(value: &ScriptValue<'a>) -> Result<Vec<(Cow<'a, str>, ScriptValue<'a>)>, ScriptError> {
+    match value {
+        ScriptValue::Members(members) => Ok(members.all()),
+        ScriptValue::Json(serde_json::Value::Object(members)) => {
+            let members = members.iter();
+            let pair = members.map(|(name, value)| (Cow::from(name), ScriptValue::Json(value)));
+            Ok(pair.collect())
+        }
+        other => Err(other.no_cast("java.util.Map")),
+    }
+}
+
+/// A list, or a map, with what is in another one.
+pub(super) fn copied<'a>(name: &str, of: &ScriptValue<'a>) -> Result<ScriptValue<'a>, ScriptError> {
+    match name {
+        "copyOfList" => ScriptValue::listed(several(of)?),
+        _ => ScriptValue::mapped(pairs(of)?),
+    }
+}

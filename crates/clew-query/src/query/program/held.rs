@@ -1,0 +1,323 @@
+//! Lists and maps that a script makes, or is given to change. All that name one see what becomes of it, as in Java.
+//!
+//! What comes from JSON is taken over level by level, when it is asked for: what a script does not touch stays as it was.
+//! None can hold itself, and their depth ends: each has a level, and what it holds has higher ones.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+
+use super::value::ScriptValue;
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// So deep may lists and maps lie inside each other.
+const LEVEL_MAX: usize = 128;
+
+/// Something that is changed in place; two of them are equal if they are the same one.
+#[derive(Debug)]
+pub struct Held<T>(Arc<Mutex<Inside<T>>>);
+
+#[derive(Debug)]
+struct Inside<T> {
+    level: usize,
+    what: T,
+}
+
+/// Members of a map, in the order in which they came.
+#[derive(Debug, Default)]
+pub struct Members<'a> {
+    next: u64,
+    by_name: BTreeMap<Cow<'a, str>, (u64, ScriptValue<'a>)>,
+}
+
+impl<T> Clone for Held<T> {
+    fn clone(&self) -> Self {
+        Held(Arc::clone(&self.0))
+    }
+}
+
+impl<T> PartialEq for Held<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<T> Held<T> {
+    fn new(what: T, level: usize) -> Self {
+        Held(Arc::new(Mutex::new(Inside { level, what })))
+    }
+
+    fn inside<R>(&self, with: impl FnOnce(&mut Inside<T>) -> R) -> R {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let inside: &mut Inside<T> = &mut guard;
+        with(inside)
+    }
+
+    fn level(&self) -> usize {
+        self.inside(|inside| inside.level)
+    }
+
+    /// Lets it hold a value, unless that holds it already.
+    fn admit(&self, value: &ScriptValue<'_>) -> Result<(), ScriptError> {
+        let level = self.level();
+        sink(value, level)?;
+        match self.level() == level {
+            true => Ok(()),
+            false => Err(ScriptError::argument(
+                "Iterable object is self-referencing itself",
+            )),
+        }
+    }
+}
+
+/// Notes that a value lies in something of a level.
+fn sink(value: &ScriptValue<'_>, below: usize) -> Result<(), ScriptError> {
+    let level = below + 1;
+    let inner = match value {
+        ScriptValue::Items(items) => items.inside(|inside| {
+            if inside.level >= level {
+                return Vec::new();
+            }
+            inside.level = level;
+            let inner = inside.what.iter().filter(|item| is_held(item));
+            inner.cloned().collect()
+        }),
+        ScriptValue::Members(members) => members.inside(|inside| {
+            if inside.level >= level {
+                return Vec::new();
+            }
+            inside.level = level;
+            let inner = inside.what.by_name.values().map(|(_, value)| value);
+            inner.filter(|value| is_held(value)).cloned().collect()
+        }),
+        _ => return Ok(()),
+    };
+    if level > LEVEL_MAX {
+        return Err(ScriptError::new(
+            ScriptErrorKind::Limit,
+            "lists and maps of a script are nested too deep",
+        ));
+    }
+    inner.iter().try_for_each(|inner| sink(inner, level))
+}
+
+fn is_held(value: &ScriptValue<'_>) -> bool {
+    matches!(value, ScriptValue::Items(_) | ScriptValue::Members(_))
+}
+
+/// A value of JSON that the script can change, in something of the level before.
+fn taken_over(value: &Value, level: usize) -> ScriptValue<'_> {
+    match value {
+        Value::Array(items) => {
+            let items = items.iter().map(ScriptValue::Json);
+            ScriptValue::Items(Held::new(items.collect(), level))
+        }
+        Value::Object(members) => {
+            let mut all = Members::default();
+            for (name, value) in members {
+                all.put(Cow::Borrowed(name.as_str()), ScriptValue::Json(value));
+            }
+            ScriptValue::Members(Held::new(all, level))
+        }
+        single => ScriptValue::of_json(single),
+    }
+}
+
+/// A value that lies in something of a level, as it can be changed.
+fn seen<'a>(slot: &mut ScriptValue<'a>, level: usize) -> ScriptValue<'a> {
+    if let ScriptValue::Json(value) = *slot {
+        // Numbers that scripts do not have stay what they are.
+        let seen = taken_over(value, level + 1);
+        if is_held(&seen) {
+            *slot = seen.clone();
+        }
+        return seen;
+    }
+    slot.clone()
+}
+
+impl<'a> ScriptValue<'a> {
+    /// A value of JSON that the script can change.
+    pub(super) fn changeable(value: &'a Value) -> Self {
+        taken_over(value, 0)
+    }
+
+    /// A list that was made.
+    pub(super) fn listed(items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
+        let list = Held::new(Vec::new(), 0);
+        for item in &items {
+            list.admit(item)?;
+        }
+        list.inside(|inside| inside.what = items);
+        Ok(ScriptValue::Items(list))
+    }
+
+    /// A map that was made.
+    pub(super) fn mapped(pairs: Vec<(Cow<'a, str>, ScriptValue<'a>)>) -> Result<Self, ScriptError> {
+        let map = Held::new(Members::default(), 0);
+        for (name, value) in pairs {
+            map.put(name, value)?;
+        }
+        Ok(ScriptValue::Members(map))
+    }
+}
+
+impl<'a> Held<Vec<ScriptValue<'a>>> {
+    pub(super) fn len(&self) -> usize {
+        self.inside(|inside| inside.what.len())
+    }
+
+    pub(super) fn at(&self, place: usize) -> Option<ScriptValue<'a>> {
+        self.inside(|inside| {
+            let level = inside.level;
+            let slot = inside.what.get_mut(place)?;
+            Some(seen(slot, level))
+        })
+    }
+
+    /// All items.
+    pub(super) fn all(&self) -> Vec<ScriptValue<'a>> {
+        self.inside(|inside| {
+            let level = inside.level;
+            let slots = inside.what.iter_mut();
+            slots.map(|slot| seen(slot, level)).collect()
+        })
+    }
+
+    /// Puts an item before the one at a place; whether there is such a place.
+    pub(super) fn insert(&self, place: usize, value: ScriptValue<'a>) -> Result<bool, ScriptError> {
+        self.admit(&value)?;
+        Ok(self.inside(|inside| {
+            let is_there = place <= inside.what.len();
+            if is_there {
+                inside.what.insert(place, value);
+            }
+            is_there
+        }))
+    }
+
+    /// Puts an item in the place of another, which is given back; `None` where there is no such place.
+    pub(super) fn set(
+        &self,
+        place: usize,
+        value: ScriptValue<'a>,
+    ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        self.admit(&value)?;
+        Ok(self.inside(|inside| {
+            let slot = inside.what.get_mut(place)?;
+            Some(std::mem::replace(slot, value))
+        }))
+    }
+
+    pub(super) fn take(&self, place: usize) -> Option<ScriptValue<'a>> {
+        self.inside(|inside| {
+            let is_there = place < inside.what.len();
+            is_there.then(|| inside.what.remove(place))
+        })
+    }
+
+    /// Has other items, all of which it may hold.
+    pub(super) fn replace(&self, items: Vec<ScriptValue<'a>>) -> Result<(), ScriptError> {
+        for item in &items {
+            self.admit(item)?;
+        }
+        self.inside(|inside| inside.what = items);
+        Ok(())
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        self.inside(|inside| inside.what.iter().map(ScriptValue::to_json).collect())
+    }
+
+    /// Whether all that it holds fits into what is left.
+    pub(super) fn fits(&self, left: &mut usize) -> bool {
+        self.inside(|inside| inside.what.iter().all(|item| item.fits(left)))
+    }
+}
+
+impl<'a> Members<'a> {
+    fn put(&mut self, name: Cow<'a, str>, value: ScriptValue<'a>) -> Option<ScriptValue<'a>> {
+        if let Some((_, slot)) = self.by_name.get_mut(&*name) {
+            return Some(std::mem::replace(slot, value));
+        }
+        self.by_name.insert(name, (self.next, value));
+        self.next += 1;
+        None
+    }
+}
+
+impl<'a> Held<Members<'a>> {
+    pub(super) fn len(&self) -> usize {
+        self.inside(|inside| inside.what.by_name.len())
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.inside(|inside| inside.what.by_name.contains_key(name))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<ScriptValue<'a>> {
+        self.inside(|inside| {
+            let level = inside.level;
+            let (_, slot) = inside.what.by_name.get_mut(name)?;
+            Some(seen(slot, level))
+        })
+    }
+
+    /// Gives a member a value, and back the one that it had.
+    pub(super) fn put(
+        &self,
+        name: Cow<'a, str>,
+        value: ScriptValue<'a>,
+    ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        self.admit(&value)?;
+        Ok(self.inside(|inside| inside.what.put(name, value)))
+    }
+
+    pub(super) fn take(&self, name: &str) -> Option<ScriptValue<'a>> {
+        let level = self.level();
+        let taken = self.inside(|inside| inside.what.by_name.remove(name));
+        taken.map(|(_, mut value)| seen(&mut value, level))
+    }
+
+    pub(super) fn clear(&self) {
+        self.inside(|inside| inside.what.by_name.clear());
+    }
+
+    /// All members, in the order in which they came.
+    pub(super) fn all(&self) -> Vec<(Cow<'a, str>, ScriptValue<'a>)> {
+        let mut all = self.inside(|inside| {
+            let level = inside.level;
+            let members = inside.what.by_name.iter_mut();
+            let each = members.map(|(name, (at, slot))| (*at, name.clone(), seen(slot, level)));
+            each.collect::<Vec<_>>()
+        });
+        all.sort_by_key(|(at, ..)| *at);
+        let each = all.into_iter();
+        each.map(|(_, name, value)| (name, value)).collect()
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        self.inside(|inside| {
+            let mut all: Vec<_> = inside.what.by_name.iter().collect();
+            all.sort_by_key(|(_, (at, _))| *at);
+            let each = all.into_iter();
+            let json: Map<String, Value> = each
+                .map(|(name, (_, value))| (name.clone().into_owned(), value.to_json()))
+                .collect();
+            Value::Object(json)
+        })
+    }
+
+    /// Whether all that it holds fits into what is left.
+    pub(super) fn fits(&self, left: &mut usize) -> bool {
+        self.inside(|inside| {
+            let mut members = inside.what.by_name.iter();
+            members.all(|(name, (_, value))| {
+                *left = left.saturating_sub(name.len());
+                value.fits(left)
+            })
+        })
+    }
+}
