@@ -1,7 +1,12 @@
 //! Writes and documents, as every protocol crate builds and reads them.
 
+use std::fmt;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use clew_schema::{FieldId, VectorValue};
+
+use super::error::EngineError;
 
 /// The primary term of every write: a shard has never had another primary than this node.
 pub const PRIMARY_TERM: u64 = 1;
@@ -32,6 +37,49 @@ pub struct UpdateSpec {
     /// The objects of `doc` whose members are put beside those that are there, while every other member takes the place of
     /// what is there as a whole; nothing merges objects however deep they lie.
     pub only_joins: Option<Vec<String>>,
+    /// What the document becomes, in place of `doc`.
+    pub change: Option<Arc<dyn DocumentChange>>,
+}
+
+/// A change of a document that is more than putting members in: what it does is its protocol's business.
+///
+/// It is asked while nobody else writes to the document's shard, so it must come to an end soon.
+pub trait DocumentChange: fmt::Debug + Send + Sync {
+    /// What becomes of the document with an id, as it is now or where there is none; `upsert` is what the update would
+    /// write then.
+    ///
+    /// # Errors
+    /// Why it cannot be told; nothing is written.
+    fn change(
+        &self,
+        id: &str,
+        there: Option<DocumentNow<'_>>,
+        upsert: Option<&[u8]>,
+    ) -> Result<Changed, EngineError>;
+}
+
+/// A document that is to be changed.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentNow<'a> {
+    /// Its version.
+    pub version: u64,
+    /// The routing key that the change came with.
+    pub routing: Option<&'a str>,
+    /// Its JSON, vectors included.
+    pub source: &'a [u8],
+}
+
+/// What becomes of a document.
+#[derive(Clone, Debug)]
+pub enum Changed {
+    /// It is written with this JSON object.
+    Document(Vec<u8>),
+    /// It stays as it is, or away.
+    Nothing,
+    /// It is removed.
+    Gone,
+    /// There is none, and nothing to write in its place.
+    Missing,
 }
 
 /// What a write does.
@@ -111,7 +159,7 @@ pub enum WriteResult {
     Deleted,
     /// Nothing to delete.
     NotFound,
-    /// The update changed nothing.
+    /// The update changed nothing. Where there is no document either, its version is 0.
     Noop,
 }
 

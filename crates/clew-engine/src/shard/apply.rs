@@ -115,12 +115,15 @@ impl Writer {
                 }
                 self.index(target, document, current, version)
             }
+            ShardAction::Update(spec) if spec.change.is_some() => {
+                self.change(target, &spec, current, (prepare, now))
+            }
             ShardAction::Update(spec) => self.update(target, &spec, current, prepare),
             ShardAction::Delete => self.delete(target, current, Tombstone { version, at: now }),
         }
     }
 
-    fn index(
+    pub(super) fn index(
         &mut self,
         target: Target,
         document: Prepared,
@@ -202,7 +205,7 @@ impl Writer {
         }
     }
 
-    fn delete(
+    pub(super) fn delete(
         &mut self,
         target: Target,
         current: Option<Current>,
@@ -234,7 +237,7 @@ impl Writer {
     }
 
     /// The version that the document has, or had when it was deleted a short time ago.
-    fn last_version(&self, id: &str, current: Option<Current>) -> Option<u64> {
+    pub(super) fn last_version(&self, id: &str, current: Option<Current>) -> Option<u64> {
         let last = current.map(|current| current.version);
         last.or_else(|| self.tombstones.get(id).map(|stone| stone.version))
     }

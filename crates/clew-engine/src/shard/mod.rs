@@ -7,6 +7,7 @@
 
 mod alive;
 mod apply;
+mod change;
 mod checked_file;
 mod directory;
 mod disk_needs;
