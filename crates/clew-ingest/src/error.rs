@@ -1,6 +1,7 @@
 //! What is wrong with a definition of a pipeline, and why a step could not change a document. Neither knows a protocol:
 //! the table of a protocol says what its clients are told.
 
+use clew_query::ScriptError;
 use serde_json::Value;
 
 use crate::java::class;
@@ -28,6 +29,8 @@ pub struct DefinitionError {
     pub tag: Option<String>,
     /// The member that is wrong.
     pub property: Option<String>,
+    /// What is wrong with a script that it has.
+    pub script: Option<Box<ScriptError>>,
 }
 
 impl DefinitionError {
@@ -38,6 +41,7 @@ impl DefinitionError {
             step: None,
             tag: None,
             property: None,
+            script: None,
         }
     }
 
@@ -87,6 +91,8 @@ pub enum FailureKind {
     NoPipeline,
     /// A step `fail`, which is meant to.
     Meant,
+    /// A script failed.
+    Script,
 }
 
 /// What made a step fail.
@@ -96,6 +102,8 @@ pub enum Because {
     NotANumber(String),
     /// A text is not JSON, with what is wrong.
     NotJson(String),
+    /// A script failed.
+    Script(Box<ScriptError>),
 }
 
 /// Why a step failed.

@@ -15,7 +15,7 @@
 //! # Ok::<(), clew_opensearch::dsl::DslError>(())
 //! ```
 //!
-//! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
+//! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), what scripts mean (the query's).
 
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 mod http;

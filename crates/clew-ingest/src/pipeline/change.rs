@@ -47,6 +47,7 @@ impl Processor {
             Processor::Dissect(dissect) => dissect.apply(document),
             Processor::Grok(grok) => grok.apply(document),
             Processor::UserAgent(agent) => agent.apply(document),
+            Processor::Script(program) => program.apply(document),
             Processor::DotExpander { field, path } => expand(field, path.as_deref(), document),
             Processor::GeoIp(_)
             | Processor::Drop

@@ -10,6 +10,7 @@ use super::processor::Processor;
 use crate::error::DefinitionError;
 use crate::java::class;
 use crate::members::{flag, not_a, optional};
+use crate::steps::script::Program;
 
 /// Pipelines that are kept ready.
 const READY_MAX: usize = 1000;
@@ -31,6 +32,8 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) tag: Option<String>,
     pub(crate) description: Option<String>,
+    /// The step is done only for documents that this holds of.
+    pub(crate) condition: Option<Program>,
     pub(crate) ignore_failure: bool,
     pub(crate) on_failure: Vec<Step>,
     pub(crate) what: Processor,
@@ -144,11 +147,13 @@ impl Reader {
             return Err(DefinitionError::malformed(reason).in_step(name));
         };
         let mut config = config.clone();
-        if config.remove("if").is_some() {
-            return Err(DefinitionError::unsupported(format!(
-                "[if] of processor [{name}] is not supported: there is no scripting language"
-            )));
-        }
+        let condition = match config.remove("if") {
+            None | Some(Value::Null) => None,
+            Some(written) => {
+                let read = Program::condition(written);
+                Some(read.map_err(|error| error.in_step(name))?)
+            }
+        };
         let description = optional(&mut config, "description")?;
         let tag = optional(&mut config, "tag")?;
         let ignore_failure = flag(&mut config, "ignore_failure", false)?;
@@ -157,6 +162,7 @@ impl Reader {
                 name,
                 tag: tag.clone(),
                 description,
+                condition,
                 ignore_failure,
                 on_failure,
                 what,

@@ -16,6 +16,7 @@ use crate::steps::given::ValueSource;
 use crate::steps::grok::Grok;
 use crate::steps::index_name::IndexName;
 use crate::steps::json::Json;
+use crate::steps::script::Program;
 use crate::steps::structured::{Csv, KeyValues};
 use crate::steps::user_agent::UserAgent;
 use crate::steps::values::{Change, replacement};
@@ -76,6 +77,7 @@ pub(crate) enum Processor {
         field: String,
         path: Option<String>,
     },
+    Script(Program),
     Drop,
     Fail(Template),
     Foreach {
@@ -193,6 +195,7 @@ fn fields(
             Processor::IndexName(IndexName::parse(config)?),
         ),
         "date" => ("date", Processor::Date(DateStep::parse(config)?)),
+        "script" => ("script", Processor::Script(Program::parse(config)?)),
         _ => return Ok(None),
     }))
 }

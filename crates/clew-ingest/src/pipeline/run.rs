@@ -10,6 +10,7 @@ use super::processor::Processor;
 use crate::document::Document;
 use crate::error::{Failure, FailureKind, wrong_type};
 use crate::java;
+use crate::steps::script::Program;
 
 /// Pipelines calling each other.
 const CALLS_MAX: usize = 10;
@@ -44,6 +45,8 @@ pub struct StepEnd<'a> {
     pub tag: Option<&'a str>,
     /// What its definition says of it.
     pub description: Option<&'a str>,
+    /// What it is done for only, if it does not always hold.
+    pub condition: Option<&'a str>,
     /// How it went.
     pub way: StepWay<'a>,
 }
@@ -55,6 +58,8 @@ pub enum StepWay<'a> {
     Done(&'a Document),
     /// It dropped the document.
     Dropped,
+    /// It is not for this document.
+    Skipped,
     /// It failed.
     Failed(&'a Failure),
     /// It failed, and the document goes on as it was left.
@@ -136,6 +141,7 @@ impl Run<'_, '_> {
                 name: step.name,
                 tag: step.tag.as_deref(),
                 description: step.description.as_deref(),
+                condition: step.condition.as_ref().map(Program::source),
                 way,
             });
         }
@@ -198,7 +204,19 @@ impl Run<'_, '_> {
     ) -> Result<Flow, Failure> {
         // A call is told of before its steps are.
         let is_call = matches!(step.what, Processor::Pipeline { .. });
-        match self.apply(step, document, depth) {
+        let wanted = match &step.condition {
+            Some(condition) => condition.holds(document),
+            None => Ok(true),
+        };
+        let done = match wanted {
+            Ok(true) => self.apply(step, document, depth),
+            Ok(false) => {
+                self.tell(step, StepWay::Skipped);
+                return Ok(Flow::On);
+            }
+            Err(failure) => Err(failure),
+        };
+        match done {
             Ok(flow) => {
                 if !is_call {
                     let way = match flow {

@@ -202,6 +202,7 @@ impl<'e> Reader<'e> {
                 fields::letters(event, &field, change)
             }
             Processor::GeoIp(_)
+            | Processor::Script(_)
             | Processor::Fail(_)
             | Processor::Foreach { .. }
             | Processor::Pipeline { .. }

@@ -12,6 +12,7 @@ pub(crate) mod given;
 pub(crate) mod grok;
 pub(crate) mod index_name;
 pub(crate) mod json;
+pub(crate) mod script;
 pub(crate) mod structured;
 mod url;
 pub(crate) mod user_agent;

@@ -17,6 +17,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
+use crate::state::stored_scripts::StoredScripts;
 use crate::state::tasks::ended_by_somebody;
 
 /// What an operation takes from its line to its item in the answer, without its document.
@@ -127,6 +128,7 @@ fn defaults(call: &Call) -> Result<Defaults, ApiError> {
         index: call.path("index").map(String::from),
         routing: call.params.get("routing").map(String::from),
         shown: SourceFilter::from_params(&call.params)?,
+        stored: StoredScripts::for_body(&call.api.engine, &call.body),
     })
 }
 

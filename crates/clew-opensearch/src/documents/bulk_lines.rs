@@ -7,10 +7,12 @@ use clew_platform::Pace;
 use clew_query::QueryError;
 use serde_json::value::RawValue;
 
+use crate::documents::scripted::Around;
 use crate::documents::update_body;
 use crate::http::error::ApiError;
 use crate::http::raw_json::{Members, plain_text, token_name};
 use crate::http::source_filter::SourceFilter;
+use crate::state::stored_scripts::StoredScripts;
 
 /// What an action is called in its line and in its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub(crate) struct Defaults {
     pub(crate) routing: Option<String>,
     /// What of their documents updates are to be answered with.
     pub(crate) shown: Option<SourceFilter>,
+    /// Scripts that updates may name.
+    pub(crate) stored: StoredScripts,
 }
 
 /// Cuts the body.
@@ -99,7 +103,12 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             return Err(ApiError::validation("id is missing"));
         }
         let mut shown = header.shown.or_else(|| defaults.shown.clone());
-        let action = read_action(header.verb, &mut lines, (&mut condition, &mut shown))?;
+        let around = Around {
+            index: &index,
+            stored: &defaults.stored,
+        };
+        let about = (header.verb, &around);
+        let action = read_action(about, &mut lines, (&mut condition, &mut shown))?;
         actions.push(BulkAction {
             verb: header.verb,
             index,
@@ -119,7 +128,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
 }
 
 fn read_action(
-    verb: Verb,
+    (verb, around): (Verb, &Around<'_>),
     lines: &mut Lines,
     (condition, shown): (&mut Option<Condition>, &mut Option<SourceFilter>),
 ) -> Result<Action, ApiError> {
@@ -133,7 +142,7 @@ fn read_action(
         Verb::Index => Action::index(source, OpType::Index),
         Verb::Create => Action::index(source, OpType::Create),
         Verb::Update | Verb::Delete => {
-            let update = update_body::parse(&source)?;
+            let update = update_body::parse(&source, around)?;
             *condition = update.condition.or(*condition);
             update_body::check_condition(&update.spec, condition.as_ref())?;
             if shown.is_none()

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
 use crate::documents::bulk_lines::{check_create, condition, external_version};
+use crate::documents::scripted::Around;
 use crate::documents::update_body;
 use crate::documents::write_reply::{self, Refresh};
 use crate::http::error::ApiError;
@@ -13,6 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared, written_source};
 use crate::state::call::Call;
+use crate::state::stored_scripts::StoredScripts;
 
 /// Longest id of a document.
 const ID_BYTES_MAX: usize = 512;
@@ -145,7 +147,11 @@ fn dropped(call: &Call) -> Reply {
 
 /// `POST /{index}/_update/{id}`.
 pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
-    let update = update_body::parse(&call.body)?;
+    let around = Around {
+        index: call.path_required("index")?,
+        stored: &StoredScripts::for_body(&call.api.engine, &call.body),
+    };
+    let update = update_body::parse(&call.body, &around)?;
     call.params.integer("retry_on_conflict")?;
     let condition = condition_of(&call)?.or(update.condition);
     update_body::check_condition(&update.spec, condition.as_ref())?;

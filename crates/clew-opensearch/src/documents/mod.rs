@@ -7,6 +7,7 @@ pub(crate) mod by_query;
 pub(crate) mod document;
 pub(crate) mod document_write;
 pub(crate) mod mget;
+pub(crate) mod scripted;
 mod slow;
 pub(crate) mod term_vectors;
 pub(crate) mod update_body;

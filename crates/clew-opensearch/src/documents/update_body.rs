@@ -1,5 +1,7 @@
 //! The body of an update, of its own request or of a line in a bulk.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use clew_engine::{Condition, UpdateSpec};
 use serde::de::DeserializeOwned;
@@ -7,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::documents::bulk_lines::condition;
+use crate::documents::scripted::{Around, ScriptedUpdate};
 use crate::http::error::ApiError;
 use crate::http::raw_json::{Members, token_name};
 use crate::http::suggestion::did_you_mean;
@@ -34,7 +37,7 @@ pub(crate) struct UpdateBody {
 }
 
 /// Reads a body; `doc` and `upsert` stay slices of it.
-pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
+pub(crate) fn parse(body: &Bytes, around: &Around<'_>) -> Result<UpdateBody, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(ApiError::validation("script or doc is missing"));
     }
@@ -45,6 +48,7 @@ pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
         ..UpdateSpec::default()
     };
     let (mut source, mut if_seq_no, mut if_primary_term) = (None, None, None);
+    let (mut script, mut scripted_upsert) = (None, false);
     for (name, value) in &members.0 {
         match name.as_ref() {
             "doc" => spec.doc = Some(object(body, name, value)?),
@@ -54,11 +58,8 @@ pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
             "_source" => source = Some(typed(name, value)?),
             "if_seq_no" => if_seq_no = Some(typed(name, value)?),
             "if_primary_term" => if_primary_term = Some(typed(name, value)?),
-            "script" | "scripted_upsert" => {
-                return Err(ApiError::illegal_argument(
-                    "updates by [script] are not supported, send the changed fields as [doc]",
-                ));
-            }
+            "script" => script = Some(typed::<Value>(name, value)?),
+            "scripted_upsert" => scripted_upsert = typed(name, value)?,
             other => {
                 let meant = did_you_mean(other, FIELDS);
                 return Err(ApiError::bad_request(
@@ -68,12 +69,19 @@ pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
             }
         }
     }
-    if spec.doc.is_none() {
+    if spec.doc.is_some() && script.is_some() {
+        return Err(ApiError::validation("can't provide both script and doc"));
+    }
+    if spec.doc.is_none() && (spec.doc_as_upsert || script.is_none()) {
         return Err(ApiError::validation(if spec.doc_as_upsert {
             "doc must be specified if doc_as_upsert is enabled"
         } else {
             "script or doc is missing"
         }));
+    }
+    if let Some(script) = script {
+        let update = ScriptedUpdate::read(script, around, scripted_upsert)?;
+        spec.change = Some(Arc::new(update));
     }
     let condition = condition(if_seq_no, if_primary_term)?;
     Ok(UpdateBody {
@@ -120,26 +128,37 @@ pub(crate) fn check_condition(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::stored_scripts::StoredScripts;
 
     #[test]
     fn an_update_is_read_or_refused_with_a_reason() {
+        let stored = StoredScripts::default();
+        let around = Around {
+            index: "i",
+            stored: &stored,
+        };
         let check = |body: &str, reason: &str| {
-            let error = parse(&Bytes::copy_from_slice(body.as_bytes())).unwrap_err();
+            let error = parse(&Bytes::copy_from_slice(body.as_bytes()), &around).unwrap_err();
             let text = String::from_utf8(error.body()).unwrap();
             assert!(text.contains(reason), "{text}");
         };
         check("{}", "script or doc is missing");
         check(r#"{"doc_as_upsert":true}"#, "doc must be specified");
-        check(r#"{"script":"x"}"#, "not supported");
+        check(r#"{"script":{}}"#, "must specify either [source]");
+        check(
+            r#"{"script":"x","doc":{}}"#,
+            "can't provide both script and doc",
+        );
         check(
             r#"{"doc":[1]}"#,
             "doc doesn't support values of type: START_ARRAY",
         );
         check(r#"{"doc":{},"x":1}"#, "unknown field [x]");
         check(r#"{"doc":{"#, "json_parse_exception");
-        let update = parse(&Bytes::from(
-            r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#,
-        ));
+        let scripted = parse(&Bytes::from(r#"{"script":"x"}"#), &around);
+        assert!(scripted.unwrap().spec.change.is_some());
+        let body = r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#;
+        let update = parse(&Bytes::from(body), &around);
         let update = update.unwrap();
         assert_eq!(update.spec.doc.unwrap(), r#"{"a":1.50}"#);
         assert!(!update.spec.detect_noop);

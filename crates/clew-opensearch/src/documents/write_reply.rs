@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{
-    Index, PRIMARY_TERM, Purpose, WriteOperation, WriteOutcome, WriteResult, Written,
+    EngineError, Index, PRIMARY_TERM, Purpose, WriteOperation, WriteOutcome, WriteResult, Written,
 };
 use clew_log::Glsn;
+use clew_query::QueryError;
+use serde_json::Value;
 
 use crate::documents::slow;
 use crate::http::error::ApiError;
+use crate::http::error_table::failed_to_execute;
 use crate::http::json_writer::JsonWriter;
 use crate::state::call::Call;
 
@@ -117,7 +120,12 @@ pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: R
     };
     json.string_field("_index", written.index.name());
     json.string_field("_id", &written.id);
-    json.unsigned_field("_version", written.version);
+    // A script has left what is not there as it is.
+    let is_nowhere = written.result == WriteResult::Noop && written.version == 0;
+    match is_nowhere {
+        true => json.key("_version").value(&Value::from(-1)),
+        false => json.unsigned_field("_version", written.version),
+    };
     json.string_field("result", result);
     if refresh == Refresh::Now {
         json.boolean_field("forced_refresh", true);
@@ -126,6 +134,11 @@ pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: R
     json.unsigned_field("total", shards)
         .unsigned_field("successful", shards);
     json.unsigned_field("failed", 0).end_object();
+    if is_nowhere {
+        json.key("_seq_no").value(&Value::from(-2));
+        json.unsigned_field("_primary_term", 0);
+        return;
+    }
     json.unsigned_field("_seq_no", written.seq_no)
         .unsigned_field("_primary_term", PRIMARY_TERM);
 }
@@ -143,8 +156,11 @@ pub(crate) fn last_glsn(outcome: &WriteOutcome) -> Option<Glsn> {
 }
 
 /// Adds to a refused write which index it was for, as OpenSearch does for version conflicts.
-pub(crate) fn refused(call: &Call, index: &str, error: &clew_engine::EngineError) -> ApiError {
-    let refused = ApiError::from(error);
+pub(crate) fn refused(call: &Call, index: &str, error: &EngineError) -> ApiError {
+    let refused = match error {
+        EngineError::Query(QueryError::Script(error)) => failed_to_execute(error),
+        error => ApiError::from(error),
+    };
     let conflict = refused.status() == StatusCode::CONFLICT;
     match call
         .api

@@ -3,7 +3,8 @@
 
 use clew_query::{
     Bool, BoostMode, FunctionKind, FunctionScore, Query, ScoreFormula, ScoreFunction, ScoreMode,
-    Script, ScriptError, ScriptLanguage, ScriptPurpose, VectorMeasure, VectorScore,
+    Script, ScriptError, ScriptErrorKind, ScriptLanguage, ScriptPurpose, VectorMeasure,
+    VectorScore,
 };
 use serde_json::Value;
 
@@ -187,7 +188,7 @@ impl Written {
         let inline = script.text("inline")?;
         let Some(source) = script.text("source")?.or(inline) else {
             return Err(DslError::illegal(if script.has("id") {
-                "stored scripts are not supported here: the script must have a [source]"
+                "illegally specified <lang> or <source> for a stored script"
             } else {
                 "must specify either [source] for an inline script or [id] for a stored script"
             }));
@@ -200,6 +201,16 @@ impl Written {
             lang,
             params,
         })
+    }
+
+    /// The script, understood, or what is wrong with it.
+    pub(crate) fn understood(&self, purpose: ScriptPurpose) -> Result<Script, ScriptError> {
+        let lang = self.lang.as_deref().unwrap_or("painless");
+        let Some(language) = ScriptLanguage::named(lang) else {
+            let reason = format!("script_lang not supported [{lang}]");
+            return Err(ScriptError::new(ScriptErrorKind::Language, reason).of(&self.source));
+        };
+        Script::read(&self.source, language, &self.params, purpose)
     }
 
     /// The script, understood.

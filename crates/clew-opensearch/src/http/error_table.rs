@@ -223,8 +223,11 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
 pub(crate) fn script_cause(error: &ScriptError) -> Cause {
     let kind = match error.kind {
         // What a script made is no score: the script itself is right.
-        ScriptErrorKind::Score => {
+        ScriptErrorKind::Score | ScriptErrorKind::Language => {
             return Cause::new("illegal_argument_exception", error.reason.clone());
+        }
+        ScriptErrorKind::Absent => {
+            return Cause::new("resource_not_found_exception", error.reason.clone());
         }
         ScriptErrorKind::Unreadable | ScriptErrorKind::Argument => "illegal_argument_exception",
         ScriptErrorKind::State => "illegal_state_exception",
@@ -240,11 +243,73 @@ pub(crate) fn script_cause(error: &ScriptError) -> Cause {
         ScriptErrorKind::Unreadable => "compile error",
         _ => "runtime error",
     };
-    Cause::new("script_exception", when)
-        .with("script_stack", Vec::<Value>::new())
+    let cause = Cause::new("script_exception", when);
+    let cause = match place_of(error) {
+        None => cause.with("script_stack", Vec::<Value>::new()),
+        Some(place) => place.told(cause, &error.script),
+    };
+    let cause = cause
         .with("script", error.script.clone())
-        .with("lang", "painless")
-        .caused_by(Cause::new(kind, error.reason.clone()))
+        .with("lang", "painless");
+    let cause = match place_of(error) {
+        None => cause,
+        Some(Place { offset, start, end }) => {
+            let position = serde_json::json!({"offset": offset, "start": start, "end": end});
+            cause.with("position", position)
+        }
+    };
+    cause.caused_by(Cause::new(kind, error.reason.clone()))
+}
+
+/// A script that a write was to be made by, and that was refused, or failed.
+pub(crate) fn failed_to_execute(error: &ScriptError) -> ApiError {
+    let cause = Cause::new("illegal_argument_exception", "failed to execute script");
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        cause.caused_by(script_cause(error)),
+    )
+}
+
+/// Where in a script it is that was not understood, and what around it is shown.
+#[derive(Clone, Copy)]
+struct Place {
+    offset: usize,
+    start: usize,
+    end: usize,
+}
+
+/// Letters that are shown before and behind a place.
+const SHOWN_AROUND: usize = 25;
+
+/// The place that an error of a script tells at the end of its reason.
+fn place_of(error: &ScriptError) -> Option<Place> {
+    let (_, place) = error.reason.rsplit_once(" at [")?;
+    let offset: usize = place.strip_suffix(']')?.parse().ok()?;
+    let script = &error.script;
+    if error.kind != ScriptErrorKind::Unreadable || offset > script.len() {
+        return None;
+    }
+    let letter = |from: usize| (0..=from).rev().find(|at| script.is_char_boundary(*at));
+    Some(Place {
+        offset,
+        start: letter(offset.saturating_sub(SHOWN_AROUND))?,
+        end: letter(script.len().min(offset + SHOWN_AROUND))?,
+    })
+}
+
+impl Place {
+    /// Shows what is around the place, and points there.
+    fn told(self, cause: Cause, script: &str) -> Cause {
+        let Place { offset, start, end } = self;
+        let before = if start > 0 { "... " } else { "" };
+        let after = if end < script.len() { " ..." } else { "" };
+        let around = script.get(start..end).unwrap_or_default();
+        let pointer = " ".repeat(before.len() + (offset - start)) + "^---- HERE";
+        cause.with(
+            "script_stack",
+            vec![format!("{before}{around}{after}"), pointer],
+        )
+    }
 }
 
 fn query_error_type(error: &QueryError) -> &'static str {

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use clew_ingest::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureKind};
 
 use crate::http::error::{ApiError, Cause};
+use crate::http::error_table::script_cause;
 
 impl From<DefinitionError> for ApiError {
     fn from(error: DefinitionError) -> Self {
@@ -11,12 +12,13 @@ impl From<DefinitionError> for ApiError {
             DefinitionErrorKind::Malformed => "parse_exception",
             DefinitionErrorKind::Unsupported => "illegal_argument_exception",
         };
+        let of_script = error.script.as_deref().map(script_cause);
         let about = [
             ("processor_type", error.step),
             ("processor_tag", error.tag),
             ("property_name", error.property),
         ];
-        let mut cause = Cause::new(kind, error.reason);
+        let mut cause = of_script.unwrap_or_else(|| Cause::new(kind, error.reason));
         for (key, value) in about {
             if let Some(value) = value {
                 cause = cause.with(key, value);
@@ -33,6 +35,7 @@ impl From<Failure> for ApiError {
         let cause = Cause::new(kind, failure.reason);
         let cause = match failure.because {
             None => cause,
+            Some(Because::Script(error)) => script_cause(&error),
             Some(Because::NotANumber(text)) => {
                 let reason = format!("For input string: \"{text}\"");
                 cause.caused_by(Cause::new("number_format_exception", reason))
@@ -50,6 +53,7 @@ fn answer(kind: FailureKind) -> (StatusCode, &'static str) {
     match kind {
         FailureKind::Unfit | FailureKind::OutOfBounds => (bad, "illegal_argument_exception"),
         FailureKind::Unreadable => (bad, "parse_exception"),
+        FailureKind::Script => (bad, "script_exception"),
         FailureKind::NotANumber => (bad, "number_format_exception"),
         FailureKind::MixedTypes => (internal, "class_cast_exception"),
         FailureKind::NoMatch => (internal, "find_match"),
@@ -81,10 +85,10 @@ mod tests {
                 }),
             ),
             (
-                json!({"drop": {"if": "true"}}),
+                json!({"script": {}}),
                 json!({
-                    "type": "illegal_argument_exception",
-                    "reason": "[if] of processor [drop] is not supported: there is no scripting language",
+                    "type": "illegal_argument_exception", "processor_type": "script",
+                    "reason": "must specify either [source] for an inline script or [id] for a stored script",
                 }),
             ),
         ] {
@@ -93,6 +97,21 @@ mod tests {
             told.as_object_mut().unwrap().remove("root_cause");
             assert_eq!(told, expected);
         }
+    }
+
+    #[test]
+    fn scripts_that_are_not_understood_and_that_fail_are_told_as_such() {
+        let step = json!({"drop": {"if": "ctx.n +"}});
+        let refused = Pipeline::parse(&json!({"processors": [step]})).unwrap_err();
+        let told = error(refused);
+        assert_eq!(told["type"], "script_exception");
+        assert_eq!(told["processor_type"], "drop");
+        let step = json!({"script": {"source": "ctx.a.b = 1"}});
+        let pipeline = Pipeline::parse(&json!({"processors": [step]})).unwrap();
+        let mut document = Document::new("i", json!({}), 0);
+        let failure = pipeline.run(&mut document, &mut Alone).unwrap_err();
+        let told = error(failure);
+        assert_eq!(told["caused_by"]["type"], "null_pointer_exception");
     }
 
     #[test]

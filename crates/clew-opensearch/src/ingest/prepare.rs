@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::store;
 use crate::http::error::ApiError;
+use crate::state::stored_scripts;
 
 /// The settings of an index that name its pipelines.
 const DEFAULT_SETTING: &str = "index.default_pipeline";
@@ -150,7 +151,9 @@ impl Surroundings for Ingest<'_> {
         }
         let found = match store::find(self.engine, name) {
             None => None,
-            Some(body) => {
+            Some(mut body) => {
+                let filled = stored_scripts::fill(self.engine, &mut body);
+                filled.map_err(|error| Failure::unfit(error.in_words()))?;
                 let ready = Pipeline::ready(&body);
                 Some(ready.map_err(|error| Failure::unfit(ApiError::from(error).in_words()))?)
             }

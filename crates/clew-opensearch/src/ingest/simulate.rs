@@ -13,6 +13,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::request_memory::RequestMemory;
 use crate::state::call::Call;
+use crate::state::stored_scripts;
 
 /// Documents of one request.
 const DOCS_MAX: usize = 10_000;
@@ -25,12 +26,13 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
     let is_verbose = call.params.flag("verbose", false)?;
     let name = call.path("id").unwrap_or("_simulate_pipeline").to_string();
     let memory = call.memory.clone();
-    let definition = match (call.path("id"), body.get("pipeline")) {
+    let mut definition = match (call.path("id"), body.get("pipeline")) {
         (Some(id), _) => store::find(&call.api.engine, id)
             .ok_or_else(|| ApiError::illegal_argument(format!("pipeline [{id}] does not exist")))?,
         (None, Some(definition)) => definition.clone(),
         (None, None) => return Err(DefinitionError::missing("pipeline").into()),
     };
+    stored_scripts::fill(&call.api.engine, &mut definition)?;
     let pipeline = Arc::new(Pipeline::parse(&definition)?);
     let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
         return Err(DefinitionError::missing("docs").into());
@@ -133,6 +135,7 @@ fn result_of(end: &StepEnd<'_>, name: &str) -> Value {
         StepWay::Done(document) => ("success", Some(document)),
         StepWay::Calls => ("success", None),
         StepWay::Dropped => ("dropped", None),
+        StepWay::Skipped => ("skipped", None),
         StepWay::Failed(_) => ("error", None),
         StepWay::Ignored(_, document) => ("error_ignored", Some(document)),
     };
@@ -148,7 +151,11 @@ fn result_of(end: &StepEnd<'_>, name: &str) -> Value {
         StepWay::Ignored(failure, _) => {
             result["ignored_error"] = json!({"error": error(failure.clone())});
         }
-        StepWay::Done(_) | StepWay::Dropped | StepWay::Calls => {}
+        StepWay::Done(_) | StepWay::Dropped | StepWay::Skipped | StepWay::Calls => {}
+    }
+    if let Some(condition) = end.condition {
+        let holds = !matches!(end.way, StepWay::Skipped);
+        result["if"] = json!({"condition": condition, "result": holds});
     }
     if let Some(document) = document {
         let about = json!({"pipeline": name, "timestamp": document.came()});

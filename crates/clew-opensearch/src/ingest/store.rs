@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
-use crate::state::kept_pipelines;
+use crate::state::{kept_pipelines, stored_scripts};
 
 const KIND: &str = "ingest_pipeline";
 
@@ -25,7 +25,10 @@ pub(crate) fn count(engine: &Engine) -> usize {
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
     let body = call.json_object()?;
-    Pipeline::parse(&body)?;
+    // What is kept names its scripts still.
+    let mut filled = body.clone();
+    stored_scripts::fill(&call.api.engine, &mut filled)?;
+    Pipeline::parse(&filled)?;
     kept_pipelines::put(&call, KIND, id, body).await
 }
 

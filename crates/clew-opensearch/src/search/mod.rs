@@ -47,6 +47,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::request_memory::words_bytes;
 use crate::state::call::Call;
+use crate::state::stored_scripts;
 use contexts::{ContextKind, check_keep_alive};
 use request::Spec;
 use slow::{WatchedRequest, WatchedSearch};
@@ -109,6 +110,7 @@ pub async fn run(
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
+    stored_scripts::fill(&call.api.engine, &mut body)?;
     let mut spec = Spec::parse(&body, &call.body, &call.params)?;
     lookup::resolve(call, expression, &mut spec).await?;
     let spec = Arc::new(spec);
@@ -351,7 +353,8 @@ fn check_limits(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     Spent::is_of_kind(|| "count");
-    let body = call.json()?.unwrap_or_else(|| json!({}));
+    let mut body = call.json()?.unwrap_or_else(|| json!({}));
+    stored_scripts::fill(&call.api.engine, &mut body)?;
     let members = body.as_object();
     if let Some(other) = members
         .into_iter()

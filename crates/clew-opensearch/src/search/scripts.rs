@@ -1,15 +1,17 @@
-//! Stored search templates, which are mustache, and what scripts there are.
+//! Scripts that are stored: templates of searches, which are mustache, and scripts; and what scripts there are.
 
 use axum::http::StatusCode;
 use clew_engine::DefinitionChange;
 use clew_ingest::template::Template;
+use clew_query::{ScriptLanguage, ScriptPurpose};
 use serde_json::{Value, json};
 
-use crate::http::error::{ApiError, Cause};
+use crate::dsl::WrittenScript;
+use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
+use crate::state::stored_scripts::{KIND, find, missing};
 
-const KIND: &str = "script";
 const LANG: &str = "mustache";
 /// Longest source of a stored template.
 const SOURCE_BYTES_MAX: usize = 65_535;
@@ -28,14 +30,14 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let lang = lang.ok_or_else(|| {
         ApiError::illegal_argument("must specify lang for stored script".to_string())
     })?;
-    if lang != LANG {
+    if lang != LANG && ScriptLanguage::named(lang).is_none() {
         return Err(ApiError::illegal_argument(format!(
-            "script_lang not supported [{lang}]"
+            "unable to put stored script with unsupported lang [{lang}]"
         )));
     }
     let source = match script.get("source") {
         Some(Value::String(text)) => text.clone(),
-        Some(object @ Value::Object(_)) => object.to_string(),
+        Some(object @ Value::Object(_)) if lang == LANG => object.to_string(),
         _ => {
             return Err(ApiError::illegal_argument(
                 "must specify source for stored script",
@@ -49,8 +51,13 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             source.len()
         )));
     }
-    Template::parse(&source).map_err(|reason| not_a_template(&id, &reason))?;
-    let mut kept = json!({"lang": LANG, "source": source});
+    if lang == LANG {
+        Template::parse(&source).map_err(|reason| not_a_template(&id, &reason))?;
+    } else if let Some(purpose) = purpose_of(&call) {
+        let written = json!({"lang": lang, "source": source});
+        WrittenScript::of("script", &written)?.read(purpose)?;
+    }
+    let mut kept = json!({"lang": lang, "source": source});
     if let Some(options) = script.get("options") {
         kept["options"] = options.clone();
     }
@@ -58,6 +65,19 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         .changing(move |_| Ok(vec![DefinitionChange::put(KIND, &id, kept)]))
         .await?;
     Ok(Reply::acknowledged().at(glsn))
+}
+
+/// What a script is for where the request says so; only then is it held to be understood.
+fn purpose_of(call: &Call) -> Option<ScriptPurpose> {
+    let context = call.path("context").or_else(|| call.params.get("context"));
+    Some(match context? {
+        "score" => ScriptPurpose::Score,
+        "filter" => ScriptPurpose::Filter,
+        "field" => ScriptPurpose::Field,
+        "number_sort" => ScriptPurpose::Order,
+        "ingest" | "processor_conditional" | "update" => ScriptPurpose::Change,
+        _ => return None,
+    })
 }
 
 fn not_a_template(id: &str, reason: &str) -> ApiError {
@@ -93,8 +113,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 }
 
 fn stored(call: &Call, id: &str) -> Option<Value> {
-    let engine = &call.api.engine;
-    engine.with_definitions(|all| all.get(KIND, id).cloned())
+    find(&call.api.engine, id)
 }
 
 /// The source of a stored template.
@@ -103,19 +122,18 @@ pub(crate) fn source_of(call: &Call, id: &str) -> Result<String, ApiError> {
     Ok(found["source"].as_str().unwrap_or_default().to_string())
 }
 
-fn missing(id: &str) -> ApiError {
-    let reason = format!("unable to find script [{id}] in cluster state");
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        Cause::new("resource_not_found_exception", reason),
-    )
-}
-
 /// `GET /_script_context`: what scripts can be used for here.
 pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
     let param = |kind: &str, name: &str| json!({"type": kind, "name": name});
     let no_params: [Value; 0] = [];
     Ok(Reply::json(&json!({"contexts": [{
+        "name": "update",
+        "methods": [
+            {"name": "execute", "return_type": "void", "params": no_params},
+            {"name": "getCtx", "return_type": "java.util.Map", "params": no_params},
+            {"name": "getParams", "return_type": "java.util.Map", "params": no_params},
+        ],
+    }, {
         "name": "template",
         "methods": [
             {"name": "execute", "return_type": "java.lang.String", "params": no_params},
@@ -131,6 +149,17 @@ pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
 /// What scripts of searches are for.
 const OF_SEARCHES: [&str; 4] = ["field", "filter", "number_sort", "score"];
 
+/// What scripts may be for that are Painless.
+const OF_PAINLESS: [&str; 7] = [
+    "field",
+    "filter",
+    "ingest",
+    "number_sort",
+    "processor_conditional",
+    "score",
+    "update",
+];
+
 /// `GET /_script_language`: what scripts may be written in.
 pub(crate) async fn languages(_call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({
@@ -138,7 +167,7 @@ pub(crate) async fn languages(_call: Call) -> Result<Reply, ApiError> {
         "language_contexts": [
             {"language": "expression", "contexts": OF_SEARCHES},
             {"language": LANG, "contexts": ["template"]},
-            {"language": "painless", "contexts": OF_SEARCHES},
+            {"language": "painless", "contexts": OF_PAINLESS},
         ],
     })))
 }

@@ -15,6 +15,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::search::{explained, query_of_params, resolve_documents, search_parts};
 use crate::state::call::Call;
+use crate::state::stored_scripts;
 
 /// The query of a body or of the URI; `None` when there is neither.
 pub(crate) async fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
@@ -28,9 +29,10 @@ fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
     if let Some(query) = query_of_params(&call.params)? {
         return Ok(Some(dsl::parse_query(&query)?));
     }
-    let Some(body) = call.json()? else {
+    let Some(mut body) = call.json()? else {
         return Ok(None);
     };
+    stored_scripts::fill(&call.api.engine, &mut body)?;
     let members = body.as_object();
     if let Some((other, _)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
         return Err(ApiError::bad_request(

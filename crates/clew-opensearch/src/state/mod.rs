@@ -7,4 +7,5 @@ pub(crate) mod disk_settings;
 pub(crate) mod kept_pipelines;
 pub(crate) mod parts;
 pub(crate) mod slow_log;
+pub(crate) mod stored_scripts;
 pub(crate) mod tasks;

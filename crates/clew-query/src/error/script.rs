@@ -25,6 +25,10 @@ pub enum ScriptErrorKind {
     Runtime,
     /// The script says itself that it failed.
     Thrown,
+    /// It is written in a language that is not there.
+    Language,
+    /// It was asked for by a name that no script has.
+    Absent,
 }
 
 /// Why a script was refused, or failed.

@@ -5,6 +5,7 @@
 
 mod reindex;
 mod run;
+mod scripted;
 mod spec;
 mod speed;
 

@@ -1,11 +1,14 @@
 //! `_reindex`: documents of one index copied into another.
 
+use std::sync::Arc;
+
 use clew_engine::{Purpose, ResolveOptions};
-use clew_query::Query;
+use clew_query::{Query, Script};
 use serde_json::Value;
 
+use super::scripted;
 use super::spec::{
-    Job, Routing, Target, Verb, check_slices, docs_max_of, limit, no_scripts, page, proceeds, text,
+    Job, Routing, Target, Verb, check_slices, docs_max_of, limit, page, proceeds, text,
 };
 use super::speed::Speed;
 use super::start;
@@ -16,6 +19,7 @@ use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::search::{resolve_documents, search_parts};
 use crate::state::call::Call;
+use crate::state::stored_scripts;
 
 /// What the body says.
 struct Asked {
@@ -24,13 +28,15 @@ struct Asked {
     page: Option<i64>,
     target: Target,
     docs_max: Option<i64>,
+    script: Option<Arc<Script>>,
     proceed: bool,
 }
 
 /// `POST /_reindex`.
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     check_slices(&call)?;
-    let body = call.json_object()?;
+    let mut body = call.json_object()?;
+    stored_scripts::fill(&call.api.engine, &mut body)?;
     let mut asked = read(&body)?;
     resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
@@ -55,6 +61,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
         },
         docs_max: limit(asked.docs_max.or(of_params))?,
         pipeline: asked.target.pipeline.clone(),
+        script: asked.script,
         proceed: asked.proceed,
         refresh: Refresh::from_call(&call)?,
         speed: Speed::of(&call)?,
@@ -78,6 +85,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             pipeline: None,
         },
         docs_max: None,
+        script: None,
         proceed: false,
     };
     for (key, value) in body.as_object().into_iter().flatten() {
@@ -86,7 +94,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             "dest" => read_target(&mut asked.target, value)?,
             "max_docs" | "size" => asked.docs_max = value.as_i64(),
             "conflicts" => asked.proceed = proceeds(value.as_str())?,
-            "script" => return Err(no_scripts()),
+            "script" => asked.script = Some(scripted::read(value)?),
             other => return Err(unknown("reindex", other)),
         }
     }

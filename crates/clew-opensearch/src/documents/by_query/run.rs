@@ -14,6 +14,7 @@ use clew_query::{Order, SortKey, SortValue};
 use clew_search::TrackTotal;
 use serde_json::{Value, json};
 
+use super::scripted::Original;
 use super::spec::{Job, Routing, Target, Verb};
 use crate::documents::write_reply;
 use crate::documents::write_reply::Refresh;
@@ -43,7 +44,7 @@ struct Counts {
     updated: u64,
     deleted: u64,
     conflicts: u64,
-    /// Documents that a pipeline dropped.
+    /// Documents that a pipeline dropped, or that a script leaves alone.
     noops: u64,
     batches: u64,
     done: usize,
@@ -223,17 +224,36 @@ async fn write_part<'h>(
     hits: &'h [Hit],
     counts: &mut Counts,
 ) -> Result<(Vec<&'h Hit>, WriteOutcome), ApiError> {
-    let operations: Vec<WriteOperation> = hits.iter().map(|hit| operation(job, hit)).collect();
-    let named = job.pipeline.clone();
+    let each = hits.iter();
+    let asked: Vec<(Original, WriteOperation)> = each
+        .map(|hit| (Original::of(job, hit), operation(job, hit)))
+        .collect();
+    let (named, script) = (job.pipeline.clone(), job.script.clone());
     let prepare = move |engine: &Engine| {
         let mut ingest = Ingest::new(engine);
-        // A pipeline may take long for each: what is behind the end is not written.
-        let each = operations.into_iter().take_while(|_| !stopped());
-        let prepared = each.map(|operation| ingest.prepare(named.as_deref(), operation));
-        Ok::<Vec<_>, EngineError>(prepared.collect())
+        let mut prepared = Vec::with_capacity(asked.len());
+        for (original, operation) in asked {
+            // A pipeline or a script may take long for each: what is behind the end is not written.
+            if stopped() {
+                break;
+            }
+            let operation = match &script {
+                // A script that fails ends the job before anything of this part is written.
+                Some(script) => match original.scripted(script, operation) {
+                    Ok(operation) => operation,
+                    Err(error) => return Ok(Err(error)),
+                },
+                None => Some(operation),
+            };
+            prepared.push(match operation {
+                Some(operation) => ingest.prepare(named.as_deref(), operation),
+                None => Ok(Prepared::Dropped),
+            });
+        }
+        Ok::<Result<Vec<_>, ApiError>, EngineError>(Ok(prepared))
     };
     let (mut written, mut operations) = (Vec::new(), Vec::new());
-    for (hit, prepared) in hits.iter().zip(call.blocking(prepare).await?) {
+    for (hit, prepared) in hits.iter().zip(call.blocking(prepare).await??) {
         match prepared {
             Ok(Prepared::Write(operation)) => {
                 written.push(hit);

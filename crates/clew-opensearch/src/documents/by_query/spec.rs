@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{IndexPart, Pinned, Purpose};
-use clew_query::Query;
+use clew_query::{Query, Script};
 use serde_json::{Value, json};
 
+use super::scripted;
 use super::speed::Speed;
 use crate::documents::write_reply::Refresh;
 use crate::dsl;
@@ -14,6 +15,7 @@ use crate::http::error::ApiError;
 use crate::http::source_filter::SourceFilter;
 use crate::search::{query_of_params, resolve_documents, search_parts};
 use crate::state::call::Call;
+use crate::state::stored_scripts;
 
 /// Documents read and written at a time unless the request says otherwise.
 const PAGE_DEFAULT: usize = 1000;
@@ -65,6 +67,8 @@ pub(super) struct Job {
     pub(super) docs_max: Option<usize>,
     /// What documents go through in place of their index's own first pipeline.
     pub(super) pipeline: Option<String>,
+    /// What decides about each document.
+    pub(super) script: Option<Arc<Script>>,
     /// Conflicts are counted, not a reason to stop.
     pub(super) proceed: bool,
     pub(super) refresh: Refresh,
@@ -77,8 +81,9 @@ impl Job {
     /// A job on the indexes of the path.
     pub(super) async fn of_index(call: &Call, verb: Verb) -> Result<Self, ApiError> {
         check_slices(call)?;
-        let body = call.json()?.unwrap_or_else(|| json!({}));
-        let mut query = None;
+        let mut body = call.json()?.unwrap_or_else(|| json!({}));
+        stored_scripts::fill(&call.api.engine, &mut body)?;
+        let (mut query, mut script) = (None, None);
         let mut docs_max = docs_max_of(call)?;
         let mut proceed = proceeds(call.params.get("conflicts"))?;
         for (key, value) in body.as_object().into_iter().flatten() {
@@ -87,7 +92,7 @@ impl Job {
                 "max_docs" | "size" => docs_max = value.as_i64(),
                 "conflicts" => proceed = proceeds(value.as_str())?,
                 "slice" | "sort" => {}
-                "script" => return Err(no_scripts()),
+                "script" if verb == Verb::Update => script = Some(scripted::read(value)?),
                 other => {
                     return Err(ApiError::bad_request(
                         "parsing_exception",
@@ -122,16 +127,13 @@ impl Job {
             page: page(call)?,
             docs_max: limit(docs_max)?,
             pipeline: call.params.get("pipeline").map(String::from),
+            script,
             proceed,
             refresh: Refresh::from_call(call)?,
             speed: Speed::of(call)?,
             description: format!("{name} [{}]", call.index_expression()),
         })
     }
-}
-
-pub(super) fn no_scripts() -> ApiError {
-    ApiError::illegal_argument("[script] is not supported here: there is no scripting language")
 }
 
 /// Documents read and written at a time.
