@@ -103,8 +103,6 @@ class Documents(ClewTest):
             index="books", id="2", body={"doc": {"n": 5}, "doc_as_upsert": True}
         )
         self.assertEqual(made["result"], "created")
-        with self.refused(400, "illegal_argument_exception", "script"):
-            self.client.update(index="books", id="1", body={"script": "ctx._source.n++"})
 
     def test_a_source_is_filtered_and_otherwise_returned_byte_by_byte(self):
         source = '{"price": 1.10, "big": 12345678901234567890123, "o": {"a": 1, "b": 2}}'

@@ -146,10 +146,6 @@ class PipelineTest(ClewTest):
         self.assertEqual(statuses, [400, 400, 201])
         reason = reply["items"][1]["index"]["error"]["reason"]
         self.assertEqual(reason, "pipeline with id [none] does not exist")
-        with self.refused(400, "illegal_argument_exception", "[if]"):
-            self.client.ingest.put_pipeline(
-                id="i", body={"processors": [{"drop": {"if": "ctx.a == 1"}}]}
-            )
 
     def test_an_index_has_its_own_pipelines(self):
         self.client.ingest.put_pipeline(

@@ -32,7 +32,9 @@ impl<'a> Machine<'a, '_> {
                 .iter()
                 .try_for_each(|argument| self.hold(argument))?;
         }
-        if !changes::QUICK.contains(&name) {
+        // What is put before others moves them.
+        let moves = name == "add" && arguments.len() > 1;
+        if moves || !changes::QUICK.contains(&name) {
             let others = arguments
                 .iter()
                 .filter_map(ScriptValue::size)
