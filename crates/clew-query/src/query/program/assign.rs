@@ -96,7 +96,7 @@ impl Parser<'_> {
         let Some(names) = self.lambda_names() else {
             return Ok(None);
         };
-        let seen = self.scope.len();
+        let (seen, operators) = (self.scope.len(), self.operators);
         let lambda = self.inside(|parser| {
             let mut places = Vec::with_capacity(names.len());
             for name in names {
@@ -113,6 +113,8 @@ impl Parser<'_> {
             Ok(Lambda { places, body })
         });
         self.scope.truncate(seen);
+        // The statement around it goes on.
+        self.operators = operators;
         lambda.map(Some)
     }
 

@@ -7,6 +7,9 @@ use super::operators::is_same;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
 
+/// No text may become so long.
+const JOINED_BYTES_MAX: usize = 1 << 20;
+
 /// What can be asked of lists and maps that are changed in place, with how many arguments.
 pub(super) const METHODS: &[(&str, usize)] = &[
     ("add", 1),
@@ -259,6 +262,10 @@ fn stream_method<'a>(
                     joined.push_str(between);
                 }
                 joined.push_str(&item.shown());
+                // It is too long already, which is told below.
+                if joined.len() > JOINED_BYTES_MAX {
+                    break;
+                }
             }
             ScriptValue::made(joined)?
         }

@@ -10,7 +10,7 @@ use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
 
 /// How deep a script may be nested.
 const DEPTH_MAX: usize = 100;
-/// Operators, members and calls of a script: a long row of them is a deep tree, which is walked down for each document.
+/// Operators, members and calls of a statement: a long row of them is a deep tree, which is walked down for each document.
 const OPERATORS_MAX: usize = 400;
 
 /// What was read.
@@ -26,7 +26,8 @@ pub(super) struct Parser<'a> {
     tokens: Vec<(usize, Token)>,
     at: usize,
     depth: usize,
-    operators: usize,
+    /// Those of the statement that is read.
+    pub(super) operators: usize,
     pub(super) language: ScriptLanguage,
     pub(super) params: &'a Value,
     pub(super) purpose: ScriptPurpose,

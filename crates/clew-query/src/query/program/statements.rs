@@ -62,6 +62,7 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        self.operators = 0;
         if self.take(";") {
             return Ok(());
         }

@@ -17,6 +17,8 @@ const TEXT_BYTES_MAX: usize = 64 << 10;
 const STEP_BYTES: usize = 1 << 10;
 /// Items of a list that are gone through in one step.
 const STEP_ITEMS: usize = 16;
+/// What JSON writes for a value, about, beside the letters of a text.
+const VALUE_BYTES: usize = 8;
 /// No script may go through as many items.
 const WEIGHT_MAX: usize = 1 << 20;
 
@@ -83,24 +85,21 @@ impl<'a> ScriptValue<'a> {
 
     /// Takes what it has inside off what is left, in bytes; whether there was enough.
     pub(super) fn fits(&self, left: &mut usize) -> bool {
-        // What JSON writes for a value is about as long.
-        *left = left.saturating_sub(8);
-        match self {
-            ScriptValue::Text(text) => *left = left.saturating_sub(text.len()),
-            ScriptValue::Json(value) => *left = left.saturating_sub(json_bytes(value)),
-            ScriptValue::List(items) => {
-                return *left > 0 && items.iter().all(|item| item.fits(left));
-            }
-            ScriptValue::Items(items) => return *left > 0 && items.fits(left),
-            ScriptValue::Members(members) => return *left > 0 && members.fits(left),
-            ScriptValue::Null
-            | ScriptValue::Bool(_)
-            | ScriptValue::Whole(_)
-            | ScriptValue::Float(_)
-            | ScriptValue::Date(_)
-            | ScriptValue::Point(_) => {}
+        let own = match self {
+            ScriptValue::Text(text) => VALUE_BYTES + text.len(),
+            ScriptValue::Json(value) => json_bytes(value),
+            _ => VALUE_BYTES,
+        };
+        *left = left.saturating_sub(own);
+        if *left == 0 {
+            return false;
         }
-        *left > 0
+        match self {
+            ScriptValue::List(items) => items.iter().all(|item| item.fits(left)),
+            ScriptValue::Items(items) => items.fits(left),
+            ScriptValue::Members(members) => members.fits(left),
+            _ => true,
+        }
     }
 
     /// Its number, if it is one.
@@ -317,14 +316,15 @@ fn written(out: &mut Beginning, items: &[ScriptValue<'_>]) -> fmt::Result {
 /// About how long a value of JSON is as a text.
 pub(super) fn json_bytes(value: &Value) -> usize {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-        Value::String(text) => 8 + text.len(),
-        Value::Array(items) => 8 + items.iter().map(json_bytes).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => VALUE_BYTES,
+        Value::String(text) => VALUE_BYTES + text.len(),
+        Value::Array(items) => VALUE_BYTES + items.iter().map(json_bytes).sum::<usize>(),
         Value::Object(members) => {
             let members = members.iter();
-            8 + members
-                .map(|(name, value)| name.len() + json_bytes(value))
-                .sum::<usize>()
+            VALUE_BYTES
+                + members
+                    .map(|(name, value)| name.len() + json_bytes(value))
+                    .sum::<usize>()
         }
     }
 }
