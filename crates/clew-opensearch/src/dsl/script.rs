@@ -210,6 +210,10 @@ impl Written {
             let reason = format!("script_lang not supported [{lang}]");
             return Err(ScriptError::new(ScriptErrorKind::Language, reason).of(&self.source));
         };
+        if purpose == ScriptPurpose::Change && language != ScriptLanguage::Painless {
+            let reason = format!("{lang}s do not know how to handle script context [update]");
+            return Err(ScriptError::new(ScriptErrorKind::Language, reason).of(&self.source));
+        }
         Script::read(&self.source, language, &self.params, purpose)
     }
 

@@ -1,8 +1,9 @@
 //! Reading what changes something: members and items that get values, and what is done with each item of a list.
 
+use super::failures::CAUGHT;
 use super::lexer::Token;
 use super::parser::Parser;
-use super::tree::{Lambda, Node, Operator, Statement, Thrown, Type};
+use super::tree::{Catch, Lambda, Node, Operator, Statement, Thrown, Type};
 
 /// Operators that give what stands before them the value that comes of it and another one.
 pub(super) const COMPOUND: &[(&str, Operator)] = &[
@@ -72,6 +73,30 @@ impl Parser<'_> {
             operator,
             value,
         })
+    }
+
+    /// What may fail, whose first word was read, and what is done then.
+    pub(super) fn attempt(&mut self) -> Result<Statement, String> {
+        let body = self.block()?;
+        let mut catches = Vec::new();
+        while self.take_word("catch") {
+            self.expect("(")?;
+            let class = self.word()?;
+            if !CAUGHT.contains(&class.as_str()) {
+                return Err(self.wrong(format_args!("unknown type [{class}]")));
+            }
+            let name = self.word()?;
+            self.expect(")")?;
+            let seen = self.scope.len();
+            let place = self.declare(name, Type::Any)?;
+            let body = self.block()?;
+            self.scope.truncate(seen);
+            catches.push(Catch { class, place, body });
+        }
+        match catches.is_empty() {
+            true => Err(self.unexpected()),
+            false => Ok(Statement::Try { body, catches }),
+        }
     }
 
     /// `throw new IllegalArgumentException('reason')`, whose first word was read.

@@ -40,6 +40,7 @@ pub(super) const METHODS: &[(&str, usize)] = &[
     ("values", 0),
     ("entrySet", 0),
     ("getKey", 0),
+    ("getMessage", 0),
     // With what is done for each item.
     ("forEach", 1),
     ("each", 1),
@@ -75,6 +76,7 @@ pub(super) const QUICK: &[&str] = &[
     "putIfAbsent",
     "getKey",
     "getValue",
+    "getMessage",
 ];
 
 /// Methods by which a script comes to hold more than before.
@@ -106,7 +108,16 @@ pub(super) fn call<'a>(
     arguments: &[ScriptValue<'a>],
 ) -> Result<Option<ScriptValue<'a>>, ScriptError> {
     match of {
-        ScriptValue::Items(items) => items_method(items, name, arguments),
+        ScriptValue::Items(items) => {
+            let of_set = match items.is_set() {
+                true => set_method(items, name, arguments)?,
+                false => None,
+            };
+            match of_set {
+                Some(found) => Ok(Some(found)),
+                None => items_method(items, name, arguments),
+            }
+        }
         ScriptValue::Members(members) => members_method(members, name, arguments),
         _ => Ok(None),
     }
@@ -233,6 +244,31 @@ fn items_method<'a>(
     }))
 }
 
+/// What those answer otherwise that have each value once.
+fn set_method<'a>(
+    items: &Held<Vec<ScriptValue<'a>>>,
+    name: &str,
+    arguments: &[ScriptValue<'a>],
+) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+    let has = |value: &ScriptValue<'a>| items.all().iter().any(|have| is_same(have, value));
+    Ok(Some(ScriptValue::Bool(match (name, arguments) {
+        ("add", [value]) => !has(value) && items.insert(items.len(), value.clone())?,
+        ("addAll", [more]) => {
+            let mut is_changed = false;
+            for value in several(more)? {
+                is_changed |= !has(&value) && items.insert(items.len(), value)?;
+            }
+            is_changed
+        }
+        ("remove", [value]) => {
+            let all = items.all();
+            let found = all.iter().position(|have| is_same(have, value));
+            found.and_then(|at| items.take(at)).is_some()
+        }
+        _ => return Ok(None),
+    })))
+}
+
 /// Methods that make other lists, as streams do.
 fn stream_method<'a>(
     items: &Held<Vec<ScriptValue<'a>>>,
@@ -352,6 +388,7 @@ fn members_method<'a>(
             });
             ScriptValue::listed(entries.collect::<Result<_, _>>()?)?
         }
+        ("getMessage", []) => or_null(members.get("message")),
         ("getKey", []) => or_null(members.get("key")),
         ("getValue", []) => or_null(members.get("value")),
         _ => return Ok(None),
@@ -375,6 +412,7 @@ fn pairs<'a>(value: &ScriptValue<'a>) -> Result<Vec<(Cow<'a, str>, ScriptValue<'
 pub(super) fn copied<'a>(name: &str, of: &ScriptValue<'a>) -> Result<ScriptValue<'a>, ScriptError> {
     match name {
         "copyOfList" => ScriptValue::listed(several(of)?),
+        "copyOfSet" => ScriptValue::set_of(several(of)?),
         _ => ScriptValue::mapped(pairs(of)?),
     }
 }

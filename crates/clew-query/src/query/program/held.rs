@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
+use super::operators::is_same;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
 
@@ -22,6 +23,8 @@ pub struct Held<T>(Arc<Mutex<Inside<T>>>);
 #[derive(Debug)]
 struct Inside<T> {
     level: usize,
+    /// Whether a list has each value once.
+    is_set: bool,
     what: T,
 }
 
@@ -46,7 +49,12 @@ impl<T> PartialEq for Held<T> {
 
 impl<T> Held<T> {
     fn new(what: T, level: usize) -> Self {
-        Held(Arc::new(Mutex::new(Inside { level, what })))
+        let inside = Inside {
+            level,
+            is_set: false,
+            what,
+        };
+        Held(Arc::new(Mutex::new(inside)))
     }
 
     fn inside<R>(&self, with: impl FnOnce(&mut Inside<T>) -> R) -> R {
@@ -154,6 +162,21 @@ impl<'a> ScriptValue<'a> {
         Ok(ScriptValue::Items(list))
     }
 
+    /// A list that was made, and has each value once.
+    pub(super) fn set_of(items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
+        let mut kept: Vec<ScriptValue<'a>> = Vec::new();
+        for item in items {
+            if !kept.iter().any(|have| is_same(have, &item)) {
+                kept.push(item);
+            }
+        }
+        let set = Self::listed(kept)?;
+        if let ScriptValue::Items(items) = &set {
+            items.inside(|inside| inside.is_set = true);
+        }
+        Ok(set)
+    }
+
     /// A map that was made.
     pub(super) fn mapped(pairs: Vec<(Cow<'a, str>, ScriptValue<'a>)>) -> Result<Self, ScriptError> {
         let map = Held::new(Members::default(), 0);
@@ -175,6 +198,11 @@ impl<'a> Held<Vec<ScriptValue<'a>>> {
             let slot = inside.what.get_mut(place)?;
             Some(seen(slot, level))
         })
+    }
+
+    /// Whether it has each value once.
+    pub(super) fn is_set(&self) -> bool {
+        self.inside(|inside| inside.is_set)
     }
 
     /// All items.

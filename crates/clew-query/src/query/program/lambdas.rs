@@ -32,8 +32,9 @@ impl<'a> Machine<'a, '_> {
                 .iter()
                 .try_for_each(|argument| self.hold(argument))?;
         }
-        // What is put before others moves them.
-        let moves = name == "add" && arguments.len() > 1;
+        let is_set = matches!(of, ScriptValue::Items(items) if items.is_set());
+        // What is put before others moves them, and where each value is once all are looked at.
+        let moves = name == "add" && (arguments.len() > 1 || is_set);
         if moves || !changes::QUICK.contains(&name) {
             let others = arguments
                 .iter()
@@ -43,6 +44,7 @@ impl<'a> Machine<'a, '_> {
             // Some look for each of the others.
             let looks = match name {
                 "removeAll" | "retainAll" | "containsAll" => size.saturating_mul(others.max(1)),
+                "addAll" if is_set => size.saturating_add(others).saturating_mul(others.max(1)),
                 "distinct" => size.saturating_mul(size),
                 _ => size.saturating_add(others),
             };

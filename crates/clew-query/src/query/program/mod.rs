@@ -10,6 +10,7 @@
 mod assign;
 mod changes;
 mod dates;
+mod failures;
 mod functions;
 mod held;
 mod lambdas;

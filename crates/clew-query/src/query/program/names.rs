@@ -56,6 +56,10 @@ impl Parser<'_> {
             ("Date", None) => return self.now(),
             ("ArrayList" | "LinkedList", None) => return Ok(Node::List(Vec::new())),
             ("HashMap" | "LinkedHashMap", None) => return Ok(Node::Map(Vec::new())),
+            ("HashSet" | "LinkedHashSet", of) => {
+                let of = of.unwrap_or(Node::List(Vec::new()));
+                return Ok(Node::Function("copyOfSet".to_string(), vec![of]));
+            }
             ("ArrayList" | "LinkedList", Some(of)) => {
                 return Ok(Node::Function("copyOfList".to_string(), vec![of]));
             }

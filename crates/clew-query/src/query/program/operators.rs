@@ -194,6 +194,9 @@ pub(super) fn is_of(value: &ScriptValue<'_>, class: &str) -> bool {
     use serde_json::Value;
     match value {
         ScriptValue::Null => false,
+        ScriptValue::Items(items) if items.is_set() => {
+            matches!(class, "Set" | "Collection" | "Iterable" | "Object")
+        }
         ScriptValue::List(_) | ScriptValue::Items(_) | ScriptValue::Json(Value::Array(_)) => {
             matches!(
                 class,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::operators::{apply, fitted, holds, is_of, lenient};
-use super::tree::{Node, Operator, Statement, Thrown, Type};
+use super::tree::{Node, Operator, Statement, Type};
 use super::value::ScriptValue;
 use super::{Script, ScriptLanguage, changes, functions, members};
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -187,9 +187,10 @@ impl<'a, 'd> Machine<'a, 'd> {
                 self.put((of, key), *operator, value)?;
                 Ok(Flow::Next)
             }
+            Statement::Try { body, catches } => self.attempt(body, catches),
             Statement::Throw(thrown, reason) => {
                 let reason = self.value(reason)?.shown().into_owned();
-                Err(ScriptError::new(kind_of(*thrown), reason))
+                Err(ScriptError::new(thrown.kind(), reason))
             }
             Statement::If(condition, yes, no) => match self.truth(condition)? {
                 true => self.block(yes),
@@ -449,9 +450,14 @@ impl<'a, 'd> Machine<'a, 'd> {
         if let ("randomScore", [seed, ..]) = (name, &values[..]) {
             return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
         }
-        if let ("copyOfList" | "copyOfMap", [of]) = (name, &values[..]) {
+        if let ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) = (name, &values[..]) {
             self.hold(of)?;
-            self.steps(of.size().unwrap_or(0) / STEP_ITEMS)?;
+            let size = of.size().unwrap_or(0);
+            let looks = match name {
+                "copyOfSet" => size.saturating_mul(size),
+                _ => size,
+            };
+            self.steps(looks / STEP_ITEMS)?;
             return changes::copied(name, of);
         }
         functions::call(name, self.script.language, &values)
@@ -469,15 +475,5 @@ fn element<'a>(
     match of.get(&index.shown()) {
         Some(member) => Ok(member),
         None => of.at(index.want_whole()?),
-    }
-}
-
-/// What a failure is that a script asks for.
-fn kind_of(thrown: Thrown) -> ScriptErrorKind {
-    match thrown {
-        Thrown::Argument => ScriptErrorKind::Argument,
-        Thrown::State => ScriptErrorKind::State,
-        Thrown::Runtime => ScriptErrorKind::Runtime,
-        Thrown::Other => ScriptErrorKind::Thrown,
     }
 }

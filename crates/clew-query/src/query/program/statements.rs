@@ -75,6 +75,11 @@ impl Parser<'_> {
             body.push(statement);
             return Ok(());
         }
+        if self.take_word("try") {
+            let statement = self.attempt()?;
+            body.push(statement);
+            return Ok(());
+        }
         if self.take_word("for") {
             return self.counted(body);
         }

@@ -387,6 +387,21 @@ fn objects_are_changed_in_place() {
             "/s/n",
             json!(1),
         ),
+        (
+            "Set s = new HashSet(ctx.s.tags); s.add('b'); s.add('c'); s.remove('a'); ctx.s.tags = s",
+            "/s/tags",
+            json!(["b", "c"]),
+        ),
+        (
+            "try { ctx.s.n = Integer.parseInt('x') } catch (NumberFormatException e) {              ctx.s.n = e.getMessage() }",
+            "/s/n",
+            json!("For input string: \"x\""),
+        ),
+        (
+            "try { ctx.s.none.x = 1 } catch (ArithmeticException e) { ctx.s.n = 1 }              catch (Exception e) { ctx.s.n = -1 }",
+            "/s/n",
+            json!(-1),
+        ),
         ("ctx.op = 'none'", "/op", json!("none")),
         (
             "ctx.s.n = 5",
@@ -422,6 +437,14 @@ fn objects_that_cannot_be_changed_so_are_left() {
         ),
         (
             "def l = []; for (int i = 0; i < 60; i++) { l = [l, l] } ctx.s.l = l",
+            Kind::Limit,
+        ),
+        (
+            "try { 1 / 0 } catch (NullPointerException e) { }",
+            Kind::Arithmetic,
+        ),
+        (
+            "try { while (true) {} } catch (Exception e) { }",
             Kind::Limit,
         ),
         ("params.by = 3", Kind::Unreadable),

@@ -33,6 +33,11 @@ pub(super) enum Statement {
         body: Vec<Statement>,
     },
     Return(Option<Node>),
+    /// What may fail, and what is done then.
+    Try {
+        body: Vec<Statement>,
+        catches: Vec<Catch>,
+    },
     /// The script fails, for a reason of its own.
     Throw(Thrown, Node),
     Value(Node),
@@ -49,17 +54,14 @@ pub(super) enum Thrown {
     Other,
 }
 
-impl Thrown {
-    /// The failure that a class stands for.
-    pub(super) fn named(class: &str) -> Option<Self> {
-        Some(match class {
-            "IllegalArgumentException" => Thrown::Argument,
-            "IllegalStateException" => Thrown::State,
-            "RuntimeException" => Thrown::Runtime,
-            "Exception" => Thrown::Other,
-            _ => return None,
-        })
-    }
+/// What is done about a failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Catch {
+    /// The class of failures that it is there for.
+    pub(super) class: String,
+    /// The variable that has the failure.
+    pub(super) place: usize,
+    pub(super) body: Vec<Statement>,
 }
 
 /// What a script does with each item of a list, say.
@@ -90,8 +92,8 @@ impl Type {
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "def" | "List" | "Map" | "Object" | "ZonedDateTime" | "Instant" | "ArrayList"
-            | "HashMap" | "LinkedHashMap" | "LinkedList" | "Collection" | "Iterable" | "Date"
-            | "Number" | "GeoPoint" => Type::Any,
+            | "HashMap" | "LinkedHashMap" | "Set" | "HashSet" | "LinkedHashSet" | "LinkedList"
+            | "Collection" | "Iterable" | "Date" | "Number" | "GeoPoint" => Type::Any,
             "int" | "long" | "short" | "byte" | "Integer" | "Long" => Type::Whole,
             "float" | "double" | "Float" | "Double" => Type::Float,
             "boolean" | "Boolean" => Type::Bool,
@@ -218,6 +220,7 @@ impl Operator {
 pub(super) const CLASSES: &[&str] = &[
     "List",
     "ArrayList",
+    "Set",
     "Collection",
     "Iterable",
     "Map",
