@@ -92,6 +92,14 @@ pub(super) fn call<'a>(
     match (found, name, arguments) {
         (Some(found), ..) => Ok(found),
         (None, "equals", [other]) => Ok(ScriptValue::Bool(is_same(of, other))),
+        (None, "compareTo", [other]) if of.number().is_some() => {
+            let order = of.want_number()?.total_cmp(&other.want_number()?);
+            Ok(ScriptValue::Whole(match order {
+                std::cmp::Ordering::Less => -1,
+                std::cmp::Ordering::Equal => 0,
+                std::cmp::Ordering::Greater => 1,
+            }))
+        }
         (None, "toString", []) => ScriptValue::made(of.shown().into_owned()),
         (None, ..) => Err(refused(of, name, arguments.len())),
     }

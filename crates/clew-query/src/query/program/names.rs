@@ -54,6 +54,7 @@ impl Parser<'_> {
         match (class.as_str(), first) {
             _ if !arguments.is_empty() => {}
             ("Date", None) => return self.now(),
+            ("Date", Some(of)) => return Ok(Node::Function("dateOf".to_string(), vec![of])),
             ("ArrayList" | "LinkedList", None) => return Ok(Node::List(Vec::new())),
             ("HashMap" | "LinkedHashMap", None) => return Ok(Node::Map(Vec::new())),
             ("HashSet" | "LinkedHashSet", of) => {
@@ -82,24 +83,10 @@ impl Parser<'_> {
         }
         self.expect("(")?;
         let mut arguments = self.arguments(")")?;
-        if (class, name, arguments.len()) == (Some("String"), "join", 2)
-            && let Some(list) = arguments.pop()
+        if let Some(class) = class
+            && let Some(node) = of_class(class, name, &mut arguments)
         {
-            return Ok(Node::Call {
-                of: Box::new(list),
-                name: "join".to_string(),
-                arguments,
-                safe: false,
-            });
-        }
-        // How a stream is collected: as a list, or as a text.
-        match (class, name, &arguments[..]) {
-            (Some("Collectors"), "toList", []) => return Ok(Node::Null),
-            (Some("Collectors"), "joining", []) => return Ok(Node::Text(String::new())),
-            (Some("Collectors"), "joining", [Node::Text(between)]) => {
-                return Ok(Node::Text(between.clone()));
-            }
-            _ => {}
+            return Ok(node);
         }
         match functions::known(self.language, class, name, arguments.len()) {
             Known::Now => self.now(),
@@ -227,6 +214,41 @@ impl Parser<'_> {
     fn numbers(&self, name: &str) -> Option<Vec<f32>> {
         let items = self.params.get(name)?.as_array()?;
         items.iter().map(|item| item.as_f64().map(narrow)).collect()
+    }
+}
+
+/// What calls of classes are that can be said otherwise; their arguments are taken then.
+fn of_class(class: &str, name: &str, arguments: &mut Vec<Node>) -> Option<Node> {
+    let call = |of: Node, name: &str, arguments: Vec<Node>| Node::Call {
+        of: Box::new(of),
+        name: name.to_string(),
+        arguments,
+        safe: false,
+    };
+    match (class, name, &arguments[..]) {
+        ("String", "join", [_, _]) => {
+            let list = arguments.pop()?;
+            Some(call(list, "join", std::mem::take(arguments)))
+        }
+        ("Integer" | "Long" | "Double" | "Float", "compare", [_, _]) => {
+            let other = arguments.pop()?;
+            Some(call(arguments.pop()?, "compareTo", vec![other]))
+        }
+        ("Collections", "sort", [_]) => Some(call(arguments.pop()?, "sort", vec![Node::Null])),
+        ("Collections", "emptyList", []) => Some(Node::List(Vec::new())),
+        ("Collections", "emptyMap", []) => Some(Node::Map(Vec::new())),
+        ("Arrays", "asList", _) => Some(Node::List(std::mem::take(arguments))),
+        // How a stream is collected: as a list, or as a text.
+        ("Collectors", "toList", []) => Some(Node::Null),
+        ("Collectors", "joining", []) => Some(Node::Text(String::new())),
+        ("Collectors", "joining", [Node::Text(_)]) => arguments.pop(),
+        // All moments are in UTC.
+        ("ZoneId", "of", [Node::Text(zone)]) if zone == "Z" || zone == "UTC" => arguments.pop(),
+        ("ZonedDateTime", "ofInstant", [_, Node::Text(zone)]) if zone == "Z" || zone == "UTC" => {
+            arguments.truncate(1);
+            arguments.pop()
+        }
+        _ => None,
     }
 }
 

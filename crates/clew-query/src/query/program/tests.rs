@@ -402,6 +402,21 @@ fn objects_are_changed_in_place() {
             "/s/n",
             json!(-1),
         ),
+        (
+            "ctx.s.rows.sort((a, b) -> Integer.compare(a.v, b.v)); ctx.s.n = ctx.s.rows[0].k",
+            "/s/n",
+            json!("y"),
+        ),
+        (
+            "ctx.s.n = ZonedDateTime.ofInstant(Instant.ofEpochMilli(0), ZoneId.of('UTC')).getYear()",
+            "/s/n",
+            json!(1970),
+        ),
+        (
+            "ctx.s.list = Arrays.asList(1, 2); Collections.sort(ctx.s.list)",
+            "/s/list",
+            json!([1, 2]),
+        ),
         ("ctx.op = 'none'", "/op", json!("none")),
         (
             "ctx.s.n = 5",
