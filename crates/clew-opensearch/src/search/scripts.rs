@@ -127,13 +127,6 @@ pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
     let param = |kind: &str, name: &str| json!({"type": kind, "name": name});
     let no_params: [Value; 0] = [];
     Ok(Reply::json(&json!({"contexts": [{
-        "name": "update",
-        "methods": [
-            {"name": "execute", "return_type": "void", "params": no_params},
-            {"name": "getCtx", "return_type": "java.util.Map", "params": no_params},
-            {"name": "getParams", "return_type": "java.util.Map", "params": no_params},
-        ],
-    }, {
         "name": "template",
         "methods": [
             {"name": "execute", "return_type": "java.lang.String", "params": no_params},
@@ -142,6 +135,13 @@ pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
                 "return_type": "org.opensearch.script.TemplateScript",
                 "params": [param("java.util.Map", "params")],
             },
+        ],
+    }, {
+        "name": "update",
+        "methods": [
+            {"name": "execute", "return_type": "void", "params": no_params},
+            {"name": "getCtx", "return_type": "java.util.Map", "params": no_params},
+            {"name": "getParams", "return_type": "java.util.Map", "params": no_params},
         ],
     }]})))
 }
