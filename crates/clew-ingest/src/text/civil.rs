@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use clew_schema::{civil_from_days, days_from_civil};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
@@ -42,7 +43,8 @@ impl Civil {
 
     /// Milliseconds since the epoch if this were UTC.
     pub fn as_utc_ms(self) -> i64 {
-        let days = days_from_civil(i64::from(self.year), self.month, self.day);
+        let (year, month, day) = (self.year.into(), self.month.into(), self.day.into());
+        let days = days_from_civil(year, month, day);
         let minutes = (days * 24 + i64::from(self.hour)) * 60 + i64::from(self.minute);
         (minutes * 60 + i64::from(self.second)) * 1000 + i64::from(self.millisecond)
     }
@@ -62,8 +64,8 @@ impl Civil {
         };
         Civil {
             year,
-            month,
-            day,
+            month: u8::try_from(month).expect("months are below 13"),
+            day: u8::try_from(day).expect("days of a month are below 32"),
             hour: part(3_600_000, 24),
             minute: part(60_000, 60),
             second: part(1000, 60),
@@ -153,34 +155,6 @@ pub(crate) fn month_days(year: i16, month: u8) -> u8 {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
-}
-
-/// Days since 1970-01-01. The year is counted from March, so that the leap day comes last.
-fn days_from_civil(year: i64, month: u8, day: u8) -> i64 {
-    let month = i64::from(month);
-    let year = if month <= 2 { year - 1 } else { year };
-    let month_from_march = (month + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
-        - 719_468
-}
-
-fn civil_from_days(days: i64) -> (i64, u8, u8) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let small = |value: i64| u8::try_from(value).expect("months and days are below 32");
-    (year, small(month), small(day))
 }
 
 /// Turns local times into epoch times and guesses missing years.

@@ -10,8 +10,10 @@ pub(super) const DAY_MS: i64 = 86_400_000;
 /// Largest year that is read, so that no arithmetic on milliseconds can overflow.
 const YEAR_MAX: i64 = 200_000_000;
 
-/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar: months are 1 to 12, and years far from the ends of
+/// 64 bits. A few instructions.
+#[inline]
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     // Years start in March, so that the leap day is the last of its year.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -21,8 +23,10 @@ pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The date that many days after 1970-01-01: year, month, day.
-pub(super) fn civil_from_days(days: i64) -> (i64, i64, i64) {
+/// The date that many days after 1970-01-01: year, month from 1, day from 1. For days far from the ends of 64 bits; a few
+/// instructions.
+#[inline]
+pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);

@@ -265,13 +265,15 @@ proptest! {
 
     #[test]
     fn calendar_arithmetic_agrees_with_jiff(millis in -300_000_000_000_000i64..250_000_000_000_000) {
-        let (year, month, day) = civil::civil_from_days(millis.div_euclid(civil::DAY_MS));
+        let days = millis.div_euclid(civil::DAY_MS);
+        let (year, month, day) = civil::civil_from_days(days);
+        prop_assert_eq!(civil::days_from_civil(year, month, day), days);
         let timestamp = jiff::Timestamp::from_millisecond(millis).unwrap();
         let date = jiff::tz::Offset::UTC.to_datetime(timestamp).date();
         prop_assert_eq!((year, month, day), (date.year().into(), date.month().into(), date.day().into()));
         let week = date.iso_week_date();
         let expected = (week.year().into(), week.week().into(), week.weekday().to_monday_one_offset().into());
-        prop_assert_eq!(civil::week_from_days(millis.div_euclid(civil::DAY_MS)), expected);
+        prop_assert_eq!(civil::week_from_days(days), expected);
     }
 
     #[test]

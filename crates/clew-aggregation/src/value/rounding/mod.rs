@@ -6,6 +6,7 @@
 //! all decided in [`Rounding::resolve`].
 
 use clew_query::aggregation::{CalendarUnit, DateInterval};
+use clew_schema::{civil_from_days, days_from_civil};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -344,8 +345,8 @@ fn floor_to_unit(local: i64, unit: CalendarUnit) -> i64 {
         CalendarUnit::Second | CalendarUnit::Minute | CalendarUnit::Hour | CalendarUnit::Day => day,
         CalendarUnit::Week => day - (day + 3).rem_euclid(7),
         CalendarUnit::Month | CalendarUnit::Quarter | CalendarUnit::Year => {
-            let (year, month) = year_and_month(day);
-            day_of(year, first_month(month, unit))
+            let (year, month, _) = civil_from_days(day);
+            days_from_civil(year, first_month(month, unit), 1)
         }
     };
     first.saturating_mul(DAY_MS)
@@ -363,9 +364,10 @@ fn next_unit(local: i64, unit: CalendarUnit) -> i64 {
         CalendarUnit::Quarter => 3,
         CalendarUnit::Year => 12,
     };
-    let (year, month) = year_and_month(day);
+    let (year, month, _) = civil_from_days(day);
     let months = year * 12 + (month - 1) + months;
-    day_of(months.div_euclid(12), months.rem_euclid(12) + 1).saturating_mul(DAY_MS)
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+    days_from_civil(year, month, 1).saturating_mul(DAY_MS)
 }
 
 fn first_month(month: i64, unit: CalendarUnit) -> i64 {
@@ -374,35 +376,6 @@ fn first_month(month: i64, unit: CalendarUnit) -> i64 {
         CalendarUnit::Year => 1,
         _ => month,
     }
-}
-
-/// Year and month (1 to 12) of a day since the epoch, in the proleptic Gregorian calendar. Years
-/// are counted from March in between, so that the leap day is a year's last.
-fn year_and_month(day: i64) -> (i64, i64) {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let day_of_era = day.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    (year_of_era + era * 400 + i64::from(month <= 2), month)
-}
-
-/// The day since the epoch of a month's first day.
-fn day_of(year: i64, month: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let march_month = if month > 2 { month - 3 } else { month + 9 };
-    let day_of_year = (153 * march_month + 2) / 5;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]

@@ -334,17 +334,4 @@ proptest! {
         prop_assert_eq!(rounding.round(next, &mut 0), next);
         prop_assert_eq!(rounding.round(next - 1, &mut 0), key);
     }
-
-    #[test]
-    fn days_of_the_calendar_survive_the_way_there_and_back(day in -1_000_000_i64..1_000_000) {
-        let (year, month) = year_and_month(day);
-        let first = day_of(year, month);
-        prop_assert!(first <= day && day < first + 31);
-        prop_assert_eq!(year_and_month(first), (year, month));
-        let date = jiff::civil::date(1970, 1, 1)
-            .saturating_add(jiff::Span::new().days(first));
-        if date.year() != 9999 && date.year() != -9999 {
-            prop_assert_eq!((i64::from(date.year()), i64::from(date.month()), date.day()), (year, month, 1));
-        }
-    }
 }
