@@ -380,8 +380,36 @@ class Aggregations(ClewTest):
             with self.refused(400):
                 self.aggregate(months={"date_histogram": month, "aggs": {"x": nowhere}})
 
+    def test_scripts_of_buckets_are_those_of_searches(self):
+        paths = {"sales": "sales", "count": "_count", "change": "change"}
+
+        def script(written, **names):
+            return {"bucket_script": {"buckets_path": names or {"sales": "sales", "count": "_count"}, "script": written}}
+
+        inner = {
+            "sales": {"sum": {"field": "price"}},
+            "change": {"derivative": {"buckets_path": "sales"}},
+            "steps": script({
+                "source": "if (params.sales < params.least) { return null } double half = params.sales / 2; return half + 1",
+                "lang": "painless",
+                "params": {"least": 20, "sales": 7},
+            }),
+            "mean": script({"source": "sales / count", "lang": "expression"}),
+            "listed": {"bucket_script": {"buckets_path": ["sales", "_count"], "script": "params._value0 - params._value1"}},
+            # One number that is not there does not take the others away.
+            "kept": {"bucket_selector": {"buckets_path": paths, "script": "params.count == 2 || params.change > 1000"}},
+        }
+        month = {"field": "at", "calendar_interval": "month"}
+        buckets = self.aggregate(months={"date_histogram": month, "aggs": inner})["months"]["buckets"]
+        self.assertEqual([b.get("steps", {}).get("value") for b in buckets], [None, 26.0, 46.0])
+        self.assertEqual([b["mean"]["value"] for b in buckets], [5.0, 25.0, 45.0])
+        self.assertEqual([b["listed"]["value"] for b in buckets], [8.0, 48.0, 88.0])
+        for wrong in ("sales / count", "doc['price'].value", "_score", "params.sales > 3", "params.other * 2"):
+            with self.refused(400):
+                self.aggregate(months={"date_histogram": month, "aggs": {"sales": inner["sales"], "x": script(wrong)}})
+
     def test_wrong_pipelines_are_refused(self):
-        script = {"buckets_path": {}, "script": "int x = 3"}
+        script = {"buckets_path": {}, "script": "int x ="}
         inner = {"s": {"bucket_script": script}}
         for aggs in [
             {"d": {"derivative": {"buckets_path": "x"}}},

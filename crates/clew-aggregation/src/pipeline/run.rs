@@ -5,7 +5,10 @@
 
 use clew_platform::Pace;
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
-use clew_query::{AggError, go_on_reducing};
+use clew_query::{
+    AggError, QueryError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing,
+};
+use serde_json::Value;
 
 use crate::pipeline::path::{bucket_number, key_number, sibling, steps};
 use crate::pipeline::sequence::{Place, sequence};
@@ -79,29 +82,31 @@ impl PipelinePlan {
 fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), AggError> {
     match &pipeline.spec.kind {
         PipelineKind::Summary(_) => Ok(()),
-        PipelineKind::Script(expression) => {
+        PipelineKind::Script(script) => {
             let numbers = inputs(pipeline, result)?;
-            let names: Vec<&str> = names(pipeline);
+            let mut bucket = BucketNumbers::new(pipeline, script);
             let mut pace = Pace::default();
             for (numbers, subs) in numbers.into_iter().zip(result.subs_mut()) {
                 go_on_reducing(&mut pace)?;
-                if let Some(numbers) = numbers {
-                    let value = expression.value(&names, &numbers)?;
+                bucket.numbers = numbers;
+                if !bucket.is_complete() {
+                    continue;
+                }
+                if let Some(value) = script.number_if_any(&mut bucket).map_err(failed)? {
                     subs.push(pipeline.simple(value));
                 }
             }
             Ok(())
         }
-        PipelineKind::Selector(expression) => {
+        PipelineKind::Selector(script) => {
             let numbers = inputs(pipeline, result)?;
-            let names: Vec<&str> = names(pipeline);
+            let mut bucket = BucketNumbers::new(pipeline, script);
             let mut kept = Vec::new();
             let mut pace = Pace::default();
             for (at, numbers) in numbers.into_iter().enumerate() {
                 go_on_reducing(&mut pace)?;
-                // Numbers that are not there make every comparison false.
-                let numbers = numbers.unwrap_or_else(|| vec![f64::NAN; names.len()]);
-                if expression.value(&names, &numbers)? == 1.0 {
+                bucket.numbers = numbers;
+                if script.holds(&mut bucket).map_err(failed)? {
                     kept.push(at);
                 }
             }
@@ -159,28 +164,93 @@ fn in_sequence(
     Ok(())
 }
 
-fn names(pipeline: &PipelinePlan) -> Vec<&str> {
-    let names = pipeline.spec.paths.iter().map(|(name, _)| name.as_str());
-    names.collect()
-}
+/// The numbers of a bucket, by the places of a pipeline's paths; `None` where one is missing and gaps are passed over.
+type Numbers = Vec<Option<f64>>;
 
-/// The numbers of an expression per bucket; `None` where one is missing and gaps are passed over.
-fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Option<Vec<f64>>>, AggError> {
+fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Numbers>, AggError> {
     let buckets = result.buckets().unwrap_or_default();
     let mut pace = Pace::default();
     let of_bucket = |bucket: &BucketView<'_>| {
         go_on_reducing(&mut pace)?;
-        let mut numbers = Vec::with_capacity(pipeline.spec.paths.len());
-        for (_, path) in &pipeline.spec.paths {
-            let path = steps(path, bucket.subs);
-            match bucket_number(bucket, &path, pipeline.spec.gaps)? {
-                Some(number) => numbers.push(number),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(numbers))
+        let paths = pipeline.spec.paths.iter();
+        let number = |(_, path): &(String, String)| {
+            bucket_number(bucket, &steps(path, bucket.subs), pipeline.spec.gaps)
+        };
+        paths.map(number).collect::<Result<Numbers, AggError>>()
     };
     buckets.iter().map(of_bucket).collect()
+}
+
+fn failed(error: ScriptError) -> AggError {
+    AggError::Query(Box::new(QueryError::Script(error)))
+}
+
+/// A bucket as a script sees it: its fields are the numbers that paths lead to.
+struct BucketNumbers {
+    /// Where the fields of the script are among the paths; none for a name that no path has.
+    places: Vec<Option<usize>>,
+    numbers: Numbers,
+}
+
+impl BucketNumbers {
+    /// For a script of a pipeline; the numbers of a bucket are put in later.
+    fn new(pipeline: &PipelinePlan, script: &Script) -> Self {
+        let paths = &pipeline.spec.paths;
+        let place = |field: &String| paths.iter().position(|(name, _)| name == field);
+        BucketNumbers {
+            places: script.fields().iter().map(place).collect(),
+            numbers: Numbers::new(),
+        }
+    }
+
+    fn value<'a>(&self, field: usize) -> ScriptValue<'a> {
+        let Some(Some(place)) = self.places.get(field) else {
+            return ScriptValue::Null;
+        };
+        // A number that is not there makes every comparison false.
+        let number = self.numbers.get(*place).copied().flatten();
+        ScriptValue::Float(number.unwrap_or(f64::NAN))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.numbers.iter().all(Option::is_some)
+    }
+}
+
+impl<'a> ScriptDocument<'a> for BucketNumbers {
+    fn is_mapped(&self, field: usize) -> bool {
+        self.places.get(field).is_some_and(Option::is_some)
+    }
+
+    fn values(&mut self, field: usize) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        Ok(vec![self.value(field)])
+    }
+
+    fn first(&mut self, field: usize) -> Result<Option<ScriptValue<'a>>, ScriptError> {
+        Ok(Some(self.value(field)))
+    }
+
+    // Scripts that ask for what a bucket has not are refused when they are read.
+
+    fn score(&mut self) -> f64 {
+        f64::NAN
+    }
+
+    fn measure(&mut self, _measure: usize) -> Option<f64> {
+        None
+    }
+
+    fn source(&self) -> Option<&'a Value> {
+        None
+    }
+
+    fn chance(&mut self, _seed: i64) -> f64 {
+        f64::NAN
+    }
+
+    fn now_ms(&self) -> i64 {
+        0
+    }
 }
 
 /// The places of buckets in their new order; what has none of the numbers is passed over.

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroI64;
 
-use clew_query::SortMode;
+use clew_query::{Script, ScriptLanguage, ScriptPurpose, SortMode};
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::named;
 use super::tape::Tape;
@@ -104,12 +105,14 @@ impl Tape {
         }
     }
 
-    fn expression(&mut self) -> Expression {
+    fn script(&mut self) -> Box<Script> {
         let text = self.of(&[
             "params.a / params.b * 100",
-            "-a > 1.5 && !(b <= 0.1) || c == 2 ? Math.abs(a) : Math.max(b, 3)",
+            "double a = -params.a; if (a > 1.5 && !(params.b <= 0.1)) { return a } Math.max(params.b, 3)",
         ]);
-        Expression::parse(text).unwrap()
+        let language = ScriptLanguage::Painless;
+        let script = Script::read(text, language, &Value::Null, ScriptPurpose::Bucket);
+        Box::new(script.unwrap())
     }
 
     fn pipeline(&mut self) -> PipelineKind {
@@ -131,8 +134,8 @@ impl Tape {
                     },
                 },
             }),
-            5 => PipelineKind::Script(self.expression()),
-            6 => PipelineKind::Selector(self.expression()),
+            5 => PipelineKind::Script(self.script()),
+            6 => PipelineKind::Selector(self.script()),
             _ => PipelineKind::Sort {
                 by: self.some(|tape| (tape.text(), tape.direction())),
                 from: self.size(),

@@ -217,6 +217,22 @@ impl Written {
         Script::read(&self.source, language, &self.params, purpose)
     }
 
+    /// Its text.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The same without parameters of these names, which stand for something else.
+    #[must_use]
+    pub(crate) fn without_params<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Self {
+        if let Value::Object(params) = &mut self.params {
+            for name in names {
+                params.remove(name);
+            }
+        }
+        self
+    }
+
     /// The script, understood.
     pub(crate) fn read(&self, purpose: ScriptPurpose) -> Result<Script, DslError> {
         let lang = self.lang.as_deref().unwrap_or("painless");

@@ -5,7 +5,6 @@
 mod buckets;
 mod combinations;
 mod documents;
-mod expression;
 mod grid;
 mod heuristic;
 mod metrics;
@@ -27,7 +26,6 @@ pub use documents::{
     FilterShape, FiltersSpec, Generation, GlobalSpec, NestedSpec, RelativesSpec, ReverseNestedSpec,
     SampleSpec,
 };
-pub use expression::Expression;
 pub use grid::{GEOHASH_MAX, Grid, GridBounds, ZOOM_MAX};
 pub use heuristic::{Comparison, Heuristic};
 pub use metrics::{

@@ -1,9 +1,9 @@
 //! Aggregations over what other aggregations found, as they are asked for.
 
 use super::buckets::Direction;
-use super::expression::Expression;
 use super::moving::MovingFunction;
 use super::parts::SpecParts;
+use crate::query::Script;
 use serde::{Deserialize, Serialize};
 
 /// A pipeline aggregation.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct PipelineSpec {
     /// What is computed.
     pub kind: PipelineKind,
-    /// Where its numbers come from; named, where an expression uses several.
+    /// Where its numbers come from; named, where a script uses several.
     pub paths: Vec<(String, String)>,
     /// What a bucket without a number counts as.
     pub gaps: GapPolicy,
@@ -40,10 +40,10 @@ pub enum PipelineKind {
     Summary(Summary),
     /// A number for each bucket, by its place among the others.
     Sequence(Sequence),
-    /// An expression per bucket.
-    Script(Expression),
-    /// Keeps the buckets for which an expression holds.
-    Selector(Expression),
+    /// A number for each bucket, by a script of its numbers.
+    Script(Box<Script>),
+    /// Keeps the buckets for which a script of their numbers holds.
+    Selector(Box<Script>),
     /// Sorts and cuts the buckets.
     Sort {
         /// By what.

@@ -1,34 +1,40 @@
-//! `bucket_script` and `bucket_selector`: an expression per bucket.
+//! `bucket_script` and `bucket_selector`: a script of each bucket's numbers, in the languages that searches have.
 
-use clew_query::aggregation::{AggSpec, Expression, PipelineKind};
+use clew_query::aggregation::{AggSpec, PipelineKind};
+use clew_query::{Script, ScriptPurpose};
 
 use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;
-use crate::aggs::pipeline::{Script, pipeline, script};
+use crate::aggs::pipeline::{made, named_paths, script};
 use crate::aggs::table::{NOT_LISTED, Row};
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
     Row::new("bucket_script", NOT_LISTED, |body| {
-        read(body, PipelineKind::Script)
+        read(body, "bucket_script", PipelineKind::Script)
     }),
     Row::new("bucket_selector", NOT_LISTED, |body| {
-        read(body, PipelineKind::Selector)
+        read(body, "bucket_selector", PipelineKind::Selector)
     }),
 ];
 
-fn read(body: &mut Body<'_>, kind: fn(Expression) -> PipelineKind) -> Result<AggSpec, AggDslError> {
-    let kind = kind(expression(body)?);
-    pipeline(body, kind)
-}
-
-fn expression(body: &mut Body<'_>) -> Result<Expression, AggDslError> {
-    let Script { text, params } = script(body)?;
-    let expression = Expression::parse(&text).map_err(|reason| {
+fn read(
+    body: &mut Body<'_>,
+    name: &'static str,
+    kind: fn(Box<Script>) -> PipelineKind,
+) -> Result<AggSpec, AggDslError> {
+    let written = script(body, name)?;
+    let paths = named_paths(body)?;
+    // What a path leads to wins over a parameter of the same name.
+    let written = written.without_params(paths.iter().map(|(name, _)| name.as_str()));
+    let script = written.read(ScriptPurpose::Bucket).map_err(|error| {
+        let error = AggDslError::from(error);
         AggDslError::illegal(format!(
-            "the script [{text}] of [{}] cannot be used: {reason}",
-            body.name
+            "the script [{}] of [{}] cannot be used: {}",
+            written.source(),
+            body.name,
+            error.reason
         ))
     })?;
-    Ok(expression.with_params(params))
+    made(body, kind(Box::new(script)), paths)
 }

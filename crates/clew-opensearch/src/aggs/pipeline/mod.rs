@@ -6,14 +6,13 @@ pub(super) mod bucket_sort;
 pub(super) mod sequence;
 pub(super) mod summary;
 
-use std::collections::BTreeMap;
-
 use clew_query::aggregation::{AggSpec, GapPolicy, PipelineKind, PipelineSpec};
 use serde_json::Value;
 
 use super::body::Body;
 use super::error::AggDslError;
 use super::table::Row;
+use crate::dsl::WrittenScript;
 
 /// The rows of all files; another file is another line here.
 pub(super) const ROWS: &[&[Row]] = &[
@@ -23,9 +22,31 @@ pub(super) const ROWS: &[&[Row]] = &[
     summary::ROWS,
 ];
 
-/// A pipeline of a kind, whose own settings were read.
+/// A pipeline of a kind, whose own settings were read; it has one path, or none where it only sorts.
 fn pipeline(body: &mut Body<'_>, kind: PipelineKind) -> Result<AggSpec, AggDslError> {
-    let paths = paths(body, &kind)?;
+    let paths = match body.take("buckets_path") {
+        None if matches!(kind, PipelineKind::Sort { .. }) => Vec::new(),
+        None => return Err(missing(body, "buckets_path")),
+        Some(Value::Array(list)) => match &list[..] {
+            [only] => vec![("_value".to_string(), path(body, only)?)],
+            _ => {
+                return Err(AggDslError::illegal(format!(
+                    "buckets_path must contain a single entry for aggregation [{}]",
+                    body.name
+                )));
+            }
+        },
+        Some(one) => vec![("_value".to_string(), path(body, one)?)],
+    };
+    made(body, kind, paths)
+}
+
+/// A pipeline whose paths were read, too.
+fn made(
+    body: &mut Body<'_>,
+    kind: PipelineKind,
+    paths: Vec<(String, String)>,
+) -> Result<AggSpec, AggDslError> {
     Ok(AggSpec::Pipeline(PipelineSpec {
         kind,
         paths,
@@ -34,39 +55,32 @@ fn pipeline(body: &mut Body<'_>, kind: PipelineKind) -> Result<AggSpec, AggDslEr
     }))
 }
 
-fn paths(body: &mut Body<'_>, kind: &PipelineKind) -> Result<Vec<(String, String)>, AggDslError> {
-    let value = body.take("buckets_path");
-    let many = matches!(kind, PipelineKind::Script(_) | PipelineKind::Selector(_));
-    let wrong = |value: &Value| body.wrong("buckets_path", value);
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map(str::to_string)
-            .ok_or_else(|| wrong(value))
-    };
-    match value {
-        None if matches!(kind, PipelineKind::Sort { .. }) => Ok(Vec::new()),
-        None => Err(AggDslError::illegal(format!(
-            "Missing required field [buckets_path] for aggregation [{}]",
-            body.name
-        ))),
-        Some(Value::Object(object)) if many => object
+/// Paths by the names that a script has for what they lead to.
+fn named_paths(body: &mut Body<'_>) -> Result<Vec<(String, String)>, AggDslError> {
+    match body.take("buckets_path") {
+        None => Err(missing(body, "buckets_path")),
+        Some(Value::Object(object)) => object
             .iter()
-            .map(|(name, value)| Ok((name.clone(), text(value)?)))
+            .map(|(name, value)| Ok((name.clone(), path(body, value)?)))
             .collect(),
-        Some(Value::Array(list)) if many => (0..)
+        Some(Value::Array(list)) => (0..)
             .zip(list)
-            .map(|(at, value): (usize, _)| Ok((format!("_value{at}"), text(value)?)))
+            .map(|(at, value): (usize, _)| Ok((format!("_value{at}"), path(body, value)?)))
             .collect(),
-        Some(Value::Array(list)) => match &list[..] {
-            [only] => Ok(vec![("_value".to_string(), text(only)?)]),
-            _ => Err(AggDslError::illegal(format!(
-                "buckets_path must contain a single entry for aggregation [{}]",
-                body.name
-            ))),
-        },
-        Some(one) => Ok(vec![("_value".to_string(), text(one)?)]),
+        Some(one) => Ok(vec![("_value".to_string(), path(body, one)?)]),
     }
+}
+
+fn path(body: &Body<'_>, value: &Value) -> Result<String, AggDslError> {
+    let text = value.as_str().map(str::to_string);
+    text.ok_or_else(|| body.wrong("buckets_path", value))
+}
+
+fn missing(body: &Body<'_>, setting: &str) -> AggDslError {
+    AggDslError::illegal(format!(
+        "Missing required field [{setting}] for aggregation [{}]",
+        body.name
+    ))
 }
 
 fn gap_policy(body: &mut Body<'_>) -> Result<GapPolicy, AggDslError> {
@@ -97,38 +111,10 @@ fn positive(body: &mut Body<'_>, key: &str) -> Result<Option<usize>, AggDslError
     })
 }
 
-/// A script, and the numbers that it has by name.
-struct Script {
-    text: String,
-    params: BTreeMap<String, f64>,
-}
-
-fn script(body: &mut Body<'_>) -> Result<Script, AggDslError> {
-    match body.take("script") {
-        Some(Value::String(text)) => Ok(Script {
-            text: text.clone(),
-            params: BTreeMap::new(),
-        }),
-        Some(Value::Object(object)) => match object.get("source").or(object.get("inline")) {
-            Some(Value::String(text)) => Ok(Script {
-                text: text.clone(),
-                params: numbers(object.get("params")),
-            }),
-            _ => Err(AggDslError::illegal(
-                "must specify either [source] for an inline script or [id] for a stored script",
-            )),
-        },
-        Some(other) => Err(body.wrong("script", other)),
-        None => Err(AggDslError::illegal(format!(
-            "Missing required field [script] for aggregation [{}]",
-            body.name
-        ))),
-    }
-}
-
-/// Those of a script's parameters that are numbers.
-fn numbers(params: Option<&Value>) -> BTreeMap<String, f64> {
-    let params = params.and_then(Value::as_object).into_iter().flatten();
-    let numbers = params.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)));
-    numbers.collect()
+/// The script of a pipeline of a kind, as it is written.
+fn script(body: &mut Body<'_>, kind: &'static str) -> Result<WrittenScript, AggDslError> {
+    let Some(script) = body.take("script") else {
+        return Err(missing(body, "script"));
+    };
+    Ok(WrittenScript::of(kind, script)?)
 }

@@ -47,10 +47,11 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         reason = "a shift beyond all buckets leaves nothing, and the cast saturates"
     )]
     let shift = body.number("shift")?.unwrap_or(0.0) as i64;
-    let script = script(body)?.text;
-    let function = MovingFunction::parse(&script).ok_or_else(|| {
+    let script = script(body, "moving_fn")?;
+    let function = MovingFunction::parse(script.source()).ok_or_else(|| {
         AggDslError::illegal(format!(
-            "the script [{script}] of [{}] is not a call of one of MovingFunctions",
+            "the script [{}] of [{}] is not a call of one of MovingFunctions",
+            script.source(),
             body.name
         ))
     })?;

@@ -1,4 +1,5 @@
-//! Scripts: short programs over one document, as users write them in Painless or as expressions.
+//! Scripts: short programs over one document, or over the numbers of one bucket, as users write them in Painless or as
+//! expressions.
 //!
 //! A script is read once into a tree ([`Script::read`]) and run for each document ([`Script::run`]), which is seen through
 //! [`ScriptDocument`] alone. What is understood: values of fields, the score, parameters, arithmetic, comparisons, choices,
@@ -86,6 +87,9 @@ pub enum ScriptPurpose {
     Field,
     /// It changes an object, which it sees as `ctx`, or says whether something holds of it.
     Change,
+    /// It makes a number of a bucket's numbers, which stand among its parameters: they are the fields of
+    /// [`ScriptDocument`]. It sees neither fields nor the time.
+    Bucket,
 }
 
 /// How near a document's vector is to another one, which a script asks for.
@@ -157,7 +161,8 @@ impl Script {
         self.language
     }
 
-    /// The paths of the fields whose values it reads; [`ScriptDocument`] is asked by their places here.
+    /// The paths of the fields whose values it reads, or the names of a bucket's numbers; [`ScriptDocument`] is asked by
+    /// their places here.
     pub fn fields(&self) -> &[String] {
         &self.fields
     }
@@ -231,10 +236,28 @@ impl Script {
     /// # Errors
     /// As [`Script::run`]; what it makes may be no number, too.
     pub fn number<'a>(&'a self, document: &mut dyn ScriptDocument<'a>) -> Result<f64, ScriptError> {
-        let Some(value) = self.said(document)? else {
-            return Ok(0.0);
-        };
-        let number = operators::lenient(&value, self.language);
+        match self.said(document)? {
+            Some(value) => self.number_in(&value),
+            None => Ok(0.0),
+        }
+    }
+
+    /// The same: none where it says nothing, or null.
+    ///
+    /// # Errors
+    /// As [`Script::number`].
+    pub fn number_if_any<'a>(
+        &'a self,
+        document: &mut dyn ScriptDocument<'a>,
+    ) -> Result<Option<f64>, ScriptError> {
+        match self.said(document)? {
+            None | Some(ScriptValue::Null) => Ok(None),
+            Some(value) => self.number_in(&value).map(Some),
+        }
+    }
+
+    fn number_in(&self, value: &ScriptValue<'_>) -> Result<f64, ScriptError> {
+        let number = operators::lenient(value, self.language);
         number.ok_or_else(|| value.no_cast("double").of(&self.source))
     }
 

@@ -16,7 +16,9 @@ impl Parser<'_> {
             "true" => return Ok(Node::Bool(true)),
             "false" => return Ok(Node::Bool(false)),
             "params" => return Ok(Node::Params),
-            "doc" if self.purpose != ScriptPurpose::Change => return self.doc(),
+            "doc" if !matches!(self.purpose, ScriptPurpose::Change | ScriptPurpose::Bucket) => {
+                return self.doc();
+            }
             "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
                 return Ok(Node::Score);
             }
@@ -37,7 +39,7 @@ impl Parser<'_> {
             return self.function(None, word);
         }
         if self.language == ScriptLanguage::Expression {
-            if self.params.get(word).is_some() {
+            if self.params.get(word).is_some() || self.purpose == ScriptPurpose::Bucket {
                 return self.param(word);
             }
             return Err(self.wrong(format_args!("Unknown variable [{word}]")));
@@ -75,7 +77,13 @@ impl Parser<'_> {
     }
 
     fn function(&mut self, class: Option<&str>, name: &str) -> Result<Node, String> {
+        let is_of_bucket = self.purpose == ScriptPurpose::Bucket;
+        // Those that belong to no class make scores.
+        if is_of_bucket && class.is_none() && self.language == ScriptLanguage::Painless {
+            return Err(self.wrong(format_args!("unknown call [{name}]")));
+        }
         if class.is_none()
+            && !is_of_bucket
             && let Some(measure) = functions::measure(name)
         {
             self.expect("(")?;
@@ -113,6 +121,9 @@ impl Parser<'_> {
             ScriptPurpose::Order => Err(self.wrong(
                 "the time is not there for scripts that order hits: hand it over as a parameter",
             )),
+            ScriptPurpose::Bucket => Err(self.wrong(
+                "the time is not there for scripts of buckets: hand it over as a parameter",
+            )),
             _ => Ok(Node::Now),
         }
     }
@@ -144,7 +155,8 @@ impl Parser<'_> {
         }
     }
 
-    fn field(&mut self, name: &str) -> usize {
+    /// The place of a field among those that are read.
+    pub(super) fn field(&mut self, name: &str) -> usize {
         let known = self.fields.iter().position(|known| known == name);
         known.unwrap_or_else(|| {
             self.fields.push(name.to_string());

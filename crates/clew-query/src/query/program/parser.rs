@@ -317,7 +317,8 @@ impl<'a> Parser<'a> {
             if let (Node::Params, "get", [Node::Text(key)]) = (&of, name.as_str(), &arguments[..]) {
                 return self.param(key);
             }
-            if !members::is_method(&name, arguments.len()) {
+            let is_of_bucket = of == Node::Params && self.purpose == ScriptPurpose::Bucket;
+            if is_of_bucket || !members::is_method(&name, arguments.len()) {
                 let count = arguments.len();
                 return Err(self.wrong(format_args!(
                     "member method [{name}/{count}] is not supported"
@@ -343,22 +344,29 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn element(&self, of: Node, index: Node) -> Result<Node, String> {
+    fn element(&mut self, of: Node, index: Node) -> Result<Node, String> {
         match (of, index) {
             (Node::Params, Node::Text(name)) => self.param(&name),
+            (Node::Params, _) if self.purpose == ScriptPurpose::Bucket => {
+                Err(self
+                    .wrong("numbers of buckets are named by texts: their names cannot be computed"))
+            }
             (of, index) => Ok(Node::Index(Box::new(of), Box::new(index))),
         }
     }
 
-    /// A parameter: what is a single value stands for itself.
-    pub(super) fn param(&self, name: &str) -> Result<Node, String> {
+    /// A parameter: what is a single value stands for itself. What a bucket's script was not given is a number of the
+    /// bucket.
+    pub(super) fn param(&mut self, name: &str) -> Result<Node, String> {
         if name == "_source" {
             return match self.purpose {
                 ScriptPurpose::Field => Ok(Node::Source),
                 _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
             };
         }
-        Ok(match self.params.get(name) {
+        let params = self.params;
+        Ok(match params.get(name) {
+            None if self.purpose == ScriptPurpose::Bucket => Node::Value(self.field(name)),
             None | Some(Value::Null) => Node::Null,
             Some(Value::Bool(truth)) => Node::Bool(*truth),
             Some(Value::String(text)) => Node::Text(text.clone()),
