@@ -49,6 +49,7 @@ mod exact;
 mod filter;
 mod graph;
 mod horizon;
+mod image;
 mod ivf;
 mod max_sim;
 mod memory;

@@ -7,10 +7,11 @@ use clew_kernels::kernels;
 
 use crate::codes::FACTORS;
 use crate::column::built::{Before, Built, Derived, Learnt, Structures};
-use crate::column::format::{ALIGNMENT_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION};
+use crate::column::format::{HEADER_BYTES, Header, SectionKind, VERSION};
 use crate::documents::rows_of;
 use crate::element::OwnedValues;
 use crate::graph::{NONE, Reuse, upper_slots};
+use crate::image::{laid_out, pad};
 use crate::ivf::ReuseLists;
 use crate::memory::gets_graph;
 use crate::options::{inverse_norm, norm_squared, squared};
@@ -303,17 +304,8 @@ impl ColumnBuilder {
         seed: u64,
         sections: &[(SectionKind, &[u8])],
     ) -> Header {
-        let mut end = HEADER_BYTES;
-        let mut table = Vec::with_capacity(sections.len());
-        for (kind, bytes) in sections {
-            table.push(Section {
-                kind: *kind as u32,
-                checksum: crc32c::crc32c(bytes),
-                offset_bytes: end as u64,
-                len_bytes: bytes.len() as u64,
-            });
-            end = (end + bytes.len()).next_multiple_of(ALIGNMENT_BYTES);
-        }
+        let kinds = sections.iter().map(|(kind, bytes)| (*kind as u32, *bytes));
+        let (sections, image_bytes) = laid_out(HEADER_BYTES, kinds);
         let graph = built.and_then(Built::graph);
         let slots = upper_slots(self.options.hnsw.m);
         Header {
@@ -324,17 +316,8 @@ impl ColumnBuilder {
             entry: graph.map(|graph| graph.entry),
             upper_count: graph.map_or(0, |graph| graph.upper_rows.len()),
             upper_lists: graph.map_or(0, |graph| graph.upper_links.len() / slots),
-            image_bytes: end as u64,
-            sections: table,
+            image_bytes,
+            sections,
         }
     }
-}
-
-/// Fills up with zeros to where the next section starts.
-fn pad(out: &mut dyn Write, written: &mut usize) -> Result<(), VectorError> {
-    let next = written.next_multiple_of(ALIGNMENT_BYTES);
-    let zeros = [0; ALIGNMENT_BYTES];
-    out.write_all(&zeros[..next - *written])?;
-    *written = next;
-    Ok(())
 }

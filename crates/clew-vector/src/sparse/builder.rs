@@ -4,7 +4,8 @@ use std::io::Write;
 
 use bytemuck::cast_slice;
 
-use crate::sparse::format::{ALIGNMENT_BYTES, Counts, HEADER_BYTES, Header, Section, SectionKind};
+use crate::image::{laid_out, pad};
+use crate::sparse::format::{Counts, HEADER_BYTES, Header, SectionKind};
 use crate::sparse::integrity::sums;
 use crate::sparse::postings::{BLOCK_LEN, Block};
 use crate::sparse::{NONZEROS_MAX, SparseEntry, validate_sparse};
@@ -128,27 +129,19 @@ fn write_image(
     sections: &[(SectionKind, &[u8])],
     out: &mut dyn Write,
 ) -> Result<(), VectorError> {
-    let mut end = HEADER_BYTES;
-    let mut table = Vec::with_capacity(sections.len());
-    for (kind, bytes) in sections {
-        table.push(Section {
-            kind: *kind as u32,
-            checksum: crc32c::crc32c(bytes),
-            offset_bytes: end as u64,
-            len_bytes: bytes.len() as u64,
-        });
-        end = (end + bytes.len()).next_multiple_of(ALIGNMENT_BYTES);
-    }
+    let kinds = sections.iter().map(|(kind, bytes)| (*kind as u32, *bytes));
+    let (table, image_bytes) = laid_out(HEADER_BYTES, kinds);
     let header = Header {
         counts,
-        image_bytes: end as u64,
+        image_bytes,
         sections: table,
     };
     out.write_all(&header.encode())?;
+    let mut written = HEADER_BYTES;
     for (_, bytes) in sections {
         out.write_all(bytes)?;
-        let padding = bytes.len().next_multiple_of(ALIGNMENT_BYTES) - bytes.len();
-        out.write_all(&[0; ALIGNMENT_BYTES][..padding])?;
+        written += bytes.len();
+        pad(out, &mut written)?;
     }
     Ok(())
 }

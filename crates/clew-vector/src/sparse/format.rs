@@ -4,6 +4,10 @@
 
 use std::ops::Range;
 
+use crate::image::{
+    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, find,
+    header_checksum,
+};
 use crate::sparse::integrity::SUM_BYTES;
 use crate::sparse::postings::Block;
 use crate::sparse::{NONZEROS_MAX, SparseEntry};
@@ -14,18 +18,11 @@ pub fn is_sparse_image(image: &[u8]) -> bool {
     image.starts_with(&MAGIC.to_le_bytes())
 }
 
-/// Sections start on cache lines.
-pub(super) const ALIGNMENT_BYTES: usize = 64;
 pub(super) const HEADER_BYTES: usize = 384;
 pub(super) const VERSION: u32 = 1;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"clewspar");
-const CHECKSUM_OFFSET: usize = 12;
-const TABLE_OFFSET: usize = 64;
-const SLOT_BYTES: usize = 24;
 const SLOTS: usize = 12;
-/// A section of a kind with this bit may not be skipped by a reader that does not know it.
-const REQUIRED_BIT: u32 = 1 << 31;
 
 const _: () = assert!(TABLE_OFFSET + SLOTS * SLOT_BYTES <= HEADER_BYTES);
 const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
@@ -58,15 +55,6 @@ impl SectionKind {
         SectionKind::Postings,
         SectionKind::Sums,
     ];
-}
-
-/// One line of the section table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Section {
-    pub(super) kind: u32,
-    pub(super) checksum: u32,
-    pub(super) offset_bytes: u64,
-    pub(super) len_bytes: u64,
 }
 
 /// How many of everything an image holds.
@@ -104,20 +92,8 @@ impl Header {
         out.extend(counts.postings_bytes.to_le_bytes());
         let slots = u16::try_from(self.sections.len()).expect("fewer kinds than slots");
         out.extend(slots.to_le_bytes());
-        out.resize(TABLE_OFFSET, 0);
-        for section in &self.sections {
-            out.extend(section.kind.to_le_bytes());
-            out.extend(section.checksum.to_le_bytes());
-            out.extend(section.offset_bytes.to_le_bytes());
-            out.extend(section.len_bytes.to_le_bytes());
-        }
         // Fewer kinds than slots exist, so the table always fits.
-        assert!(out.len() <= HEADER_BYTES);
-        out.resize(HEADER_BYTES, 0);
-        let checksum = header_checksum(&out).to_le_bytes();
-        for (slot, byte) in out.iter_mut().skip(CHECKSUM_OFFSET).zip(checksum) {
-            *slot = byte;
-        }
+        complete(&mut out, &self.sections, HEADER_BYTES);
         out
     }
 
@@ -156,7 +132,7 @@ impl Header {
                 postings_bytes,
             },
             image_bytes,
-            sections: (0..slots).map(|_| fields.section()).collect(),
+            sections: fields.sections(slots),
         };
         header.check(image.len() as u64)?;
         Ok(header)
@@ -173,8 +149,9 @@ impl Header {
         if self.image_bytes != len_bytes {
             return Err(corrupt("image is cut off or continued", 32));
         }
+        let is_known = |code: u32| SectionKind::ALL.iter().any(|kind| *kind as u32 == code);
         for section in &self.sections {
-            self.check_section(section)?;
+            section.check(is_known, HEADER_BYTES as u64..self.image_bytes)?;
         }
         for kind in SectionKind::ALL {
             let mut same = self.sections.iter().filter(|one| one.kind == kind as u32);
@@ -186,25 +163,6 @@ impl Header {
             }
         }
         Ok(())
-    }
-
-    fn check_section(&self, section: &Section) -> Result<(), VectorError> {
-        let known = SectionKind::ALL
-            .iter()
-            .any(|kind| *kind as u32 == section.kind);
-        if !known && section.kind & REQUIRED_BIT != 0 {
-            let what = "a section is of an unknown kind";
-            return Err(corrupt(what, TABLE_OFFSET as u64));
-        }
-        let end = section.offset_bytes.checked_add(section.len_bytes);
-        let inside = end.is_some_and(|end| end <= self.image_bytes)
-            && section.offset_bytes >= HEADER_BYTES as u64
-            && section.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
-        if inside {
-            Ok(())
-        } else {
-            Err(corrupt("a section is misplaced", TABLE_OFFSET as u64))
-        }
     }
 
     /// Size of a section, were it there. Cannot overflow: every factor has 32 bits.
@@ -226,8 +184,7 @@ impl Header {
     }
 
     fn section(&self, kind: SectionKind) -> Section {
-        let mut found = self.sections.iter();
-        let found = found.find(|section| section.kind == kind as u32);
+        let found = find(&self.sections, kind as u32);
         found.copied().unwrap_or_default()
     }
 
@@ -242,13 +199,13 @@ impl Header {
 
     /// Where a section lies; the bounds were checked by `decode`.
     pub(super) fn range(&self, kind: SectionKind) -> Range<usize> {
-        byte_range(&self.section(kind))
+        self.section(kind).range()
     }
 
     /// Compares the checksum of every section.
     pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
         let mut sections = self.sections.iter();
-        sections.try_for_each(|section| verify(section, image))
+        sections.try_for_each(|section| section.verify(image))
     }
 
     /// Compares the checksum of one kind of section; one that is not there is as it should be.
@@ -257,71 +214,7 @@ impl Header {
         image: &[u8],
         kind: SectionKind,
     ) -> Result<(), VectorError> {
-        let mut found = self.sections.iter();
-        let found = found.find(|section| section.kind == kind as u32);
-        found.map_or(Ok(()), |section| verify(section, image))
-    }
-}
-
-fn verify(section: &Section, image: &[u8]) -> Result<(), VectorError> {
-    let bytes = image.get(byte_range(section)).unwrap_or_default();
-    if crc32c::crc32c(bytes) == section.checksum {
-        return Ok(());
-    }
-    let what = "section checksum does not match";
-    Err(corrupt(what, section.offset_bytes))
-}
-
-fn byte_range(section: &Section) -> Range<usize> {
-    let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
-    let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
-    start..start.saturating_add(len)
-}
-
-pub(super) fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {
-    VectorError::Corrupt { what, offset_bytes }
-}
-
-/// Covers the header with its own checksum read as zero.
-fn header_checksum(header: &[u8]) -> u32 {
-    let (before, rest) = header.split_at_checked(CHECKSUM_OFFSET).unwrap_or_default();
-    let after = rest.get(4..).unwrap_or_default();
-    let sum = crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]);
-    crc32c::crc32c_append(sum, after)
-}
-
-/// Reads numbers one after the other. The length was checked before; beyond it lie zeros.
-struct Fields<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let rest = self.bytes.get(self.at..);
-        let found = rest.and_then(|rest| rest.first_chunk::<N>());
-        self.at += N;
-        found.copied().unwrap_or([0; N])
-    }
-
-    fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take())
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
-    }
-
-    fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.take())
-    }
-
-    fn section(&mut self) -> Section {
-        Section {
-            kind: self.u32(),
-            checksum: self.u32(),
-            offset_bytes: self.u64(),
-            len_bytes: self.u64(),
-        }
+        let found = find(&self.sections, kind as u32);
+        found.map_or(Ok(()), |section| section.verify(image))
     }
 }

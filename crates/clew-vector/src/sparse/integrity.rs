@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytemuck::Pod;
 
 use crate::VectorError;
-use crate::sparse::format::{Header, SectionKind, corrupt};
+use crate::image::corrupt;
+use crate::sparse::format::{Header, SectionKind};
 
 /// Vectors and postings are checked in blocks of this size.
 pub(super) const SUM_BYTES: usize = 1 << 16;

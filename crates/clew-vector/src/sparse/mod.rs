@@ -28,7 +28,8 @@ use bytemuck::{Pod, Zeroable};
 use clew_kernels::prefetch_span;
 
 use crate::VectorError;
-use crate::sparse::format::{Header, SectionKind, corrupt};
+use crate::image::corrupt;
+use crate::sparse::format::{Header, SectionKind};
 use crate::sparse::integrity::{Checked, Image};
 use crate::sparse::postings::Index;
 use crate::sparse::search::search;

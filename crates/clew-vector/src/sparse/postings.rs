@@ -11,7 +11,8 @@ use bitpacking::{BitPacker, BitPacker4x};
 use bytemuck::{Pod, Zeroable};
 
 use crate::VectorError;
-use crate::sparse::format::{SectionKind, corrupt};
+use crate::image::corrupt;
+use crate::sparse::format::SectionKind;
 use crate::sparse::integrity::Image;
 
 /// Postings per block; the last block of a dimension has the rest.

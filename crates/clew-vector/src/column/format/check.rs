@@ -1,15 +1,13 @@
 //! What a header must be true about: its own bounds, and the place and size of every section.
 
-use super::section::{Section, SectionKind};
-use super::{
-    ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, REQUIRED_BIT, SLOTS, TABLE_OFFSET,
-    VERSION, corrupt,
-};
+use super::section::SectionKind;
+use super::{FRAME_HEAD_BYTES, HEADER_BYTES, Header, SLOTS, VERSION};
 use crate::calibrate::{Choice, POINTS_MAX, Point};
 use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
 use crate::graph::{base_slots, upper_slots};
+use crate::image::{TABLE_OFFSET, corrupt};
 use crate::{Space, VECTORS_MAX, VectorError};
 
 const POINT_BYTES: u64 = size_of::<Point>() as u64;
@@ -31,8 +29,9 @@ impl Header {
         if self.image_bytes != len_bytes {
             return Err(corrupt("image is cut off or continued", 32));
         }
+        let is_known = |code: u32| SectionKind::ALL.iter().any(|kind| *kind as u32 == code);
         for section in &self.sections {
-            self.check_section(section)?;
+            section.check(is_known, HEADER_BYTES as u64..self.image_bytes)?;
         }
         let known = |kind: &SectionKind| self.version == VERSION || kind.is_of_version_1();
         for kind in SectionKind::ALL.into_iter().filter(known) {
@@ -63,27 +62,6 @@ impl Header {
             return Err(corrupt("graph is entered outside the column", 48));
         }
         Ok(())
-    }
-
-    fn check_section(&self, section: &Section) -> Result<(), VectorError> {
-        let known = SectionKind::ALL
-            .iter()
-            .any(|kind| *kind as u32 == section.kind);
-        if !known && section.kind & REQUIRED_BIT != 0 {
-            return Err(corrupt(
-                "a section is of an unknown kind",
-                TABLE_OFFSET as u64,
-            ));
-        }
-        let end = section.offset_bytes.checked_add(section.len_bytes);
-        let inside = end.is_some_and(|end| end <= self.image_bytes)
-            && section.offset_bytes >= HEADER_BYTES as u64
-            && section.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
-        if inside {
-            Ok(())
-        } else {
-            Err(corrupt("a section is misplaced", TABLE_OFFSET as u64))
-        }
     }
 
     /// True when walks measure by codes.

@@ -3,23 +3,21 @@
 #![deny(clippy::indexing_slicing)]
 
 mod check;
-mod fields;
 mod section;
 
 use std::ops::Range;
 
-use fields::Fields;
-
 use crate::graph::{EntryPoint, NONE};
+use crate::image::{
+    ALIGNMENT_BYTES, Fields, SLOT_BYTES, Section, TABLE_OFFSET, complete, corrupt, find,
+    header_checksum,
+};
 use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
     VectorError,
 };
-pub(super) use section::{Section, SectionKind};
-use section::{byte_range, verify};
+pub(super) use section::SectionKind;
 
-/// Sections start on cache lines.
-pub(super) const ALIGNMENT_BYTES: usize = 64;
 pub(super) const HEADER_BYTES: usize = 448;
 /// Seed, typical error and width of the codes, before the centre.
 pub(super) const FRAME_HEAD_BYTES: usize = 16;
@@ -32,12 +30,7 @@ const VERSION_MIN: u32 = 1;
 /// In the place of the number of rows on upper levels, of which a column of lists has none.
 const LISTS_CHOSEN: usize = 1;
 const LISTS_OF_PRODUCTS: usize = 2;
-const CHECKSUM_OFFSET: usize = 12;
-const TABLE_OFFSET: usize = 64;
-const SLOT_BYTES: usize = 24;
 const SLOTS: usize = 16;
-/// A section of a kind with this bit may not be skipped by a reader that does not know it.
-const REQUIRED_BIT: u32 = 1 << 31;
 /// Flag of a column whose documents may have several vectors each. The byte of the flags was the upper
 /// half of the number of slots, always zero, so that readers from before refuse such a column.
 const MULTI_FLAG: u8 = 1;
@@ -100,24 +93,9 @@ impl Header {
         };
         out.extend(word(upper_count));
         out.extend(word(upper_lists));
-        for section in &self.sections {
-            out.extend(section.kind.to_le_bytes());
-            out.extend(section.checksum.to_le_bytes());
-            out.extend(section.offset_bytes.to_le_bytes());
-            out.extend(section.len_bytes.to_le_bytes());
-        }
         // A graph takes seven sections and lists take six; no image has both. Vectors and what is kept of them take four,
         // and what was learnt three, so the table fits.
-        assert!(out.len() <= HEADER_BYTES);
-        out.resize(HEADER_BYTES, 0);
-        let checksum = header_checksum(&out);
-        for (slot, byte) in out
-            .iter_mut()
-            .skip(CHECKSUM_OFFSET)
-            .zip(checksum.to_le_bytes())
-        {
-            *slot = byte;
-        }
+        complete(&mut out, &self.sections, HEADER_BYTES);
         out
     }
 
@@ -181,9 +159,7 @@ impl Header {
             upper_count: upper_count as usize,
             upper_lists: upper_lists as usize,
             image_bytes,
-            sections: (0..usize::from(slots).min(SLOTS))
-                .map(|_| fields.section())
-                .collect(),
+            sections: fields.sections(usize::from(slots).min(SLOTS)),
         };
         header.options.code_bits = header.stored_code_bits(image)?;
         header.check(image.len() as u64, slots)?;
@@ -217,10 +193,7 @@ impl Header {
     }
 
     pub(super) fn section(&self, kind: SectionKind) -> Section {
-        let found = self
-            .sections
-            .iter()
-            .find(|section| section.kind == kind as u32);
+        let found = find(&self.sections, kind as u32);
         found.copied().unwrap_or_default()
     }
 
@@ -235,14 +208,13 @@ impl Header {
 
     /// Where a section lies; the bounds were checked by `decode`.
     pub(super) fn range(&self, kind: SectionKind) -> Range<usize> {
-        byte_range(&self.section(kind))
+        self.section(kind).range()
     }
 
     /// Compares the checksum of every section.
     pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
-        self.sections
-            .iter()
-            .try_for_each(|section| verify(section, image))
+        let mut sections = self.sections.iter();
+        sections.try_for_each(|section| section.verify(image))
     }
 
     /// Compares the checksum of one kind of section; one that is not there is as it should be.
@@ -251,18 +223,13 @@ impl Header {
         image: &[u8],
         kind: SectionKind,
     ) -> Result<(), VectorError> {
-        let mut found = self.sections.iter();
-        let found = found.find(|section| section.kind == kind as u32);
-        found.map_or(Ok(()), |section| verify(section, image))
+        let found = find(&self.sections, kind as u32);
+        found.map_or(Ok(()), |section| section.verify(image))
     }
 }
 
 fn stored_lists(lists: u32, codes: ListCodes) -> Method {
     Method::Lists(IvfOptions { lists, codes })
-}
-
-fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {
-    VectorError::Corrupt { what, offset_bytes }
 }
 
 fn word(value: usize) -> [u8; 4] {
@@ -276,14 +243,4 @@ fn code_of<T: PartialEq>(all: &[T], one: T) -> u8 {
     let code = all.iter().position(|other| *other == one);
     code.and_then(|code| u8::try_from(code).ok())
         .expect("the list is complete and short")
-}
-
-/// Covers the header with its own checksum read as zero.
-fn header_checksum(header: &[u8]) -> u32 {
-    let (before, rest) = header.split_at_checked(CHECKSUM_OFFSET).unwrap_or_default();
-    let after = rest.get(4..).unwrap_or_default();
-    crc32c::crc32c_append(
-        crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]),
-        after,
-    )
 }

@@ -1,8 +1,4 @@
-//! The sections of an image and their checksums.
-
-use std::ops::Range;
-
-use crate::VectorError;
+//! The sections that an image may have.
 
 /// What a section holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,30 +56,4 @@ impl SectionKind {
             SectionKind::Vectors | SectionKind::Docs | SectionKind::InverseNorms
         )
     }
-}
-
-/// One line of the section table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::column) struct Section {
-    pub(in crate::column) kind: u32,
-    pub(in crate::column) checksum: u32,
-    pub(in crate::column) offset_bytes: u64,
-    pub(in crate::column) len_bytes: u64,
-}
-
-pub(super) fn verify(section: &Section, image: &[u8]) -> Result<(), VectorError> {
-    let bytes = image.get(byte_range(section)).unwrap_or_default();
-    if crc32c::crc32c(bytes) == section.checksum {
-        return Ok(());
-    }
-    Err(VectorError::Corrupt {
-        what: "section checksum does not match",
-        offset_bytes: section.offset_bytes,
-    })
-}
-
-pub(super) fn byte_range(section: &Section) -> Range<usize> {
-    let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
-    let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
-    start..start.saturating_add(len)
 }

@@ -1,0 +1,174 @@
+//! What images of all kinds of columns have in common: a header of a fixed size that has a sum of its own, and in it the
+//! table of the sections behind it, each with its sum. What else a header says, and which sections there are, each kind
+//! knows for itself (`docs/formats/vectors.md`, `docs/formats/sparse.md`). Numbers are little-endian.
+#![deny(clippy::indexing_slicing)]
+
+use std::io::Write;
+use std::ops::Range;
+
+use crate::VectorError;
+
+/// Sections start on cache lines.
+pub(crate) const ALIGNMENT_BYTES: usize = 64;
+/// Where the table of sections begins in a header.
+pub(crate) const TABLE_OFFSET: usize = 64;
+/// What a line of the table takes.
+pub(crate) const SLOT_BYTES: usize = 24;
+/// Where a header has its own sum, which is zero while it is computed.
+const CHECKSUM_OFFSET: usize = 12;
+/// A section of a kind with this bit may not be skipped by a reader that does not know it.
+const REQUIRED_BIT: u32 = 1 << 31;
+
+/// One line of the table of sections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) kind: u32,
+    pub(crate) checksum: u32,
+    pub(crate) offset_bytes: u64,
+    pub(crate) len_bytes: u64,
+}
+
+impl Section {
+    /// Where it lies; for what [`Section::check`] has found right.
+    pub(crate) fn range(&self) -> Range<usize> {
+        let start = usize::try_from(self.offset_bytes).unwrap_or(usize::MAX);
+        let len = usize::try_from(self.len_bytes).unwrap_or(usize::MAX);
+        start..start.saturating_add(len)
+    }
+
+    /// Compares its checksum: reads all of it.
+    pub(crate) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
+        let bytes = image.get(self.range()).unwrap_or_default();
+        if crc32c::crc32c(bytes) == self.checksum {
+            return Ok(());
+        }
+        let what = "section checksum does not match";
+        Err(corrupt(what, self.offset_bytes))
+    }
+
+    /// Checks that it lies where sections may, from behind the header to the image's end, and may be passed over where its
+    /// kind is unknown.
+    pub(crate) fn check(
+        &self,
+        is_known: impl Fn(u32) -> bool,
+        room: Range<u64>,
+    ) -> Result<(), VectorError> {
+        if self.kind & REQUIRED_BIT != 0 && !is_known(self.kind) {
+            let what = "a section is of an unknown kind";
+            return Err(corrupt(what, TABLE_OFFSET as u64));
+        }
+        let end = self.offset_bytes.checked_add(self.len_bytes);
+        let inside = end.is_some_and(|end| end <= room.end)
+            && self.offset_bytes >= room.start
+            && self.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
+        match inside {
+            true => Ok(()),
+            false => Err(corrupt("a section is misplaced", TABLE_OFFSET as u64)),
+        }
+    }
+}
+
+/// The section of a kind, if there is one.
+pub(crate) fn find(sections: &[Section], kind: u32) -> Option<&Section> {
+    sections.iter().find(|section| section.kind == kind)
+}
+
+/// The table of sections that follow a header, and where the image ends: sums up all their bytes.
+pub(crate) fn laid_out<'s>(
+    header_bytes: usize,
+    sections: impl Iterator<Item = (u32, &'s [u8])>,
+) -> (Vec<Section>, u64) {
+    let mut end = header_bytes;
+    let mut table = Vec::new();
+    for (kind, bytes) in sections {
+        table.push(Section {
+            kind,
+            checksum: crc32c::crc32c(bytes),
+            offset_bytes: end as u64,
+            len_bytes: bytes.len() as u64,
+        });
+        end = (end + bytes.len()).next_multiple_of(ALIGNMENT_BYTES);
+    }
+    (table, end as u64)
+}
+
+/// Fills up with zeros to where the next section starts, behind so many bytes that were written.
+pub(crate) fn pad(out: &mut dyn Write, written: &mut usize) -> Result<(), VectorError> {
+    let next = written.next_multiple_of(ALIGNMENT_BYTES);
+    let zeros = [0; ALIGNMENT_BYTES];
+    out.write_all(zeros.get(..next - *written).unwrap_or_default())?;
+    *written = next;
+    Ok(())
+}
+
+/// Puts the table of sections behind the beginning of a header, which gets its size and its sum.
+pub(crate) fn complete(head: &mut Vec<u8>, sections: &[Section], header_bytes: usize) {
+    assert!(
+        head.len() <= TABLE_OFFSET,
+        "what a header says besides lies before its table"
+    );
+    head.resize(TABLE_OFFSET, 0);
+    for section in sections {
+        head.extend(section.kind.to_le_bytes());
+        head.extend(section.checksum.to_le_bytes());
+        head.extend(section.offset_bytes.to_le_bytes());
+        head.extend(section.len_bytes.to_le_bytes());
+    }
+    // Each kind of image has a slot for each section that there can be.
+    assert!(head.len() <= header_bytes);
+    head.resize(header_bytes, 0);
+    let checksum = header_checksum(head).to_le_bytes();
+    for (slot, byte) in head.iter_mut().skip(CHECKSUM_OFFSET).zip(checksum) {
+        *slot = byte;
+    }
+}
+
+/// Covers a header with its own checksum read as zero.
+pub(crate) fn header_checksum(header: &[u8]) -> u32 {
+    let (before, rest) = header.split_at_checked(CHECKSUM_OFFSET).unwrap_or_default();
+    let after = rest.get(4..).unwrap_or_default();
+    let sum = crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]);
+    crc32c::crc32c_append(sum, after)
+}
+
+/// Reads numbers one after the other. The length was checked before; beyond it lie zeros.
+pub(crate) struct Fields<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) at: usize,
+}
+
+impl Fields<'_> {
+    pub(crate) fn take<const N: usize>(&mut self) -> [u8; N] {
+        let rest = self.bytes.get(self.at..);
+        let found = rest.and_then(|rest| rest.first_chunk::<N>());
+        self.at += N;
+        found.copied().unwrap_or([0; N])
+    }
+
+    pub(crate) fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    pub(crate) fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    pub(crate) fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    /// So many lines of the table of sections, which begins here.
+    pub(crate) fn sections(&mut self, count: usize) -> Vec<Section> {
+        let section = |_| Section {
+            kind: self.u32(),
+            checksum: self.u32(),
+            offset_bytes: self.u64(),
+            len_bytes: self.u64(),
+        };
+        (0..count).map(section).collect()
+    }
+}
+
+pub(crate) fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {
+    VectorError::Corrupt { what, offset_bytes }
+}
