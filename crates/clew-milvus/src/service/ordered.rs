@@ -88,7 +88,7 @@ impl HitOrder {
                     let cell = |row: usize| {
                         let value: Value =
                             serde_json::from_str(values[row].as_ref()?.get()).ok()?;
-                        Cell::of_json(led_to(&value, steps)?)
+                        Cell::of_json(FieldStep::lead(steps, &value)?)
                     };
                     rows.map(cell).collect()
                 }
@@ -124,14 +124,6 @@ fn source_of(collection: &Collection, name: &str) -> Result<Source> {
             "order_by field '{name}' does not exist in collection schema"
         ))),
     }
-}
-
-/// What a way leads to.
-pub(super) fn led_to<'v>(value: &'v Value, steps: &[FieldStep]) -> Option<&'v Value> {
-    steps.iter().try_fold(value, |value, step| match step {
-        FieldStep::Member(name) => value.get(name),
-        FieldStep::Element(at) => value.get(at),
-    })
 }
 
 impl Service {

@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use clew_engine::{
     DocPlace, FieldValues, GroupBy, GroupKey, Pinned, SearchRequest as EngineSearch, WantedField,
 };
-use clew_query::Query;
+use clew_query::{FieldStep, Query};
 use clew_search::TrackTotal;
 use serde_json::Value;
 
 use super::Service;
 use super::asked::Asked;
-use super::ordered::led_to;
 use super::search::{FOUND_BYTES, Found};
 use crate::collection::{Collection, TEXT};
 use crate::collections::WINDOW_MAX;
@@ -101,11 +100,7 @@ impl Service {
                 FieldValues::Texts(values) => values[row].clone().map(GroupKey::Text),
                 FieldValues::Json(values) => values[row].as_ref().and_then(|json| {
                     let value: Value = serde_json::from_str(json.get()).ok()?;
-                    match led_to(&value, steps)? {
-                        Value::Null => None,
-                        Value::String(text) => Some(GroupKey::Text(text.clone())),
-                        other => Some(GroupKey::Text(other.to_string())),
-                    }
+                    Some(GroupKey::of_json(FieldStep::lead(steps, &value)))
                 }),
                 FieldValues::Floats(_) | FieldValues::Vectors(_) | FieldValues::Sparse(_) => None,
             };

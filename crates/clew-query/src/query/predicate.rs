@@ -106,6 +106,16 @@ pub enum FieldStep {
     Element(usize),
 }
 
+impl FieldStep {
+    /// What a way leads to from a value; none where it ends before.
+    pub fn lead<'v>(steps: &[FieldStep], from: &'v Value) -> Option<&'v Value> {
+        steps.iter().try_fold(from, |value, step| match step {
+            FieldStep::Member(name) => value.get(name),
+            FieldStep::Element(number) => value.get(number),
+        })
+    }
+}
+
 /// How two numbers become one. Whole numbers stay whole, and wrap at 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arithmetic {
@@ -151,13 +161,7 @@ impl Operand {
         match self {
             Operand::Literal(value) => Some(Cow::Borrowed(value)),
             Operand::Field { name, steps } => {
-                let mut value = document.get(name)?;
-                for step in steps {
-                    value = match step {
-                        FieldStep::Member(name) => value.get(name)?,
-                        FieldStep::Element(number) => value.get(number)?,
-                    };
-                }
+                let value = FieldStep::lead(steps, document.get(name)?)?;
                 (!value.is_null()).then_some(Cow::Borrowed(value))
             }
             Operand::Length(list) => {

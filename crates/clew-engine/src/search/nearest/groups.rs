@@ -203,18 +203,7 @@ fn inside(
         return Ok(GroupKey::Missing);
     };
     let value: Value = serde_json::from_str(json.get()).unwrap_or(Value::Null);
-    let step = |value: Value, step: &FieldStep| match (value, step) {
-        (Value::Object(mut own), FieldStep::Member(name)) => own.remove(name),
-        (Value::Array(mut own), FieldStep::Element(at)) if *at < own.len() => {
-            Some(own.swap_remove(*at))
-        }
-        _ => None,
-    };
-    Ok(match steps.iter().try_fold(value, step) {
-        None | Some(Value::Null) => GroupKey::Missing,
-        Some(Value::String(text)) => GroupKey::Text(text),
-        Some(other) => GroupKey::Text(other.to_string()),
-    })
+    Ok(GroupKey::of_json(FieldStep::lead(steps, &value)))
 }
 
 fn open(shard: &PinnedShard, segment: usize, field: &str) -> Result<GroupColumn, EngineError> {

@@ -14,6 +14,7 @@ use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::{FieldStep, Query};
 use clew_search::Scope;
 use clew_vector::SparseEntry;
+use serde_json::Value;
 use tantivy::DocId;
 
 pub use objects::ObjectHits;
@@ -126,6 +127,17 @@ pub enum GroupKey {
     Integer(i64),
     /// A text.
     Text(String),
+}
+
+impl GroupKey {
+    /// What a value inside a member has in common with others: the text that it is, or is written as.
+    pub fn of_json(value: Option<&Value>) -> Self {
+        match value {
+            None | Some(Value::Null) => GroupKey::Missing,
+            Some(Value::String(text)) => GroupKey::Text(text.clone()),
+            Some(other) => GroupKey::Text(other.to_string()),
+        }
+    }
 }
 
 /// What to search for.
