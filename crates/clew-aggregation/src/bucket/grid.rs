@@ -6,7 +6,7 @@ use clew_query::aggregation::{Direction, Grid, GridSpec, MissingOrder};
 use crate::bucket::chain::{Chain, Link, Step};
 use crate::bucket::cut::cut_terms;
 use crate::bucket::shown_terms::terms_result;
-use crate::bucket::terms::{TermsPlan, TermsShape};
+use crate::bucket::terms::{TermsPlan, TermsShape, shard_size};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::Collect;
 use crate::counted::buckets::Buckets;
@@ -43,12 +43,9 @@ fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<GridPlan, AggE
         missing_order: MissingOrder::Default,
     };
     let size = spec.size as usize;
-    let shard_size = spec
-        .shard_size
-        .map_or(size + size / 2 + 10, |asked| asked as usize);
     let terms = TermsPlan {
         size,
-        shard_size: shard_size.max(size),
+        shard_size: shard_size(spec.shard_size, size),
         min_doc_count: 1,
         order: cells_first(),
         filter: TermSets::default(),

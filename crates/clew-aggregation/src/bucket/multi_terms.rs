@@ -6,7 +6,7 @@ use clew_query::aggregation::{Direction, MissingOrder, MultiTermsSpec};
 use crate::bucket::chain::{Chain, Link, Step, adopt_links, shown_tuple};
 use crate::bucket::cut::cut_terms;
 use crate::bucket::shown_terms::terms_result;
-use crate::bucket::terms::{TermsPlan, TermsShape};
+use crate::bucket::terms::{TermsPlan, TermsShape, shard_size};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::Collect;
 use crate::counted::buckets::Buckets;
@@ -47,12 +47,9 @@ fn plan_multi_terms(
     let links = links.collect::<Result<Vec<_>, AggError>>()?;
     let order = order_or_count(plan_order(&spec.order, subs)?);
     let size = spec.size as usize;
-    let shard_size = spec
-        .shard_size
-        .map_or(size + size / 2 + 10, |asked| asked as usize);
     let terms = TermsPlan {
         size,
-        shard_size: shard_size.max(size),
+        shard_size: shard_size(spec.shard_size, size),
         min_doc_count: spec.min_doc_count,
         order,
         filter: TermSets::default(),

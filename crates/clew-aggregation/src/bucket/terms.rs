@@ -288,19 +288,27 @@ fn plan_terms(
     }
     let order = order_or_count(plan_order(&spec.order, subs)?);
     let size = spec.size as usize;
-    // A shard is asked for more than the client wants, unless it cannot be wrong anyway.
-    let by_key = order[0].by == By::Key;
-    let suggested = if by_key { size } else { size + size / 2 + 10 };
-    let shard_size = spec.shard_size.map_or(suggested, |asked| asked as usize);
+    let shard_size = match (order[0].by == By::Key, spec.shard_size) {
+        // What a shard has by its keys cannot be wrong.
+        (true, None) => size,
+        (_, asked) => shard_size(asked, size),
+    };
     Ok(TermsPlan {
         size,
-        shard_size: shard_size.max(size),
+        shard_size,
         min_doc_count: spec.min_doc_count,
         order,
         filter: term_filter(&spec.filter, values)?,
         show_error: spec.show_error,
         shape: TermsShape::Plain,
     })
+}
+
+/// How many buckets a shard is asked for: more than the client wants, so that what is frequent elsewhere is among them.
+pub(crate) fn shard_size(asked: Option<u32>, size: usize) -> usize {
+    let suggested = size + size / 2 + 10;
+    let asked = asked.map_or(suggested, |asked| asked as usize);
+    asked.max(size)
 }
 
 /// All terms, rarest first.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::setting_values::{flatten_plain, shown, unflatten};
+use crate::http::setting_values::{flatten_plain, settings_json};
 use crate::state::call::Call;
 use crate::state::cluster_settings;
 use crate::state::cluster_settings::{Changes, Kept};
@@ -15,8 +15,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let flat = call.params.flag("flat_settings", false)?;
     let both = call.api.cluster_settings.both();
     let mut body = json!({
-        "persistent": render(&both.persistent, flat),
-        "transient": render(&both.transient, flat),
+        "persistent": settings_json(&both.persistent, flat),
+        "transient": settings_json(&both.transient, flat),
     });
     if call.params.flag("include_defaults", false)?
         && let Value::Object(body) = &mut body
@@ -26,7 +26,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
             .into_iter()
             .filter(|(name, _)| both.given(name).is_none());
         let unset: Kept = unset.map(|(name, text)| (name.to_string(), text)).collect();
-        body.insert("defaults".to_string(), render(&unset, flat));
+        body.insert("defaults".to_string(), settings_json(&unset, flat));
     }
     Ok(Reply::json(&body))
 }
@@ -41,8 +41,8 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let (persistent, transient) = read_changes(&body)?;
     let answer = json!({
         "acknowledged": true,
-        "persistent": render(&set_by(&persistent), flat),
-        "transient": render(&set_by(&transient), flat),
+        "persistent": settings_json(&set_by(&persistent), flat),
+        "transient": settings_json(&set_by(&transient), flat),
     });
     let glsn = cluster_settings::change(&call, persistent, transient).await?;
     Ok(Reply::json(&answer).at(glsn))
@@ -71,19 +71,4 @@ fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
 fn set_by(changes: &Changes) -> Kept {
     let set = |(name, text): (&String, &Option<String>)| Some((name.clone(), text.clone()?));
     changes.iter().filter_map(set).collect()
-}
-
-fn render(kept: &Kept, flat: bool) -> Value {
-    let pairs = kept
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()));
-    if flat {
-        Value::Object(
-            pairs
-                .map(|(name, text)| (name.to_string(), shown(text)))
-                .collect(),
-        )
-    } else {
-        Value::Object(unflatten(pairs))
-    }
 }

@@ -75,6 +75,19 @@ fn insert_nested(at: &mut Map<String, Value>, prefix: String, name: &str, value:
     }
 }
 
+/// Settings by their names, flat or nested.
+pub(crate) fn settings_json(settings: &BTreeMap<String, String>, flat: bool) -> Value {
+    let pairs = settings
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    Value::Object(match flat {
+        true => pairs
+            .map(|(name, text)| (name.to_string(), shown(text)))
+            .collect(),
+        false => unflatten(pairs),
+    })
+}
+
 /// A setting's value as it is shown: a string, or the list that was given.
 pub(crate) fn shown(text: &str) -> Value {
     let list = text

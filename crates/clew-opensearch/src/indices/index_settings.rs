@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::setting_values::{Flat, shown, unflatten};
+use crate::http::setting_values::{Flat, settings_json};
 use crate::indices::{known_settings, settings};
 use crate::state::call::Call;
 use crate::state::slow_log;
@@ -53,22 +53,7 @@ fn flat_settings(index: &Index) -> BTreeMap<String, String> {
 
 /// The settings, nested or flat.
 pub(crate) fn shown_settings(index: &Index, flat: bool) -> Value {
-    render(&flat_settings(index), flat)
-}
-
-fn render(settings: &BTreeMap<String, String>, flat: bool) -> Value {
-    let pairs = settings
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()));
-    if flat {
-        Value::Object(
-            pairs
-                .map(|(name, text)| (name.to_string(), shown(text)))
-                .collect(),
-        )
-    } else {
-        Value::Object(unflatten(pairs))
-    }
+    settings_json(&flat_settings(index), flat)
 }
 
 /// `GET /{index}/_settings/{name}`.
@@ -85,11 +70,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
                 .iter()
                 .any(|pattern| *pattern == "_all" || glob(pattern, name))
         });
-        let mut shown = json!({"settings": render(&settings, flat)});
+        let mut shown = json!({"settings": settings_json(&settings, flat)});
         if defaults && let Value::Object(shown) = &mut shown {
             shown.insert(
                 "defaults".to_string(),
-                render(&default_settings(&index), flat),
+                settings_json(&default_settings(&index), flat),
             );
         }
         body.insert(index.name().to_string(), shown);

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use clew_query::{BoostMode, FeatureCurve, QueryError, RankFeature, ScoreMode, SparseVector};
+use clew_query::{FeatureCurve, QueryError, RankFeature, SparseVector};
 use clew_schema::{FieldKind, FloatKind, MappedField, feature_code, feature_weight};
 use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
+use super::function::of_column;
 use super::{Compiler, Node};
-use crate::query::constant::HasColumn;
-use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
@@ -58,26 +57,11 @@ impl Compiler<'_> {
             },
             given => given,
         };
-        let part = Part {
-            filter: None,
-            weight: f64::from(boost),
-            function: Function::Feature {
-                column: NumberColumn::Float(mapped.column()),
-                curve,
-            },
+        let function = Function::Feature {
+            column: NumberColumn::Float(mapped.column()),
+            curve,
         };
-        let query = FunctionQuery {
-            inner: Node::set(HasColumn(mapped.column()), 1.0).query,
-            parts: vec![part],
-            scope: None,
-            joining: Joining {
-                score_mode: ScoreMode::Multiply,
-                boost_mode: BoostMode::Replace,
-                max_boost: f64::MAX,
-                min_score: None,
-            },
-        };
-        Ok(Node::scored(Box::new(query), 1.0))
+        Ok(of_column(mapped, function, boost))
     }
 
     /// One of the features of a field.

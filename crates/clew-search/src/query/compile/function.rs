@@ -233,28 +233,12 @@ impl Compiler<'_> {
                 text_of(&feature.pivot)
             )));
         }
-        let inner = Node::set(HasColumn(mapped.column()), 1.0);
         let function = Function::Nearness {
             column: place.column,
             origin: place.origin,
             pivot,
         };
-        let query = FunctionQuery {
-            inner: inner.query,
-            parts: vec![Part {
-                filter: None,
-                weight: f64::from(feature.boost * factor),
-                function,
-            }],
-            scope: None,
-            joining: Joining {
-                score_mode: ScoreMode::Multiply,
-                boost_mode: BoostMode::Replace,
-                max_boost: f64::MAX,
-                min_score: None,
-            },
-        };
-        Ok(Node::scored(Box::new(query), 1.0))
+        Ok(of_column(mapped, function, feature.boost * factor))
     }
 
     /// The column and the place in it that distances are measured from.
@@ -367,6 +351,26 @@ impl Place {
                 .ok_or_else(wrong),
         }
     }
+}
+
+/// The documents with a value in a field's column, scored by a function of it.
+pub(super) fn of_column(mapped: &MappedField, function: Function, weight: f32) -> Node {
+    let query = FunctionQuery {
+        inner: Node::set(HasColumn(mapped.column()), 1.0).query,
+        parts: vec![Part {
+            filter: None,
+            weight: f64::from(weight),
+            function,
+        }],
+        scope: None,
+        joining: Joining {
+            score_mode: ScoreMode::Multiply,
+            boost_mode: BoostMode::Replace,
+            max_boost: f64::MAX,
+            min_score: None,
+        },
+    };
+    Node::scored(Box::new(query), 1.0)
 }
 
 fn number(value: &Value) -> Option<f64> {
