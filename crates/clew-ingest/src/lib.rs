@@ -58,4 +58,6 @@ pub use patterns::KeptPattern;
 pub use pipeline::{Alone, Flow, Pipeline, StepEnd, StepWay, Surroundings, run_named};
 pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan};
 pub use steps::grok::grok_patterns;
-pub use text::{Civil, IsoTimes, SECOND_BYTES, Span, Times, named_zone_ms, reads_dates_of};
+pub use text::{
+    Civil, IsoTimes, SECOND_BYTES, Span, Times, named_zone_ms, reads_dates_of, short_month,
+};

@@ -4,46 +4,14 @@ use jiff::civil::{Date, DateTime, Time};
 
 use super::calendar::week;
 
-const DAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 /// The name of a day of the week.
-pub(super) fn day_name(date: Date) -> &'static str {
-    let number = date.weekday().to_sunday_zero_offset();
-    let name = usize::try_from(number).ok().and_then(|at| DAYS.get(at));
-    name.copied().unwrap_or_default()
+pub(super) fn day_name(date: Date) -> String {
+    date.strftime("%A").to_string()
 }
 
 /// The name of a month.
-pub(super) fn month_name(date: Date) -> &'static str {
-    let number = usize::try_from(date.month() - 1).ok();
-    let name = number.and_then(|at| MONTHS.get(at));
-    name.copied().unwrap_or_default()
-}
-
-fn short(name: &str) -> &str {
-    name.get(..3).unwrap_or(name)
+pub(super) fn month_name(date: Date) -> String {
+    date.strftime("%B").to_string()
 }
 
 /// A moment by a pattern; letters that mean nothing are as they are.
@@ -70,8 +38,8 @@ fn part(moment: DateTime, letter: char) -> String {
     let of_week = |mode: i64| week(date, mode).map_or(0, |(_, week)| week);
     let of_year = |mode: i64| week(date, mode).map_or(0, |(year, _)| year);
     match letter {
-        'a' => short(day_name(date)).to_string(),
-        'b' => short(month_name(date)).to_string(),
+        'a' => date.strftime("%a").to_string(),
+        'b' => date.strftime("%b").to_string(),
         'c' => date.month().to_string(),
         'D' => format!("{}{}", date.day(), ordinal(date.day())),
         'd' => format!("{:02}", date.day()),
@@ -83,7 +51,7 @@ fn part(moment: DateTime, letter: char) -> String {
         'j' => format!("{:03}", date.day_of_year()),
         'k' => time.hour().to_string(),
         'l' => hour12.to_string(),
-        'M' => month_name(date).to_string(),
+        'M' => month_name(date),
         'm' => format!("{:02}", date.month()),
         'p' => half.to_string(),
         'r' => format!(
@@ -102,7 +70,7 @@ fn part(moment: DateTime, letter: char) -> String {
         'u' => format!("{:02}", of_week(1)),
         'V' => format!("{:02}", of_week(2)),
         'v' => format!("{:02}", of_week(3)),
-        'W' => day_name(date).to_string(),
+        'W' => day_name(date),
         'w' => date.weekday().to_sunday_zero_offset().to_string(),
         'X' => format!("{:04}", of_year(2)),
         'x' => format!("{:04}", of_year(3)),
@@ -235,10 +203,11 @@ fn small<'t>(part: &mut i8, text: &'t str) -> Option<&'t str> {
 
 /// The month that a text begins with.
 fn month(letter: char, text: &str) -> Option<(i8, &str)> {
-    (1_i8..).zip(MONTHS).find_map(|(number, name)| {
-        let name = if letter == 'b' { short(name) } else { name };
+    let shown = if letter == 'b' { "%b" } else { "%B" };
+    (1_i8..=12).find_map(|number| {
+        let name = Date::new(2000, number, 1).ok()?.strftime(shown).to_string();
         let (begin, rest) = text.split_at_checked(name.len())?;
-        begin.eq_ignore_ascii_case(name).then_some((number, rest))
+        begin.eq_ignore_ascii_case(&name).then_some((number, rest))
     })
 }
 

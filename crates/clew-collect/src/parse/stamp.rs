@@ -1,6 +1,8 @@
 //! The time stamps log lines begin with, recognised at the start of a text; each function returns
 //! the time and the rest.
 
+use clew_ingest::short_month;
+
 use super::{Civil, SECOND_BYTES, Times};
 
 /// A stamp with what it said about its zone.
@@ -174,15 +176,9 @@ pub(crate) fn iso_ms<'a>(text: &'a str, times: &mut Times) -> Option<(i64, &'a s
 }
 
 fn month(text: &[u8], at: usize) -> Option<u8> {
-    const MONTHS: [&[u8]; 12] = [
-        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
-        b"Dec",
-    ];
-    let name = text.get(at..at + 3)?;
-    (1..)
-        .zip(MONTHS)
-        .find(|(_, month)| *month == name)
-        .map(|(number, _)| number)
+    text.get(at..)?
+        .first_chunk()
+        .and_then(|name| short_month(*name))
 }
 
 /// Stands in for a year that is not said: a leap year, since 29 February must pass.

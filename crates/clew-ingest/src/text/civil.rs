@@ -147,6 +147,18 @@ impl IsoTimes {
     }
 }
 
+/// The month of its first three letters, as logs write them: `Jan`.
+#[inline]
+pub fn short_month(letters: [u8; 3]) -> Option<u8> {
+    const MONTHS: [[u8; 3]; 12] = [
+        *b"Jan", *b"Feb", *b"Mar", *b"Apr", *b"May", *b"Jun", *b"Jul", *b"Aug", *b"Sep", *b"Oct",
+        *b"Nov", *b"Dec",
+    ];
+    let mut all = (1..).zip(MONTHS);
+    let found = all.find(|(_, month)| *month == letters);
+    found.map(|(number, _)| number)
+}
+
 /// Days of a month.
 pub(crate) fn month_days(year: i16, month: u8) -> u8 {
     let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;

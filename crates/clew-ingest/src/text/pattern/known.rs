@@ -2,6 +2,8 @@
 //! in one step instead of dozens. A shortcut answers only where its answer is the first that the pattern itself would find;
 //! for everything else, and for whatever else could still be tried, the pattern is there.
 
+use crate::text::short_month;
+
 /// A pattern that has a shortcut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
@@ -141,13 +143,10 @@ fn quad(text: &[u8]) -> Option<usize> {
 
 /// A month by its first three letters, and what stands behind it.
 fn month(text: &[u8], at: usize, behind: u8) -> Option<()> {
-    const MONTHS: [&[u8; 3]; 12] = [
-        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
-        b"Dec",
-    ];
     let name: &[u8; 3] = text.get(at..)?.first_chunk()?;
     byte(text, at + 3, behind)?;
-    MONTHS.contains(&name).then_some(())
+    short_month(*name)?;
+    Some(())
 }
 
 /// `03:04:05`, in this shape alone.
