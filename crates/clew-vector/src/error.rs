@@ -41,14 +41,6 @@ pub enum VectorError {
         /// Name of the type.
         element: &'static str,
     },
-    /// A query made for columns of another space.
-    #[error("query is in space {actual}, the column in {expected}")]
-    OtherSpace {
-        /// OpenSearch name of the column's space.
-        expected: &'static str,
-        /// OpenSearch name of the query's.
-        actual: &'static str,
-    },
     /// Bits come in whole bytes.
     #[error("dimension of a binary vector is {dimension}, must be a multiple of 8")]
     PartialByte {
@@ -205,7 +197,6 @@ impl VectorError {
             | VectorError::NotFinite { .. }
             | VectorError::OutOfRange { .. }
             | VectorError::SpaceOfElement { .. }
-            | VectorError::OtherSpace { .. }
             | VectorError::PartialByte { .. }
             | VectorError::TargetRecall { .. }
             | VectorError::ZeroVector { .. }

@@ -72,10 +72,7 @@ pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use horizon::Horizon;
 pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer};
-pub use max_sim::{
-    MaxSimHit, MaxSimOutcome, MaxSimQuery, MaxSimRequest, QUERY_VECTORS_MAX, max_sim,
-    max_sim_candidates,
-};
+pub use max_sim::{MaxSimQuery, QUERY_VECTORS_MAX};
 pub use memory::{gets_graph, memory_needed};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX,
@@ -84,10 +81,7 @@ pub use options::{
 pub use plan::Prices;
 pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
-pub use search::{
-    Group, GroupOptions, GroupsOutcome, Hit, HitPlace, Pages, SearchOutcome, SearchProfile,
-    SearchRequest, Strategy,
-};
+pub use search::{Hit, HitPlace, Pages, SearchOutcome, SearchProfile, SearchRequest, Strategy};
 pub use space::Space;
 pub use sparse::{
     NONZEROS_MAX, ROW_NONZEROS_MAX, ScoreRange, SparseColumn, SparseColumnBuilder, SparseEntry,

@@ -11,7 +11,6 @@ use crate::{ColumnOptions, Horizon, Scratch, VectorError, exact};
 mod batch;
 mod coded;
 mod found;
-mod groups;
 mod lists;
 mod pages;
 mod prepare;
@@ -20,7 +19,6 @@ mod request;
 mod turn;
 
 use coded::margin;
-pub use groups::{Group, GroupOptions, GroupsOutcome};
 pub use pages::Pages;
 use prepare::Query;
 pub use profile::SearchProfile;

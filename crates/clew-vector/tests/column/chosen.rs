@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use clew_vector::{
-    Column, ColumnBuilder, ColumnOptions, Element, Filter, GraphChoice, GroupOptions, ImageOptions,
-    Method, Scratch, SearchRequest, Space,
+    Column, ColumnBuilder, ColumnOptions, Element, Filter, GraphChoice, ImageOptions, Method,
+    Scratch, SearchRequest, Space,
 };
 
 use crate::lists::{clustered, docs, exact};
@@ -153,21 +153,6 @@ fn filters_pages_and_groups_go_through_whatever_is_there() {
     let truth = docs(&exact(column, &SearchRequest::new(&queries[0], 100)));
     let found = truth.iter().filter(|doc| seen[..100].contains(doc)).count();
     assert!(found >= 90, "{found} of the 100 nearest came first");
-
-    let wanted = GroupOptions {
-        groups: 5,
-        group_size: 2,
-        hits_max: usize::MAX,
-    };
-    let groups = column
-        .search_groups(
-            &request,
-            wanted,
-            |doc| Some(doc % 11),
-            &mut Scratch::default(),
-        )
-        .unwrap();
-    assert!(groups.complete && groups.groups.iter().all(|group| group.hits.len() == 2));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, ErrorKind, Filter, GRAPH_BYTES_MIN, GraphChoice,
-    HnswOptions, ImageOptions, MaxSimQuery, MaxSimRequest, Scratch, SearchRequest, Space,
-    Strategy as Found, VectorError, check_direction, validate,
+    HnswOptions, ImageOptions, Scratch, SearchRequest, Space, Strategy as Found, VectorError,
+    check_direction, validate,
 };
 use proptest::prelude::*;
 
@@ -264,18 +264,6 @@ fn damaged_documents_of_several_vectors_are_named_and_never_served() {
         corrupt(use_column(&column));
         corrupt(column.vectors(4).map(|_| ()));
         corrupt(column.doc_count().map(|_| ()));
-        let query = MaxSimQuery::new(Space::L2, 3, &[1.0, 2.0, 3.0]).unwrap();
-        for exact in [false, true] {
-            let request = MaxSimRequest {
-                exact,
-                ..MaxSimRequest::new(&query, 3)
-            };
-            corrupt(
-                column
-                    .max_sim(&request, &mut Scratch::default())
-                    .map(|_| ()),
-            );
-        }
         assert!(column.verify().is_err());
     }
     // Fewer documents than vectors, or none at all, contradict the header.
@@ -308,13 +296,6 @@ proptest! {
         seal(&mut bad);
         let column = Column::open(bad).unwrap();
         let _ = use_column(&column);
-        let query = MaxSimQuery::new(Space::L2, 3, &[1.0, 2.0, 3.0]).unwrap();
-        let bits = [u64::MAX - 1; 20];
-        for exact in [false, true] {
-            let filter = Some(Filter { bits: &bits, count: 1_279 });
-            let request = MaxSimRequest { exact, filter, ..MaxSimRequest::new(&query, 3) };
-            let _ = column.max_sim(&request, &mut Scratch::default());
-        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Batches, pages, continuations and groups, each against the search it must agree with.
+//! Batches, pages and continuations, each against the search it must agree with.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::*;
-use crate::{GroupOptions, HitPlace, Pages};
+use crate::{HitPlace, Pages};
 
 const EVERY_WAY: [(&str, usize); 3] = [("all", 1), ("third", 3), ("few", 1_000)];
 
@@ -296,103 +296,6 @@ fn pages_of_another_column_are_refused() {
     assert!(matches!(refused, Err(VectorError::OtherColumn)));
     let page = column.next_page(&mut pages, 3, &mut Scratch::default());
     assert_eq!(page.unwrap().hits.len(), 3);
-}
-
-#[test]
-fn groups_are_those_of_the_exact_order() {
-    let (data, column) = shared();
-    let mut scratch = Scratch::default();
-    let cluster = |doc: u32| {
-        let cluster = data.clusters[doc as usize];
-        // One cluster in five is in no group.
-        (!cluster.is_multiple_of(5)).then_some(cluster)
-    };
-    let (mut found, mut wanted) = (0, 0);
-    for query in data.queries.iter().take(40) {
-        let all = SearchRequest {
-            exact: true,
-            ..SearchRequest::new(query, COUNT)
-        };
-        let ranked = column.search(&all, &mut scratch).unwrap().hits;
-        let mut truth: Vec<(usize, Vec<Hit>)> = Vec::new();
-        for hit in ranked {
-            let Some(key) = cluster(hit.doc) else {
-                continue;
-            };
-            match truth.iter().position(|(other, _)| *other == key) {
-                Some(at) if truth[at].1.len() < 3 => truth[at].1.push(hit),
-                None if truth.len() < 5 => truth.push((key, vec![hit])),
-                _ => {}
-            }
-        }
-        let options = GroupOptions {
-            groups: 5,
-            group_size: 3,
-            hits_max: usize::MAX,
-        };
-        for exact in [true, false] {
-            let request = SearchRequest {
-                exact,
-                ..SearchRequest::new(query, 1)
-            };
-            let outcome = column
-                .search_groups(&request, options, cluster, &mut scratch)
-                .unwrap();
-            assert!(outcome.complete);
-            let groups: Vec<(usize, Vec<Hit>)> = outcome
-                .groups
-                .into_iter()
-                .map(|group| (group.key, group.hits))
-                .collect();
-            if exact {
-                assert_eq!(groups, truth);
-            } else {
-                assert_eq!(groups.len(), 5);
-                assert!(groups.iter().all(|(_, hits)| hits.len() == 3));
-                let places: BTreeMap<usize, &Vec<Hit>> =
-                    groups.iter().map(|(key, hits)| (*key, hits)).collect();
-                for (key, hits) in &truth {
-                    wanted += hits.len();
-                    let of_group = places.get(key);
-                    let in_group = |hit: &&Hit| of_group.is_some_and(|some| some.contains(hit));
-                    found += hits.iter().filter(in_group).count();
-                }
-            }
-        }
-    }
-    assert!(found * 100 >= wanted * 95, "{found} of {wanted}");
-}
-
-#[test]
-fn groups_that_never_fill_end_with_the_column_or_with_the_limit() {
-    let (data, column) = shared();
-    let mut scratch = Scratch::default();
-    let request = SearchRequest::new(&data.queries[0], 10);
-    let options = GroupOptions {
-        groups: 3,
-        group_size: 2,
-        hits_max: usize::MAX,
-    };
-    let each_its_own = |doc: u32| Some(doc);
-    let all = column.search_groups(&request, options, each_its_own, &mut scratch);
-    let all = all.unwrap();
-    assert_eq!((all.groups.len(), all.hits, all.complete), (3, COUNT, true));
-    let limited = GroupOptions {
-        hits_max: 50,
-        ..options
-    };
-    let some = column.search_groups(&request, limited, each_its_own, &mut scratch);
-    let some = some.unwrap();
-    assert_eq!(
-        (some.groups.len(), some.hits, some.complete),
-        (3, 50, false)
-    );
-    let none = GroupOptions {
-        groups: 0,
-        ..options
-    };
-    let none = column.search_groups(&request, none, each_its_own, &mut scratch);
-    assert_eq!(none.unwrap().hits, 0);
 }
 
 #[test]

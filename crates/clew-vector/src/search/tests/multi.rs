@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as Draw;
 
 use super::*;
-use crate::{Element, GroupOptions, MaxSimQuery, MaxSimRequest, Strategy};
+use crate::{Element, Strategy};
 
 /// Document and vector of each row.
 type Rows = Vec<(u32, Vec<f32>)>;
@@ -244,13 +244,6 @@ proptest! {
             let found = column.search(&radial(walked), &mut scratch).unwrap().hits;
             check_hits(&found, &truth[..near], found.len());
         }
-
-        let options = GroupOptions { groups: 3, group_size: 2, hits_max: usize::MAX };
-        let groups = column.search_groups(&exact, options, |doc| Some(doc % 4), &mut scratch).unwrap();
-        for group in groups.groups {
-            let members = truth.iter().filter(|hit| hit.doc % 4 == group.key).copied();
-            prop_assert_eq!(group.hits, members.take(2).collect::<Vec<_>>());
-        }
     }
 
     #[test]
@@ -421,111 +414,4 @@ fn a_merge_moves_the_rows_of_a_document_together() {
             .count();
     }
     assert!(found * 100 >= 40 * K * 97, "{found}");
-}
-
-#[test]
-fn max_sim_finds_what_scoring_all_documents_finds() {
-    let (pair, queries) = large();
-    let odd: Vec<u32> = pair.docs().into_iter().filter(|doc| doc % 2 == 1).collect();
-    let words = words_of(&odd);
-    let odd = Filter {
-        bits: &words,
-        count: odd.len(),
-    };
-    let mut scratch = Scratch::default();
-    let (mut found, mut wanted) = (0, 0);
-    for (at, query) in queries.chunks(4).enumerate() {
-        let query = MaxSimQuery::new(Space::L2, DIMENSION, &query.concat()).unwrap();
-        let filter = (at % 2 == 0).then_some(odd);
-        let request = MaxSimRequest {
-            filter,
-            candidates_per_vector: 60,
-            ..MaxSimRequest::new(&query, K)
-        };
-        let exact = MaxSimRequest {
-            exact: true,
-            ..request
-        };
-        let all = pair.column.max_sim(&exact, &mut scratch).unwrap();
-        let passes = |doc: &u32| filter.is_none_or(|filter| filter.contains(*doc));
-        assert_eq!(
-            all.candidates,
-            pair.docs().iter().filter(|doc| passes(doc)).count()
-        );
-        let scores = pair.column.docs().filter(passes).map(|doc| {
-            let score = query.score(&pair.column.vectors(doc).unwrap());
-            (score.unwrap().unwrap(), doc)
-        });
-        let mut scores: Vec<(f32, u32)> = scores.collect();
-        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let hits: Vec<(f32, u32)> = all.hits.iter().map(|hit| (hit.score, hit.doc)).collect();
-        assert_eq!(hits, scores[..K]);
-
-        let some = pair.column.max_sim(&request, &mut scratch).unwrap();
-        assert_eq!(some.hits.len(), K);
-        assert!(some.candidates >= 60 && some.candidates <= 240);
-        // Under the filter, scoring all costs no more than four searches.
-        assert!(filter.is_some() || some.distances < all.distances);
-        assert!(
-            some.hits
-                .is_sorted_by(|a, b| (-a.score, a.doc) < (-b.score, b.doc))
-        );
-        for hit in &some.hits {
-            assert!(scores.contains(&(hit.score, hit.doc)), "{hit:?}");
-        }
-        found += some
-            .hits
-            .iter()
-            .filter(|hit| all.hits.contains(hit))
-            .count();
-        wanted += K;
-    }
-    assert!(found * 100 >= wanted * 90, "{found} of {wanted}");
-}
-
-#[test]
-fn max_sim_refuses_what_does_not_fit_and_gives_all_there_are() {
-    let rows: Rows = vec![
-        (2, vec![1.0, 2.0]),
-        (2, vec![3.0, -4.0]),
-        (5, vec![0.0, 1.0]),
-    ];
-    let options = ColumnOptions {
-        element: Element::I8,
-        ..multi(ColumnOptions::new(2, Space::Cosine))
-    };
-    let column = build(options, &rows, GraphChoice::Never);
-    let mut scratch = Scratch::default();
-    let mut ask = |space, dimension, numbers: &[f32], k| {
-        let query = MaxSimQuery::new(space, dimension, numbers).unwrap();
-        let found = [false, true].map(|exact| {
-            let request = MaxSimRequest {
-                exact,
-                ..MaxSimRequest::new(&query, k)
-            };
-            let outcome = column.max_sim(&request, &mut scratch);
-            let hits = |hits: Vec<crate::MaxSimHit>| hits.iter().map(|hit| hit.doc).collect();
-            outcome
-                .map(|outcome| hits(outcome.hits))
-                .map_err(|error| error.to_string())
-        });
-        assert_eq!(found[0], found[1]);
-        let [found, _]: [Result<Vec<u32>, String>; 2] = found;
-        found
-    };
-    assert_eq!(
-        ask(Space::Cosine, 2, &[2.0, 4.0, 6.0, -8.0], 9),
-        Ok(vec![2, 5])
-    );
-    assert_eq!(ask(Space::Cosine, 2, &[0.0, 5.0], 1), Ok(vec![5]));
-    assert_eq!(ask(Space::Cosine, 2, &[0.0, 5.0], 0), Ok(vec![]));
-    let refused = |found: Result<Vec<u32>, String>, expected: &str| {
-        assert_eq!(found.unwrap_err(), expected);
-    };
-    let other = "query is in space l2, the column in cosinesimil";
-    refused(ask(Space::L2, 2, &[1.0, 2.0], 1), other);
-    let short = "vector has dimension 1, the column has 2";
-    refused(ask(Space::Cosine, 1, &[1.0], 1), short);
-    let part = "vector component 0 is 0.5, which type byte cannot hold";
-    refused(ask(Space::Cosine, 2, &[0.5, 1.0], 1), part);
 }

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy;
 
 use super::*;
-use crate::GroupOptions;
 
 #[derive(Debug)]
 struct Case {
@@ -111,16 +110,5 @@ proptest! {
         }
         check_hits(&hits, usize::MAX, passing);
         prop_assert!(!case.exact || in_order(&hits));
-
-        let options = GroupOptions { groups: 3, group_size: 2, hits_max: usize::MAX };
-        let of_four = |doc: u32| Some(doc % 4);
-        let groups = column.search_groups(&request, options, of_four, &mut scratch).unwrap();
-        let kinds: BTreeSet<u32> = passing.iter().map(|doc| doc % 4).collect();
-        prop_assert_eq!(groups.groups.len(), kinds.len().min(3));
-        for group in groups.groups {
-            let members = passing.iter().filter(|&doc| doc % 4 == group.key).count();
-            prop_assert_eq!(group.hits.len(), members.min(2));
-            prop_assert!(in_order(&group.hits));
-        }
     }
 }
