@@ -75,20 +75,7 @@ impl Unit {
 }
 
 impl DateFormat {
-    /// Reads a date or an expression on `now` or on a date, in UTC.
-    ///
-    /// # Errors
-    /// [`DateError::Value`] or [`DateError::Math`].
-    pub fn parse_with_math(
-        &self,
-        text: &str,
-        now_ms: i64,
-        rounding: Rounding,
-    ) -> Result<i64, DateError> {
-        self.parse_with_math_in(text, now_ms, rounding, &TimeZone::UTC)
-    }
-
-    /// Reads a date or an expression; days and dates without a zone are those of `zone`.
+    /// Reads a date or an expression on `now` or on a date; days and dates without a zone are those of `zone`.
     ///
     /// # Errors
     /// [`DateError::Value`] or [`DateError::Math`].

@@ -211,7 +211,9 @@ fn date_math_rounds_towards_the_end_that_is_meant() {
     let now = format.parse_value("2024-02-29T10:11:12.345Z").unwrap();
     for &(text, down, up) in MATH {
         for (rounding, expected) in [(Rounding::Down, down), (Rounding::Up, up)] {
-            let millis = format.parse_with_math(text, now, rounding).unwrap();
+            let millis = format
+                .parse_with_math_in(text, now, rounding, &TimeZone::UTC)
+                .unwrap();
             assert_eq!(
                 format.format_millis(millis),
                 expected,
@@ -228,7 +230,7 @@ fn date_math_rounds_towards_the_end_that_is_meant() {
         "nowhere",
         "2024-01-01||+99999999999999999999y",
     ] {
-        let refused = format.parse_with_math(text, now, Rounding::Down);
+        let refused = format.parse_with_math_in(text, now, Rounding::Down, &TimeZone::UTC);
         assert!(matches!(refused, Err(DateError::Math { .. })), "{text}");
     }
 }
@@ -287,9 +289,9 @@ proptest! {
             }
         }
         for rounding in [Rounding::Up, Rounding::Down] {
-            let _ = DateFormat::default().parse_with_math(&math, 1 << 40, rounding);
-            let _ = DateFormat::default().parse_with_math(&date, 1 << 40, rounding);
-            let _ = DateFormat::default().parse_with_math(&math, i64::MAX, rounding);
+            let _ = DateFormat::default().parse_with_math_in(&math, 1 << 40, rounding, &TimeZone::UTC);
+            let _ = DateFormat::default().parse_with_math_in(&date, 1 << 40, rounding, &TimeZone::UTC);
+            let _ = DateFormat::default().parse_with_math_in(&math, i64::MAX, rounding, &TimeZone::UTC);
         }
     }
 }
