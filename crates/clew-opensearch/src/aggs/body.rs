@@ -108,7 +108,7 @@ impl<'a> Body<'a> {
         let has_script = self.settings.iter().any(|(name, _)| *name == "script");
         let field = self.text("field")?.ok_or_else(|| match has_script {
             true => AggDslError::illegal(format!(
-                "[script] is not supported here: there is no scripting language. Aggregation [{}] of type [{}] \
+                "[script] is not supported here. Aggregation [{}] of type [{}] \
                  needs a [field]",
                 self.name, self.kind
             )),

@@ -149,7 +149,7 @@ fn wrong_requests_are_refused_in_known_words() {
         (
             json!({"sum": {"script": {"source": "doc['x'].value * 2"}}}),
             IllegalArgument,
-            "[script] is not supported here: there is no scripting language",
+            "[script] is not supported here. Aggregation [a] of type [sum] needs a [field]",
         ),
         (
             json!({"terms": {"field": "x", "size": 0}}),
