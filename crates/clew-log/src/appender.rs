@@ -47,6 +47,9 @@ struct Pending {
 
 impl Log {
     /// Begins an appender, which has a thread of its own.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
     pub fn appender(&self, options: AppenderOptions) -> Result<Appender, LogError> {
         let (sender, receiver) = sync_channel(options.pending_calls_max);
         let log = self.clone();

@@ -91,7 +91,10 @@ impl Default for LogOptions {
 }
 
 impl LogOptions {
-    /// Checks every limit, and names the first bad one.
+    /// Checks every limit.
+    ///
+    /// # Errors
+    /// [`LogError::Options`] with the first one that is bad.
     pub fn validate(&self) -> Result<(), LogError> {
         let bad = |field, reason| Err(LogError::Options { field, reason });
         if self.file_bytes_max == 0 || self.file_bytes_max > FILE_BYTES_LIMIT {

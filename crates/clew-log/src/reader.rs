@@ -154,6 +154,9 @@ impl LogReader {
     }
 
     /// The stream of a name, or of a number in digits.
+    ///
+    /// # Errors
+    /// [`LogError::UnknownStream`].
     pub fn stream(&self, name: &str) -> Result<StreamInfo, LogError> {
         let registry = &self.found.tail.state.registry;
         let info = registry.find(name).and_then(|id| registry.info(id));
@@ -163,6 +166,9 @@ impl LogReader {
     }
 
     /// The stream of a number.
+    ///
+    /// # Errors
+    /// [`LogError::UnknownStream`].
     pub fn stream_info(&self, id: StreamId) -> Result<StreamInfo, LogError> {
         let info = self.found.tail.state.registry.info(id);
         info.ok_or_else(|| LogError::UnknownStream {
@@ -171,21 +177,33 @@ impl LogReader {
     }
 
     /// Reads one entry.
+    ///
+    /// # Errors
+    /// As [`Log::read`](crate::Log::read).
     pub fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
         self.view().read(glsn)
     }
 
     /// Reads one entry of a stream.
+    ///
+    /// # Errors
+    /// As [`Log::read_at`](crate::Log::read_at).
     pub fn read_at(&self, stream: StreamId, llsn: Llsn) -> Result<Entry, LogError> {
         self.view().read_at(&self.stream_info(stream)?, llsn)
     }
 
     /// Reads all entries from `from` on; one past the last entry gives an empty scan.
+    ///
+    /// # Errors
+    /// As [`Log::scan_with`](crate::Log::scan_with).
     pub fn scan(&self, from: Glsn) -> Result<Scan, LogError> {
         self.scan_with(&Selection::from(from))
     }
 
     /// Reads a selection of the entries.
+    ///
+    /// # Errors
+    /// As [`Log::scan_with`](crate::Log::scan_with).
     pub fn scan_with(&self, selection: &Selection) -> Result<Scan, LogError> {
         match selection.range {
             Range::Glsn { .. } => self.view().scan(selection),

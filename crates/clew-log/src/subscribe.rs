@@ -143,6 +143,9 @@ impl Subscription {
     }
 
     /// As [`ready`](Self::ready), for threads.
+    ///
+    /// # Errors
+    /// As [`ready`](Self::ready).
     pub fn wait(&mut self) -> Result<Scan, LogError> {
         self.publish();
         loop {

@@ -56,6 +56,10 @@ impl Log {
     ///
     /// Returns as soon as the order is decided, without waiting for the disk; blocks only while
     /// `pending_bytes_max` is reached. Wait for the acknowledgement with [`wait`](Self::wait).
+    ///
+    /// # Errors
+    /// When an entry or its headers are too large, its stream is unknown, sealed, at another epoch or another end than the
+    /// options name, a producer's sequence does not go on, or the log is poisoned or closed. Nothing was appended then.
     pub fn append(
         &self,
         entries: &[NewEntry<'_>],

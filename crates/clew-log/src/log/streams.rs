@@ -8,7 +8,10 @@ use crate::position::{Glsn, Llsn, StreamId};
 use crate::registry::{self, Change, Record, StreamInfo};
 
 impl Log {
-    /// Makes a stream.
+    /// Makes a stream. Returns once it is durable, as all changes of streams do.
+    ///
+    /// # Errors
+    /// [`LogError::StreamName`], [`LogError::StreamExists`], or when the log takes nothing more.
     pub fn create_stream(&self, name: &str) -> Result<StreamInfo, LogError> {
         registry::check_name(name)?;
         let shared = self.shared();
@@ -41,6 +44,9 @@ impl Log {
     }
 
     /// The stream of a name, or of a number in digits.
+    ///
+    /// # Errors
+    /// [`LogError::UnknownStream`].
     pub fn stream(&self, name: &str) -> Result<StreamInfo, LogError> {
         let sequencer = self.shared().sequencer.lock();
         let registry = &sequencer.state.registry;
@@ -51,6 +57,9 @@ impl Log {
     }
 
     /// The stream of a number.
+    ///
+    /// # Errors
+    /// [`LogError::UnknownStream`].
     pub fn stream_info(&self, id: StreamId) -> Result<StreamInfo, LogError> {
         let sequencer = self.shared().sequencer.lock();
         let info = sequencer.state.registry.info(id);
@@ -66,6 +75,9 @@ impl Log {
 
     /// Refuses appends to a stream from now on: whatever is ordered later fails with
     /// [`LogError::Sealed`]. Sealing a sealed stream changes nothing.
+    ///
+    /// # Errors
+    /// As [`unseal`](Self::unseal).
     pub fn seal(&self, stream: StreamId) -> Result<StreamInfo, LogError> {
         self.update(stream, |record| {
             let changes = !record.sealed;
@@ -76,6 +88,9 @@ impl Log {
 
     /// Lets a sealed stream be appended to, at the next epoch: writers that name the one before
     /// stay out. Unsealing a stream that is not sealed changes nothing.
+    ///
+    /// # Errors
+    /// [`LogError::UnknownStream`], [`LogError::ReservedStream`] for one without a name, or when the log takes nothing more.
     pub fn unseal(&self, stream: StreamId) -> Result<StreamInfo, LogError> {
         self.update(stream, |record| {
             let changes = record.sealed;
@@ -87,6 +102,10 @@ impl Log {
 
     /// Deletes streams: their entries are gone at once, their space once whole files are. Of a
     /// stream without a name only the counter is forgotten: its next entry gets LLSN 1.
+    ///
+    /// # Errors
+    /// [`LogError::UnknownStream`] for one with a name that is not there, before any is deleted; or when the log takes
+    /// nothing more.
     pub fn delete_streams(&self, streams: &[StreamId]) -> Result<(), LogError> {
         let shared = self.shared();
         let mut sequencer = shared.sequencer.lock();
