@@ -4,6 +4,7 @@ use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Sour
 use serde_json::{Map, Value};
 
 use super::error::AggDslError;
+use crate::http::suggestion::did_you_mean;
 
 /// The settings of one aggregation.
 pub(super) struct Body<'a> {
@@ -39,30 +40,11 @@ impl<'a> Body<'a> {
     pub(super) fn end(self) -> Result<(), AggDslError> {
         match self.settings.first() {
             None => Ok(()),
-            Some((key, _)) => Err(AggDslError::content(format!(
-                "[{}] unknown field [{key}]{}",
-                self.kind,
-                self.meant_by(key)
-            ))),
-        }
-    }
-
-    /// The known names that are much like an unknown one.
-    fn meant_by(&self, unknown: &str) -> String {
-        let mut near: Vec<(usize, &str)> = self
-            .known
-            .iter()
-            .map(|name| (edits(unknown, name), name.as_str()))
-            .filter(|(edits, name)| edits * 2 < unknown.len().max(name.len()))
-            .collect();
-        near.sort_unstable();
-        near.dedup();
-        match &near[..] {
-            [] => String::new(),
-            [(_, only)] => format!(" did you mean [{only}]?"),
-            several => {
-                let names: Vec<&str> = several.iter().map(|(_, name)| *name).collect();
-                format!(" did you mean any of [{}]?", names.join(", "))
+            Some((key, _)) => {
+                let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+                let meant = did_you_mean(key, &known);
+                let reason = format!("[{}] unknown field [{key}]{meant}", self.kind);
+                Err(AggDslError::content(reason))
             }
         }
     }
@@ -225,24 +207,6 @@ impl<'a> Body<'a> {
             self.kind
         ))
     }
-}
-
-/// How many characters have to be changed, added or taken out to make one name of another.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    // Names are short; what is long is like none of them.
-    for (at, a) in from.chars().take(64).enumerate() {
-        let mut corner = row[0];
-        row[0] = at + 1;
-        for (place, b) in to.iter().enumerate() {
-            let above = row[place + 1];
-            let changed = corner + usize::from(a != *b);
-            row[place + 1] = changed.min(above + 1).min(row[place] + 1);
-            corner = above;
-        }
-    }
-    row[to.len()]
 }
 
 /// A plain value.

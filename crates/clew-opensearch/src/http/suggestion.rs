@@ -10,12 +10,18 @@ pub(crate) fn did_you_mean(unknown: &str, known: &[&str]) -> String {
 
 /// The same of names that are more alike than a number between 0 and 1 says.
 pub(crate) fn close_names(unknown: &str, known: &[&str], least: f32) -> String {
-    let mut close: Vec<(usize, &str)> = known
-        .iter()
-        .filter(|name| similarity(unknown, name) > least)
-        .map(|name| (distance(unknown, name), *name))
-        .collect();
+    let length = unknown.chars().count();
+    let compared = known.iter().filter_map(|name| {
+        let own = name.chars().count();
+        let longest = length.max(own).max(1);
+        // What differs in its length alone too much is not compared: it may be as long as a request.
+        let could_be_close = likeness(length.abs_diff(own), longest) > least;
+        let edits = could_be_close.then(|| strsim::levenshtein(unknown, name))?;
+        (likeness(edits, longest) > least).then_some((edits, *name))
+    });
+    let mut close: Vec<(usize, &str)> = compared.collect();
     close.sort_unstable();
+    close.dedup();
     match close.as_slice() {
         [] => String::new(),
         [(_, only)] => format!(" did you mean [{only}]?"),
@@ -26,26 +32,13 @@ pub(crate) fn close_names(unknown: &str, known: &[&str], least: f32) -> String {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "names are short")]
-fn similarity(a: &str, b: &str) -> f32 {
-    let longest = a.chars().count().max(b.chars().count()).max(1);
-    1.0 - distance(a, b) as f32 / longest as f32
-}
-
-/// How many single characters must be changed, added or taken away.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+/// How alike two names are, from 0 to 1, by how many characters must be changed, added or taken away.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "where it matters names are short"
+)]
+fn likeness(edits: usize, longest: usize) -> f32 {
+    1.0 - edits as f32 / longest as f32
 }
 
 #[cfg(test)]
@@ -58,6 +51,15 @@ mod tests {
         assert_eq!(did_you_mean("dac", &known), " did you mean [doc]?");
         assert_eq!(did_you_mean("scripts", &known), " did you mean [script]?");
         assert_eq!(did_you_mean("zzzzz", &known), "");
-        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(did_you_mean("", &known), "");
+        let twice = ["doc", "doc", "dock"];
+        let both = " did you mean any of [doc, dock]?";
+        assert_eq!(did_you_mean("dok", &twice), both);
+    }
+
+    #[test]
+    fn names_as_long_as_requests_are_compared_with_none() {
+        let known = vec!["number_of_replicas"; 10_000];
+        assert_eq!(did_you_mean(&"n".repeat(1 << 20), &known), "");
     }
 }
