@@ -83,13 +83,13 @@ pub enum ScriptPurpose {
     Order,
     /// It says whether a document matches.
     Filter,
-    /// It makes a value to show: it sees the document's source.
-    Field,
     /// It changes an object, which it sees as `ctx`, or says whether something holds of it.
     Change,
     /// It makes a number of a bucket's numbers, which stand among its parameters: they are the fields of
     /// [`ScriptDocument`]. It sees neither fields nor the time.
     Bucket,
+    /// It makes a value to show: it sees the document's source.
+    Field,
 }
 
 /// How near a document's vector is to another one, which a script asks for.

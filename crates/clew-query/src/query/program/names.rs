@@ -16,9 +16,7 @@ impl Parser<'_> {
             "true" => return Ok(Node::Bool(true)),
             "false" => return Ok(Node::Bool(false)),
             "params" => return Ok(Node::Params),
-            "doc" if !matches!(self.purpose, ScriptPurpose::Change | ScriptPurpose::Bucket) => {
-                return self.doc();
-            }
+            "doc" if self.purpose != ScriptPurpose::Change => return self.doc(),
             "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
                 return Ok(Node::Score);
             }
@@ -130,6 +128,9 @@ impl Parser<'_> {
 
     /// `doc['field']`, `doc.field`, or whether there is such a field.
     fn doc(&mut self) -> Result<Node, String> {
+        if self.purpose == ScriptPurpose::Bucket {
+            return Err(self.wrong("buckets have no fields: cannot resolve symbol [doc]"));
+        }
         if self.take("[") {
             let name = self.expression()?;
             self.expect("]")?;
