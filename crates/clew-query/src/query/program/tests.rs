@@ -191,6 +191,64 @@ fn expressions_are_numbers_all_through() {
     }
 }
 
+fn of_bucket(source: &str, language: ScriptLanguage) -> Result<Option<f64>, ScriptError> {
+    let params = json!({"rate": 10, "none": null});
+    let script = Script::read(source, language, &params, ScriptPurpose::Bucket)?;
+    let number = |number: f64| vec![ScriptValue::Float(number)];
+    let mut document = Document {
+        script: &script,
+        fields: BTreeMap::from([
+            ("a", number(2.0)),
+            ("b", number(4.0)),
+            ("gap", number(f64::NAN)),
+            ("_value0", number(7.0)),
+        ]),
+    };
+    script.number_if_any(&mut document)
+}
+
+#[test]
+fn numbers_of_buckets_stand_among_parameters() {
+    let painless = ScriptLanguage::Painless;
+    for (source, expected) in [
+        ("params.a / params['b'] * 100", Some(50.0)),
+        (
+            "return params.a > 1 && params.b <= 4 ? 10 : -20;",
+            Some(10.0),
+        ),
+        ("params.get('a') * params.rate + params._value0", Some(27.0)),
+        (
+            "double x = params.a; if (x > 1) { return x } return 0",
+            Some(2.0),
+        ),
+        ("if (params.a > 3) { return params.a } return null", None),
+        (
+            "params.none == null && params.gap != null ? 1 : 2",
+            Some(1.0),
+        ),
+        ("params.gap > 0 || params.gap <= 0 ? 1 : 2", Some(2.0)),
+        ("Math.round(2.5) + 1L", Some(4.0)),
+    ] {
+        assert_eq!(of_bucket(source, painless), Ok(expected), "{source}");
+    }
+    let made = of_bucket("max(a, b) * rate", ScriptLanguage::Expression);
+    assert_eq!(made, Ok(Some(40.0)));
+    for source in [
+        "a + b",
+        "doc['a'].value",
+        "_score",
+        "params._source.a",
+        "params.containsKey('a')",
+        "params['a' + 'b']",
+        "saturation(params.a, 1)",
+        "cosineSimilarity([1.0], 'a')",
+        "new Date().getTime()",
+        "params.a > 1",
+    ] {
+        assert!(of_bucket(source, painless).is_err(), "{source}");
+    }
+}
+
 #[test]
 fn what_is_not_understood_is_refused_with_its_place() {
     for (source, reason) in [
@@ -467,63 +525,5 @@ fn objects_that_cannot_be_changed_so_are_left() {
     ] {
         let error = changed(source).unwrap_err();
         assert_eq!(error.kind, kind, "{source}: {}", error.reason);
-    }
-}
-
-fn of_bucket(source: &str, language: ScriptLanguage) -> Result<Option<f64>, ScriptError> {
-    let params = json!({"rate": 10, "none": null});
-    let script = Script::read(source, language, &params, ScriptPurpose::Bucket)?;
-    let number = |number: f64| vec![ScriptValue::Float(number)];
-    let mut document = Document {
-        script: &script,
-        fields: BTreeMap::from([
-            ("a", number(2.0)),
-            ("b", number(4.0)),
-            ("gap", number(f64::NAN)),
-            ("_value0", number(7.0)),
-        ]),
-    };
-    script.number_if_any(&mut document)
-}
-
-#[test]
-fn numbers_of_buckets_stand_among_parameters() {
-    let painless = ScriptLanguage::Painless;
-    for (source, expected) in [
-        ("params.a / params['b'] * 100", Some(50.0)),
-        (
-            "return params.a > 1 && params.b <= 4 ? 10 : -20;",
-            Some(10.0),
-        ),
-        ("params.get('a') * params.rate + params._value0", Some(27.0)),
-        (
-            "double x = params.a; if (x > 1) { return x } return 0",
-            Some(2.0),
-        ),
-        ("if (params.a > 3) { return params.a } return null", None),
-        (
-            "params.none == null && params.gap != null ? 1 : 2",
-            Some(1.0),
-        ),
-        ("params.gap > 0 || params.gap <= 0 ? 1 : 2", Some(2.0)),
-        ("Math.round(2.5) + 1L", Some(4.0)),
-    ] {
-        assert_eq!(of_bucket(source, painless), Ok(expected), "{source}");
-    }
-    let made = of_bucket("max(a, b) * rate", ScriptLanguage::Expression);
-    assert_eq!(made, Ok(Some(40.0)));
-    for source in [
-        "a + b",
-        "doc['a'].value",
-        "_score",
-        "params._source.a",
-        "params.containsKey('a')",
-        "params['a' + 'b']",
-        "saturation(params.a, 1)",
-        "cosineSimilarity([1.0], 'a')",
-        "new Date().getTime()",
-        "params.a > 1",
-    ] {
-        assert!(of_bucket(source, painless).is_err(), "{source}");
     }
 }
