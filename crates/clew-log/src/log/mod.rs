@@ -172,18 +172,13 @@ impl Log {
         take_lock(disk, &dir.join(LOCK_NAME))
     }
 
-    /// Opens a log's folder for reading only, also while a server holds it.
-    ///
-    /// # Errors
-    /// When the folder cannot be read, or is damaged before its end.
+    /// Opens a log's folder for reading only, also while a server holds it. Fails when it cannot be read, or is damaged
+    /// before its end.
     pub fn open_read_only(disk: Arc<dyn Disk>, dir: &Path) -> Result<LogReader, LogError> {
         LogReader::open(disk, dir)
     }
 
     /// Blocks until an entry is written (not synced).
-    ///
-    /// # Errors
-    /// As [`wait`](Self::wait).
     pub fn written(&self, glsn: Glsn) -> Result<(), LogError> {
         self.wait(glsn, Durability::Os)
     }
@@ -223,17 +218,11 @@ impl Log {
     }
 
     /// As [`wait`](Self::wait), for tasks. Giving up waiting changes nothing for the entry.
-    ///
-    /// # Errors
-    /// As [`wait`](Self::wait).
     pub async fn wait_async(&self, glsn: Glsn, durability: Durability) -> Result<(), LogError> {
         self.wait_async_in(self.life(), glsn, durability).await
     }
 
     /// As [`wait_in`](Self::wait_in), for tasks.
-    ///
-    /// # Errors
-    /// As [`wait_in`](Self::wait_in).
     pub async fn wait_async_in(
         &self,
         life: u64,
@@ -280,10 +269,8 @@ impl Log {
     }
 
     /// Reads one entry. Blocks while it is on its way to the disk; walks over up to 4 KiB of
-    /// frames and as much of entries to find it.
-    ///
-    /// # Errors
-    /// [`LogError::Trimmed`], [`LogError::NotFound`], or when it cannot be read or is damaged.
+    /// frames and as much of entries to find it. Fails with [`LogError::Trimmed`] or [`LogError::NotFound`], or when it
+    /// cannot be read or is damaged.
     pub fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
         if glsn <= self.last() {
             self.readable(glsn)?;
@@ -299,11 +286,8 @@ impl Log {
             .wait(self.life(), glsn, Goal::Readable)
     }
 
-    /// Reads one entry of a stream. The first read by stream of an older file walks it once.
-    ///
-    /// # Errors
-    /// [`LogError::UnknownStream`], [`LogError::TrimmedStream`], [`LogError::EntryNotFound`], or when it cannot be read or
-    /// is damaged.
+    /// Reads one entry of a stream. The first read by stream of an older file walks it once. Fails with
+    /// [`LogError::UnknownStream`], [`LogError::TrimmedStream`] or [`LogError::EntryNotFound`], or as [`read`](Self::read).
     pub fn read_at(&self, stream: StreamId, llsn: Llsn) -> Result<Entry, LogError> {
         let stream = self.stream_info(stream)?;
         self.readable(self.last())?;
@@ -312,9 +296,6 @@ impl Log {
 
     /// Reads all entries from `from` up to the last one written now; one past the last entry
     /// gives an empty scan.
-    ///
-    /// # Errors
-    /// As [`scan_with`](Self::scan_with).
     pub fn scan(&self, from: Glsn) -> Result<Scan, LogError> {
         self.scan_with(&Selection::from(from))
     }
@@ -322,9 +303,6 @@ impl Log {
     /// As [`scan`](Self::scan), for the program that embeds the log and wants only the streams it
     /// has numbered itself: files without entries of those are left out, by their headers. Entries
     /// of other streams may still be among those given.
-    ///
-    /// # Errors
-    /// As [`scan_with`](Self::scan_with).
     pub fn scan_unnamed(&self, from: Glsn) -> Result<Scan, LogError> {
         let view = self.view();
         let from = from.min(view.last.next());
@@ -417,10 +395,7 @@ impl Log {
     }
 
     /// Makes everything durable, ends the writer and gives the folder free. Reads go on; the
-    /// other clones cannot append any more.
-    ///
-    /// # Errors
-    /// When what was appended last could not be made durable.
+    /// other clones cannot append any more. Fails when what was appended last could not be made durable.
     pub fn close(&self) -> Result<(), LogError> {
         self.0.close()
     }
