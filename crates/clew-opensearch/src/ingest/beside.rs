@@ -8,7 +8,7 @@ use super::prepare::{Ingest, Prepared};
 #[derive(Debug)]
 pub enum Passed {
     /// It goes on, perhaps changed.
-    On(WriteOperation),
+    On(Box<WriteOperation>),
     /// A pipeline dropped it.
     Dropped,
     /// A pipeline failed, with a status of HTTP.
@@ -30,7 +30,7 @@ pub fn through_pipelines(
     let mut pass = |(named, operation): (Option<String>, _)| match ingest
         .prepare(named.as_deref(), operation)
     {
-        Ok(Prepared::Write(operation)) => Passed::On(operation),
+        Ok(Prepared::Write(operation)) => Passed::On(Box::new(operation)),
         Ok(Prepared::Dropped) => Passed::Dropped,
         Err(error) => Passed::Refused {
             status: error.status().as_u16(),

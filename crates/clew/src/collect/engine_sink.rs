@@ -78,7 +78,7 @@ impl EngineSink {
         let passed = through_pipelines(&self.engine, operations);
         for (passed, place) in passed.into_iter().zip(places) {
             match passed {
-                Passed::On(operation) => going.push((place, operation)),
+                Passed::On(operation) => going.push((place, *operation)),
                 Passed::Dropped => fates[place] = Fate::Written,
                 Passed::Refused { status, reason } => {
                     fates[place] = never(indexes[place], status, reason);

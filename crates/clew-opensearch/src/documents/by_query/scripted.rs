@@ -70,9 +70,8 @@ impl Original {
                 "the context is not a map any more",
             ));
         };
-        let op = match left.shift_remove("op") {
-            Some(Value::String(op)) => op,
-            _ => return Err(ApiError::illegal_argument("Script cleared operation type")),
+        let Some(Value::String(op)) = left.shift_remove("op") else {
+            return Err(ApiError::illegal_argument("Script cleared operation type"));
         };
         match left.shift_remove("_source") {
             Some(changed @ Value::Object(_)) => *source = changed.to_string().into(),
