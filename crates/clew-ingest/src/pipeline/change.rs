@@ -33,7 +33,23 @@ impl Processor {
             Processor::Fingerprint(print) => print.apply(document),
             Processor::CommunityId(identity) => identity.apply(document),
             Processor::IndexName(name) => name.apply(document),
-            Processor::Rename { field, replace } => rename(field, *replace, document),
+            Processor::Rename {
+                field,
+                names: None,
+                replace,
+            } => rename(field, *replace, document),
+            Processor::Rename {
+                field,
+                names: Some(names),
+                replace,
+            } => {
+                let named = Field {
+                    from: document.fill(&names.0)?,
+                    to: document.fill(&names.1)?,
+                    ignore_missing: field.ignore_missing,
+                };
+                rename(&named, *replace, document)
+            }
             Processor::Change { field, change } => {
                 with_field(field, document, |path, value| change.apply(path, value))
             }

@@ -54,6 +54,8 @@ pub(crate) enum Processor {
     IndexName(IndexName),
     Rename {
         field: Field,
+        /// What makes both of its names, where they are not the same for all documents.
+        names: Option<Box<(Template, Template)>>,
         replace: bool,
     },
     /// A change of one value, or of each value of a list.
@@ -104,7 +106,14 @@ impl Processor {
             "rename" => {
                 let replace = flag(config, "override_target", false)?;
                 let field = moved(config)?;
-                ("rename", Processor::Rename { field, replace })
+                let names = (template(&field.from)?, template(&field.to)?);
+                let is_fixed = names.0.is_text() && names.1.is_text();
+                let rename = Processor::Rename {
+                    field,
+                    names: (!is_fixed).then(|| Box::new(names)),
+                    replace,
+                };
+                ("rename", rename)
             }
             "convert" => {
                 let kind = ConvertType::parse(&text(config, "type")?)?;

@@ -62,7 +62,7 @@ impl Step for Date {
                 Format::Compiled(moment) => moment.read(text, times),
                 Format::Seconds => seconds(text),
                 Format::Milliseconds => text.parse().ok(),
-                Format::Other(number) => step.read_by(*number, text),
+                Format::Other(number) => step.read_by(*number, text, work.now_ms),
             };
             found.filter(|ms| CALENDAR_MS.contains(ms))
         });

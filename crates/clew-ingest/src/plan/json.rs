@@ -10,7 +10,7 @@ use crate::event::{Event, Present, Reason, Slot, Value};
 use crate::members::flag;
 use crate::pipeline::Flow;
 use crate::steps;
-use crate::steps::dates::Readings;
+use crate::steps::dates::{EPOCH_YEAR, Readings};
 use crate::text::{Moment, Times};
 
 /// What becomes of a field that is there when JSON has a member of its name.
@@ -137,9 +137,9 @@ impl Stamps {
         };
         let (text, times) = (event.at(text), &mut self.times);
         let is_usual = self.usual.iter().any(|one| one.read(text, times).is_some());
-        if is_usual || self.known.read(text).is_ok() {
+        if is_usual || self.known.read(text, EPOCH_YEAR).is_ok() {
             return found;
         }
-        self.other.read(text).map_or(own, Value::Time)
+        self.other.read(text, EPOCH_YEAR).map_or(own, Value::Time)
     }
 }

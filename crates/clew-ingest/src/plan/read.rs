@@ -191,9 +191,13 @@ impl<'e> Reader<'e> {
             }
             Processor::Grok(step) if !step.trace => grok::grok(event, step),
             Processor::Csv(step) => pairs::csv(event, step),
-            Processor::Date(step) if step.is_written_plainly => date::date(event, step),
+            Processor::Date(step) if step.is_for_lines() => date::date(event, step),
             Processor::Drop => Ok(Box::new(fields::Drop)),
-            Processor::Rename { field, replace } => fields::rename(event, &field, replace),
+            Processor::Rename {
+                field,
+                names: None,
+                replace,
+            } => fields::rename(event, &field, replace),
             Processor::Remove(removed) if removed.paths().is_some() => {
                 fields::remove(event, removed)
             }

@@ -22,7 +22,7 @@ pub(crate) enum ConvertType {
 
 impl ConvertType {
     pub(crate) fn parse(name: &str) -> Result<Self, DefinitionError> {
-        Ok(match name {
+        Ok(match name.to_ascii_lowercase().as_str() {
             "integer" => ConvertType::Integer,
             "long" => ConvertType::Long,
             "float" => ConvertType::Float,
@@ -31,10 +31,10 @@ impl ConvertType {
             "boolean" => ConvertType::Boolean,
             "ip" => ConvertType::Ip,
             "auto" => ConvertType::Auto,
-            other => {
+            _ => {
                 return Err(DefinitionError::refused(
                     "type",
-                    format!("type [{other}] not supported, cannot convert field."),
+                    format!("type [{name}] not supported, cannot convert field."),
                 ));
             }
         })
@@ -104,10 +104,10 @@ impl ConvertType {
             ConvertType::Boolean => None,
             ConvertType::Ip => text.parse::<IpAddr>().ok().map(|_| Typed::Text),
             ConvertType::Auto => Some(match text {
-                "true" => Typed::Bool(true),
-                "false" => Typed::Bool(false),
-                _ => match (text.parse(), finite(text)) {
-                    (Ok(number), _) => Typed::Whole(number),
+                _ if text.eq_ignore_ascii_case("true") => Typed::Bool(true),
+                _ if text.eq_ignore_ascii_case("false") => Typed::Bool(false),
+                _ => match (parse_whole(text), finite(text)) {
+                    (Some(number), _) => Typed::Whole(number),
                     (_, Some(number)) => Typed::Float(number),
                     _ => Typed::Text,
                 },
@@ -131,9 +131,17 @@ fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
+/// A whole number, also to the base 16: `0x1f`, `-0x1f`.
 fn parse_whole(text: &str) -> Option<i64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => i64::from_str_radix(digits, 16).ok(),
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text),
+    };
+    let digits = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+    match digits {
+        // A second sign is none.
+        Some(digits) if digits.starts_with(['+', '-']) => None,
+        Some(digits) => i64::from_str_radix(&format!("{sign}{digits}"), 16).ok(),
         None => text.parse().ok(),
     }
 }

@@ -7,19 +7,24 @@ use serde_json::{Map, Value};
 use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
 use crate::java::java_text;
-use crate::members::{names, optional, text};
-use crate::text::{Moment, Months, Times};
+use crate::members::{names, optional, template, text};
+use crate::template::Template;
+use crate::text::{Civil, Moment, Months, Times};
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
 const TARGET_DEFAULT: &str = "@timestamp";
 const OUTPUT_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
 /// The second of TAI64's labels that is the epoch's, ten seconds ahead of UTC.
 const TAI_EPOCH: i64 = (1 << 62) + 10;
+/// The year of dates that say none, where it is not known when they came.
+pub(crate) const EPOCH_YEAR: i16 = 1970;
 
 /// A way to read a date.
 #[derive(Debug)]
 enum Reading {
     Format(DateFormat),
+    /// A pattern that says no year, with one in front of it.
+    Yearless(DateFormat),
     /// ISO 8601, also with a space for its `T` and a comma for its point, as logs write it.
     Iso(DateFormat),
     /// A format of `strptime`.
@@ -53,12 +58,28 @@ impl Readings {
         })
     }
 
-    pub(crate) fn read(&self, text: &str) -> Result<i64, Failure> {
+    /// Reads a date; one that says no year is of this one.
+    pub(crate) fn read(&self, text: &str, year: i16) -> Result<i64, Failure> {
+        self.read_in(text, &self.zone, year)
+    }
+
+    fn read_in(&self, text: &str, zone: &TimeZone, year: i16) -> Result<i64, Failure> {
         self.readings
             .iter()
-            .find_map(|reading| reading.read(text, &self.zone))
-            .ok_or_else(|| Failure::unfit(format!("unable to parse date [{text}]")))
+            .find_map(|reading| reading.read(text, zone, year))
+            .ok_or_else(|| no_date(text))
     }
+}
+
+fn no_date(text: &str) -> Failure {
+    Failure::unfit(format!("unable to parse date [{text}]"))
+}
+
+/// The year in which a document came.
+pub(crate) fn year_of(document: &Document) -> i16 {
+    let came = document.came().and_then(Value::as_str);
+    let year = came.and_then(|came| came.get(..4)?.parse().ok());
+    year.unwrap_or(EPOCH_YEAR)
 }
 
 /// Reads a date and writes it in one format.
@@ -67,12 +88,14 @@ pub(crate) struct DateStep {
     pub(crate) field: String,
     pub(crate) target: String,
     readings: Readings,
+    /// What names the zone of a document's dates, where it is not the same for all.
+    zone_of: Option<Template>,
     output: DateFormat,
     /// The names of months, if they are not English.
     pub(crate) months: Option<&'static Months>,
     /// The formats as they are written, and whether dates are written as no other format says.
     pub(crate) formats: Vec<String>,
-    pub(crate) is_written_plainly: bool,
+    is_written_plainly: bool,
 }
 
 impl DateStep {
@@ -83,6 +106,9 @@ impl DateStep {
             names(config, "formats")?.ok_or_else(|| DefinitionError::missing("formats"))?;
         let months = optional(config, "locale")?.and_then(|locale| Months::of(&locale));
         let zone = optional(config, "timezone")?;
+        let zone_of = zone.as_deref().map(template).transpose()?;
+        let zone_of = zone_of.filter(|zone| !zone.is_text());
+        let zone = zone.filter(|_| zone_of.is_none());
         let output = optional(config, "output_format")?;
         Ok(DateStep {
             field,
@@ -91,8 +117,19 @@ impl DateStep {
             months,
             formats,
             is_written_plainly: output.is_none(),
-            output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
+            zone_of,
+            output: DateFormat::parse(output.as_deref().unwrap_or(OUTPUT_DEFAULT)).map_err(
+                |_| {
+                    let output = output.as_deref().unwrap_or_default();
+                    DefinitionError::unsupported(format!("invalid output format [{output}]"))
+                },
+            )?,
         })
+    }
+
+    /// Whether what it does is the same for all lines, whose times are written in one way.
+    pub(crate) fn is_for_lines(&self) -> bool {
+        self.is_written_plainly && self.zone_of.is_none()
     }
 
     /// The same for dates of this machine's zone, where they name none.
@@ -106,25 +143,33 @@ impl DateStep {
         &self.readings.zone
     }
 
-    /// A text as one of the formats reads it.
-    pub(crate) fn read_by(&self, format: usize, text: &str) -> Option<i64> {
+    /// A text as one of the formats reads it; the year of dates that say none is that of a time.
+    pub(crate) fn read_by(&self, format: usize, text: &str, now_ms: i64) -> Option<i64> {
         let reading = self.readings.readings.get(format)?;
-        reading.read(text, &self.readings.zone)
+        let year = Civil::from_utc_ms(now_ms).year;
+        reading.read(text, &self.readings.zone, year)
     }
 
     pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let written = java_text(&document.require(&self.field)?);
-        let millis = self.readings.read(&written)?;
-        let date = self.output.format_millis_in(millis, &self.readings.zone);
+        let zone = match &self.zone_of {
+            None => self.readings.zone.clone(),
+            Some(template) => {
+                let name = document.fill(template)?;
+                parse_zone(Some(&name)).map_err(|_| no_date(&written))?
+            }
+        };
+        let millis = self.readings.read_in(&written, &zone, year_of(document))?;
+        let date = self.output.format_millis_in(millis, &zone);
         document.set(&self.target, date.into())
     }
 }
 
 impl Reading {
-    fn read(&self, text: &str, zone: &TimeZone) -> Option<i64> {
+    fn read(&self, text: &str, zone: &TimeZone, year: i16) -> Option<i64> {
         match self {
             // Here nothing is reckoned.
-            Reading::Format(_) | Reading::Iso(_)
+            Reading::Format(_) | Reading::Iso(_) | Reading::Yearless(_)
                 if text.starts_with("now") || text.contains("||") =>
             {
                 None
@@ -137,7 +182,16 @@ impl Reading {
             Reading::Format(format) => format
                 .parse_with_math_in(text, 0, Rounding::Down, zone)
                 .ok(),
-            Reading::Moment(moment) => moment.read(text, &mut Times::new(zone.clone())),
+            Reading::Yearless(format) => {
+                let written = format!("{year:04} {text}");
+                let read = format.parse_with_math_in(&written, 0, Rounding::Down, zone);
+                read.ok()
+            }
+            Reading::Moment(moment) => {
+                let mut times = Times::new(zone.clone());
+                times.newest_ms = last_day_ms(year);
+                moment.read(text, &mut times)
+            }
             Reading::Unix => DateFormat::parse("epoch_second")
                 .ok()?
                 .parse_value(text)
@@ -151,6 +205,36 @@ impl Reading {
             }
         }
     }
+}
+
+/// The latest time of which a day later is still of this year.
+fn last_day_ms(year: i16) -> i64 {
+    let last_day = Civil {
+        year,
+        month: 12,
+        day: 31,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    last_day.as_utc_ms() - 1
+}
+
+/// A pattern of letters that says no year, behind one. Names of formats are none: with a year in front they have no meaning.
+fn yearless(pattern: &str) -> Option<DateFormat> {
+    let mut is_quoted = false;
+    for letter in pattern.chars() {
+        is_quoted ^= letter == '\'';
+        if !is_quoted && matches!(letter, 'y' | 'u' | 'Y') {
+            return None;
+        }
+    }
+    let alternatives: Vec<String> = pattern
+        .split("||")
+        .map(|one| format!("yyyy {}", one.trim()))
+        .collect();
+    DateFormat::parse(&alternatives.join("||")).ok()
 }
 
 fn reading(name: &str, months: Option<&'static Months>) -> Result<Reading, DefinitionError> {
@@ -172,7 +256,7 @@ fn reading(name: &str, months: Option<&'static Months>) -> Result<Reading, Defin
             })?)
         }
         other => match (format(other), Moment::compile(other)) {
-            (Ok(format), _) => Reading::Format(format),
+            (Ok(format), _) => yearless(other).map_or(Reading::Format(format), Reading::Yearless),
             (Err(_), Some(moment)) => Reading::Moment(moment),
             (Err(error), None) => return Err(error),
         },

@@ -4,7 +4,7 @@ use clew_schema::DateFormat;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::dates::{Readings, format};
+use super::dates::{Readings, format, year_of};
 use crate::document::Document;
 use crate::error::{DefinitionError, Failure};
 use crate::java::java_text;
@@ -48,7 +48,7 @@ impl IndexName {
 
     pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let written = java_text(&document.require(&self.field)?);
-        let millis = self.readings.read(&written)?;
+        let millis = self.readings.read(&written, year_of(document))?;
         let name_format = document.fill(&self.name_format)?;
         let date = self
             .dated(&name_format)?

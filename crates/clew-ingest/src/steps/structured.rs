@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
-use crate::error::{DefinitionError, Failure, wrong_type};
+use crate::error::{DefinitionError, Failure, FailureKind, wrong_type};
 use crate::java;
 use crate::members::{flag, names, optional, pattern, text};
 use crate::text::{self, Cell, PairValue, pairs};
@@ -44,14 +44,7 @@ impl KeyValues {
     }
 
     pub(crate) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
-        let is_null = document.get(&self.field) == Some(Value::Null);
-        if is_null && !self.ignore_missing {
-            return Err(Failure::unfit(format!(
-                "field [{}] is null, cannot extract key-value pairs. ",
-                self.field
-            )));
-        }
-        let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
+        let Some(line) = self.line(document)? else {
             return Ok(());
         };
         let mut found = Vec::new();
@@ -88,6 +81,25 @@ impl KeyValues {
         Ok(())
     }
 
+    /// The text that has the pairs; nothing where it may be missing and is.
+    fn line(&self, document: &Document) -> Result<Option<String>, Failure> {
+        let field = &self.field;
+        match document.get(field) {
+            Some(Value::Null) if !self.ignore_missing => Err(Failure::unfit(format!(
+                "field [{field}] is null, cannot extract key-value pairs. "
+            ))),
+            None if !self.ignore_missing => {
+                // Where it would stand in a list, the list is too short.
+                let absent = document.absent(field);
+                Err(match absent.kind {
+                    FailureKind::OutOfBounds => absent,
+                    _ => Failure::unfit(format!("field [{field}] doesn't exist")),
+                })
+            }
+            _ => text_of(document, field, self.ignore_missing),
+        }
+    }
+
     /// A key and its value without what is around them, if the key is wanted.
     pub(crate) fn cleaned<'a>(&self, key: &'a str, value: &'a str) -> Option<(&'a str, &'a str)> {
         let key = key.trim_matches(self.trim_key.as_slice());
@@ -98,15 +110,22 @@ impl KeyValues {
         if !included || self.exclude.iter().any(|name| name == key) {
             return None;
         }
-        let value = value.trim_matches(self.trim_value.as_slice());
-        Some(match self.strip_brackets {
-            true => (
-                key,
-                value.trim_matches(['(', ')', '<', '>', '[', ']', '"', '\'']),
-            ),
-            false => (key, value),
-        })
+        let value = match self.strip_brackets {
+            true => within_brackets(value),
+            false => value,
+        };
+        Some((key, value.trim_matches(self.trim_value.as_slice())))
     }
+}
+
+/// A value without the bracket or quote in front of it, and that behind it, which may be of another kind.
+fn within_brackets(value: &str) -> &str {
+    let value = value
+        .strip_prefix(['(', '<', '[', '"', '\''])
+        .unwrap_or(value);
+    value
+        .strip_suffix([')', '>', ']', '"', '\''])
+        .unwrap_or(value)
 }
 
 pub(crate) fn text_of(
@@ -137,25 +156,33 @@ pub(crate) struct Csv {
 
 impl Csv {
     pub(crate) fn parse(config: &mut Map<String, Value>) -> Result<Self, DefinitionError> {
-        let one = |text: Option<String>, default: char, key: &str| {
-            let mut letters = text.as_deref().unwrap_or_default().chars();
+        let one = |text: Option<String>, default: char, key: &str, like: &str| {
+            let Some(text) = text else {
+                return Ok(default);
+            };
+            let mut letters = text.chars();
             match (letters.next(), letters.next()) {
-                (None, _) => Ok(default),
                 (Some(letter), None) => Ok(letter),
                 _ => Err(DefinitionError::refused(
                     key,
-                    format!("{key} has to be single character like , or ;"),
+                    format!("{key} has to be single character like {like}"),
                 )),
             }
         };
         let targets = names(config, "target_fields")?
             .ok_or_else(|| DefinitionError::missing("target_fields"))?;
+        if targets.is_empty() {
+            return Err(DefinitionError::refused(
+                "target_fields",
+                "target fields list can't be empty",
+            ));
+        }
         Ok(Csv {
             field: text(config, "field")?,
             targets,
             cells: text::Csv {
-                separator: one(optional(config, "separator")?, ',', "separator")?,
-                quote: one(optional(config, "quote")?, '"', "quote")?,
+                separator: one(optional(config, "separator")?, ',', "separator", ", or ;")?,
+                quote: one(optional(config, "quote")?, '"', "quote", "\" or '")?,
                 trim: flag(config, "trim", false)?,
             },
             empty: config.remove("empty_value"),

@@ -1,6 +1,6 @@
 //! Keys and values: `a=1;b=2` with separators as regular expressions, and logfmt, `a=1 b="two words" c`.
 
-use regex::Regex;
+use regex::{Match, Regex};
 
 use super::span::{Span, TEXT_BYTES_MAX};
 
@@ -39,7 +39,8 @@ pub(crate) fn pairs(
         let separator = separators.next();
         let end = separator.map_or(text.len(), |found| found.start());
         let Some(within) = within_pair.find(&text[start..end]) else {
-            return false;
+            let rest = separator.into_iter().chain(separators);
+            return start == end && !text.is_empty() && is_nothing_but(rest, text, end);
         };
         found.push(Pair {
             key: Span::new(start, start + within.start()),
@@ -50,6 +51,21 @@ pub(crate) fn pairs(
             Some(separator) => start = separator.end(),
         }
     }
+}
+
+/// Whether from a place on there are separators alone: as in Java, empty parts at the end are none.
+fn is_nothing_but<'t>(
+    separators: impl Iterator<Item = Match<'t>>,
+    text: &str,
+    mut at: usize,
+) -> bool {
+    for separator in separators {
+        if separator.start() != at {
+            return false;
+        }
+        at = separator.end();
+    }
+    at == text.len()
 }
 
 /// The pairs of a text whose values may stand in quotes or in brackets; what is no pair is passed over, and so are keys without a
