@@ -313,10 +313,10 @@ fn dates_without_a_year_are_of_the_year_in_which_they_came_and_zones_may_be_fiel
             "2026-01-01T10:11:00.000Z",
         ),
         (
-            "12 févr.",
+            "12 févr. 10:00",
             "",
-            json!({"formats": ["dd MMM"], "locale": "fr"}),
-            "2026-02-12T00:00:00.000Z",
+            json!({"formats": ["dd MMM HH:mm"], "locale": "fr"}),
+            "2026-02-12T10:00:00.000Z",
         ),
         (
             "10 o'clock, 2024",

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use clew_collect::config::{import_filebeat, import_fluent_bit, import_logstash, is_of_fluent_bit};
+use clew_collect::config::{
+    import_filebeat, import_fluent_bit, import_logstash, import_promtail, import_vector,
+    is_of_fluent_bit, is_of_promtail, is_of_vector,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// The configuration of a Filebeat or of a Fluent Bit, or a pipeline of a Logstash.
+    /// The configuration of a Filebeat, a Fluent Bit, a Vector or a Promtail, or a pipeline of a Logstash.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// What it is of; told by its name and by what is in it when not given.
@@ -22,6 +25,8 @@ enum Shipper {
     Filebeat,
     FluentBit,
     Logstash,
+    Promtail,
+    Vector,
 }
 
 pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
@@ -34,6 +39,10 @@ pub(super) fn run(arguments: &ImportArguments) -> anyhow::Result<()> {
         Some(Shipper::Logstash) => import_logstash(&name, &text)?,
         Some(Shipper::FluentBit) => import_fluent_bit(&name, &text)?,
         None if is_of_fluent_bit(&text) => import_fluent_bit(&name, &text)?,
+        Some(Shipper::Vector) => import_vector(&name, &text)?,
+        Some(Shipper::Promtail) => import_promtail(&name, &text)?,
+        None if is_of_vector(&text) => import_vector(&name, &text)?,
+        None if is_of_promtail(&text) => import_promtail(&name, &text)?,
         None if is_pipeline => import_logstash(&name, &text)?,
         Some(Shipper::Filebeat) | None => import_filebeat(&name, &text)?,
     };

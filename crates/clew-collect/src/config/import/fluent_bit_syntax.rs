@@ -103,7 +103,7 @@ impl Section {
 }
 
 /// Whether a text is as a pattern says, in which `*` stands for any letters.
-fn fits(pattern: &str, text: &str) -> bool {
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == text;
     };

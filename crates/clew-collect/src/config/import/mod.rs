@@ -20,6 +20,14 @@ mod logstash_mutate;
 mod logstash_outputs;
 mod logstash_syntax;
 mod patterns;
+mod promtail;
+mod promtail_selectors;
+mod promtail_stages;
+mod toml;
+mod vector;
+mod vector_sinks;
+mod vector_sources;
+mod vector_transforms;
 
 use serde_json::{Map, Value};
 
@@ -99,6 +107,36 @@ pub fn import_fluent_bit(name: &str, text: &str) -> Result<Imported, ConfigError
 /// Whether a text looks like a configuration of a Fluent Bit.
 pub fn is_of_fluent_bit(text: &str) -> bool {
     fluent_bit_syntax::is_one(text)
+}
+
+/// Reads a configuration of a Vector, in YAML or TOML.
+///
+/// # Errors
+/// When it is neither, or no mapping.
+pub fn import_vector(name: &str, text: &str) -> Result<Imported, ConfigError> {
+    let mut told = logstash::Told::default();
+    let config = vector::convert(name, text, &mut told)?;
+    Ok(finished(&config, told.left_out))
+}
+
+/// Whether a text looks like a configuration of a Vector.
+pub fn is_of_vector(text: &str) -> bool {
+    vector::is_one(text)
+}
+
+/// Reads the configuration of a Promtail.
+///
+/// # Errors
+/// When it is no YAML, or no mapping.
+pub fn import_promtail(name: &str, text: &str) -> Result<Imported, ConfigError> {
+    let mut told = logstash::Told::default();
+    let config = promtail::convert(&Source::new(name, text), &mut told)?;
+    Ok(finished(&config, told.left_out))
+}
+
+/// Whether a text looks like a configuration of a Promtail.
+pub fn is_of_promtail(text: &str) -> bool {
+    promtail::is_one(text)
 }
 
 /// Writes the configuration, and tells what is still wrong with it.

@@ -1,7 +1,7 @@
 //! The layouts in which Go has times written, as patterns of Java.
 
 /// A layout of Go as a pattern of Java.
-pub(super) fn java_format(layout: &str) -> Option<String> {
+pub(in crate::config::import) fn java_format(layout: &str) -> Option<String> {
     if let "UNIX" | "UNIX_MS" = layout {
         return Some(layout.to_owned());
     }

@@ -11,10 +11,10 @@ use super::keys::Keys;
 use super::logstash_filters::only_if;
 use super::patterns::expression;
 use super::{Notes, Part, bytes, processor, texts};
-use layouts::java_format;
 use tokens::dissect;
 
 pub(super) use conditions::condition;
+pub(super) use layouts::java_format;
 
 /// Converts a list of processors.
 pub(super) fn convert(
