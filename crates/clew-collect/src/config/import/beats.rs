@@ -224,3 +224,6 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
         input.insert("line_bytes_max".to_owned(), longest.into());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -422,3 +422,6 @@ fn expanded(pattern: &str, depth: usize) -> Option<String> {
     let out = expression(&(out + rest).replace("(?>", "(?:"));
     regex::Regex::new(&out).ok().map(|_| out)
 }
+
+#[cfg(test)]
+mod tests;

@@ -312,6 +312,3 @@ fn bytes(value: &Value) -> Option<u64> {
     };
     number.checked_mul(unit)
 }
-
-#[cfg(test)]
-mod tests;

@@ -20,9 +20,8 @@ fn stages(written: &str) -> (Vec<Value>, Vec<String>) {
         "scrape_configs:\n- job_name: j\n  static_configs: [{{labels: {{__path__: /x}}}}]\n  pipeline_stages:\n{written}"
     );
     let (config, told) = imported(&text);
-    let mut steps = config["inputs"][0]["processors"].as_array().cloned();
-    let steps = steps.take().unwrap_or_default();
-    (steps, told)
+    let steps = config["inputs"][0]["processors"].as_array();
+    (steps.cloned().unwrap_or_default(), told)
 }
 
 const WHOLE: &str = r#"
@@ -61,8 +60,8 @@ fn jobs_become_inputs_and_stages_processors() {
     assert_eq!(
         told,
         [
-            "line 21: [pipeline_stages.geoip] has no counterpart",
-            "line 22: [scrape_configs.journal] a rule of [relabel_configs], of [keep], has no counterpart",
+            "line 20: [pipeline_stages.geoip] has no counterpart",
+            "line 21: [scrape_configs.journal] a rule of [relabel_configs], of [keep], has no counterpart",
         ]
     );
     assert_eq!(config["registry"], "/var/lib/promtail/clew-registry.json");

@@ -62,11 +62,11 @@ fn sources_transforms_and_sinks_become_inputs_processors_and_outputs() {
     assert_eq!(
         told,
         [
-            "line 13: [sources.figures] has no counterpart",
-            "line 33: [sinks.search] events go to the first of [endpoints] only",
-            "line 33: [sinks.search] a login is taken from the variable CLEW_LOGIN (`user:password`)",
-            "line 33: [sinks.search] [acme] has no counterpart",
-            "line 44: [sinks.lost] has no counterpart",
+            "line 12: [sources.figures] has no counterpart",
+            "line 30: [sinks.search] events go to the first of [endpoints] only",
+            "line 30: [sinks.search] a login is taken from the variable CLEW_LOGIN (`user:password`)",
+            "line 30: [sinks.search] [acme] has no counterpart",
+            "line 41: [sinks.lost] has no counterpart",
         ]
     );
     assert_eq!(config["registry"], "/var/lib/vector/clew-registry.json");
@@ -211,7 +211,7 @@ fn what_is_neither_yaml_nor_toml_is_told_with_its_line() {
     let error = import_vector("v", "[sources.a]\ntype = 'file'\ninclude = [").unwrap_err();
     assert_eq!(
         (error.line, error.reason.as_str()),
-        (Some(3), "a list has no end")
+        (Some(3), "a value is missing")
     );
     assert!(import_vector("v", "- 1").is_err());
 }
