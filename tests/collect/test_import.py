@@ -207,6 +207,82 @@ output.console: {{}}
         self.assertEqual((documents[1]["message"], documents[1]["env"]), ("broken", "prod"))
         self.assertIn("[filter.lua] has no counterpart", told)
 
+    def test_a_vector(self):
+        configuration = r"""
+sources:
+  app: {type: file, include: ["%s/app.log"]}
+transforms:
+  parsed:
+    type: remap
+    inputs: [app]
+    source: |
+      parts = parse_regex(.message, r'^(?P<at>\S+) (?P<level>\w+) (?P<text>.*)$') ?? {}
+      .timestamp = parse_timestamp(parts.at, "%%Y-%%m-%%dT%%H:%%M:%%S%%z") ?? .timestamp
+      .level = parts.level
+      .text = parts.text
+  ways:
+    type: route
+    inputs: [parsed]
+    route: {bad: '.level == "ERROR"', good: {type: vrl, source: '.level == "INFO"'}}
+  marked: {type: remap, inputs: [ways.bad], source: '.bad = true'}
+sinks:
+  all: {type: console, inputs: [marked, ways.good], encoding: {codec: json}}
+  lost: {type: loki, inputs: [parsed]}
+""" % self.folder
+        lines = "2026-01-02T03:04:05+0100 ERROR one\n2026-01-02T03:04:06+0100 INFO two\n2026-01-02T03:04:07+0100 DEBUG three\n"
+        documents, told = self.documents("vector.yaml", configuration, lines)
+        shown = [(one["@timestamp"], one["level"], one["text"], one.get("bad")) for one in documents]
+        self.assertEqual(shown, [("2026-01-02T02:04:05.000Z", "ERROR", "one", True), ("2026-01-02T02:04:06.000Z", "INFO", "two", None)])
+        self.assertNotIn("timestamp", documents[0])
+        self.assertIn("[sinks.lost] has no counterpart", told)
+
+    def test_a_vector_in_toml(self):
+        configuration = r"""
+[sources.app]
+type = "file"
+include = ["%s/app.log"]
+[transforms.kept]
+type = "filter"
+inputs = ["app"]
+condition = 'contains(.message, "x")'
+[sinks.out]
+type = "console"
+inputs = ["kept"]
+[sinks.out.encoding]
+codec = "json"
+""" % self.folder
+        documents, told = self.documents("vector.toml", configuration, "ax\nb\ncx\n")
+        self.assertEqual(([one["message"] for one in documents], told), (["ax", "cx"], ""))
+
+    def test_a_promtail(self):
+        configuration = r"""
+clients: [{url: "http://loki:3100/loki/api/v1/push"}]
+scrape_configs:
+- job_name: app
+  static_configs:
+  - labels: {job: app, __path__: "%s/app.log"}
+  pipeline_stages:
+  - multiline: {firstline: '^\d{4}-'}
+  - regex: {expression: '^(?P<at>\S+) (?P<level>\w+) (?P<rest>.*)'}
+  - timestamp: {source: at, format: RFC3339}
+  - json: {source: rest, expressions: {user: http.user}}
+  - labels: {level: , who: user}
+  - match: {selector: '{job="app", level=~"DE.*"}', action: drop}
+  - template: {source: level, template: '<{{ .Value }}>'}
+  - match:
+      selector: '{level="ERROR"}'
+      stages:
+      - output: {source: level}
+""" % self.folder
+        lines = ('2026-01-02T03:04:05+01:00 INFO {"http":{"user":"ann"}}\n2026-01-02T03:04:06Z DEBUG x\n'
+                 "2026-01-02T03:04:07Z ERROR y\n  at z\n")
+        documents, told = self.documents("promtail.yaml", configuration, lines)
+        first, second = documents
+        self.assertEqual((first["@timestamp"], first["labels"]), ("2026-01-02T02:04:05.000Z", {"job": "app", "level": "INFO", "who": "ann"}))
+        self.assertEqual((second["message"], second["labels"]), ("<ERROR>", {"job": "app", "level": "ERROR"}))
+        self.assertNotIn("extracted", first)
+        self.assertIn("Loki is not written to", told)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -243,9 +243,18 @@ fn connected(
 ) {
     let mut inputs: Vec<(String, Value)> = Vec::new();
     let mut flows: Vec<Vec<Passed>> = Vec::new();
+    // Sinks that are not here read from nothing.
+    let mut written = Vec::new();
+    let mut here = Vec::new();
+    for one in sinks {
+        if let Some(output) = sink(one.clone(), told) {
+            here.push(one);
+            written.push(output);
+        }
+    }
     let readers = Readers {
         transforms,
-        sinks: &sinks,
+        sinks: &here,
     };
     for one in sources {
         let name = one.name.clone();
@@ -265,15 +274,11 @@ fn connected(
     }
     let mut asks_for_sources = false;
     let mut outputs = Vec::new();
-    for one in sinks {
-        let (line, place) = (one.line, one.place.clone());
-        let seen: Vec<Seen> = flows.iter().map(|flow| seen(&one, flow)).collect();
-        let Some(mut output) = sink(one, told) else {
-            continue;
-        };
+    for (one, mut output) in here.iter().zip(written) {
+        let seen: Vec<Seen> = flows.iter().map(|flow| seen(one, flow)).collect();
         if seen.iter().all(|one| *one == Seen::None) {
             let reason = "reads from nothing that is here, and is left out";
-            told.tell(line, &place, reason);
+            told.tell(one.line, &one.place, reason);
             continue;
         }
         let is_same = seen.iter().all(|one| *one == seen[0]);
