@@ -162,8 +162,17 @@ impl<'de> Visitor<'de> for FoundVisitor {
         while let Some(Name(name)) = map.next_key()? {
             found.is_compact |= name == "@t";
             let slot = match name.as_ref() {
-                "@timestamp" | "timestamp" | "time" | "ts" | "@t" | "Timestamp" | "timeMillis"
-                | "instant" | "datetime" | "asctime" => &mut found.time,
+                "@timestamp"
+                | "timestamp"
+                | "time"
+                | "ts"
+                | "@t"
+                | "Timestamp"
+                | "timeMillis"
+                | "instant"
+                | "datetime"
+                | "asctime"
+                | "requestReceivedTimestamp" => &mut found.time,
                 "level" | "severity" | "log.level" | "lvl" | "@l" | "Level" | "LogLevel"
                 | "levelname" | "level_name" | "loglevel" => &mut found.level,
                 // MongoDB's, which are too short to be told by their names alone.

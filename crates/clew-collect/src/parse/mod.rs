@@ -13,6 +13,7 @@ mod apt_history;
 mod auth;
 mod cisco;
 mod dpkg;
+mod elsewhere;
 mod glog;
 mod json_lines;
 mod nginx_error;

@@ -1,6 +1,7 @@
-//! Any text. A time at the start of the line is used, a level in its first words too; the rest
-//! is left to whoever searches.
+//! Any text. A time at the start of the line is used, or where many programs have it (`elsewhere.rs`), a level in its first words
+//! too; the rest is left to whoever searches.
 
+use super::elsewhere;
 use super::stamp::{iso, iso_ms};
 use super::token::level;
 use super::{Record, Times};
@@ -12,22 +13,29 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
             record.timestamp_ms = Some(ms);
             rest
         }
-        None => line,
+        None => match elsewhere::find(line, times) {
+            Some(found) => {
+                record.timestamp_ms = found.ms;
+                record.level = found.level;
+                found.rest
+            }
+            None => line,
+        },
     };
-    record.level = leading_level(rest);
+    record.level = record.level.or_else(|| leading_level(rest));
     Some(())
 }
 
-/// A level among the first words: in capitals or in brackets, so that prose does not count.
+/// A level among the first words: in capitals or in brackets, so that prose does not count, or the first word of all with a colon.
 fn leading_level(text: &str) -> Option<&'static str> {
-    const WORDS: usize = 4;
-    const WORD_BYTES_MAX: usize = 16;
+    const WORDS: usize = 6;
+    const WORD_BYTES_MAX: usize = 24;
     /// Words may be long; a level is not looked for behind more than this.
     const BYTES_MAX: usize = 128;
     let bytes = text.as_bytes();
     let bytes = &bytes[..bytes.len().min(BYTES_MAX)];
     let mut from = 0;
-    for _ in 0..WORDS {
+    for number in 0..WORDS {
         from += bytes[from..]
             .iter()
             .take_while(|byte| byte.is_ascii_whitespace())
@@ -39,7 +47,8 @@ fn leading_level(text: &str) -> Option<&'static str> {
             // Too long to be a level.
             None => (None, from + memchr::memchr(b' ', &bytes[from..])?),
         };
-        if let Some(level) = word.and_then(level_word) {
+        let first = word.filter(|_| number == 0).and_then(opening_level);
+        if let Some(level) = first.or_else(|| word.and_then(level_word)) {
             return Some(level);
         }
         from = end;
@@ -47,8 +56,30 @@ fn leading_level(text: &str) -> Option<&'static str> {
     None
 }
 
-/// The level that a word says, if it is one.
-fn level_word(word: &str) -> Option<&'static str> {
+/// The level that a line begins with in small letters, `warn: `. Others of their names begin prose, too.
+fn opening_level(word: &str) -> Option<&'static str> {
+    const NAMES: [&str; 13] = [
+        "info", "warn", "warning", "error", "fail", "fatal", "crit", "critical", "debug", "dbug",
+        "trce", "trace", "panic",
+    ];
+    let name = word.strip_suffix(':')?;
+    NAMES.contains(&name).then(|| level(name)).flatten()
+}
+
+/// The level that a word says, if it is one: `[WARN]`, `ERROR:root:text`, `app.ERROR:`, `[main][error][12]`.
+pub(super) fn level_word(word: &str) -> Option<&'static str> {
+    if word.contains("][") {
+        let mut parts = word.split("][");
+        return parts.find_map(|part| level(part.trim_matches(['[', ']'])));
+    }
+    let word = match word.split_once(':') {
+        Some((name, behind)) if !behind.is_empty() => name,
+        _ => word,
+    };
+    let word = match word.rsplit_once('.') {
+        Some((_, name)) if word.ends_with(':') => name,
+        _ => word,
+    };
     let bare = word.trim_matches(['[', ']', ':', '|', '<', '>', '(', ')', ',']);
     let capitals = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_uppercase());
     let enclosed = word.starts_with(['[', '<', '(']) && bare.len() + 2 <= word.len();
@@ -90,6 +121,26 @@ mod tests {
         check("ERROR: broken", " error {}");
         check("an error and no log", " - {}");
         check("it was on 2026-01-02 03:04:05", " - {}");
+        check("WARNING:root:careful", " warning {}");
+        check("warn: Microsoft.Hosting[14]", " warning {}");
+        check("log: an error", " - {}");
+        check(
+            "[2026-01-02T03:04:05.678Z] app.ERROR: boom",
+            "2026-01-02T03:04:05.678Z error {}",
+        );
+        check(
+            "[2026-01-02 03:04:05.678][12][info][main] [a.cc:404] x",
+            "2026-01-02T03:04:05.678Z info {}",
+        );
+        check(
+            "2026.01.02 03:04:05.678901 [ 12 ] {} <Error> x: y",
+            "2026-01-02T03:04:05.678Z error {}",
+        );
+        check(
+            "2026-01-02 03:04:05 +01:00 [INF] x",
+            "2026-01-02T02:04:05.000Z info {}",
+        );
+        check("host:80 [10:20] x", " - {}");
         testing::check(
             ParserName::AptTerm,
             "Log ended: 2025-06-24  14:36:25",

@@ -110,13 +110,13 @@ fn spaced_zone(text: &str) -> Option<(i64, usize)> {
     is_zone.then_some((offset, 1 + length))
 }
 
-/// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/`, and one or two spaces may stand
-/// for the `T`. ` UTC` and ` +0100` after it count as zones.
+/// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/` or `.`, and one or two spaces may
+/// stand for the `T`. ` UTC` and ` +0100` after it count as zones.
 pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
     let year = four(bytes, 0)?;
     let separator = *bytes.get(4)?;
-    if !matches!(separator, b'-' | b'/') {
+    if !matches!(separator, b'-' | b'/' | b'.') {
         return None;
     }
     expect(bytes, 7, separator)?;
@@ -292,6 +292,32 @@ pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
     }
     .checked()?;
     Some((Stamp::Local(civil), text.get(24 + length..)?))
+}
+
+/// `02 Jan 2026 03:04:05`, the date also with `-` or `/`; a fraction and a zone behind a space may follow.
+pub(crate) fn day_first(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    let separator = *bytes.get(2)?;
+    matches!(separator, b' ' | b'-' | b'/').then_some(())?;
+    expect(bytes, 6, separator)?;
+    expect(bytes, 11, b' ')?;
+    let date = Civil {
+        year: four(bytes, 7)?,
+        month: month(bytes, 3)?,
+        day: two(bytes, 0)?,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    let mut civil = time_of_day(bytes, 12, date)?;
+    let (millisecond, length) = fraction(bytes, 20);
+    civil.millisecond = millisecond;
+    let rest = &text[20 + length..];
+    Some(match spaced_zone(rest) {
+        Some((offset, length)) => (Stamp::Zoned(civil, offset), &rest[length..]),
+        None => (Stamp::Local(civil), rest),
+    })
 }
 
 /// `02/Jan/2026:03:04:05 +0100`, the access logs' format.

@@ -3,7 +3,7 @@
 
 use super::cisco;
 use super::stamp::{iso, rfc3164};
-use super::token::{enclosed, present, split, word};
+use super::token::{enclosed, level, present, split, word};
 use super::{Record, Times};
 
 /// The names of severities, by their codes.
@@ -118,7 +118,9 @@ fn behind_stamp<'a>(text: &str, rest: &'a str, priority: Option<u8>) -> Option<P
     }
     let rest = rest.strip_prefix(' ')?;
     let (host, behind_host) = word(rest)?;
-    if host.starts_with('[') {
+    // What applications write in the place of a host is mostly how bad it is.
+    let is_capital = host.bytes().all(|byte| byte.is_ascii_uppercase());
+    if host.starts_with('[') || (priority.is_none() && is_capital && level(host).is_some()) {
         return None;
     }
     if host.ends_with(':') {

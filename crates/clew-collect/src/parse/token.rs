@@ -39,7 +39,7 @@ pub(crate) fn present(text: &str) -> Option<&str> {
 
 /// The common name of a log level, whatever its spelling.
 pub(crate) fn level(text: &str) -> Option<&'static str> {
-    const LEVELS: [(&str, &str); 28] = [
+    const LEVELS: [(&str, &str); 37] = [
         ("info", "info"),
         ("error", "error"),
         ("warning", "warning"),
@@ -68,6 +68,16 @@ pub(crate) fn level(text: &str) -> Option<&'static str> {
         ("trace8", "trace"),
         ("fine", "debug"),
         ("verbose", "debug"),
+        // Three letters as Serilog and zerolog have them, four as the console of .NET.
+        ("inf", "info"),
+        ("wrn", "warning"),
+        ("dbg", "debug"),
+        ("vrb", "debug"),
+        ("trc", "trace"),
+        ("ftl", "fatal"),
+        ("dbug", "debug"),
+        ("trce", "trace"),
+        ("fail", "error"),
     ];
     LEVELS
         .iter()
