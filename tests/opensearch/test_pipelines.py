@@ -2,6 +2,7 @@
 
 from mmdb_writer import MMDBWriter
 from netaddr import IPSet
+from opensearchpy.exceptions import TransportError
 
 from .base import ClewTest
 
@@ -27,6 +28,21 @@ class PipelineTest(ClewTest):
         self.assertNotIn("secret", found)
         shown = self.client.ingest.simulate(id="p", body={"docs": [{"_source": {"name": "Bo"}}]})
         self.assertEqual(shown["docs"][0]["doc"]["_source"]["greeting"], "hello Bo")
+
+    def test_what_is_wrong_with_a_simulation_or_a_circle_is_told_as_there(self):
+        pipeline = {"processors": [{"date": {"field": "at", "formats": ["MMM dd HH:mm:ss"], "timezone": "{{zone}}"}}]}
+        body = {"pipeline": pipeline, "docs": [{"_source": {"at": "Jan 12 10:11:12", "zone": "Asia/Tokyo"}}]}
+        [shown] = self.client.ingest.simulate(body=body)["docs"]
+        self.assertRegex(shown["doc"]["_source"]["@timestamp"], r"^20\d\d-01-12T10:11:12.000\+09:00$")
+        for docs, reason in (([], "must specify at least one document in [docs]"), ([{"_id": "1"}], "[_source] required property is missing")):
+            with self.assertRaises(TransportError) as refused:
+                self.client.ingest.simulate(body={"pipeline": pipeline, "docs": docs})
+            self.assertEqual((refused.exception.status_code, refused.exception.info["error"]["reason"]), (400, reason))
+        for name, other in (("one", "two"), ("two", "one")):
+            self.client.ingest.put_pipeline(id=name, body={"processors": [{"pipeline": {"name": other}}]})
+        with self.assertRaises(TransportError) as refused:
+            self.client.index(index="circle", body={}, params={"pipeline": "one"})
+        self.assertEqual(refused.exception.info["error"]["reason"], "Cycle detected for pipeline: one")
 
     def test_a_verbose_simulation_shows_what_each_step_made(self):
         inner = {"processors": [{"uppercase": {"field": "a"}}]}

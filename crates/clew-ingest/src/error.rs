@@ -87,7 +87,7 @@ pub enum FailureKind {
     MixedTypes,
     /// A text is not as the pattern of a `dissect`.
     NoMatch,
-    /// A pipeline that is called is not there.
+    /// A pipeline that is called is not there, or is under way already.
     NoPipeline,
     /// A step `fail`, which is meant to.
     Meant,

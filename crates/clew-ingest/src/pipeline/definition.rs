@@ -117,9 +117,7 @@ impl Reader {
         depth: usize,
     ) -> Result<Vec<Step>, DefinitionError> {
         let Some(items) = value.as_array() else {
-            return Err(DefinitionError::malformed(format!(
-                "[{key}] property isn't a list"
-            )));
+            return Err(not_a("list", key, value));
         };
         let mut steps = Vec::new();
         for item in items {

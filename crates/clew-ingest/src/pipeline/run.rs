@@ -96,7 +96,12 @@ impl Pipeline {
         around: &mut dyn Surroundings,
     ) -> Result<Flow, Failure> {
         let watcher = None;
-        Run { around, watcher }.run(self, document, 0)
+        Run {
+            around,
+            watcher,
+            called: Vec::new(),
+        }
+        .run(self, document, 0)
     }
 
     /// The same, telling of every step that is done, in their order, but of those inside others.
@@ -110,7 +115,12 @@ impl Pipeline {
         watcher: &mut dyn FnMut(&StepEnd<'_>),
     ) -> Result<Flow, Failure> {
         let watcher = Some(watcher);
-        Run { around, watcher }.run(self, document, 0)
+        Run {
+            around,
+            watcher,
+            called: Vec::new(),
+        }
+        .run(self, document, 0)
     }
 }
 
@@ -124,13 +134,20 @@ pub fn run_named(
     around: &mut dyn Surroundings,
 ) -> Result<Flow, Failure> {
     let watcher = None;
-    Run { around, watcher }.run_named(name, document, 0)
+    Run {
+        around,
+        watcher,
+        called: Vec::new(),
+    }
+    .run_named(name, document, 0)
 }
 
 /// One document's way.
 struct Run<'a, 'w> {
     around: &'a mut dyn Surroundings,
     watcher: Option<Watcher<'w>>,
+    /// The names of the pipelines that are under way, the innermost last.
+    called: Vec<String>,
 }
 
 impl Run<'_, '_> {
@@ -158,7 +175,16 @@ impl Run<'_, '_> {
                 "pipeline with id [{name}] does not exist"
             )));
         };
-        self.run(&pipeline, document, depth)
+        if self.called.iter().any(|called| called == name) {
+            return Err(Failure {
+                kind: FailureKind::NoPipeline,
+                ..Failure::unfit(format!("Cycle detected for pipeline: {name}"))
+            });
+        }
+        self.called.push(name.to_owned());
+        let done = self.run(&pipeline, document, depth);
+        self.called.pop();
+        done
     }
 
     /// Sends a document through a pipeline.
@@ -169,9 +195,7 @@ impl Run<'_, '_> {
         depth: usize,
     ) -> Result<Flow, Failure> {
         if depth > CALLS_MAX {
-            return Err(Failure::unfit(
-                "Cycle detected for pipeline: pipelines call each other too deeply",
-            ));
+            return Err(Failure::unfit("pipelines call each other too deeply"));
         }
         match self.steps(&pipeline.steps, document, depth) {
             Err(failure) if !pipeline.on_failure.is_empty() => {
@@ -402,7 +426,8 @@ mod tests {
         assert_eq!((done, source), (Ok(Flow::On), json!({"n": 1, "tail": "1"})));
         let (done, _) = run(call("circle"), json!({}));
         let failure = done.unwrap_err();
-        assert!(failure.reason.starts_with("Cycle detected"), "{failure}");
+        assert_eq!(failure.kind, FailureKind::NoPipeline);
+        assert_eq!(failure.reason, "Cycle detected for pipeline: circle");
         let (done, _) = run(call("none"), json!({}));
         assert_eq!(done.unwrap_err().kind, FailureKind::NoPipeline);
         let failure =

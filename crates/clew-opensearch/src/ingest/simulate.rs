@@ -37,10 +37,16 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
     let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
         return Err(DefinitionError::missing("docs").into());
     };
-    if docs.is_empty() || docs.len() > DOCS_MAX {
-        return Err(ApiError::illegal_argument(format!(
-            "must specify at least one document in [docs] and at most {DOCS_MAX}"
-        )));
+    if docs.is_empty() {
+        let reason = "must specify at least one document in [docs]";
+        return Err(ApiError::illegal_argument(reason));
+    }
+    if docs.len() > DOCS_MAX {
+        let reason = format!("must specify at most [{DOCS_MAX}] documents in [docs]");
+        return Err(ApiError::illegal_argument(reason));
+    }
+    if docs.iter().any(|doc| doc.get("_source").is_none()) {
+        return Err(DefinitionError::missing("_source").into());
     }
     let shown = call
         .blocking(move |engine| {
