@@ -1,9 +1,9 @@
 //! Lines that processors are configured for: what the line's parser found becomes fields of an event, the compiled plan
 //! changes them, and what is left is the document.
 
-use clew_ingest::{Flow, Plan, Reason, Slot, Span, Value};
+use clew_ingest::{DefinitionError, Flow, Plan, Reason, Slot, Span, Value, step_names};
 
-use crate::config::{ConfigError, Definition};
+use crate::config::{ConfigError, Definition, nearest};
 use crate::document::{Line, Place, Taken};
 use crate::event::{Event, OutputSet};
 use crate::formats::KnownFormats;
@@ -93,7 +93,7 @@ impl Planned {
         };
         for processor in processors {
             plan.add(&processor.written)
-                .map_err(|error| processor.wrong(&error.to_string()))?;
+                .map_err(|error| processor.wrong(&refused(processor, &error)))?;
         }
         let mut conditions = 0..;
         let mut number = |condition: &Option<Definition>| {
@@ -281,5 +281,50 @@ impl Planned {
             }
         }
         Ok(())
+    }
+}
+
+/// What is wrong with a processor; of a name that none has, the nearest that one has is told.
+fn refused(processor: &Definition, error: &DefinitionError) -> String {
+    let members = processor.written.as_object();
+    let name = members.and_then(|members| members.keys().next());
+    let names: Vec<&str> = step_names().collect();
+    match name {
+        Some(name) if error.reason == format!("No processor type exists with name [{name}]") => {
+            let nearest = nearest(&names, name);
+            format!("no processor is called [{name}], did you mean [{nearest}]?")
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_processor_that_is_not_there_is_told_with_the_nearest_name() {
+        for (name, expected) in [
+            (
+                "disect",
+                "no processor is called [disect], did you mean [dissect]?",
+            ),
+            (
+                "ratelimit",
+                "no processor is called [ratelimit], did you mean [rate_limit]?",
+            ),
+            ("geoip", "processor [geoip] is for pipelines of a server"),
+        ] {
+            let definition = Definition {
+                written: json!({name: {"field": "a"}}),
+                file: String::new(),
+                place: String::new(),
+                line: None,
+            };
+            let error = Planned::compile(&[definition], &[]).err().unwrap();
+            assert_eq!(error.reason, expected);
+        }
     }
 }

@@ -56,7 +56,7 @@ pub use error::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureK
 pub use event::{Event, NAMES_MAX, Reason, Slot, Value};
 pub use patterns::KeptPattern;
 pub use pipeline::{Alone, Flow, Pipeline, StepEnd, StepWay, Surroundings, run_named};
-pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan};
+pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan, step_names};
 pub use steps::grok::grok_patterns;
 pub use text::{
     Civil, IsoTimes, SECOND_BYTES, Span, Times, named_zone_ms, reads_dates_of, short_month,

@@ -250,6 +250,11 @@ impl CollectConfig {
     }
 }
 
+/// The nearest of some names.
+pub(crate) fn nearest<'n>(names: &[&'n str], name: &str) -> &'n str {
+    Section::nearest(names, name)
+}
+
 /// Refuses what names Kafka where that is left out.
 fn built_with_kafka(section: &Section<'_>) -> Result<(), ConfigError> {
     match cfg!(feature = "kafka") {

@@ -50,6 +50,7 @@ mod vrl;
 
 pub use failures::{FailedLine, FailureCount};
 pub use formats::{FormatReader, Formats, Found};
+pub use read::step_names;
 
 use serde_json::Value as Json;
 

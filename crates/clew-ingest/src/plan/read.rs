@@ -39,6 +39,43 @@ const OWN: [(&str, Reading); 14] = [
     ("vrl", vrl::read_vrl),
 ];
 
+/// Those of pipelines that lines have as well.
+const OF_PIPELINES: [&str; 27] = [
+    "set",
+    "append",
+    "rename",
+    "convert",
+    "dot_expander",
+    "drop",
+    "remove",
+    "remove_by_pattern",
+    "copy",
+    "sort",
+    "fingerprint",
+    "community_id",
+    "date",
+    "json",
+    "kv",
+    "csv",
+    "dissect",
+    "grok",
+    "user_agent",
+    "lowercase",
+    "uppercase",
+    "trim",
+    "html_strip",
+    "urldecode",
+    "bytes",
+    "gsub",
+    "split",
+];
+
+/// The names of the steps that lines have.
+pub fn step_names() -> impl Iterator<Item = &'static str> {
+    let own = OWN.iter().map(|(name, _)| *name);
+    own.chain(["parse", "join"]).chain(OF_PIPELINES)
+}
+
 /// What steps of pipelines may be told for lines alone.
 struct More {
     conflict: Conflict,
