@@ -72,7 +72,7 @@ const OF_PIPELINES: [&str; 27] = [
 
 /// The names of the steps that lines have.
 pub fn step_names() -> impl Iterator<Item = &'static str> {
-    let own = OWN.iter().map(|(name, _)| *name);
+    let own = OWN.into_iter().map(|(name, _)| name);
     own.chain(["parse", "join"]).chain(OF_PIPELINES)
 }
 
