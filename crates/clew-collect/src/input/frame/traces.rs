@@ -89,11 +89,13 @@ fn names_error(line: &[u8]) -> bool {
     name.ends_with(b"Error") && (rest.starts_with(b": ") || rest.starts_with(b" ["))
 }
 
-/// `Stack trace:`, `#0 /a.php(3): f()`, what Laravel writes around a trace, and the next of chained exceptions.
+/// `Stack trace:`, `#0 /a.php(3): f()`, what Laravel writes around a trace, and the next of chained exceptions behind a blank line.
 pub(super) fn is_php(line: &[u8]) -> bool {
     let is_frame = line.first() == Some(&b'#') && line.get(1).is_some_and(u8::is_ascii_digit);
     is_frame
+        || line.is_empty()
         || line.starts_with(b"Stack trace:")
+        || line.starts_with(b"[previous exception]")
         || line.starts_with(b"[stacktrace]")
         || line.starts_with(b"Next ")
         || line.starts_with(b"\"}")

@@ -104,6 +104,8 @@ fn traces_of_other_languages_are_one_event() {
             "PHP Fatal error:  Uncaught Exception: x in /a.php:3\nStack trace:\n#0 /a.php(5): f()\n#1 {main}\n  thrown in /a.php on line 3",
             "[2026-01-01] local.ERROR: x {\"exception\":\"[object]\n[stacktrace]\n#0 a\n\"}",
             "#no frame",
+            "PHP Fatal error:  Uncaught A: x\nStack trace:\n#0 {main}\n\nNext B: y in /a.php:7\nStack trace:\n#0 {main}",
+            "[2026-01-01] x {\"exception\":\"[object]\n[stacktrace]\n#0 a\n\n[previous exception] [object]\n#0 b\n\"}",
         ],
     );
     check(
