@@ -49,14 +49,19 @@ impl<'a, W: Iterator<Item = Range<usize>>> WordStream<'a, W> {
 
 /// Bytes of the longest beginning of the word that is still one token.
 pub(super) fn piece_length(word: &str) -> usize {
+    piece_within(word, TOKEN_LENGTH_MAX)
+}
+
+/// Bytes of the longest beginning of the word that has at most so many UTF-16 units; one character at least.
+pub(super) fn piece_within(word: &str, most: usize) -> usize {
     // A character has at least as many bytes as UTF-16 units, so short words need no count.
-    if word.len() <= TOKEN_LENGTH_MAX {
+    if word.len() <= most {
         return word.len();
     }
     let mut units = 0;
     for (at, character) in word.char_indices() {
         units += character.len_utf16();
-        if units > TOKEN_LENGTH_MAX {
+        if units > most && at > 0 {
             return at;
         }
     }

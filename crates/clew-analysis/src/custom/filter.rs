@@ -7,8 +7,10 @@ use frostem::Stemmer;
 use regex::Regex;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
+use super::beside::Beside;
 use super::char_filter::java_replacement;
 use super::cjk::{Pairs, usual_width};
+use super::kept::Kept;
 use super::language::{self, ARTICLES};
 use super::letters::Letters;
 use super::light::{self, Light};
@@ -16,7 +18,7 @@ use super::part::Part;
 use super::shingle::Shingle;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
-use super::unicode::{self, Form, ascii_folded};
+use super::unicode::{self, Form, ascii_digit, ascii_folded};
 use super::words::Delimiter;
 use super::{Chain, Term};
 
@@ -51,6 +53,8 @@ pub(super) enum Filter {
     Pieces {
         lengths: Range<usize>,
         only_first: bool,
+        /// Whether the last letters are taken in place of the first.
+        from_end: bool,
         keep: bool,
     },
     Length(usize, usize),
@@ -68,6 +72,7 @@ pub(super) enum Filter {
     },
     Keywords {
         words: BTreeSet<String>,
+        pattern: Option<Regex>,
         ignore_case: bool,
     },
     Elision {
@@ -81,6 +86,10 @@ pub(super) enum Filter {
         separator: String,
         max: usize,
     },
+    /// What stands before a sign: the rest was a weight, which is not kept.
+    UpTo(char),
+    Kept(Kept),
+    Beside(Beside),
     Nothing,
 }
 
@@ -132,6 +141,7 @@ impl Filter {
                 Filter::Pieces {
                     lengths: min..max + 1,
                     only_first: kind.starts_with("edge"),
+                    from_end: kind.starts_with("edge") && is_from_end(part)?,
                     keep: part.flag("preserve_original", false)?,
                 }
             }
@@ -162,6 +172,10 @@ impl Filter {
                     .unwrap_or_default()
                     .into_iter()
                     .collect(),
+                pattern: match part.text("keywords_pattern") {
+                    Some(pattern) => Some(whole(&part.pattern("keywords_pattern", &pattern)?)?),
+                    None => None,
+                },
                 ignore_case: part.flag("ignore_case", false)?,
             },
             "elision" => Filter::Elision {
@@ -179,10 +193,21 @@ impl Filter {
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
             },
             "flatten_graph" => Filter::Nothing,
-            other => match Letters::named(other) {
-                Some(letters) => Filter::Letters(letters),
-                None => return Err(format!("Unknown filter type [{other}]")),
-            },
+            "delimited_payload" => {
+                let sign = part.text("delimiter");
+                Filter::UpTo(sign.and_then(|sign| sign.chars().next()).unwrap_or('|'))
+            }
+            other => {
+                if let Some(letters) = Letters::named(other) {
+                    Filter::Letters(letters)
+                } else if let Some(kept) = Kept::compile(part)? {
+                    Filter::Kept(kept)
+                } else if let Some(beside) = Beside::compile(part, before)? {
+                    Filter::Beside(beside)
+                } else {
+                    return Err(format!("Unknown filter type [{other}]"));
+                }
+            }
         })
     }
 
@@ -203,6 +228,8 @@ impl Filter {
             Filter::Shingle(shingle) => shingle.apply(&terms),
             Filter::Delimiter(delimiter) => delimiter.apply(terms),
             Filter::Pairs(pairs) => pairs.apply(terms),
+            Filter::Kept(kept) => kept.apply(terms),
+            Filter::Beside(beside) => beside.apply(terms),
             Filter::Limit(most) => {
                 terms.truncate(*most);
                 terms
@@ -212,17 +239,28 @@ impl Filter {
             Filter::Pieces {
                 lengths,
                 only_first,
+                from_end,
                 keep,
-            } => cut(&terms, lengths, *only_first, *keep),
+            } => {
+                let mut terms = if *from_end { reversed(terms) } else { terms };
+                terms = cut(&terms, lengths, *only_first, *keep);
+                if *from_end { reversed(terms) } else { terms }
+            }
             Filter::Fold { keep: true } => folded_beside(terms),
             Filter::Stop(words) => words.without(terms),
             Filter::Length(min, max) => {
                 terms.retain(|term| (*min..=*max).contains(&term.token.text.chars().count()));
                 terms
             }
-            Filter::Keywords { words, ignore_case } => {
+            Filter::Keywords {
+                words,
+                pattern,
+                ignore_case,
+            } => {
                 for term in &mut terms {
-                    term.is_keyword |= has(words, &term.token.text, *ignore_case);
+                    let text = &term.token.text;
+                    let fits = pattern.as_ref().is_some_and(|whole| whole.is_match(text));
+                    term.is_keyword |= fits || has(words, text, *ignore_case);
                 }
                 terms
             }
@@ -283,10 +321,32 @@ impl Filter {
                 has(articles, article, *ignore_case).then(|| rest.to_string())?
             }
             Filter::Digits => text.chars().map(ascii_digit).collect(),
+            Filter::UpTo(sign) => text.split(*sign).next()?.to_string(),
             Filter::Apostrophe => text.split(['\'', '\u{2019}']).next()?.to_string(),
             _ => return None,
         })
     }
+}
+
+/// A pattern that has to match all of a term.
+fn whole(pattern: &Regex) -> Result<Regex, String> {
+    Regex::new(&format!("^(?:{})$", pattern.as_str())).map_err(|error| error.to_string())
+}
+
+/// Whether pieces are taken from the ends of words.
+fn is_from_end(part: &Part<'_>) -> Result<bool, String> {
+    match part.text("side").as_deref() {
+        None | Some("front") => Ok(false),
+        Some("back") => Ok(true),
+        Some(other) => Err(format!("invalid side: {other}")),
+    }
+}
+
+fn reversed(mut terms: Vec<Term>) -> Vec<Term> {
+    for term in &mut terms {
+        term.token.text = term.token.text.chars().rev().collect();
+    }
+    terms
 }
 
 fn has(words: &BTreeSet<String>, text: &str, ignore_case: bool) -> bool {
@@ -376,23 +436,6 @@ fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
         out.push(term);
     }
     out
-}
-
-/// Digits of any script as those of ASCII.
-fn ascii_digit(character: char) -> char {
-    if !character.is_numeric() || character.is_ascii() {
-        return character;
-    }
-    // Digits of a script follow each other, and zero has a code that ends in 0 or 6.
-    let code = u32::from(character);
-    let zeros = [
-        0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50,
-        0xED0, 0xF20, 0x1040, 0x17E0, 0x1810, 0xFF10,
-    ];
-    zeros
-        .iter()
-        .find_map(|zero| char::from_digit(code.checked_sub(*zero).filter(|d| *d < 10)?, 10))
-        .unwrap_or(character)
 }
 
 fn unique(terms: Vec<Term>, only_same_position: bool) -> Vec<Term> {

@@ -4,9 +4,11 @@
 //! parts as JSON. So a field, a segment's schema and a query that have the name have the analyzer,
 //! and two analyzers are the same when their names are.
 
+mod beside;
 mod char_filter;
 mod cjk;
 mod filter;
+mod kept;
 mod language;
 mod letters;
 mod light;

@@ -76,6 +76,12 @@ impl<'v> Part<'v> {
         }
     }
 
+    /// The parts that this one holds under a name.
+    pub(super) fn inner(&self, key: &str) -> &'v [Value] {
+        let held = self.0.get(key).and_then(Value::as_array);
+        held.map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// A regular expression.
     pub(super) fn pattern(&self, key: &str, usual: &str) -> Result<regex::Regex, String> {
         let pattern = self.text(key).unwrap_or_else(|| usual.to_string());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::beside::CHAINS;
 use super::language::{self, LANGUAGES};
 use super::{Chain, full_name, usual};
 
@@ -66,6 +67,8 @@ impl Analysis {
         if let Some(full) = self.analyzers.get(name) {
             return Some(full.clone());
         }
+        // Every index has a `default`.
+        let name = if name == "default" { "standard" } else { name };
         crate::is_analyzer(name).then(|| name.to_string())
     }
 
@@ -92,7 +95,7 @@ impl Analysis {
                         _ => Ok(part),
                     }
                 }
-                definition => Ok(definition.clone()),
+                definition => Ok(with_chains(&self.source, definition.clone())),
             };
             parts[key] = match wanted.get(key) {
                 Some(Value::Array(items)) => items.iter().map(each).collect::<Result<_, _>>()?,
@@ -153,9 +156,13 @@ fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, Str
             parts["tokenizer"] = named(source, "tokenizer", tokenizer);
             parts
         }
-        "standard" => json!({
-            "tokenizer": {"type": "standard"}, "filter": [{"type": "lowercase"}, stop()],
-        }),
+        "standard" => {
+            let mut tokenizer = json!({"type": "standard"});
+            if let Some(most) = body.get("max_token_length") {
+                tokenizer["max_token_length"] = most.clone();
+            }
+            json!({"tokenizer": tokenizer, "filter": [{"type": "lowercase"}, stop()]})
+        }
         "simple" => json!({"tokenizer": {"type": "lowercase"}}),
         "whitespace" | "keyword" => json!({"tokenizer": {"type": kind}}),
         "pattern" => {
@@ -214,8 +221,33 @@ fn composed(source: &Value, name: &str, body: &Value, what: &str) -> Result<Valu
 
 /// A part that the settings define, else the one that goes by that name without parameters.
 fn named(source: &Value, key: &str, name: &str) -> Value {
+    with_chains(source, defined(source, key, name))
+}
+
+fn defined(source: &Value, key: &str, name: &str) -> Value {
     let defined = source.get(key).and_then(|parts| parts.get(name));
-    defined.cloned().unwrap_or_else(|| json!({"type": name}))
+    defined.cloned().unwrap_or_else(|| match (key, name) {
+        // By its name alone it makes shorter pieces than as a type.
+        ("filter", "edge_ngram") => json!({"type": name, "max_gram": 1}),
+        _ => json!({"type": name}),
+    })
+}
+
+/// A `multiplexer` with the filters that it names, one list for each of its chains; other parts as they are.
+fn with_chains(source: &Value, mut part: Value) -> Value {
+    if part.get("type").and_then(Value::as_str) != Some("multiplexer") {
+        return part;
+    }
+    let chain = |list: &String| -> Value {
+        let filters = list.split(',').map(str::trim);
+        let filters = filters.filter(|name| !name.is_empty());
+        filters
+            .map(|name| defined(source, "filter", name))
+            .collect()
+    };
+    let chains: Value = names(part.get("filters")).iter().map(chain).collect();
+    part[CHAINS] = chains;
+    part
 }
 
 fn names(value: Option<&Value>) -> Vec<String> {

@@ -264,3 +264,206 @@ fn analyzers_of_settings_are_resolved_or_refused() {
         assert!(refused.contains(reason), "{refused}");
     }
 }
+
+/// The words that a filter leaves of a text cut at spaces, each with its place.
+#[track_caller]
+fn check_filter(filter: Value, text: &str, expected: &[(&str, usize)]) {
+    check(filtered(filter), text, expected);
+}
+
+#[test]
+fn words_of_a_list_are_kept_alone() {
+    let keep = |more: Value| json!({"type": "keep", "keep_words": ["foo", "runs"], "keep_words_case": more});
+    check_filter(
+        keep(json!(false)),
+        "foo Foo runs x",
+        &[("foo", 0), ("runs", 2)],
+    );
+    check_filter(keep(json!("true")), "foo Foo x", &[("foo", 0), ("Foo", 1)]);
+    let kinds = |mode: &str| {
+        let filter = json!({"type": "keep_types", "types": ["<NUM>"], "mode": mode});
+        json!({"tokenizer": {"type": "standard"}, "filter": [filter]})
+    };
+    check(kinds("include"), "a 1 b", &[("1", 1)]);
+    check(kinds("exclude"), "a 1 b", &[("a", 0), ("b", 2)]);
+    assert!(Chain::compile(&kinds("no")).is_err());
+    assert!(Chain::compile(&filtered(json!({"type": "keep"}))).is_err());
+}
+
+#[test]
+fn stems_that_are_given_stand_against_stemmers() {
+    let stems =
+        json!({"type": "stemmer_override", "rules": ["running, runs => ran", "foo => bars"]});
+    let chain =
+        json!({"tokenizer": {"type": "whitespace"}, "filter": [stems, {"type": "porter_stem"}]});
+    let expected = [("ran", 0), ("ran", 1), ("bars", 2), ("walk", 3)];
+    check(chain, "running runs foo walking", &expected);
+    for rule in ["running runs", "a => b => c", "=> b", "a =>", "a, => b"] {
+        let stems = json!({"type": "stemmer_override", "rules": [rule]});
+        let refused = Chain::compile(&filtered(stems)).unwrap_err();
+        assert!(
+            refused.contains("Invalid keyword override rule"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn terms_are_repeated_for_those_who_look_for_both() {
+    let chain = json!({"tokenizer": {"type": "whitespace"}, "filter": [
+        {"type": "keyword_repeat"}, {"type": "porter_stem"}, {"type": "remove_duplicates"},
+    ]});
+    let expected = [
+        ("running", 0),
+        ("run", 0),
+        ("foxes", 1),
+        ("fox", 1),
+        ("cat", 2),
+    ];
+    check(chain, "running foxes cat", &expected);
+}
+
+#[test]
+fn compounds_have_their_parts_beside_them() {
+    let compounds = |longest: bool| {
+        let words = ["Donau", "dampf", "schiff", "schiffahrt", "fahrt"];
+        json!({"type": "dictionary_decompounder", "word_list": words, "only_longest_match": longest})
+    };
+    let text = "Donaudampfschiffahrt dam";
+    let whole = ("Donaudampfschiffahrt", 0);
+    let expected = [
+        whole,
+        ("Donau", 0),
+        ("dampf", 0),
+        ("schiff", 0),
+        ("schiffahrt", 0),
+        ("fahrt", 0),
+        ("dam", 1),
+    ];
+    check_filter(compounds(false), text, &expected);
+    let expected = [
+        whole,
+        ("Donau", 0),
+        ("dampf", 0),
+        ("schiffahrt", 0),
+        ("fahrt", 0),
+        ("dam", 1),
+    ];
+    check_filter(compounds(true), text, &expected);
+}
+
+#[test]
+fn common_words_are_paired_with_their_neighbours() {
+    let pairs = |query: bool| json!({"type": "common_grams", "common_words": ["the", "is"], "query_mode": query});
+    let expected = [
+        ("the", 0),
+        ("the_quick", 0),
+        ("quick", 1),
+        ("quick_is", 1),
+        ("is", 2),
+        ("is_brown", 2),
+        ("brown", 3),
+        ("dog", 4),
+    ];
+    check_filter(pairs(false), "the quick is brown dog", &expected);
+    let expected = [
+        ("the_quick", 0),
+        ("quick_is", 1),
+        ("is_brown", 2),
+        ("brown", 3),
+        ("dog", 4),
+    ];
+    check_filter(pairs(true), "the quick is brown dog", &expected);
+    check_filter(pairs(true), "brown the", &[("brown_the", 0)]);
+    check_filter(pairs(true), "the", &[("the", 0)]);
+}
+
+#[test]
+fn groups_of_patterns_are_terms() {
+    let groups = |patterns: Value, keep: bool| json!({"type": "pattern_capture", "patterns": patterns, "preserve_original": keep});
+    let patterns = json!(["([a-z]+)([A-Z])", "(\\d)"]);
+    check_filter(
+        groups(patterns, false),
+        "foo PowerShot",
+        &[("foo", 0), ("ower", 1), ("S", 1)],
+    );
+    check_filter(
+        groups(json!(["(\\w+)", "(\\d+)", "@(.+)"]), true),
+        "john_12@foo.com",
+        &[
+            ("john_12@foo.com", 0),
+            ("john_12", 0),
+            ("12", 0),
+            ("foo", 0),
+            ("foo.com", 0),
+            ("com", 0),
+        ],
+    );
+}
+
+#[test]
+fn several_chains_stand_beside_each_other() {
+    let source = json!({
+        "filter": {
+            "both": {"type": "multiplexer", "filters": ["lowercase", "lowercase, short"]},
+            "one": {"type": "multiplexer", "filters": ["uppercase"], "preserve_original": false},
+            "short": {"type": "truncate", "length": 3},
+        },
+        "analyzer": {
+            "both": {"tokenizer": "whitespace", "filter": ["both"]},
+            "one": {"tokenizer": "whitespace", "filter": ["one"]},
+        },
+    });
+    let analysis = Analysis::read(&source).unwrap();
+    let words = |name: &str| -> Vec<String> {
+        let found = crate::tokens(&analysis.analyzer(name).unwrap(), "Runs foo");
+        found.into_iter().map(|token| token.text).collect()
+    };
+    assert_eq!(words("both"), ["Runs", "runs", "run", "foo"]);
+    assert_eq!(words("one"), ["RUNS", "FOO"]);
+    let unknown = json!({
+        "filter": {"both": {"type": "multiplexer", "filters": ["nope"]}},
+        "analyzer": {"both": {"tokenizer": "whitespace", "filter": ["both"]}},
+    });
+    assert!(Analysis::read(&unknown).unwrap_err().contains("[nope]"));
+}
+
+#[test]
+fn tokens_are_as_long_as_settings_say() {
+    let short = |kind: &str| json!({"tokenizer": {"type": kind, "max_token_length": 4}});
+    check(
+        short("standard"),
+        "jumped_over a",
+        &[("jump", 0), ("ed_o", 1), ("ver", 2), ("a", 3)],
+    );
+    check(
+        short("whitespace"),
+        "k-Brown é😀😀",
+        &[("k-Br", 0), ("own", 1), ("é😀", 2), ("😀", 3)],
+    );
+    let source = json!({"analyzer": {"five": {"type": "standard", "max_token_length": 5}}});
+    let five = Analysis::read(&source).unwrap().analyzer("five").unwrap();
+    let found: Vec<String> = crate::tokens(&five, "Jumped")
+        .into_iter()
+        .map(|t| t.text)
+        .collect();
+    assert_eq!(found, ["jumpe", "d"]);
+}
+
+#[test]
+fn pieces_come_from_the_end_and_of_letters_of_ones_own() {
+    let back = json!({"type": "edge_ngram", "min_gram": 1, "max_gram": 2, "side": "back"});
+    check_filter(back, "foo Bar", &[("o", 0), ("oo", 0), ("r", 1), ("ar", 1)]);
+    let own = json!({"tokenizer": {"type": "ngram", "min_gram": 3, "max_gram": 3,
+        "token_chars": ["letter", "custom"], "custom_token_chars": "-_"}});
+    check(own, "a-b c_d1", &[("a-b", 0), ("c_d", 1)]);
+    check_filter(
+        json!({"type": "delimited_payload"}),
+        "a|1 b|x|y c",
+        &[("a", 0), ("b", 1), ("c", 2)],
+    );
+    let marked = json!({"tokenizer": {"type": "whitespace"}, "filter": [
+        {"type": "keyword_marker", "keywords_pattern": "run.*"}, {"type": "porter_stem"},
+    ]});
+    check(marked, "running walking", &[("running", 0), ("walk", 1)]);
+}

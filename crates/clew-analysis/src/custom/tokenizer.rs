@@ -7,7 +7,11 @@ use serde_json::Value;
 use tantivy::tokenizer::Token;
 
 use super::part::Part;
+use crate::TOKEN_LENGTH_MAX;
+use crate::stream::piece_within;
 
+/// Longest tokens that settings may ask for, which then are cut as all are.
+const LENGTH_MAX: usize = 1_048_576;
 /// Longest piece that a tokenizer of pieces makes.
 const PIECE_MAX: usize = 255;
 /// Characters of a text that is cut in pieces; what follows is left out.
@@ -44,6 +48,8 @@ pub(super) enum Cutter {
     Between(CharacterClasses),
     /// Words of a dictionary where no space parts them.
     Thai,
+    /// What another one cuts, in pieces of at most so many UTF-16 units.
+    Short { cutter: Box<Cutter>, most: usize },
 }
 
 /// Classes of characters, and single ones.
@@ -77,6 +83,20 @@ impl CharacterClasses {
         Ok(classes)
     }
 
+    /// The classes of what `ngram` and its like cut.
+    fn of_pieces(part: &Part<'_>) -> Result<Self, String> {
+        let mut names = part.list("token_chars").unwrap_or_default();
+        let has_own = names.iter().any(|name| name == "custom");
+        names.retain(|name| name != "custom");
+        let mut classes = CharacterClasses::read(&names)?;
+        if has_own {
+            let own = part.text("custom_token_chars");
+            let own = own.ok_or("Token type: 'custom' requires setting `custom_token_chars`")?;
+            classes.single.extend(own.chars());
+        }
+        Ok(classes)
+    }
+
     fn is_empty(&self) -> bool {
         let named = [
             self.letter,
@@ -102,6 +122,22 @@ impl CharacterClasses {
 impl Cutter {
     pub(super) fn compile(part: &Value) -> Result<Self, String> {
         let part = Part::new(part);
+        let cutter = Box::new(Cutter::whole(&part)?);
+        let most = match part.type_name() {
+            "standard" | "classic" | "whitespace" | "uax_url_email" => {
+                part.number("max_token_length", TOKEN_LENGTH_MAX, 1..=LENGTH_MAX)?
+            }
+            _ => TOKEN_LENGTH_MAX,
+        };
+        Ok(if most < TOKEN_LENGTH_MAX {
+            Cutter::Short { cutter, most }
+        } else {
+            *cutter
+        })
+    }
+
+    /// The cutter of a part, whose terms may be as long as any.
+    fn whole(part: &Part<'_>) -> Result<Self, String> {
         Ok(match part.type_name() {
             "standard" | "classic" => Cutter::Plain("standard"),
             "whitespace" => Cutter::Plain("whitespace"),
@@ -132,7 +168,7 @@ impl Cutter {
                 Cutter::Pieces {
                     lengths: min..max + 1,
                     only_first: kind.starts_with("edge"),
-                    belongs: CharacterClasses::read(&part.list("token_chars").unwrap_or_default())?,
+                    belongs: CharacterClasses::of_pieces(part)?,
                 }
             }
             "path_hierarchy" | "PathHierarchy" => {
@@ -160,6 +196,7 @@ impl Cutter {
     /// What Lucene calls a term that was cut here.
     pub(super) fn kind(&self, term: &str) -> &'static str {
         match self {
+            Cutter::Short { cutter, .. } => cutter.kind(term),
             Cutter::Addresses(_) if term.contains("://") => "<URL>",
             Cutter::Addresses(_) if term.contains('@') => "<EMAIL>",
             Cutter::Plain("standard") | Cutter::Addresses(_) => crate::kind(term),
@@ -229,6 +266,7 @@ impl Cutter {
                 numbered(text, cut.collect())
             }
             Cutter::Paths { .. } => self.paths(text),
+            Cutter::Short { cutter, most } => shortened(cutter.cut(text), *most),
         }
     }
 
@@ -273,6 +311,28 @@ const ADDRESSES: &str = r"(?x)
     [A-Za-z0-9._%+\-]+ @ [A-Za-z0-9\-]+ (?: \. [A-Za-z0-9\-]+ )+
     | (?: https? | ftp | file ) :// [^\s<>\x22]+
     | [\p{L}\p{N}_]+ (?: ['.] [\p{L}\p{N}_]+ )*";
+
+/// Tokens of at most so many UTF-16 units: longer ones become several, each with a place of its own.
+fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let mut rest = token.text.as_str();
+        let mut start = token.offset_from;
+        while !rest.is_empty() {
+            let (piece, behind) = rest.split_at(piece_within(rest, most));
+            out.push(Token {
+                text: piece.to_string(),
+                offset_from: start,
+                offset_to: start + piece.len(),
+                position: out.len(),
+                position_length: 1,
+            });
+            start += piece.len();
+            rest = behind;
+        }
+    }
+    out
+}
 
 /// Pieces of a word, by place and then by length.
 pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Vec<Range<usize>> {

@@ -68,6 +68,23 @@ pub(super) fn ascii_folded(text: &str) -> String {
     }
 }
 
+/// Digits of any script as those of ASCII.
+pub(super) fn ascii_digit(character: char) -> char {
+    if !character.is_numeric() || character.is_ascii() {
+        return character;
+    }
+    // Digits of a script follow each other, and zero has a code that ends in 0 or 6.
+    let code = u32::from(character);
+    let zeros = [
+        0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50,
+        0xED0, 0xF20, 0x1040, 0x17E0, 0x1810, 0xFF10,
+    ];
+    zeros
+        .iter()
+        .find_map(|zero| char::from_digit(code.checked_sub(*zero).filter(|d| *d < 10)?, 10))
+        .unwrap_or(character)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
