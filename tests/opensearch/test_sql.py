@@ -457,6 +457,61 @@ class SqlTest(ClewTest):
         rows = self.ppl_rows("source=people | where like(name, 'Ann%') | stats count()")
         self.assertEqual(rows, [[sum(person["name"].startswith("Ann") for person in self.all)]])
 
+    def test_windows_tell_what_a_row_is_among_others(self):
+        rows = self.rows(
+            "SELECT city, age, ROW_NUMBER() OVER (PARTITION BY city ORDER BY age DESC) AS place, "
+            "RANK() OVER (PARTITION BY city ORDER BY age DESC), DENSE_RANK() OVER (PARTITION BY city ORDER BY age DESC) "
+            "FROM people WHERE city IS NOT NULL"
+        )
+        by_city = collections.defaultdict(list)
+        for city, age, *ranks in rows:
+            by_city[city].append((age, ranks))
+        self.assertEqual(set(by_city), set(CITIES))
+        for city, found in by_city.items():
+            ages = sorted((p["age"] for p in self.all if p.get("city") == city), reverse=True)
+            older = sorted(set(ages), reverse=True)
+            expected = [(age, [at + 1, ages.index(age) + 1, older.index(age) + 1]) for at, age in enumerate(ages)]
+            self.assertEqual(found, expected, city)
+
+    def test_windows_add_up(self):
+        rows = self.rows("SELECT age, SUM(age) OVER (ORDER BY age), COUNT(*) OVER (), AVG(age) OVER (PARTITION BY member) FROM people ORDER BY age")
+        ages = [p["age"] for p in self.all]
+        means = {round(statistics.mean(p["age"] for p in self.all if p["member"] == member), 6) for member in (True, False)}
+        for age, so_far, count, mean in rows:
+            self.assertEqual((so_far, count), (sum(one for one in ages if one <= age), len(ages)))
+            self.assertIn(round(mean, 6), means)
+        rows = self.rows("SELECT city, COUNT(*) AS c, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM people GROUP BY city ORDER BY r")
+        counts = sorted(collections.Counter(p.get("city") for p in self.all).values(), reverse=True)
+        self.assertEqual([row[1:] for row in rows], [[count, counts.index(count) + 1] for count in counts])
+        answer = self.sql("SELECT *, ROW_NUMBER() OVER (ORDER BY age) FROM people LIMIT 1")
+        self.assertEqual(answer["schema"][-1], {"name": "ROW_NUMBER() OVER (ORDER BY age)", "type": "integer"})
+        self.assertEqual(len(answer["schema"]), len(MAPPINGS["properties"]) + 1)
+
+    def test_a_select_stands_in_place_of_an_index(self):
+        rows = self.rows("SELECT t.name, years FROM (SELECT name, age AS years FROM people WHERE age > 30) AS t WHERE years < 40 ORDER BY years, name")
+        expected = sorted(([p["name"], p["age"]] for p in self.all if 30 < p["age"] < 40), key=lambda row: (row[1], row[0]))
+        self.assertEqual(rows, expected)
+        rows = self.rows(
+            "SELECT city, place FROM (SELECT city, ROW_NUMBER() OVER (PARTITION BY city ORDER BY age) AS place FROM people) t "
+            "WHERE place = 1 AND city IS NOT NULL"
+        )
+        self.assertEqual(sorted(rows), sorted([city, 1] for city in CITIES))
+        rows = self.rows("SELECT MAX(c) FROM (SELECT city, COUNT(*) AS c FROM people WHERE city IS NOT NULL GROUP BY city) t")
+        self.assertEqual(rows, [[max(collections.Counter(p["city"] for p in self.all if "city" in p).values())]])
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM (SELECT * FROM people) t WHERE age > 30"), [[sum(p["age"] > 30 for p in self.all)]])
+        self.assertEqual(len(self.rows("SELECT name FROM (SELECT name FROM people LIMIT 7) t LIMIT 20")), 7)
+
+    def test_a_select_stands_in_place_of_values(self):
+        oldest = max(p["age"] for p in self.all)
+        self.assertEqual(self.count("age = (SELECT MAX(age) FROM people)"), sum(p["age"] == oldest for p in self.all))
+        rich = {p["city"] for p in self.all if p.get("pay", 0) > 2200 and "city" in p}
+        condition = "city {} (SELECT city FROM people WHERE pay > 2200)"
+        self.assertEqual(self.count(condition.format("IN")), sum(p.get("city") in rich for p in self.all))
+        elsewhere = sum("city" in p and p["city"] not in rich for p in self.all)
+        self.assertEqual(self.count(condition.format("NOT IN") + " AND city IS NOT NULL"), elsewhere)
+        self.assertEqual(self.count("age IN (SELECT age FROM people WHERE age > 1000)"), 0)
+        self.assertEqual(self.rows("SELECT 1 + (SELECT COUNT(*) FROM people) AS n"), [[len(self.all) + 1]])
+
     def test_what_is_wrong_is_said(self):
         for status, kind, details, query in [
             (400, "SyntaxCheckException", "offending symbol", "SELECT FROM people"),
@@ -473,9 +528,13 @@ class SqlTest(ClewTest):
             (400, "SemanticCheckException", "[match]", "SELECT match(name, 'x') FROM people"),
             (400, "SemanticCheckException", "cannot be read", "SELECT name FROM people WHERE name REGEXP '('"),
             (400, "UnsupportedOperationException", "JOIN", "SELECT a.x FROM people a JOIN people b ON a.x = b.x"),
-            (400, "UnsupportedOperationException", "subquery", "SELECT * FROM (SELECT * FROM people)"),
-            (400, "UnsupportedOperationException", "subquery", "SELECT name FROM people WHERE age IN (SELECT 1)"),
-            (400, "UnsupportedOperationException", "window", "SELECT rank() OVER (ORDER BY age) FROM people"),
+            (400, "SemanticCheckException", "one column", "SELECT name FROM people WHERE age IN (SELECT age, pay FROM people)"),
+            (400, "SemanticCheckException", "more than one row", "SELECT name FROM people WHERE age = (SELECT age FROM people)"),
+            (400, "SemanticCheckException", "name=pay", "SELECT pay FROM (SELECT age FROM people) AS t"),
+            (400, "SemanticCheckException", "WHERE", "SELECT name FROM people WHERE rank() OVER (ORDER BY age) = 1"),
+            (400, "SemanticCheckException", "no arguments", "SELECT rank(age) OVER (ORDER BY age) FROM people"),
+            (400, "UnsupportedOperationException", "frame", "SELECT sum(age) OVER (ORDER BY age ROWS 2 PRECEDING) FROM people"),
+            (400, "UnsupportedOperationException", "[lag]", "SELECT lag(age) OVER (ORDER BY age) FROM people"),
             (404, "IndexNotFoundException", "nowhere", "SELECT * FROM nowhere"),
             (404, "IndexNotFoundException", "nowhere*", "SELECT * FROM nowhere*"),
         ]:

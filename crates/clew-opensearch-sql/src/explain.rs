@@ -8,7 +8,7 @@ use super::plan::Statement;
 use super::push::{Pushed, Read};
 use super::request::Request;
 use super::scan::ROWS_MAX;
-use super::{Language, planned};
+use super::{Language, planned, resolved};
 
 /// Says what would be done.
 pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, SqlError> {
@@ -21,6 +21,7 @@ pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, 
             &json!({"root": {"name": "ValuesOperator", "description": {}, "children": []}}),
         ));
     };
+    let plan = resolved(call, plan).await?;
     let (_, pushed) = planned(call, plan, request.filter).await?;
     Ok(Reply::json(&json!({"root": tree(&pushed, &indices)})))
 }

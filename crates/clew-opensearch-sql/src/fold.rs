@@ -101,7 +101,7 @@ impl Aggregate {
     }
 
     /// The result over the values of a group's rows.
-    fn result(self, kind: SqlType, values: &[Value]) -> Value {
+    pub(super) fn result(self, kind: SqlType, values: &[Value]) -> Value {
         let known = || values.iter().filter(|value| !value.is_null());
         let numbers = || known().filter_map(Value::as_f64);
         let extreme = |wanted: Ordering| {

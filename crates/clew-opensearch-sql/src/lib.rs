@@ -14,7 +14,7 @@
 //! # Ok::<(), clew_engine::EngineError>(())
 //! ```
 //!
-//! Deliberately absent: joins, subqueries, window functions, and a second way to search.
+//! Deliberately absent: joins, subqueries that depend on the row around them, and a second way to search.
 
 mod expr;
 mod lex;
@@ -43,9 +43,11 @@ mod like;
 mod numbers;
 mod regexes;
 mod rows;
+mod subquery;
 mod texts;
 mod time;
 mod times;
+mod window;
 
 mod catalog;
 mod cursor;
@@ -142,17 +144,11 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
             }
             .fields(&table, &fields, &columns)
         }
-        Statement::Rows(Plan {
-            indices: None,
-            stages,
-        }) => {
-            let one = Table {
-                columns: Columns::default(),
-                rows: vec![Vec::new()],
-            };
-            one.through(&stages, &call.memory)?
+        Statement::Rows(plan) if plan.indices.is_none() => {
+            one_row(call, &resolved(call, plan).await?)?
         }
         Statement::Rows(plan) => {
+            let plan = resolved(call, plan).await?;
             let (source, pushed) = planned(call, plan, request.filter.clone()).await?;
             let may_page = language == Language::Sql && format == Format::Jdbc;
             if let (Read::Hits(hits), 1.., true) = (&pushed.read, request.fetch_size, may_page)
@@ -182,6 +178,37 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
         }
     };
     Ok(format.reply(&table, table.rows.len(), None))
+}
+
+/// What a plan makes of one row without columns.
+fn one_row(call: &Call, plan: &Plan) -> Result<Table, SqlError> {
+    let one = Table {
+        columns: Columns::default(),
+        rows: vec![Vec::new()],
+    };
+    one.through(&plan.stages, &call.memory)
+}
+
+/// A plan with the values of its subqueries, which are done one after the other.
+async fn resolved(call: &Call, mut plan: Plan) -> Result<Plan, SqlError> {
+    let mut found = Vec::new();
+    for mut inner in std::mem::take(&mut plan.subqueries) {
+        inner.with_values(&found)?;
+        let table = if inner.indices.is_none() {
+            one_row(call, &inner)?
+        } else {
+            let (source, pushed) = planned(call, inner, None).await?;
+            let table = source.rows(&pushed).await?;
+            let memory = call.memory.clone();
+            scan::off_thread(call, table.rows.len() > INLINE_ROWS_MAX, move || {
+                Ok(table.through(&pushed.rest, &memory)?.shown())
+            })
+            .await?
+        };
+        found.push(subquery::values(table)?);
+    }
+    plan.with_values(&found)?;
+    Ok(plan)
 }
 
 /// A plan behind its search. What the rest of it makes of no rows says whether it can be done at all.
@@ -247,7 +274,7 @@ async fn next_page(call: &Call, format: Format, cursor: Cursor) -> Result<Reply,
     let Statement::Rows(plan) = select::parse(&cursor.query, cursor.parameters.clone())? else {
         return Err(SqlError::argument("the cursor cannot be read"));
     };
-    let (source, pushed) = planned(call, plan, None).await?;
+    let (source, pushed) = planned(call, resolved(call, plan).await?, None).await?;
     let page = source.next_page(&pushed, &cursor.scroll).await?;
     paged(&source, format, &pushed, (page, cursor)).await
 }

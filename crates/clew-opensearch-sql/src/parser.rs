@@ -10,7 +10,7 @@ use super::times::is_unit;
 use super::words::{Parser, is_clause};
 
 /// Parentheses and functions inside one another.
-const DEPTH_MAX: usize = 40;
+pub(super) const DEPTH_MAX: usize = 40;
 /// Operators of arithmetic: each may be a level of its own.
 const OPERATORS_MAX: usize = 200;
 
@@ -98,7 +98,8 @@ impl Parser<'_> {
         if self.keyword("in") {
             self.expect("(")?;
             if self.is_keyword(0, "select") {
-                return Err(SqlError::unsupported("a subquery"));
+                let list = vec![self.subquery()?];
+                return Ok(not_if(negated, Expr::In(Box::new(left), list)));
             }
             let list = self.list(Self::sum)?;
             self.expect(")")?;
@@ -183,7 +184,7 @@ impl Parser<'_> {
             TokenKind::Symbol("(") => {
                 self.at += 1;
                 if self.is_keyword(0, "select") {
-                    return Err(SqlError::unsupported("a subquery"));
+                    return self.subquery();
                 }
                 let inner = self.expr()?;
                 self.expect(")")?;
@@ -273,7 +274,7 @@ impl Parser<'_> {
             }
         }
         if self.is_keyword(0, "over") {
-            return Err(SqlError::unsupported("a window function"));
+            return self.window(call);
         }
         if self.is_keyword(0, "filter") && self.is_symbol(1, "(") {
             return Err(SqlError::unsupported("FILTER of an aggregate"));

@@ -1,14 +1,16 @@
 //! What a statement means, in the terms that SQL and PPL have in common: rows of some indexes that go
 //! through stages. How much of it a search can do is decided elsewhere.
 
-use super::expr::Expr;
+use super::expr::{Call, Expr};
 
 /// A statement that reads rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Plan {
     /// Where the rows come from; one row without columns where it is not said.
     pub(super) indices: Option<String>,
     pub(super) stages: Vec<Stage>,
+    /// What stands in conditions in place of values, each before those that it is part of.
+    pub(super) subqueries: Vec<Plan>,
 }
 
 /// A statement.
@@ -43,6 +45,7 @@ pub(super) enum Stage {
     Rename(Vec<(String, String)>),
     Drop(Vec<String>),
     Top(Top),
+    Window(Window),
 }
 
 /// A column of a result.
@@ -103,6 +106,17 @@ pub(super) struct Top {
     pub(super) by: usize,
 }
 
+/// A function that tells of each row what it is among those around it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Window {
+    /// The name of the column with its values.
+    pub(super) column: String,
+    pub(super) call: Call,
+    /// Rows with the same values are looked at together, by themselves.
+    pub(super) partition: Vec<Expr>,
+    pub(super) order: Vec<SortKey>,
+}
+
 impl Stage {
     /// Whether it makes one row of each, in the same order, by the row alone.
     pub(super) fn is_row_by_row(&self) -> bool {
@@ -125,6 +139,7 @@ impl Stage {
             Stage::Rename(_) => "RenameOperator",
             Stage::Drop(_) => "RemoveOperator",
             Stage::Top(_) => "RareTopNOperator",
+            Stage::Window(_) => "WindowOperator",
         }
     }
 
@@ -142,6 +157,27 @@ impl Stage {
             Stage::Dedup(dedup) => names.extend(dedup.columns.iter().cloned()),
             Stage::Project(outputs) => outputs.iter().for_each(|output| output.expr.columns(names)),
             Stage::Rename(pairs) => names.extend(pairs.iter().map(|(from, _)| from.clone())),
+            Stage::Window(window) => window.exprs().for_each(|expr| expr.columns(names)),
+        }
+    }
+
+    /// All expressions of it, to be changed.
+    pub(super) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Stage::Filter(expr) => vec![expr],
+            Stage::Eval(new) => new.iter_mut().map(|(_, expr)| expr).collect(),
+            Stage::Group(group) => {
+                let outputs = group.keys.iter_mut().chain(&mut group.aggregates);
+                outputs.map(|output| &mut output.expr).collect()
+            }
+            Stage::Sort(keys) => keys.iter_mut().map(|key| &mut key.expr).collect(),
+            Stage::Project(outputs) => outputs.iter_mut().map(|output| &mut output.expr).collect(),
+            Stage::Window(window) => window.exprs_mut().collect(),
+            Stage::Limit { .. }
+            | Stage::Dedup(_)
+            | Stage::Rename(_)
+            | Stage::Drop(_)
+            | Stage::Top(_) => Vec::new(),
         }
     }
 
@@ -170,10 +206,10 @@ impl Stage {
             Stage::Rename(pairs) => pairs.iter().all(|(from, to)| from != name && to != name),
             Stage::Project(outputs) => {
                 let same = |output: &Output| matches!(&output.expr, Expr::Column(column) if column == name);
-                outputs
-                    .iter()
-                    .find(|output| output.label() == name)
-                    .is_some_and(same)
+                match outputs.iter().find(|output| output.label() == name) {
+                    Some(output) => same(output),
+                    None => outputs.iter().any(|output| output.expr == Expr::Star),
+                }
             }
             _ => false,
         }

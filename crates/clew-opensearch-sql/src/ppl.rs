@@ -63,9 +63,16 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
     if !parser.is_done() {
         return Err(parser.error("'|'"));
     }
+    if !parser.windows.is_empty() {
+        return Err(SqlError::unsupported("a window function"));
+    }
+    if !parser.subqueries.is_empty() {
+        return Err(SqlError::unsupported("a subquery"));
+    }
     Ok(Statement::Rows(Plan {
         indices: Some(indices),
         stages,
+        ..Plan::default()
     }))
 }
 

@@ -15,6 +15,7 @@ use super::expr::Expr;
 use super::fields::{SqlType, is_metadata};
 use super::fold;
 use super::plan::{Dedup, Output, SortKey, Stage, Top};
+use super::window::windowed;
 
 /// A column of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,6 +148,7 @@ impl Table {
                 Ok(self)
             }
             Stage::Top(top) => self.most_frequent(top),
+            Stage::Window(window) => windowed(self, window, memory),
         }
     }
 
@@ -222,7 +224,7 @@ impl Table {
         })
     }
 
-    fn sorted(mut self, keys: &[SortKey]) -> Result<Self, SqlError> {
+    pub(super) fn sorted(mut self, keys: &[SortKey]) -> Result<Self, SqlError> {
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
             bound.push((bind(&key.expr, &self.columns)?.0, key));

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::Expr;
-use super::plan::{Group, Output, Plan, SortKey, Stage, Statement};
+use super::plan::{Group, Output, Plan, SortKey, Stage, Statement, Window};
+use super::subquery::is_made;
+use super::window::is_windowed;
 use super::words::Parser;
 
 /// Reads a statement; `parameters` stand for its question marks.
@@ -29,7 +31,11 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
         return Err(SqlError::unsupported("DELETE"));
     } else {
         parser.expect_keyword("select")?;
-        Statement::Rows(select(&mut parser)?)
+        let plan = select(&mut parser)?;
+        Statement::Rows(Plan {
+            subqueries: std::mem::take(&mut parser.subqueries),
+            ..plan
+        })
     };
     parser.symbol(";");
     for clause in ["union", "minus", "intersect"] {
@@ -47,16 +53,25 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
 struct Select {
     distinct: bool,
     outputs: Vec<Output>,
-    /// The index expression, and the name that stands before columns.
-    from: Option<(String, Option<String>)>,
+    from: Option<Source>,
     filter: Option<Expr>,
     keys: Vec<Output>,
     having: Option<Expr>,
     order: Vec<SortKey>,
     limit: Option<(usize, usize)>,
+    windows: Vec<Window>,
 }
 
-fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
+/// Where the rows of a SELECT come from.
+struct Source {
+    plan: Plan,
+    /// What may stand before the names of columns.
+    names: Vec<String>,
+}
+
+pub(super) fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
+    // Those of the SELECT around this one are its own.
+    let windows_around = std::mem::take(&mut parser.windows);
     let distinct = parser.keyword("distinct");
     parser.keyword("all");
     let outputs = parser.list(output)?;
@@ -99,6 +114,7 @@ fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
         having,
         order,
         limit,
+        windows: std::mem::replace(&mut parser.windows, windows_around),
     };
     select.drop_prefix();
     select.resolve_names()?;
@@ -115,27 +131,37 @@ fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
     }
     let expr = parser.expr()?;
     let name = match &expr {
-        Expr::Column(name) => name.clone(),
+        Expr::Column(name) if !is_made(&expr) => name.clone(),
         _ => parser.written_since(start).to_string(),
     };
     let alias = parser.alias()?;
     Ok(Output { expr, name, alias })
 }
 
-fn from(parser: &mut Parser<'_>) -> Result<(String, Option<String>), SqlError> {
-    if parser.is_symbol(0, "(") {
-        return Err(SqlError::unsupported("a subquery"));
-    }
-    let indices = parser.indices(false)?;
+fn from(parser: &mut Parser<'_>) -> Result<Source, SqlError> {
+    let (plan, mut names) = if parser.symbol("(") {
+        (parser.select()?, Vec::new())
+    } else {
+        let indices = parser.indices(false)?;
+        let names = vec![indices.clone()];
+        let plan = Plan {
+            indices: Some(indices),
+            ..Plan::default()
+        };
+        (plan, names)
+    };
     let alias = parser.alias()?;
     let joins = ["join", "inner", "left", "right", "full", "cross"];
     if parser.is_symbol(0, ",") || joins.iter().any(|word| parser.is_keyword(0, word)) {
         return Err(SqlError::unsupported("JOIN"));
     }
-    Ok((indices, alias))
+    if let Some(alias) = alias {
+        names.insert(0, alias);
+    }
+    Ok(Source { plan, names })
 }
 
-fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
+pub(super) fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
     let expr = parser.expr()?;
     let descending = !parser.keyword("asc") && parser.keyword("desc");
     let nulls_first = if parser.keywords(&["nulls", "first"]) {
@@ -167,14 +193,8 @@ fn limit(parser: &mut Parser<'_>) -> Result<(usize, usize), SqlError> {
 impl Select {
     /// Columns lose the name of the index before them.
     fn drop_prefix(&mut self) {
-        let Some((indices, alias)) = self.from.clone() else {
-            return;
-        };
-        let names: Vec<String> = alias
-            .into_iter()
-            .chain([indices])
-            .map(|name| name + ".")
-            .collect();
+        let names = self.from.iter().flat_map(|from| &from.names);
+        let names: Vec<String> = names.map(|name| format!("{name}.")).collect();
         let mut change = |expr: &Expr| match expr {
             Expr::Column(name) => {
                 let bare = names.iter().find_map(|prefix| name.strip_prefix(prefix))?;
@@ -184,12 +204,16 @@ impl Select {
         };
         for output in self.outputs.iter_mut().chain(&mut self.keys) {
             output.expr = output.expr.clone().replaced(&mut change);
-            if let Expr::Column(name) = &output.expr {
+            if let Expr::Column(name) = &output.expr
+                && !is_made(&output.expr)
+            {
                 output.name.clone_from(name);
             }
         }
         let order = self.order.iter_mut().map(|key| &mut key.expr);
-        for expr in order.chain(&mut self.filter).chain(&mut self.having) {
+        let windows = self.windows.iter_mut().flat_map(Window::exprs_mut);
+        let conditions = order.chain(&mut self.filter).chain(&mut self.having);
+        for expr in conditions.chain(windows) {
             *expr = expr.clone().replaced(&mut change);
         }
     }
@@ -235,19 +259,29 @@ impl Select {
     }
 
     fn plan(mut self) -> Result<Plan, SqlError> {
-        let mut stages: Vec<Stage> = self.filter.take().map(Stage::Filter).into_iter().collect();
-        if let Some(Stage::Filter(filter)) = stages.first()
-            && filter.any(&Expr::is_aggregate)
-        {
-            return Err(SqlError::semantic("an aggregate cannot be used in WHERE"));
-        }
-        stages.extend(self.group()?.map(Stage::Group));
-        match self.having.take() {
-            Some(_) if !matches!(stages.last(), Some(Stage::Group(_))) => {
-                return Err(SqlError::semantic("HAVING needs GROUP BY or an aggregate"));
+        let (indices, mut stages) = match self.from.take() {
+            Some(Source { plan, .. }) => (plan.indices, plan.stages),
+            None => (None, Vec::new()),
+        };
+        if let Some(filter) = self.filter.take() {
+            let refused = [
+                ("an aggregate", filter.any(&Expr::is_aggregate)),
+                ("a window function", filter.any(&is_windowed)),
+            ];
+            if let Some((what, _)) = refused.iter().find(|(_, is_there)| *is_there) {
+                return Err(SqlError::semantic(format!(
+                    "{what} cannot be used in WHERE"
+                )));
             }
-            having => stages.extend(having.map(Stage::Filter)),
+            stages.push(Stage::Filter(filter));
         }
+        let group = self.group()?;
+        if group.is_none() && self.having.is_some() {
+            return Err(SqlError::semantic("HAVING needs GROUP BY or an aggregate"));
+        }
+        stages.extend(group.map(Stage::Group));
+        stages.extend(self.having.take().map(Stage::Filter));
+        stages.extend(self.windows.into_iter().map(Stage::Window));
         if !self.order.is_empty() {
             stages.push(Stage::Sort(self.order));
         }
@@ -256,8 +290,9 @@ impl Select {
         }
         stages.push(Stage::Project(self.outputs));
         Ok(Plan {
-            indices: self.from.map(|(indices, _)| indices),
+            indices,
             stages,
+            ..Plan::default()
         })
     }
 
@@ -271,7 +306,8 @@ impl Select {
             .outputs
             .iter()
             .map(|output| &output.expr)
-            .chain(having_or_order);
+            .chain(having_or_order)
+            .chain(self.windows.iter().flat_map(Window::exprs));
         let aggregates = shown.any(|expr| expr.any(&Expr::is_aggregate));
         if self.distinct {
             if aggregates || !self.keys.is_empty() {
@@ -279,6 +315,11 @@ impl Select {
             }
             if self.outputs.iter().any(|output| output.expr == Expr::Star) {
                 return Err(SqlError::unsupported("DISTINCT *"));
+            }
+            if !self.windows.is_empty() {
+                return Err(SqlError::unsupported(
+                    "DISTINCT together with a window function",
+                ));
             }
             self.keys.clone_from(&self.outputs);
         }
@@ -305,7 +346,8 @@ impl Select {
             .iter_mut()
             .map(|output| &mut output.expr)
             .chain(order);
-        for expr in shown.chain(&mut self.having) {
+        let windows = self.windows.iter_mut().flat_map(Window::exprs_mut);
+        for expr in shown.chain(&mut self.having).chain(windows) {
             *expr = expr.clone().replaced(&mut grouped);
         }
         self.check_grouped(&group)?;
@@ -327,6 +369,9 @@ impl Select {
             if *expr == Expr::Star {
                 names.push("*".to_string());
             }
+            expr.columns(&mut names);
+        }
+        for expr in self.windows.iter().flat_map(Window::exprs) {
             expr.columns(&mut names);
         }
         let known =

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::lex::{Token, TokenKind, tokens};
+use super::plan::{Plan, Window};
 
 /// A statement may be as long as this.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -58,6 +59,10 @@ pub(super) struct Parser<'t> {
     pub(super) operators: usize,
     /// What stands for the question marks that are still to come, last first.
     pub(super) parameters: Vec<Value>,
+    /// Functions over windows so far, which expressions name by their columns.
+    pub(super) windows: Vec<Window>,
+    /// SELECTs in conditions so far, which are named likewise.
+    pub(super) subqueries: Vec<Plan>,
 }
 
 impl<'t> Parser<'t> {
@@ -76,6 +81,8 @@ impl<'t> Parser<'t> {
             depth: 0,
             operators: 0,
             parameters,
+            windows: Vec::new(),
+            subqueries: Vec::new(),
         })
     }
 

@@ -1,0 +1,258 @@
+//! Window functions: what a row is among the rows around it. How they are read, and what they mean.
+//!
+//! Rows come out in the order of the window, as OpenSearch leaves them. Frames of one's own (`ROWS BETWEEN`) are refused.
+
+use std::cmp::Ordering;
+use std::iter::repeat_n;
+
+use clew_opensearch::wing::RequestMemory;
+use serde_json::Value;
+
+use super::budget::Budget;
+use super::cast::{float, of_number};
+use super::error::SqlError;
+use super::eval::{Bound, bind, compare};
+use super::expr::{Call, Expr};
+use super::fields::SqlType;
+use super::fold::Aggregate;
+use super::plan::{SortKey, Window};
+use super::rows::{Column, Columns, Row, Table, key_of};
+use super::select::sort_key;
+use super::words::Parser;
+
+/// How the columns begin that windows make.
+const COLUMN: &str = "#window";
+
+/// Whether an expression is the column of a window.
+pub(super) fn is_windowed(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(name) if name.starts_with(COLUMN))
+}
+
+impl Parser<'_> {
+    /// `OVER ([PARTITION BY ...] [ORDER BY ...])` behind a function: the column that its values will stand in.
+    pub(super) fn window(&mut self, call: Call) -> Result<Expr, SqlError> {
+        self.expect_keyword("over")?;
+        self.expect("(")?;
+        let partition = if self.keywords(&["partition", "by"]) {
+            self.list(Self::expr)?
+        } else {
+            Vec::new()
+        };
+        let order = if self.keywords(&["order", "by"]) {
+            self.list(sort_key)?
+        } else {
+            Vec::new()
+        };
+        if self.is_keyword(0, "rows") || self.is_keyword(0, "range") {
+            return Err(SqlError::unsupported("a frame of a window function"));
+        }
+        self.expect(")")?;
+        let column = format!("{COLUMN}{}", self.windows.len());
+        self.windows.push(Window {
+            column: column.clone(),
+            call,
+            partition,
+            order,
+        });
+        Ok(Expr::Column(column))
+    }
+}
+
+impl Window {
+    /// All that it is made of.
+    pub(super) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let order = self.order.iter().map(|key| &key.expr);
+        self.partition.iter().chain(order).chain(&self.call.args)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let order = self.order.iter_mut().map(|key| &mut key.expr);
+        self.partition
+            .iter_mut()
+            .chain(order)
+            .chain(&mut self.call.args)
+    }
+}
+
+/// What a window function makes of a part of the rows.
+enum Function {
+    RowNumber,
+    Rank,
+    DenseRank,
+    /// An aggregate up to a row and those beside it, or over the whole part where it has no order.
+    Running(Aggregate, SqlType, Bound),
+    /// Other aggregates, over the whole part.
+    Whole(Aggregate, SqlType, Bound),
+}
+
+impl Function {
+    fn of(window: &Window, columns: &Columns) -> Result<(Self, SqlType), SqlError> {
+        let call = &window.call;
+        let ranks = match call.name.as_str() {
+            "row_number" => Some(Function::RowNumber),
+            "rank" => Some(Function::Rank),
+            "dense_rank" => Some(Function::DenseRank),
+            _ => None,
+        };
+        if let Some(ranks) = ranks {
+            if !call.args.is_empty() {
+                return Err(SqlError::semantic(format!(
+                    "{} function expected no arguments",
+                    call.name
+                )));
+            }
+            return Ok((ranks, SqlType::Integer));
+        }
+        if !Expr::Call(call.clone()).is_aggregate() {
+            return Err(SqlError::unsupported(&format!(
+                "the window function [{}]",
+                call.name
+            )));
+        }
+        let aggregate = Aggregate::of(call)?;
+        let (argument, of) = match call.args.first() {
+            Some(Expr::Star) | None => (Bound::Literal(Value::Bool(true)), SqlType::Boolean),
+            Some(argument) => bind(argument, columns)?,
+        };
+        let kind = aggregate.kind(of)?;
+        let function = match aggregate {
+            Aggregate::CountAll
+            | Aggregate::Count
+            | Aggregate::Sum
+            | Aggregate::Average
+            | Aggregate::Least
+            | Aggregate::Greatest => Function::Running(aggregate, kind, argument),
+            _ if window.order.is_empty() => Function::Whole(aggregate, kind, argument),
+            _ => {
+                return Err(SqlError::unsupported(&format!(
+                    "ORDER BY in the window of [{}]",
+                    call.name
+                )));
+            }
+        };
+        Ok((function, kind))
+    }
+
+    /// Adds the values of the rows of one part, of which `peers` says how many beside each other are alike.
+    fn values(&self, rows: &[Row], peers: impl Iterator<Item = usize>, made: &mut Vec<Value>) {
+        let mut running = Running::default();
+        let mut before = 0;
+        for (group, size) in peers.enumerate() {
+            let alike = rows.get(before..before + size).unwrap_or_default();
+            match self {
+                Function::RowNumber => {
+                    made.extend((before + 1..=before + size).map(Value::from));
+                }
+                Function::Rank => made.extend(repeat_n(Value::from(before + 1), size)),
+                Function::DenseRank => made.extend(repeat_n(Value::from(group + 1), size)),
+                Function::Running(aggregate, kind, argument) => {
+                    for row in alike {
+                        running.add(argument.value(row));
+                    }
+                    made.extend(repeat_n(running.value(*aggregate, *kind), size));
+                }
+                Function::Whole(aggregate, kind, argument) => {
+                    let values: Vec<Value> = alike.iter().map(|row| argument.value(row)).collect();
+                    made.extend(repeat_n(aggregate.result(*kind, &values), size));
+                }
+            }
+            before += size;
+        }
+    }
+}
+
+/// An aggregate over the rows so far.
+#[derive(Default)]
+struct Running {
+    rows: u32,
+    known: u32,
+    sum: f64,
+    least: Option<Value>,
+    greatest: Option<Value>,
+}
+
+impl Running {
+    fn add(&mut self, value: Value) {
+        self.rows += 1;
+        if value.is_null() {
+            return;
+        }
+        self.known += 1;
+        self.sum += value.as_f64().unwrap_or(0.0);
+        if is_better(&value, self.least.as_ref(), Ordering::Less) {
+            self.least = Some(value.clone());
+        }
+        if is_better(&value, self.greatest.as_ref(), Ordering::Greater) {
+            self.greatest = Some(value);
+        }
+    }
+
+    fn value(&self, aggregate: Aggregate, kind: SqlType) -> Value {
+        match aggregate {
+            Aggregate::CountAll => self.rows.into(),
+            Aggregate::Count => self.known.into(),
+            Aggregate::Sum => of_number(kind, self.sum),
+            Aggregate::Average if self.known > 0 => float(self.sum / f64::from(self.known)),
+            Aggregate::Least => self.least.clone().unwrap_or_default(),
+            Aggregate::Greatest => self.greatest.clone().unwrap_or_default(),
+            _ => Value::Null,
+        }
+    }
+}
+
+fn is_better(value: &Value, best: Option<&Value>, order: Ordering) -> bool {
+    best.is_none_or(|best| compare(value, best) == Some(order))
+}
+
+/// The rows in the order of a window, with its column, which a star leaves out.
+///
+/// # Errors
+/// A column or function that there is not, or values that take too much memory.
+pub(super) fn windowed(
+    table: Table,
+    window: &Window,
+    memory: &RequestMemory,
+) -> Result<Table, SqlError> {
+    let (function, kind) = Function::of(window, &table.columns)?;
+    let ascending = |expr: &Expr| SortKey {
+        expr: expr.clone(),
+        descending: false,
+        nulls_first: true,
+    };
+    let mut order: Vec<SortKey> = window.partition.iter().map(ascending).collect();
+    order.extend(window.order.iter().cloned());
+    let mut keys = Vec::with_capacity(order.len());
+    for key in &order {
+        keys.push(bind(&key.expr, &table.columns)?.0);
+    }
+    let (parts, peers) = keys.split_at(window.partition.len());
+    let mut table = table.sorted(&order)?;
+    let key = |exprs: &[Bound], row: &Row| {
+        let values: Vec<Value> = exprs.iter().map(|expr| expr.value(row)).collect();
+        key_of(values.iter())
+    };
+    let keys = table
+        .rows
+        .iter()
+        .map(|row| (key(parts, row), key(peers, row)));
+    let keys: Vec<(String, String)> = keys.collect();
+    let mut made = Vec::with_capacity(table.rows.len());
+    let mut at = 0;
+    for part in keys.chunk_by(|left, right| left.0 == right.0) {
+        let rows = table.rows.get(at..at + part.len()).unwrap_or_default();
+        let peers = part.chunk_by(|left, right| left.1 == right.1);
+        function.values(rows, peers.map(<[_]>::len), &mut made);
+        at += part.len();
+    }
+    let mut budget = Budget::of(memory);
+    for (row, value) in table.rows.iter_mut().zip(made) {
+        budget.spend(&value)?;
+        row.push(value);
+    }
+    table.columns.0.push(Column {
+        is_hidden: true,
+        ..Column::new(&window.column, kind)
+    });
+    Ok(table)
+}
