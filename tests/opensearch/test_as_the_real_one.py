@@ -98,3 +98,38 @@ class Same(ClewTest):
         (hit,) = self.client.search(index="real", body=body)["hits"]["hits"]
         self.assertEqual(len(hit["fields"]["place"]), 2)
         self.assertTrue(hit["fields"]["place"][0].startswith("-5.0"), hit)
+
+    def test_a_star_behind_a_field_is_whatever_the_field_has(self):
+        self.client.index(index="real", id="4", body={"title": None}, refresh=True)
+        text = lambda query, **rest: set(self.found({"query_string": {"query": query, **rest}}))
+        self.assertEqual(text("title:*"), {"1", "2", "3"})
+        self.assertEqual(text("count:* AND title:*"), {"1", "3"})
+        self.assertEqual(text("NOT price:*"), {"1", "3", "4"})
+        self.assertEqual(text("count:(* OR 77)"), {"1", "3"})
+        self.assertEqual(text("*"), {"1", "2", "3", "4"})
+        self.assertEqual({hit["_id"] for hit in self.client.search(index="real", q="price:*")["hits"]["hits"]}, {"2"})
+
+    def test_a_star_alone_is_every_document_in_the_simple_language(self):
+        for rest in ({}, {"fields": ["title"]}, {"fields": ["count"]}, {"fields": ["title^3"], "flags": "NONE"}):
+            query = {"simple_query_string": {"query": " * ", "boost": 2, **rest}}
+            self.assertEqual(self.found(query), {"1": 2.0, "2": 2.0, "3": 2.0}, rest)
+        self.assertEqual(set(self.found({"simple_query_string": {"query": "fo*", "fields": ["title"]}})), {"1", "3"})
+
+    def test_one_text_to_several_fields_is_one_clause(self):
+        query = {"query": "quick lazy sleeps", "fields": ["title", "body"], "minimum_should_match": 2}
+        self.assertEqual(set(self.found({"query_string": query})), {"1", "2", "3"})
+        one = {"query_string": {**query, "fields": ["body"]}}
+        self.assertEqual(set(self.found(one)), {"1"})
+
+    def test_signs_can_be_letters(self):
+        text = lambda query, **rest: set(self.found({"query_string": {"query": query, "fields": ["title"], **rest}}))
+        self.assertEqual(text("-fox +dog"), {"2"})
+        self.assertEqual(text("-fox +dog", escape=True), {"1", "2", "3"})
+        self.assertEqual(text("(lazy", escape=True), {"2"})
+
+    def test_documents_are_counted_by_their_ids(self):
+        aggs = {"all": {"value_count": {"field": "_id"}}, "none": {"missing": {"field": "_id"}}}
+        found = self.client.search(index="real", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual((found["all"]["value"], found["none"]["doc_count"]), (3, 0))
+        with self.refused(400, "search_phase_execution_exception"):
+            self.client.search(index="real", body={"aggs": {"ids": {"terms": {"field": "_id"}}}})

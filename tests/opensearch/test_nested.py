@@ -156,6 +156,13 @@ class NestedTest(ClewTest):
         self.assertEqual(inside["hits"][0]["_nested"], place)
         self.assertEqual(inside["hits"][0]["_source"], {"tag": "y"})
 
+    def test_words_of_objects_are_highlighted_in_their_document(self):
+        query = nested("likes", {"bool": {"must": [{"match": {"likes.text": "fox"}}, {"term": {"likes.who": "ann"}}]}})
+        for fields in ({"likes.text": {}, "likes.who": {}}, {"*": {}}):
+            (hit,) = self.client.search(index="posts", body={"query": query, "highlight": {"fields": fields}})["hits"]["hits"]
+            self.assertEqual(hit["highlight"]["likes.text"], ["red <em>fox</em>", "blue <em>fox</em>"])
+            self.assertEqual(hit["highlight"]["likes.who"], ["<em>ann</em>"])
+
     def test_aggregations_inside_and_around(self):
         titles = {"back": {"reverse_nested": {}, "aggs": {"t": {"terms": {"field": "title"}}}}}
         who = {"terms": {"field": "likes.who"}, "aggs": titles}

@@ -102,9 +102,24 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     if let Some(text) = parameters.text("fuzziness")? {
         query.fuzziness.distance = Fuzziness::parse(&text).map_err(DslError::illegal)?.distance;
     }
-    parameters.ignore(&["enable_position_increments", "escape", "rewrite"]);
+    if parameters.flag("escape")? == Some(true) {
+        query.query = escaped(&query.query);
+    }
+    parameters.ignore(&["enable_position_increments", "rewrite"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
+}
+
+/// A query string whose signs are letters like any others.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if "\\+-!():^[]\"{}~*?|&/".contains(letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
 }
 
 pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {

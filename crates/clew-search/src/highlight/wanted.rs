@@ -99,6 +99,8 @@ impl Reader<'_> {
             }
             Query::FunctionScore(function) => self.read(&function.query, depth + 1),
             Query::VectorScore(scored) => self.read(&scored.query, depth + 1),
+            // The words of nested objects stand in the document's source.
+            Query::Nested(nested) => self.read(&nested.query, depth + 1),
             Query::QueryString(query) => {
                 let fields = self.fields(&query.fields);
                 let tree = crate::query::query_string_tree(query, &fields, self.mapping);

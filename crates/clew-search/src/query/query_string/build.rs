@@ -19,6 +19,8 @@ pub(super) struct Build<'a> {
     /// Clauses made so far. More than a query may have are not made: a text of a megabyte would become a tree of
     /// gigabytes, in each shard, only to be refused.
     made: Cell<usize>,
+    /// Whether a field was named around what is being made.
+    has_name: Cell<bool>,
 }
 
 pub(super) fn tree(
@@ -33,6 +35,7 @@ pub(super) fn tree(
         // Over all fields some never fit: a word is no number.
         lenient: options.lenient || options.is_over_all(),
         made: Cell::new(0),
+        has_name: Cell::new(false),
     };
     let (clause, boost) = unwrapped(clause, options.boost);
     let query = build.clause(clause, fields, boost)?;
@@ -55,6 +58,8 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
     }
     match &mut query {
         // Where no clause is optional, a number of optional clauses can never be reached.
+        // A text to several fields is one clause, of which no number is asked.
+        Query::Bool(clauses) if !options.simple && is_one_text(clauses) => {}
         Query::Bool(clauses) if clauses.should.is_empty() && minimum.resolve(0) > 0 => {
             return Query::MatchNone;
         }
@@ -73,6 +78,15 @@ fn only_clause(clauses: &mut Bool) -> Option<&mut Query> {
         ([only], []) | ([], [only]) if clauses.must_not.is_empty() => Some(only),
         _ => None,
     }
+}
+
+fn is_one_text(clauses: &Bool) -> bool {
+    let asked = (clauses.must.as_slice(), clauses.should.as_slice());
+    clauses.must_not.is_empty()
+        && matches!(
+            asked,
+            ([], [Query::DisMax { .. }]) | ([Query::DisMax { .. }], [])
+        )
 }
 
 fn is_boosted(fields: &[FieldBoost]) -> bool {
@@ -113,7 +127,9 @@ impl Build<'_> {
             } => self.group(parts, fields, boost * inner),
             Clause::Field { name, inner } => self.in_field(name, inner, boost),
             Clause::Word(word)
-                if word.pattern.as_deref() == Some("*") && self.options.is_over_all() =>
+                if word.pattern.as_deref() == Some("*")
+                    && self.options.is_over_all()
+                    && !self.has_name.get() =>
             {
                 Ok(Some(Query::MatchAll {
                     boost: boost * word.boost,
@@ -290,6 +306,9 @@ impl Build<'_> {
             field: name.to_string(),
             boost: 1.0,
         };
-        self.clause(inner, &search_fields(&[named], self.mapping), boost)
+        let around = self.has_name.replace(true);
+        let query = self.clause(inner, &search_fields(&[named], self.mapping), boost);
+        self.has_name.set(around);
+        query
     }
 }

@@ -22,6 +22,10 @@ pub(crate) fn tree(
     fields: &[FieldBoost],
     mapping: &Mapping,
 ) -> Result<Query, QueryError> {
+    // A star by itself is every document in the simple language, too, whatever fields it is for.
+    if query.simple && query.query.trim() == "*" {
+        return Ok(Query::MatchAll { boost: query.boost });
+    }
     let clauses = if query.simple {
         simple::parse(&query.query, query.default_operator, query.features)?
     } else {
