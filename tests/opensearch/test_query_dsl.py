@@ -381,6 +381,16 @@ class FunctionScores(ClewTest):
     def test_terms_counted_by_a_field(self):
         query = {"tags": {"terms": ["a", "b"], "minimum_should_match_field": "needed"}}
         self.assertEqual(sorted(self.scores({"terms_set": query})), ["1", "2"])
+        by = lambda script: {"tags": {"terms": ["a", "b"], "minimum_should_match_script": {"source": script}}}
+        self.assertEqual(self.scores({"terms_set": by("doc['needed'].value")}), self.scores({"terms_set": query}))
+        any_of = lambda count: self.scores({"bool": {"should": [{"term": {"tags": tag}} for tag in "ab"], "minimum_should_match": count}})
+        for script, count in (("params.num_terms", 2), ("1", 1), ("return 2;", 2)):
+            self.assertEqual(self.scores({"terms_set": by(script)}), any_of(count), script)
+        self.assertEqual(self.scores({"terms_set": by("3")}), {})
+        lesser = self.scores({"terms_set": by("Math.min(params.num_terms, doc['needed'].value)")})
+        self.assertEqual({**lesser, **self.scores({"terms_set": query})}, lesser)
+        with self.refused(400, "illegal_argument_exception", "minimum_should_match_script"):
+            self.scores({"terms_set": by("doc['needed'].size() + 1")})
 
     def test_names_of_what_matched(self):
         clauses = [

@@ -242,6 +242,58 @@ impl Written {
     }
 }
 
+/// How many of its terms a script of `terms_set` wants.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TermsMinimum {
+    All,
+    Count(usize),
+    /// As many as a field says; or all, where these are fewer.
+    Field {
+        path: String,
+        at_most_all: bool,
+    },
+}
+
+/// How scripts of `terms_set` call the number of its terms.
+const TERMS: &str = "params.num_terms";
+
+impl Written {
+    /// What it says of the terms of a `terms_set`, where it is one of the few scripts that need not be run.
+    pub(super) fn terms_minimum(&self) -> Option<TermsMinimum> {
+        let source: String = self.source.split_whitespace().collect();
+        let source = source.strip_prefix("return").unwrap_or(&source);
+        let source = source.trim_end_matches(';');
+        if source == TERMS {
+            return Some(TermsMinimum::All);
+        }
+        let lesser = source.strip_prefix("Math.min(");
+        if let Some(both) = lesser.and_then(|both| both.strip_suffix(')')) {
+            let ((TERMS, other) | (other, TERMS)) = both.split_once(',')? else {
+                return None;
+            };
+            return Some(TermsMinimum::Field {
+                path: field_of(other)?,
+                at_most_all: true,
+            });
+        }
+        match field_of(source) {
+            Some(path) => Some(TermsMinimum::Field {
+                path,
+                at_most_all: false,
+            }),
+            None => source.parse().ok().map(TermsMinimum::Count),
+        }
+    }
+}
+
+/// The field of `doc['field'].value`.
+fn field_of(value: &str) -> Option<String> {
+    let quoted = value.strip_prefix("doc[")?.strip_suffix("].value")?;
+    let within = |quote: char| quoted.strip_prefix(quote)?.strip_suffix(quote);
+    let path = within('\'').or_else(|| within('"'))?;
+    (!path.contains(['\'', '"'])).then(|| path.to_string())
+}
+
 fn compile_error(error: ScriptError) -> DslError {
     DslError {
         kind: DslErrorKind::Script,
@@ -408,6 +460,38 @@ mod tests {
             assert_eq!(scored.field, "f");
             assert_eq!(scored.vector, [1.0, 2.0]);
             assert_eq!((scored.measure, scored.formula), (measure, formula));
+        }
+    }
+
+    #[test]
+    fn scripts_of_terms_sets_are_known_by_what_they_say() {
+        let read = |source: &str| {
+            Written::of("terms_set", &json!(source))
+                .unwrap()
+                .terms_minimum()
+        };
+        let field = |at_most_all| TermsMinimum::Field {
+            path: "a.b".to_string(),
+            at_most_all,
+        };
+        for (source, expected) in [
+            ("params.num_terms", Some(TermsMinimum::All)),
+            ("return params.num_terms;", Some(TermsMinimum::All)),
+            ("2", Some(TermsMinimum::Count(2))),
+            ("doc['a.b'].value", Some(field(false))),
+            (
+                "Math.min(params.num_terms, doc['a.b'].value)",
+                Some(field(true)),
+            ),
+            (
+                "Math.min(doc[\"a.b\"].value, params.num_terms)",
+                Some(field(true)),
+            ),
+            ("Math.max(params.num_terms, 1)", None),
+            ("Math.min(params.num_terms, 1)", None),
+            ("doc['a'].value + doc['b'].value", None),
+        ] {
+            assert_eq!(read(source), expected, "{source}");
         }
     }
 

@@ -360,6 +360,9 @@ pub struct TermsSet {
     pub terms: Vec<Value>,
     /// Path of the field that says how many must match.
     pub minimum_field: String,
+    /// Whether all terms are enough where the field says more.
+    #[serde(default)]
+    pub at_most_all: bool,
     /// Factor on the score.
     pub boost: f32,
 }

@@ -424,6 +424,8 @@ pub(crate) struct Covered {
     pub(crate) terms: Vec<Vec<u8>>,
     /// The column of the numbers.
     pub(crate) minimum: String,
+    /// The most that is asked for, whatever the column says.
+    pub(crate) minimum_max: i64,
 }
 
 impl DocumentSet for Covered {
@@ -455,7 +457,7 @@ impl DocumentSet for Covered {
         for (doc, count) in counts {
             // At least one term must match whatever the column says.
             let wanted = minimum.values_for_doc(doc).min();
-            if wanted.is_some_and(|wanted| count >= wanted.max(1)) {
+            if wanted.is_some_and(|wanted| count >= wanted.min(self.minimum_max).max(1)) {
                 bits.insert(doc);
             }
         }

@@ -38,6 +38,10 @@ impl Compiler<'_> {
             field,
             terms,
             minimum: minimum.column(),
+            minimum_max: match query.at_most_all {
+                true => i64::try_from(query.terms.len()).unwrap_or(i64::MAX),
+                false => i64::MAX,
+            },
         };
         let mut scoring = Vec::with_capacity(query.terms.len());
         for value in &query.terms {
