@@ -71,8 +71,8 @@ impl Filtered {
 /// One filter of characters.
 #[derive(Clone, Debug)]
 pub(super) enum CharFilter {
-    /// Takes out tags, and reads entities.
-    Html,
+    /// Takes out tags, but for those with these names, and reads entities.
+    Html(Vec<String>),
     /// Replaces texts by texts, the longest first.
     Mapping(Vec<(String, String)>),
     /// Replaces what matches.
@@ -83,7 +83,7 @@ impl CharFilter {
     pub(super) fn compile(part: &Value) -> Result<Self, String> {
         let part = Part::new(part);
         Ok(match part.type_name() {
-            "html_strip" => CharFilter::Html,
+            "html_strip" => CharFilter::Html(part.list("escaped_tags").unwrap_or_default()),
             "mapping" => {
                 let mut pairs = Vec::new();
                 for rule in part.lines("mappings").unwrap_or_default() {
@@ -110,7 +110,11 @@ impl CharFilter {
 
     pub(super) fn apply(&self, input: Filtered) -> Filtered {
         let stretches = match self {
-            CharFilter::Html => html(&input.text),
+            CharFilter::Html(kept) => {
+                let mut stretches = html(&input.text);
+                stretches.retain(|(range, _)| !is_tag_of(&input.text[range.clone()], kept));
+                stretches
+            }
             CharFilter::Mapping(pairs) => mapped(&input.text, pairs),
             CharFilter::Pattern(pattern, replacement) => pattern
                 .captures_iter(&input.text)
@@ -125,8 +129,19 @@ impl CharFilter {
     }
 }
 
+/// Whether a stretch is a tag with one of these names.
+fn is_tag_of(stretch: &str, names: &[String]) -> bool {
+    let Some(inside) = stretch.strip_prefix('<') else {
+        return false;
+    };
+    let inside = inside.strip_prefix('/').unwrap_or(inside);
+    let end = inside.find(|letter: char| !letter.is_alphanumeric());
+    let name = &inside[..end.unwrap_or(inside.len())];
+    names.iter().any(|kept| kept.eq_ignore_ascii_case(name))
+}
+
 /// One side of a mapping: a backslash says what cannot be written.
-fn unescaped(side: &str) -> Option<String> {
+pub(super) fn unescaped(side: &str) -> Option<String> {
     let mut out = String::new();
     let mut letters = side.chars();
     while let Some(letter) = letters.next() {

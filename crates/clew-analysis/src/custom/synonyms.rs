@@ -34,6 +34,25 @@ pub(super) struct Synonyms {
     layout: Layout,
 }
 
+/// WordNet's lines, `s(100000001,1,'word',v,1,0).`, as rules: words of one number are synonyms.
+fn of_wordnet(lines: &[String]) -> Result<Vec<String>, String> {
+    let mut sets: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for line in lines.iter().map(|line| line.trim()) {
+        if line.is_empty() {
+            continue;
+        }
+        let read = line.strip_prefix("s(").and_then(|rest| {
+            let (set, rest) = rest.split_once(',')?;
+            let (_, word) = rest.split_once('\'')?;
+            let (word, _) = word.rsplit_once('\'')?;
+            Some((set, word.replace("''", "'").replace(',', " ")))
+        });
+        let (set, word) = read.ok_or_else(|| FAILED.to_string())?;
+        sets.entry(set).or_default().push(word);
+    }
+    Ok(sets.into_values().map(|words| words.join(",")).collect())
+}
+
 impl Synonyms {
     /// Reads rules, whose words are analyzed as those of texts are by then.
     pub(super) fn compile(part: &Part<'_>, before: &Chain) -> Result<Self, String> {
@@ -44,6 +63,10 @@ impl Synonyms {
         if lines.len() > RULES_MAX {
             return Err(format!("at most {RULES_MAX} synonyms are allowed"));
         }
+        let lines = match part.text("format").as_deref() {
+            Some("wordnet") => of_wordnet(&lines)?,
+            _ => lines,
+        };
         let expand = part.flag("expand", true)?;
         let reader = Reader {
             before,

@@ -467,3 +467,80 @@ fn pieces_come_from_the_end_and_of_letters_of_ones_own() {
     ]});
     check(marked, "running walking", &[("running", 0), ("walk", 1)]);
 }
+
+#[test]
+fn what_words_are_made_of_can_be_said() {
+    let cut = |more: Value| {
+        let mut filter = json!({"type": "word_delimiter_graph"});
+        filter
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        filtered(filter)
+    };
+    check(
+        cut(json!({"type_table": ["# => ALPHA", "\\u0040 => ALPHANUM", "- => DIGIT"]})),
+        "#tag-x @me a_b",
+        &[
+            ("#tag", 0),
+            ("-", 1),
+            ("x", 2),
+            ("@me", 3),
+            ("a", 4),
+            ("b", 5),
+        ],
+    );
+    check(
+        cut(json!({"protected_words": ["wi-fi"]})),
+        "wi-fi Wi-Fi",
+        &[("wi-fi", 0), ("Wi", 1), ("Fi", 2)],
+    );
+    for (rule, reason) in [
+        ("ab => ALPHA", "single character"),
+        ("a => X", "Illegal type"),
+        ("a", "Invalid"),
+    ] {
+        let refused = Chain::compile(&cut(json!({"type_table": [rule]}))).unwrap_err();
+        assert!(refused.contains(reason), "{refused}");
+    }
+    let chain = Chain::compile(&cut(json!({"adjust_offsets": false}))).unwrap();
+    let places: Vec<(usize, usize)> = chain
+        .run("wi-fi")
+        .iter()
+        .map(|term| (term.token.offset_from, term.token.offset_to))
+        .collect();
+    assert_eq!(places, [(0, 5), (0, 5)]);
+    let marked = json!({"tokenizer": {"type": "whitespace"}, "filter": [
+        {"type": "keyword_marker", "keywords": ["wi-fi"]},
+        {"type": "word_delimiter_graph", "ignore_keywords": true},
+    ]});
+    check(marked, "wi-fi a-b", &[("wi-fi", 0), ("a", 1), ("b", 2)]);
+}
+
+#[test]
+fn tags_may_be_kept() {
+    let strip = json!({"type": "html_strip", "escaped_tags": ["b"]});
+    let chain = json!({"tokenizer": {"type": "keyword"}, "char_filter": [strip]});
+    check(
+        chain,
+        "a <b>bold</B> <i>x</i> <br> &amp;",
+        &[("a <b>bold</B> x \n &", 0)],
+    );
+}
+
+#[test]
+fn synonyms_may_be_wordnets() {
+    let lines = [
+        "s(1,1,'woods',n,1,0).",
+        "s(2,1,'cat',n,1,0).",
+        "s(1,2,'forest',n,1,0).",
+    ];
+    let synonyms =
+        |lines: Value| json!({"type": "synonym", "format": "wordnet", "synonyms": lines});
+    check_filter(
+        synonyms(json!(lines)),
+        "forest cat",
+        &[("forest", 0), ("woods", 0), ("cat", 1)],
+    );
+    assert!(Chain::compile(&filtered(synonyms(json!(["forest, woods"])))).is_err());
+}

@@ -1,8 +1,10 @@
 //! Cutting terms where letters, digits and signs meet.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Term;
+use super::char_filter::unescaped;
 use super::part::Part;
 
 /// What is made of the parts of a term.
@@ -19,30 +21,95 @@ pub(super) struct Delimiter {
     possessive: bool,
     /// Whether what is joined takes as many places as its parts.
     is_graph: bool,
+    /// Whether parts lie where they do in the text, and not where the whole term lies.
+    adjusts: bool,
+    /// Whether terms that stemmers leave alone are left alone here, too.
+    skips_keywords: bool,
+    /// Terms that stay as they are.
+    protected: BTreeSet<String>,
+    /// Characters that are of other classes than usually.
+    classes: BTreeMap<char, Class>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Upper,
-    Lower,
-    Digit,
-    Sign,
+/// What a character counts as; it may be several things at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Class {
+    upper: bool,
+    lower: bool,
+    digit: bool,
 }
 
-fn class(character: char) -> Class {
-    if character.is_numeric() {
-        Class::Digit
-    } else if character.is_uppercase() {
-        Class::Upper
-    } else if character.is_alphabetic() {
-        Class::Lower
-    } else {
-        Class::Sign
+/// What is none of them parts words.
+const SIGN: Class = Class {
+    upper: false,
+    lower: false,
+    digit: false,
+};
+
+impl Class {
+    fn of(character: char) -> Self {
+        let digit = character.is_numeric();
+        let upper = !digit && character.is_uppercase();
+        Class {
+            upper,
+            digit,
+            lower: !digit && !upper && character.is_alphabetic(),
+        }
     }
+
+    /// The class of a rule's name.
+    fn named(name: &str) -> Option<Self> {
+        let (upper, lower, digit) = match name {
+            "LOWER" => (false, true, false),
+            "UPPER" => (true, false, false),
+            "ALPHA" => (true, true, false),
+            "DIGIT" => (false, false, true),
+            "ALPHANUM" => (true, true, true),
+            "SUBWORD_DELIM" => (false, false, false),
+            _ => return None,
+        };
+        Some(Class {
+            upper,
+            lower,
+            digit,
+        })
+    }
+
+    fn is_letter(self) -> bool {
+        self.upper || self.lower
+    }
+
+    /// Whether both are of one class.
+    fn meets(self, other: Self) -> bool {
+        self.upper && other.upper || self.lower && other.lower || self.digit && other.digit
+    }
+}
+
+/// Rules like `# => ALPHANUM`.
+fn classes(rules: &[String]) -> Result<BTreeMap<char, Class>, String> {
+    let mut classes = BTreeMap::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let invalid = |why: &str| format!("Line [{}]: Invalid mapping rule: [{rule}]{why}", at + 1);
+        let (written, name) = rule.rsplit_once("=>").ok_or_else(|| invalid(""))?;
+        let class = Class::named(name.trim()).ok_or_else(|| invalid(". Illegal type."))?;
+        let character = one_character(written.trim())
+            .ok_or_else(|| invalid(". Only a single character is allowed."))?;
+        classes.insert(character, class);
+    }
+    Ok(classes)
+}
+
+/// What a rule writes, where it is one character.
+fn one_character(written: &str) -> Option<char> {
+    let text = unescaped(written)?;
+    let mut characters = text.chars();
+    let only = characters.next()?;
+    characters.next().is_none().then_some(only)
 }
 
 impl Delimiter {
     pub(super) fn compile(part: &Part<'_>) -> Result<Self, String> {
+        let is_graph = part.type_name() == "word_delimiter_graph";
         Ok(Delimiter {
             words: part.flag("generate_word_parts", true)?,
             numbers: part.flag("generate_number_parts", true)?,
@@ -53,28 +120,50 @@ impl Delimiter {
             at_digits: part.flag("split_on_numerics", true)?,
             keep: part.flag("preserve_original", false)?,
             possessive: part.flag("stem_english_possessive", true)?,
-            is_graph: part.type_name() == "word_delimiter_graph",
+            is_graph,
+            adjusts: !is_graph || part.flag("adjust_offsets", true)?,
+            skips_keywords: is_graph && part.flag("ignore_keywords", false)?,
+            protected: part
+                .list("protected_words")
+                .unwrap_or_default()
+                .into_iter()
+                .collect(),
+            classes: classes(&part.lines("type_table").unwrap_or_default())?,
         })
+    }
+
+    fn class(&self, character: char) -> Class {
+        let own = self.classes.get(&character).copied();
+        own.unwrap_or_else(|| Class::of(character))
+    }
+
+    /// Whether a part ends between two characters.
+    fn cuts(&self, before: Class, now: Class) -> bool {
+        if now == SIGN {
+            return true;
+        }
+        if before == SIGN || before.meets(now) {
+            return false;
+        }
+        match (before.is_letter(), now.is_letter()) {
+            (true, true) => self.at_case && !before.upper,
+            _ => self.at_digits,
+        }
     }
 
     /// Where the parts of a word lie.
     fn parts(&self, word: &str) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut start: Option<usize> = None;
-        let mut before = Class::Sign;
+        let mut before = SIGN;
         for (at, character) in word.char_indices() {
-            let now = class(character);
-            let is_cut = match (before, now) {
-                (_, Class::Sign) => true,
-                (Class::Lower, Class::Upper) => self.at_case,
-                (Class::Digit, Class::Upper | Class::Lower)
-                | (Class::Upper | Class::Lower, Class::Digit) => self.at_digits,
-                _ => false,
-            };
-            if is_cut && let Some(from) = start.take() {
+            let now = self.class(character);
+            if self.cuts(before, now)
+                && let Some(from) = start.take()
+            {
                 parts.push(from..at);
             }
-            if now != Class::Sign && start.is_none() {
+            if now != SIGN && start.is_none() {
                 start = Some(at);
             }
             before = now;
@@ -88,6 +177,10 @@ impl Delimiter {
         let mut shift = 0;
         for mut term in terms {
             term.token.position += shift;
+            if self.protected.contains(&term.token.text) || self.skips_keywords && term.is_keyword {
+                out.push(term);
+                continue;
+            }
             let mut word = term.token.text.as_str();
             if self.possessive {
                 word = word
@@ -122,7 +215,8 @@ impl Delimiter {
             |text: String, rank: Rank, (at, length): (usize, usize), range: Range<usize>| {
                 let mut part = term.clone();
                 // Where a filter has changed a term's length, its parts have the whole term's place.
-                if term.token.offset_to - term.token.offset_from == term.token.text.len() {
+                let whole = term.token.offset_to - term.token.offset_from;
+                if self.adjusts && whole == term.token.text.len() {
                     part.token.offset_to = term.token.offset_from + range.end;
                     part.token.offset_from = term.token.offset_from + range.start;
                 }
@@ -175,7 +269,8 @@ impl Delimiter {
         let mut pieces = Vec::with_capacity(parts.len());
         let mut place = 0;
         for part in parts {
-            let numbers = word[part.clone()].chars().all(char::is_numeric);
+            let mut characters = word[part.clone()].chars();
+            let numbers = characters.all(|character| !self.class(character).is_letter());
             let places = usize::from(if numbers { self.numbers } else { self.words });
             pieces.push(Piece {
                 numbers,
