@@ -512,6 +512,19 @@ class SqlTest(ClewTest):
         self.assertEqual(self.count("age IN (SELECT age FROM people WHERE age > 1000)"), 0)
         self.assertEqual(self.rows("SELECT 1 + (SELECT COUNT(*) FROM people) AS n"), [[len(self.all) + 1]])
 
+    def test_trendlines_are_means_of_the_last_rows(self):
+        rows = self.ppl_rows("source=people | trendline sort at sma(3, pay) as mean wma(2, pay) | fields at, pay, mean, pay_trendline | head 300")
+        known = sorted((p["at"], p["pay"]) for p in self.all if "pay" in p)
+        self.assertEqual(len(rows), 300)
+        pays = [row[1] for row in rows]
+        self.assertEqual(sorted(pays), sorted(pay for _, pay in known[:300]))
+        for at, (_, _, mean, weighted) in enumerate(rows):
+            self.assertAlmostEqual(mean, sum(pays[at - 2:at + 1]) / 3) if at > 1 else self.assertIsNone(mean)
+            self.assertAlmostEqual(weighted, (pays[at - 1] + 2 * pays[at]) / 3) if at else self.assertIsNone(weighted)
+        for query in ("trendline sma(0, pay)", "trendline sma(2, city)", "trendline", "trendline sort pay"):
+            with self.subTest(query), self.assertRaises(TransportError):
+                self.ppl(f"source=people | {query}")
+
     def test_what_is_wrong_is_said(self):
         for status, kind, details, query in [
             (400, "SyntaxCheckException", "offending symbol", "SELECT FROM people"),

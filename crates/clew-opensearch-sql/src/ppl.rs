@@ -1,8 +1,8 @@
 //! Statements of PPL: a source, then commands between pipes.
 
 use super::error::SqlError;
-use super::expr::{AGGREGATES, Expr};
-use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top};
+use super::expr::{AGGREGATES, Expr, Logic};
+use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
 use super::regexes::{GROUP, REMOVED, groups};
 use super::words::Parser;
 
@@ -20,7 +20,6 @@ const UNSUPPORTED: &[&str] = &[
     "kmeans",
     "ad",
     "ml",
-    "trendline",
     "flatten",
     "expand",
     "eventstats",
@@ -127,10 +126,57 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         parsed(parser)?
     } else if parser.keyword("patterns") {
         patterns(parser)?
+    } else if parser.keyword("trendline") {
+        return trendline(parser, stages);
     } else {
         return Err(parser.error("a command"));
     };
     stages.push(stage);
+    Ok(())
+}
+
+/// `trendline [sort column] sma(points, column) [as name] ...`: means of the last so many rows, of those that have a value.
+fn trendline(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
+    if parser.keyword("sort") {
+        let descending = parser.symbol("-");
+        parser.symbol("+");
+        stages.push(Stage::Sort(vec![SortKey {
+            expr: Expr::Column(parser.name()?),
+            descending,
+            nulls_first: !descending,
+        }]));
+    }
+    let (mut known, mut windows, mut shown) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let kind = match ["sma", "wma"]
+            .iter()
+            .find(|kind| parser.is_keyword(0, kind))
+        {
+            Some(kind) => *kind,
+            None if windows.is_empty() => return Err(parser.error("SMA or WMA")),
+            None => break,
+        };
+        parser.keyword(kind);
+        parser.expect("(")?;
+        let points = parser.count()?;
+        parser.expect(",")?;
+        let of = parser.name()?;
+        parser.expect(")")?;
+        let name = if parser.keyword("as") {
+            parser.name()?
+        } else {
+            format!("{of}_trendline")
+        };
+        let column = format!("#trend{}", windows.len());
+        known.push(Expr::Not(Box::new(Expr::IsNull(Box::new(Expr::column(
+            &of,
+        ))))));
+        shown.push((name, Expr::column(&column)));
+        windows.push(Stage::Window(Window::moving(column, kind, of, points)?));
+    }
+    stages.push(Stage::Filter(Expr::Logic(Logic::And, known)));
+    stages.append(&mut windows);
+    stages.push(Stage::Eval(shown));
     Ok(())
 }
 

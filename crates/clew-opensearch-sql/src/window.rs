@@ -20,6 +20,8 @@ use super::rows::{Column, Columns, Row, Table, key_of};
 use super::select::sort_key;
 use super::words::Parser;
 
+/// Rows that one value of a moving mean is made of.
+const POINTS_MAX: usize = 1_000;
 /// How the columns begin that windows make.
 const COLUMN: &str = "#window";
 
@@ -59,6 +61,32 @@ impl Parser<'_> {
 }
 
 impl Window {
+    /// The mean of the last so many values of a column, each of one weight (`sma`) or the later ones of more (`wma`).
+    pub(super) fn moving(
+        column: String,
+        kind: &str,
+        of: String,
+        points: usize,
+    ) -> Result<Self, SqlError> {
+        if !(1..=POINTS_MAX).contains(&points) {
+            return Err(SqlError::argument(format!(
+                "Number of data-points must be from 1 to {POINTS_MAX}, but was {points}"
+            )));
+        }
+        let args = vec![Expr::Column(of), Expr::Literal(points.into())];
+        Ok(Window {
+            column,
+            call: Call {
+                name: kind.to_string(),
+                args,
+                distinct: false,
+                options: Vec::new(),
+            },
+            partition: Vec::new(),
+            order: Vec::new(),
+        })
+    }
+
     /// All that it is made of.
     pub(super) fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let order = self.order.iter().map(|key| &key.expr);
@@ -84,6 +112,12 @@ enum Function {
     Running(Aggregate, SqlType, Bound),
     /// Other aggregates, over the whole part.
     Whole(Aggregate, SqlType, Bound),
+    /// The mean of the last rows, the later ones of more weight or not.
+    Moving {
+        of: Bound,
+        points: usize,
+        is_weighted: bool,
+    },
 }
 
 impl Function {
@@ -103,6 +137,25 @@ impl Function {
                 )));
             }
             return Ok((ranks, SqlType::Integer));
+        }
+        if let ("sma" | "wma", [of, Expr::Literal(points)]) = (call.name.as_str(), &call.args[..])
+            && let Some(points) = points
+                .as_u64()
+                .and_then(|points| usize::try_from(points).ok())
+        {
+            let (of, kind) = bind(of, columns)?;
+            if !kind.is_number() && kind != SqlType::Undefined {
+                return Err(SqlError::semantic(format!(
+                    "a trendline expected numbers, but got [{}]",
+                    kind.name()
+                )));
+            }
+            let moving = Function::Moving {
+                of,
+                points,
+                is_weighted: call.name == "wma",
+            };
+            return Ok((moving, SqlType::Double));
         }
         if !Expr::Call(call.clone()).is_aggregate() {
             return Err(SqlError::unsupported(&format!(
@@ -156,10 +209,36 @@ impl Function {
                     let values: Vec<Value> = alike.iter().map(|row| argument.value(row)).collect();
                     made.extend(repeat_n(aggregate.result(*kind, &values), size));
                 }
+                Function::Moving {
+                    of,
+                    points,
+                    is_weighted,
+                } => {
+                    let numbers = alike.iter().map(|row| of.value(row).as_f64());
+                    let numbers: Vec<Option<f64>> = numbers.collect();
+                    for end in 1..=numbers.len() {
+                        let last = end
+                            .checked_sub(*points)
+                            .and_then(|from| numbers.get(from..end));
+                        let mean = last.and_then(|last| moving_mean(last, *is_weighted));
+                        made.push(mean.map_or(Value::Null, float));
+                    }
+                }
             }
             before += size;
         }
     }
+}
+
+/// `None` where one of the numbers is not known.
+fn moving_mean(numbers: &[Option<f64>], is_weighted: bool) -> Option<f64> {
+    let (mut sum, mut weights, mut weight) = (0.0, 0.0, 1.0);
+    for number in numbers {
+        sum += weight * (*number)?;
+        weights += weight;
+        weight += if is_weighted { 1.0 } else { 0.0 };
+    }
+    Some(sum / weights)
 }
 
 /// An aggregate over the rows so far.
