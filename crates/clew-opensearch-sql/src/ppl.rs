@@ -167,7 +167,7 @@ fn trendline(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), Sql
         } else {
             format!("{of}_trendline")
         };
-        let column = format!("#trend{}", windows.len());
+        let column = format!("#trend{}-{}", stages.len(), windows.len());
         known.push(Expr::Not(Box::new(Expr::IsNull(Box::new(Expr::column(
             &of,
         ))))));
