@@ -3,7 +3,6 @@
 //! Rows come out in the order of the window, as OpenSearch leaves them. Frames of one's own (`ROWS BETWEEN`) are refused.
 
 use std::cmp::Ordering;
-use std::iter::repeat_n;
 
 use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
@@ -188,26 +187,33 @@ impl Function {
     }
 
     /// Adds the values of the rows of one part, of which `peers` says how many beside each other are alike.
-    fn values(&self, rows: &[Row], peers: impl Iterator<Item = usize>, made: &mut Vec<Value>) {
+    fn values(
+        &self,
+        rows: &[Row],
+        peers: impl Iterator<Item = usize>,
+        made: &mut Made<'_>,
+    ) -> Result<(), SqlError> {
         let mut running = Running::default();
         let mut before = 0;
         for (group, size) in peers.enumerate() {
             let alike = rows.get(before..before + size).unwrap_or_default();
             match self {
                 Function::RowNumber => {
-                    made.extend((before + 1..=before + size).map(Value::from));
+                    for number in before + 1..=before + size {
+                        made.add(&Value::from(number), 1)?;
+                    }
                 }
-                Function::Rank => made.extend(repeat_n(Value::from(before + 1), size)),
-                Function::DenseRank => made.extend(repeat_n(Value::from(group + 1), size)),
+                Function::Rank => made.add(&Value::from(before + 1), size)?,
+                Function::DenseRank => made.add(&Value::from(group + 1), size)?,
                 Function::Running(aggregate, kind, argument) => {
                     for row in alike {
                         running.add(argument.value(row));
                     }
-                    made.extend(repeat_n(running.value(*aggregate, *kind), size));
+                    made.add(&running.value(*aggregate, *kind), size)?;
                 }
                 Function::Whole(aggregate, kind, argument) => {
                     let values: Vec<Value> = alike.iter().map(|row| argument.value(row)).collect();
-                    made.extend(repeat_n(aggregate.result(*kind, &values), size));
+                    made.add(&aggregate.result(*kind, &values), size)?;
                 }
                 Function::Moving {
                     of,
@@ -221,12 +227,29 @@ impl Function {
                             .checked_sub(*points)
                             .and_then(|from| numbers.get(from..end));
                         let mean = last.and_then(|last| moving_mean(last, *is_weighted));
-                        made.push(mean.map_or(Value::Null, float));
+                        made.add(&mean.map_or(Value::Null, float), 1)?;
                     }
                 }
             }
             before += size;
         }
+        Ok(())
+    }
+}
+
+/// The values made so far, which may not take more memory than there is.
+struct Made<'m> {
+    values: Vec<Value>,
+    budget: Budget<'m>,
+}
+
+impl Made<'_> {
+    fn add(&mut self, value: &Value, times: usize) -> Result<(), SqlError> {
+        for _ in 0..times {
+            self.budget.spend(value)?;
+            self.values.push(value.clone());
+        }
+        Ok(())
     }
 }
 
@@ -316,17 +339,18 @@ pub(super) fn windowed(
         .iter()
         .map(|row| (key(parts, row), key(peers, row)));
     let keys: Vec<(String, String)> = keys.collect();
-    let mut made = Vec::with_capacity(table.rows.len());
+    let mut made = Made {
+        values: Vec::with_capacity(table.rows.len()),
+        budget: Budget::of(memory),
+    };
     let mut at = 0;
     for part in keys.chunk_by(|left, right| left.0 == right.0) {
         let rows = table.rows.get(at..at + part.len()).unwrap_or_default();
         let peers = part.chunk_by(|left, right| left.1 == right.1);
-        function.values(rows, peers.map(<[_]>::len), &mut made);
+        function.values(rows, peers.map(<[_]>::len), &mut made)?;
         at += part.len();
     }
-    let mut budget = Budget::of(memory);
-    for (row, value) in table.rows.iter_mut().zip(made) {
-        budget.spend(&value)?;
+    for (row, value) in table.rows.iter_mut().zip(made.values) {
         row.push(value);
     }
     table.columns.0.push(Column {
