@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use clew_opensearch::wing::RequestMemory;
 use serde_json::Value;
 
-use super::budget::Budget;
+use super::budget::{Budget, Walk};
 use super::cast::{float, of_number};
 use super::error::SqlError;
 use super::eval::{Bound, bind, compare};
@@ -334,11 +334,12 @@ pub(super) fn windowed(
         let values: Vec<Value> = exprs.iter().map(|expr| expr.value(row)).collect();
         key_of(values.iter())
     };
-    let keys = table
-        .rows
-        .iter()
-        .map(|row| (key(parts, row), key(peers, row)));
-    let keys: Vec<(String, String)> = keys.collect();
+    let mut walk = Walk::begin();
+    let mut keys = Vec::with_capacity(table.rows.len());
+    for row in &table.rows {
+        walk.step()?;
+        keys.push((key(parts, row), key(peers, row)));
+    }
     let mut made = Made {
         values: Vec::with_capacity(table.rows.len()),
         budget: Budget::of(memory),

@@ -23,6 +23,7 @@ mod script;
 mod similar;
 mod sort;
 mod span;
+mod terms_minimum;
 mod told;
 
 use base64::Engine as _;

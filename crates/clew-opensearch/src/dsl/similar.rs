@@ -9,7 +9,8 @@ use clew_query::{
 use serde_json::{Map, Value};
 
 use super::object::{Parameters, one_field, plain};
-use super::script::{TermsMinimum, Written};
+use super::script::Written;
+use super::terms_minimum::TermsMinimum;
 use super::{DslError, DslErrorKind, named};
 
 /// What an item is told that is not one thing.
@@ -186,14 +187,15 @@ pub(super) fn terms_set(body: &Value) -> Result<Query, DslError> {
     };
     let script = parameters.take("minimum_should_match_script");
     let minimum = match script {
-        Some(script) => Written::of("terms_set", script)?
-            .terms_minimum()
-            .ok_or_else(|| {
+        Some(script) => {
+            let script = Written::of("terms_set", script)?;
+            TermsMinimum::of(script.source()).ok_or_else(|| {
                 DslError::illegal(
                     "cannot execute [minimum_should_match_script]: it may be [params.num_terms], \
                      [doc['field'].value], [Math.min(params.num_terms, doc['field'].value)] or a number",
                 )
-            })?,
+            })?
+        }
         None => TermsMinimum::Field {
             path: parameters.text("minimum_should_match_field")?.ok_or_else(|| {
                 DslError::illegal(
