@@ -72,7 +72,24 @@ pub(crate) fn plan_values(
     if !supports(aggregation, kind) {
         return Err(unsupported(source, field.kind.type_name(), aggregation));
     }
-    let format = match &field.kind {
+    let format = format_of(source, &field.kind, kind)?;
+    let missing = source
+        .missing
+        .as_ref()
+        .map(|scalar| key_of(scalar, kind, &format, context.now_ms))
+        .transpose()?;
+    Ok(ValuePlan {
+        field: source.field.clone(),
+        column: Some(field.column()),
+        kind,
+        missing,
+        format,
+    })
+}
+
+/// How values of a field are shown.
+fn format_of(source: &Source, field: &FieldKind, kind: ValueKind) -> Result<ValueFormat, AggError> {
+    Ok(match field {
         FieldKind::Date { format }
         | FieldKind::DateNanos { format }
         | FieldKind::Range {
@@ -91,18 +108,6 @@ pub(crate) fn plan_values(
             ValueFormat::of_numbers(source.format.as_deref())?
         }
         _ => ValueFormat::Raw,
-    };
-    let missing = source
-        .missing
-        .as_ref()
-        .map(|scalar| key_of(scalar, kind, &format, context.now_ms))
-        .transpose()?;
-    Ok(ValuePlan {
-        field: source.field.clone(),
-        column: Some(field.column()),
-        kind,
-        missing,
-        format,
     })
 }
 

@@ -310,7 +310,7 @@ impl Groups {
         for captures in pattern.captures_iter(text) {
             let groups = captures.iter().skip(1).flatten().map(|group| group.range());
             found.extend(groups.filter(|range| {
-                !range.is_empty() && !(self.keeps_term && range.len() == text.len())
+                !(range.is_empty() || self.keeps_term && range.len() == text.len())
             }));
         }
         found

@@ -103,18 +103,7 @@ impl Processor {
         let (name, what) = match name {
             "set" => ("set", set(config)?),
             "append" => ("append", append(config)?),
-            "rename" => {
-                let replace = flag(config, "override_target", false)?;
-                let field = moved(config)?;
-                let names = (template(&field.from)?, template(&field.to)?);
-                let is_fixed = names.0.is_text() && names.1.is_text();
-                let rename = Processor::Rename {
-                    field,
-                    names: (!is_fixed).then(|| Box::new(names)),
-                    replace,
-                };
-                ("rename", rename)
-            }
+            "rename" => ("rename", rename(config)?),
             "convert" => {
                 let kind = ConvertType::parse(&text(config, "type")?)?;
                 let field = field(config)?;
@@ -176,6 +165,19 @@ impl Processor {
         }
         Ok((name, what))
     }
+}
+
+/// Reads `rename`.
+fn rename(config: &mut Map<String, Value>) -> Result<Processor, DefinitionError> {
+    let replace = flag(config, "override_target", false)?;
+    let field = moved(config)?;
+    let names = (template(&field.from)?, template(&field.to)?);
+    let is_fixed = names.0.is_text() && names.1.is_text();
+    Ok(Processor::Rename {
+        field,
+        names: (!is_fixed).then(|| Box::new(names)),
+        replace,
+    })
 }
 
 /// Steps that go by whole fields.

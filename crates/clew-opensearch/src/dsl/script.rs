@@ -242,58 +242,6 @@ impl Written {
     }
 }
 
-/// How many of its terms a script of `terms_set` wants.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum TermsMinimum {
-    All,
-    Count(usize),
-    /// As many as a field says; or all, where these are fewer.
-    Field {
-        path: String,
-        at_most_all: bool,
-    },
-}
-
-/// How scripts of `terms_set` call the number of its terms.
-const TERMS: &str = "params.num_terms";
-
-impl Written {
-    /// What it says of the terms of a `terms_set`, where it is one of the few scripts that need not be run.
-    pub(super) fn terms_minimum(&self) -> Option<TermsMinimum> {
-        let source: String = self.source.split_whitespace().collect();
-        let source = source.strip_prefix("return").unwrap_or(&source);
-        let source = source.trim_end_matches(';');
-        if source == TERMS {
-            return Some(TermsMinimum::All);
-        }
-        let lesser = source.strip_prefix("Math.min(");
-        if let Some(both) = lesser.and_then(|both| both.strip_suffix(')')) {
-            let ((TERMS, other) | (other, TERMS)) = both.split_once(',')? else {
-                return None;
-            };
-            return Some(TermsMinimum::Field {
-                path: field_of(other)?,
-                at_most_all: true,
-            });
-        }
-        match field_of(source) {
-            Some(path) => Some(TermsMinimum::Field {
-                path,
-                at_most_all: false,
-            }),
-            None => source.parse().ok().map(TermsMinimum::Count),
-        }
-    }
-}
-
-/// The field of `doc['field'].value`.
-fn field_of(value: &str) -> Option<String> {
-    let quoted = value.strip_prefix("doc[")?.strip_suffix("].value")?;
-    let within = |quote: char| quoted.strip_prefix(quote)?.strip_suffix(quote);
-    let path = within('\'').or_else(|| within('"'))?;
-    (!path.contains(['\'', '"'])).then(|| path.to_string())
-}
-
 fn compile_error(error: ScriptError) -> DslError {
     DslError {
         kind: DslErrorKind::Script,
