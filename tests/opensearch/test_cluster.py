@@ -30,6 +30,74 @@ class Cluster(ClewTest):
         )
         self.assertEqual(self.client.cluster.get_settings()["persistent"], {})
 
+    def test_cluster_settings_that_there_are_not_are_refused(self):
+        put = self.client.cluster.put_settings
+        for kind in ("transient", "persistent"):
+            for name, value, why in [
+                ("foo.bar", 1, f"{kind} setting [foo.bar], not recognized"),
+                ("foo.bar", None, f"{kind} setting [foo.bar], not recognized"),
+                ("cluster.routing.allocation.enabl", "all", "[cluster.routing.allocation.enabl], not recognized"),
+                ("path.data", "/x", f"{kind} setting [path.data], not dynamically updateable"),
+                ("cluster.max_shards_per_node", "many", "Failed to parse value [many] for setting [cluster.max_shards_per_node]"),
+                ("cluster.routing.allocation.enable", "some", "Illegal allocation.enable value [SOME]"),
+                ("action.destructive_requires_name", "yes", "Failed to parse value [yes] as only [true] or [false] are allowed."),
+            ]:
+                with self.subTest(name=name), self.refused(400, "illegal_argument_exception", why):
+                    put(body={kind: {"search.max_buckets": 7, name: value}})
+        # Nothing of a request that is refused holds.
+        self.assertEqual(self.client.cluster.get_settings()["persistent"], {})
+        taken = {
+            "cluster.routing.allocation.enable": "primaries", "cluster.routing.allocation.exclude._ip": "10.0.0.1",
+            "cluster.remote.there.seeds": ["h:9300"], "indices.recovery.max_bytes_per_sec": "40mb",
+            "logger.org.opensearch.discovery": "DEBUG", "plugins.index_state_management.enabled": True,
+        }
+        put(body={"transient": taken})
+        put(body={"transient": {"cluster.*": None, **{name: None for name in taken}}})
+        self.assertEqual(self.client.cluster.get_settings()["transient"], {})
+
+    def test_figures_of_nodes_are_asked_for_in_one_way(self):
+        for path, why in [
+            ("/_nodes/stats/_all,os", "contains _all and individual metrics [_all,os]"),
+            ("/_nodes/stats/os/docs", "request [/_nodes/stats/os/docs] contains index metrics [docs] but indices stats not requested"),
+            ("/_nodes/stats/indices/search,doc", "contains unrecognized index metric: [doc] -> did you mean [docs]?"),
+            ("/_nodes/stats?level=cluster", "level parameter must be one of [indices] or [node] or [shards] but was [cluster]"),
+        ]:
+            with self.subTest(path=path), self.refused(400, "illegal_argument_exception", why):
+                self.raw("GET", path)
+        self.assertIn("docs", next(iter(self.raw("GET", "/_nodes/stats/indices/docs")["nodes"].values()))["indices"])
+
+    def test_the_table_of_indexes_tells_what_they_did_and_sorts_by_it(self):
+        for name, documents in (("few", 1), ("most", 300), ("more", 20)):
+            self.index_all(name, {str(n): {"text": "word " * (n + 1)} for n in range(documents)})
+        self.client.search(index="more")
+
+        def rows(**params):
+            return self.raw("GET", "/_cat/indices/few,more,most", params={"format": "json", **params})
+
+        asked = "index,indexing.index_total,pri.indexing.index_total,iito,search.query_total,segments.count,memory.total,pri.merges.total"
+        found = {row["index"]: row for row in rows(h=asked)}
+        self.assertEqual([found["more"][name] for name in asked.split(",")[1:5]], ["20", "20", "20", "1"])
+        self.assertEqual(sorted(found["few"]), sorted(asked.split(",")))
+        # Sizes with units are sizes.
+        self.assertEqual([row["index"] for row in rows(s="store.size:desc")], ["most", "more", "few"])
+        self.assertEqual([row["index"] for row in rows(s="indexing.index_total")], ["few", "more", "most"])
+        self.assertEqual(sorted(rows()[0]), sorted(["health", "status", "index", "uuid", "pri", "rep", "docs.count", "docs.deleted", "store.size", "pri.store.size"]))
+
+    def test_a_merge_is_asked_for_in_one_way(self):
+        self.client.indices.create(index="i")
+        params = {"only_expunge_deletes": "true", "max_num_segments": 1}
+        with self.refused(400, "action_request_validation_exception", "mutually exclusive"):
+            self.client.indices.forcemerge(index="i", params=params)
+        self.client.indices.forcemerge(index="i", params={"only_expunge_deletes": "true"})
+
+    def test_the_table_of_tasks_has_those_that_are_asked_for(self):
+        def rows(**params):
+            return self.raw("GET", "/_cat/tasks", params={"format": "json", **params})
+
+        self.assertEqual([row["action"] for row in rows(actions="*tasks*", nodes="_local")], ["cluster:monitor/tasks/lists"])
+        self.assertEqual(rows(actions="*search*"), [])
+        self.assertEqual(rows(nodes="nobody"), [])
+
     def test_persistent_settings_survive_a_restart(self):
         name = "compatibility.override_main_response_version"
         kept = {name: "true", "search.max_buckets": "3"}

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine, SlowRequests};
 use clew_log::Glsn;
 use clew_platform::MemoryLimits;
+use clew_schema::glob::matches as glob;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -17,6 +18,7 @@ use crate::http::memory_stats;
 use crate::http::setting_values::parse_time;
 use crate::state::call::Call;
 use crate::state::disk_settings::read_disk_limits;
+use crate::state::known_cluster_settings;
 use crate::state::slow_log;
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
@@ -66,6 +68,10 @@ pub(crate) async fn change(
 ) -> Result<Option<Glsn>, ApiError> {
     let settings = &call.api.cluster_settings;
     let mut next = settings.both();
+    known_cluster_settings::check("transient", &transient, &next.transient)?;
+    known_cluster_settings::check("persistent", &persistent, &next.persistent)?;
+    let transient = expanded(transient, &next.transient);
+    let persistent = expanded(persistent, &next.persistent);
     apply(&mut next.transient, &transient);
     let (checking, disk, checks) = (
         call.api.engine.clone(),
@@ -107,6 +113,20 @@ fn persisted(all: &Definitions) -> Kept {
     all.of(KIND)
         .filter_map(|(name, value)| Some((name.to_string(), text(value)?)))
         .collect()
+}
+
+/// The same changes with the names of what is kept in place of patterns, all of which take away.
+fn expanded(changes: Changes, kept: &Kept) -> Changes {
+    let mut all = Changes::new();
+    for (name, text) in changes {
+        if text.is_none() && name.contains('*') {
+            let fitting = kept.keys().filter(|known| glob(&name, known));
+            all.extend(fitting.map(|known| (known.clone(), None)));
+        } else {
+            all.insert(name, text);
+        }
+    }
+    all
 }
 
 fn apply(kept: &mut Kept, changes: &Changes) {

@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod cluster_settings;
 pub(crate) mod disk_settings;
 pub(crate) mod kept_pipelines;
+pub(crate) mod known_cluster_settings;
 pub(crate) mod parts;
 pub(crate) mod slow_log;
 pub(crate) mod stored_scripts;
