@@ -149,6 +149,10 @@ fn read_special(
         | (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, "coerce") if is_numeric(kind) || matches!(kind, FieldKind::Range { .. }) => {
             spec.coerce = boolean(key, value)?;
+            // It was said, so that the index does not say otherwise.
+            if spec.coerce {
+                spec.shown.insert(key.to_string(), Value::Bool(true));
+            }
         }
         (kind, "ignore_malformed") if can_be_malformed(kind) => {
             spec.ignore_malformed = boolean(key, value)?;

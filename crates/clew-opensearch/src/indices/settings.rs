@@ -40,6 +40,7 @@ const EF_SEARCH: &str = "index.knn.algo_param.ef_search";
 /// The space of vectors whose fields name none.
 pub(crate) const SPACE_TYPE: &str = "index.knn.space_type";
 const IGNORE_MALFORMED: &str = "index.mapping.ignore_malformed";
+const COERCE: &str = "index.mapping.coerce";
 const HIDDEN: &str = "index.hidden";
 const MAX_RESULT_WINDOW: &str = "index.max_result_window";
 
@@ -102,7 +103,7 @@ pub(crate) fn update(
     let is_fixed = |(name, asked): &(&String, &Option<String>)| {
         let current = match name.as_str() {
             SHARDS => Some(shards.as_str()),
-            name if [ROUTING_SLOTS, IGNORE_MALFORMED].contains(&name)
+            name if [ROUTING_SLOTS, IGNORE_MALFORMED, COERCE].contains(&name)
                 || name.starts_with(SIMILARITY) =>
             {
                 current.given.get(name).map(String::as_str)
@@ -192,6 +193,10 @@ fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<
         IGNORE_MALFORMED => {
             settings.mapping_limits.ignores_malformed =
                 text.map_or(Ok(false), |text| boolean(name, text))?;
+        }
+        COERCE => {
+            let coerces = text.map_or(Ok(true), |text| boolean(name, text))?;
+            settings.mapping_limits.coerces_nothing = !coerces;
         }
         MERGE_REORDER => {
             let similar = text.map_or(Ok(false), |text| boolean(name, text))?;

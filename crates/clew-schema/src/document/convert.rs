@@ -49,10 +49,12 @@ pub(super) enum Misfit {
     ImmenseTerm(usize),
 }
 
-/// What goes into tantivy; `None` when the field leaves the value out.
+/// What goes into tantivy; `None` when the field leaves the value out. Whether numbers may be `coerced` from text, or
+/// by cutting fractions off, is for the caller to say: the index has a word in it.
 pub(super) fn convert(
     field: &MappedField,
     scalar: &Scalar<'_>,
+    coerced: bool,
 ) -> Result<Option<OwnedValue>, Misfit> {
     let converted = match &field.kind {
         FieldKind::Text { analyzer, .. } => {
@@ -74,15 +76,13 @@ pub(super) fn convert(
             let hash = murmur3(scalar.as_str().as_bytes());
             Some(OwnedValue::I64(hash.cast_signed()))
         }
-        FieldKind::Unsigned => unsigned(scalar, field.settings.coerce)?.map(OwnedValue::U64),
-        FieldKind::Integer(kind) => {
-            integer(scalar, *kind, field.settings.coerce)?.map(OwnedValue::I64)
-        }
+        FieldKind::Unsigned => unsigned(scalar, coerced)?.map(OwnedValue::U64),
+        FieldKind::Integer(kind) => integer(scalar, *kind, coerced)?.map(OwnedValue::I64),
         FieldKind::Float(FloatKind::RankFeature) => {
-            let value = float(scalar, FloatKind::Float, field.settings.coerce)?;
+            let value = float(scalar, FloatKind::Float, coerced)?;
             value.map(|value| feature(field, value)).transpose()?
         }
-        FieldKind::Float(kind) => float(scalar, *kind, field.settings.coerce)?.map(OwnedValue::F64),
+        FieldKind::Float(kind) => float(scalar, *kind, coerced)?.map(OwnedValue::F64),
         FieldKind::Boolean => Some(OwnedValue::I64(i64::from(boolean(scalar)?))),
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
             Some(OwnedValue::I64(date(field, scalar.as_str())?))

@@ -160,7 +160,7 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
         }
         _ => return None,
     };
-    let converted = convert(field, &scalar).ok()??;
+    let converted = convert(field, &scalar, field.settings.coerce).ok()??;
     Some(written(field, converted, format))
 }
 

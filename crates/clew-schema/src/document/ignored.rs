@@ -1,4 +1,4 @@
-//! `_ignored`: the names of the fields that left a value out because it did not fit.
+//! `_ignored`: the names of the fields that left a value out because it did not fit; and which fields make values fit.
 
 use tantivy::schema::OwnedValue;
 
@@ -10,6 +10,12 @@ impl<'m> Walk<'m, '_> {
     pub(super) fn leaves_out(&self, field: &MappedField) -> bool {
         let by_index = self.mapping.limits.ignores_malformed && can_be_malformed(&field.kind);
         field.settings.ignore_malformed || by_index
+    }
+
+    /// Whether a field's numbers are read from text and cut off, by its own word or else by that of the index.
+    pub(super) fn coerces(&self, field: &MappedField) -> bool {
+        let said = || field.settings.shown.contains_key("coerce");
+        field.settings.coerce && (!self.mapping.limits.coerces_nothing || said())
     }
 
     /// Notes that a field left a value out.

@@ -389,7 +389,8 @@ impl<'m, 'a> Walk<'m, 'a> {
         if field.kind == (FieldKind::Constant { value: None }) {
             self.new_fields.settle(field, scalar);
         }
-        self.give(field, convert(field, scalar), scalar.as_str())
+        let converted = convert(field, scalar, self.coerces(field));
+        self.give(field, converted, scalar.as_str())
     }
 
     /// Gives a field what its value was converted to.

@@ -349,7 +349,8 @@ pub struct FieldSettings {
     pub join: Option<Arc<JoinRelations>>,
     /// What a vector column was asked to be made for.
     pub compression: VectorCompression,
-    /// Parameters as they were written, only to be shown again: what they change is said above.
+    /// Parameters as they were written, to be shown again: what they change is said above. `coerce` is among them where
+    /// it was said to be true, which stands above what the index says.
     pub shown: Map<String, Value>,
 }
 

@@ -25,6 +25,10 @@ pub struct MappingLimits {
     /// Whether every number, date, address and point that does not fit is left out instead of refusing its document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignores_malformed: bool,
+    /// Whether numbers that do not say for themselves whether they coerce take neither text nor fractions of whole
+    /// numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coerces_nothing: bool,
 }
 
 impl MappingLimits {
@@ -36,6 +40,7 @@ impl MappingLimits {
         nested_objects_max: 1_000_000,
         name_chars_max: 1_000_000,
         ignores_malformed: true,
+        coerces_nothing: true,
     };
 
     pub(super) fn bounded(self) -> MappingLimits {
@@ -47,6 +52,7 @@ impl MappingLimits {
             nested_objects_max: self.nested_objects_max.min(bounds.nested_objects_max),
             name_chars_max: self.name_chars_max.min(bounds.name_chars_max),
             ignores_malformed: self.ignores_malformed,
+            coerces_nothing: self.coerces_nothing,
         }
     }
 }
@@ -60,6 +66,7 @@ impl Default for MappingLimits {
             nested_objects_max: 10_000,
             name_chars_max: 50_000,
             ignores_malformed: false,
+            coerces_nothing: false,
         }
     }
 }
