@@ -155,6 +155,67 @@ class IndexAdmin(ClewTest):
         found = self.client.count(index="i", body={"query": {"match": {"t": "right"}}})
         self.assertEqual(found["count"], 1)
 
+    def test_an_index_can_say_that_its_numbers_take_no_text(self):
+        fields = {"n": {"type": "integer"}, "said": {"type": "integer", "coerce": True}, "f": {"type": "double"}}
+        self.client.indices.create(index="strict", body={"settings": {"index.mapping.coerce": False}, "mappings": {"properties": fields}})
+        for made in (False, True):
+            for document in ({"n": "5"}, {"n": 5.5}, {"f": "1.5"}):
+                with self.subTest(document=document, made=made), self.refused(400, "mapper_parsing_exception"):
+                    self.client.index(index="strict", body=document)
+            self.client.index(index="strict", id="1", body={"n": 5, "said": "5", "f": 1.5})
+            self.restart()
+        shown = self.client.indices.get_mapping(index="strict")["strict"]["mappings"]["properties"]
+        self.assertEqual(shown["said"], {"type": "integer", "coerce": True})
+        self.assertEqual(shown["n"], {"type": "integer"})
+        with self.refused(400, "illegal_argument_exception", "index.mapping.coerce"):
+            self.client.indices.put_settings(index="strict", body={"index.mapping.coerce": True})
+        with self.refused(400, "illegal_argument_exception"):
+            self.client.indices.create(index="other", body={"settings": {"index.mapping.coerce": "perhaps"}})
+
+    def test_an_order_of_documents_is_one_that_they_can_have(self):
+        fields = {"n": {"type": "long"}, "t": {"type": "text"}, "h": {"type": "half_float"}}
+
+        def create(name, fields=fields, **sort):
+            settings = {f"index.sort.{key}": value for key, value in sort.items()}
+            self.client.indices.create(index=name, body={"settings": settings, "mappings": {"properties": fields}})
+
+        for sort, why in [
+            ({"field": "nope"}, "unknown index sort field:[nope]"),
+            ({"field": "t"}, "invalid index sort field:[t]"),
+            ({"field": "h"}, "invalid index sort field:[h]"),
+            ({"field": "n", "order": ["asc", "desc"]}, "size mismatch"),
+            ({"field": "n", "order": "up"}, "Illegal sort order:up"),
+            ({"field": "n", "missing": "0"}, "must be one of [_last, _first]"),
+        ]:
+            with self.subTest(sort=sort), self.refused(400, "illegal_argument_exception", why):
+                create("sorted", **sort)
+        with self.refused(400, "illegal_argument_exception", "cannot have nested fields"):
+            create("sorted", {"n": {"type": "long"}, "o": {"type": "nested"}}, field="n")
+        create("sorted", field=["n"], order=["desc"])
+        shown = self.client.indices.get_settings(index="sorted")["sorted"]["settings"]["index"]["sort"]
+        self.assertEqual(shown, {"field": ["n"], "order": ["desc"]})
+        # A template may leave it to others which fields there are.
+        body = {"index_patterns": ["later*"], "template": {"settings": {"index.sort.field": "n"}}}
+        self.client.indices.put_index_template(name="later", body=body)
+        self.addCleanup(self.client.indices.delete_index_template, name="later")
+        create("later-1")
+
+    def test_dates_and_versions_are_shown_to_people_who_ask(self):
+        self.client.indices.create(index="i")
+        for path in ("/i", "/i/_settings"):
+            shown = self.raw("GET", path, params={"human": "true"})["i"]["settings"]["index"]
+            self.assertRegex(shown["creation_date_string"], r"^\d{4}-\d\d-\d\dT")
+            self.assertEqual(shown["version"]["created_string"], "2.19.0")
+            self.assertNotIn("creation_date_string", self.raw("GET", path)["i"]["settings"]["index"])
+
+    def test_the_default_analyzer_has_a_name(self):
+        fields = {"t": {"type": "text", "analyzer": "default"}}
+        for _ in range(2):
+            self.client.indices.create(index="i", body={"mappings": {"properties": fields}}, ignore=400)
+            self.client.indices.put_mapping(index="i", body={"properties": fields})
+        shown = self.client.indices.get_mapping(index="i")["i"]["mappings"]["properties"]
+        self.assertEqual(shown, {"t": {"type": "text"}})
+
     def test_a_mapping_grows_and_never_changes_a_type(self):
         body = {"mappings": {"properties": {"a": {"type": "long"}}}}
         self.client.indices.create(index="i", body=body)

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
-use crate::indices::templates::{Request, compose, data_stream_template, plan_of};
+use crate::indices::templates::{Request, compose, data_stream_template, plan_index};
 use crate::state::call::Call;
 
 /// The field that holds a document's time unless the template names another.
@@ -86,7 +86,7 @@ pub(crate) fn next_index(
         .settings
         .entry("index.hidden".to_string())
         .or_insert_with(|| Some("true".to_string()));
-    let mut plan = plan_of(&composed)?;
+    let mut plan = plan_index(&composed)?;
     plan.settings.data_stream = Some(stream.to_string());
     plan.settings.time_field = Some(field.to_string());
     plan.name = Some(index_name(stream, generation));

@@ -14,10 +14,10 @@ use crate::indices::aliases::{aliases_of, shown_aliases};
 use crate::indices::copies::{enough_copies, replicas_of};
 use crate::indices::data_streams::refuse_write_index;
 use crate::indices::index_mapping::shown_mapping;
-use crate::indices::index_settings::{PROVIDED_NAME, shown_settings};
+use crate::indices::index_settings::{PROVIDED_NAME, settings_for};
 use crate::indices::known_settings;
 use crate::indices::settings;
-use crate::indices::templates::{Request, compose, data_stream_template, plan_of, read_aliases};
+use crate::indices::templates::{Request, compose, data_stream_template, plan_index, read_aliases};
 use crate::state::call::Call;
 
 /// `PUT /{index}`.
@@ -27,7 +27,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let request = read_request(call.json()?)?;
     let definitions = call.api.engine.with_definitions(Definitions::clone);
     refuse_data_stream(&definitions, &name)?;
-    let mut plan = plan_of(&compose(&definitions, &name, request)?)?;
+    let mut plan = plan_index(&compose(&definitions, &name, request)?)?;
     if given != name {
         let settings = &mut plan.settings.given;
         settings.insert(PROVIDED_NAME.to_string(), given);
@@ -130,21 +130,21 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
 
 /// `GET /{index}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
-    let flat = call.params.flag("flat_settings", false)?;
-    let show = |index: &Arc<Index>| {
+    let show = |index: &Arc<Index>| -> Result<Value, ApiError> {
         let mut shown = json!({
             "aliases": shown_aliases(&aliases_of(index)),
             "mappings": shown_mapping(index),
-            "settings": shown_settings(index, flat),
+            "settings": settings_for(&call, index)?,
         });
         if let Some(stream) = index.data_stream() {
             shown["data_stream"] = Value::from(stream);
         }
-        shown
+        Ok(shown)
     };
     let indices = call.indices_from(Wildcards::OPEN, Purpose::Show).await?;
     let body = indices
         .iter()
-        .map(|index| (index.name().to_string(), show(index)));
-    Ok(Reply::json(&Value::Object(body.collect())))
+        .map(|index| Ok((index.name().to_string(), show(index)?)));
+    let body = body.collect::<Result<_, ApiError>>()?;
+    Ok(Reply::json(&Value::Object(body)))
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::{Flat, settings_json};
+use crate::indices::snapshots::iso;
 use crate::indices::{known_settings, settings};
 use crate::state::call::Call;
 use crate::state::slow_log;
@@ -56,6 +57,32 @@ pub(crate) fn shown_settings(index: &Index, flat: bool) -> Value {
     settings_json(&flat_settings(index), flat)
 }
 
+/// The same as a request wants them: with dates and versions that people can read, if it asks for these.
+///
+/// # Errors
+/// Parameters that are neither true nor false.
+pub(crate) fn settings_for(call: &Call, index: &Index) -> Result<Value, ApiError> {
+    let flat = call.params.flag("flat_settings", false)?;
+    let mut settings = flat_settings(index);
+    add_words(call, index, &mut settings)?;
+    Ok(settings_json(&settings, flat))
+}
+
+/// Adds dates and versions that people can read, where a request asks for them (`human`).
+fn add_words(
+    call: &Call,
+    index: &Index,
+    settings: &mut BTreeMap<String, String>,
+) -> Result<(), ApiError> {
+    if call.params.flag("human", false)? {
+        let created = iso(index.created_ms());
+        settings.insert("index.creation_date_string".to_string(), created);
+        let version = call.api.options.version_number.clone();
+        settings.insert("index.version.created_string".to_string(), version);
+    }
+    Ok(())
+}
+
 /// `GET /{index}/_settings/{name}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let flat = call.params.flag("flat_settings", false)?;
@@ -65,6 +92,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut body = Map::new();
     for index in call.indices_from(Wildcards::SHOWN, Purpose::Watch).await? {
         let mut settings = flat_settings(&index);
+        add_words(&call, &index, &mut settings)?;
         settings.retain(|name, _| {
             patterns
                 .iter()

@@ -10,6 +10,7 @@ pub(crate) mod index_admin;
 pub(crate) mod index_mapping;
 pub(crate) mod index_recovery;
 pub(crate) mod index_settings;
+pub(crate) mod index_sort;
 pub(crate) mod index_state;
 pub(crate) mod known_settings;
 pub(crate) mod maintenance;

@@ -15,7 +15,7 @@ use crate::http::setting_values::{parse_bytes, parse_time};
 use crate::indices::data_streams;
 use crate::indices::index_admin::read_request;
 use crate::indices::index_settings::PROVIDED_NAME;
-use crate::indices::templates::{compose, data_stream_template, plan_of};
+use crate::indices::templates::{compose, data_stream_template, plan_index};
 use crate::state::call::Call;
 
 /// When an index has had enough.
@@ -237,7 +237,7 @@ fn plan(
         return data_streams::next_index(&definitions, stream, template, next);
     }
     let request = read_request(Some(Value::Object(body)))?;
-    let mut plan = plan_of(&compose(&definitions, &rollover.new, request)?)?;
+    let mut plan = plan_index(&compose(&definitions, &rollover.new, request)?)?;
     let dated = rollover.dated.clone();
     let dated = dated.map(|given| (PROVIDED_NAME.to_string(), given));
     plan.settings.given.extend(dated);

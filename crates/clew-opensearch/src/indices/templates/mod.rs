@@ -29,7 +29,7 @@ pub(crate) use legacy::{
 pub(crate) use listing::{ListedTemplate, all as list_all};
 pub(crate) use part::aliases as read_aliases;
 pub use patterns::any_overlap;
-pub(crate) use planner::{Planner, plan_of};
+pub(crate) use planner::{Planner, plan_index};
 pub(crate) use simulate::{index as simulate_index, template as simulate_template};
 
 /// Legacy templates in the catalog.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::http::error::{ApiError, Cause};
-use crate::indices::{data_streams, settings};
+use crate::indices::{data_streams, index_sort, settings};
 
 /// Plans missing indexes by the templates.
 #[derive(Debug)]
@@ -27,12 +27,20 @@ impl IndexPlanner for Planner {
             return data_streams::first_index(definitions, name, stream).map_err(refused);
         }
         let composed = compose(definitions, name, Request::default()).map_err(refused)?;
-        plan_of(&composed).map_err(refused)
+        plan_index(&composed).map_err(refused)
     }
 }
 
-/// Checks what an index is to begin with.
-pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
+/// Checks what an index is to begin with that is about to be made.
+pub(crate) fn plan_index(composed: &Composed) -> Result<IndexPlan, ApiError> {
+    let plan = plan_of(composed)?;
+    index_sort::check(&plan.settings.given, &plan.mapping)?;
+    Ok(plan)
+}
+
+/// Checks what an index could begin with. The order of its documents may be by fields that only others know: of a
+/// template, say.
+pub(super) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
     let settings = settings::create(&composed.settings)?;
     let mapping = parse_mapping(&composed.mappings, &settings)?;
     let aliases = composed.aliases.iter().map(|(name, says)| {
