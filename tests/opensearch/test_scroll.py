@@ -1,5 +1,7 @@
 """Searches over several requests: scrolls, points in time, slices; and what hits show on request."""
 
+import math
+
 from .base import ClewTest
 
 DOCUMENTS = {str(number): {"n": number, "text": f"fox {number}"} for number in range(25)}
@@ -223,6 +225,33 @@ class ShownTest(ClewTest):
             self.assertEqual([list(doc["term_vectors"]) for doc in docs], [["title"]] * 2)
             fox = docs[1]["term_vectors"]["title"]["terms"]["fox"]
             self.assertNotIn("position", fox["tokens"][0])
+
+    def test_terms_that_tell_the_most_are_listed(self):
+        texts = {"1": {"t": "fox fox common"}, "2": {"t": "hen common"}, "3": {"t": "common"}}
+        self.client.indices.create(index="v", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": {"t": {"type": "text"}}}})
+        self.index_all("v", texts)
+
+        def terms(**body):
+            found = self.client.termvectors(index="v", id="1", body={"fields": ["t"], "offsets": False, "positions": False, **body})
+            return found["term_vectors"]["t"]["terms"]
+
+        best = terms(filter={"max_num_terms": 1})
+        self.assertEqual(list(best), ["fox"])
+        self.assertAlmostEqual(best["fox"]["score"], 2 * (math.log(4 / 2) + 1), places=5)
+        self.assertEqual(list(terms(filter={"min_doc_freq": 2})), ["common"])
+        self.assertEqual(list(terms(filter={"min_term_freq": 2})), ["fox"])
+        self.assertEqual(list(terms(filter={"max_word_length": 3})), ["fox"])
+        self.assertNotIn("score", terms()["fox"])
+        self.assertEqual(list(terms(per_field_analyzer={"t": "keyword"})), ["fox fox common"])
+        # Of a document that nobody has written, too.
+        body = {"doc": {"t": "hen fox unheard"}, "filter": {"max_num_terms": 5}}
+        found = self.client.transport.perform_request("POST", "/v/_termvectors", body=body)
+        self.assertEqual(sorted(found["term_vectors"]["t"]["terms"]), ["fox", "hen"])
+        for wrong in ({"filter": {"most": 1}}, {"filter": []}, {"filter": {"max_num_terms": -1}}):
+            with self.subTest(wrong=wrong), self.refused(400, "parse_exception"):
+                terms(**wrong)
+        with self.refused(400, "illegal_argument_exception", "analyzer [nope] not found for field [t]"):
+            terms(per_field_analyzer={"t": "nope"})
 
     def test_misspelled_words_are_corrected(self):
         body = {"suggest": {"s": {"text": "quikc", "term": {"field": "title"}}}}

@@ -9,6 +9,7 @@ pub(crate) mod document_write;
 pub(crate) mod mget;
 pub(crate) mod scripted;
 mod slow;
+mod term_filter;
 pub(crate) mod term_vectors;
 pub(crate) mod update_body;
 pub(crate) mod write_reply;

@@ -1,10 +1,10 @@
 //! `_termvectors` and `_mtermvectors`: the terms of one document, field by field. They are made from
 //! the document's source when they are asked for; nothing is stored for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use clew_analysis::{POSITION_GAP, tokens};
+use clew_analysis::{Analysis, POSITION_GAP, tokens};
 use clew_engine::{Access, Engine, EngineError, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
@@ -12,6 +12,7 @@ use clew_schema::{FieldKind, MappedField};
 use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
 
+use crate::documents::term_filter::{Frequency, TermFilter};
 use crate::http::error::ApiError;
 use crate::http::json_writer::json_while;
 use crate::http::reply::Reply;
@@ -37,6 +38,10 @@ struct Asked {
     offsets: bool,
     term_statistics: bool,
     field_statistics: bool,
+    /// Which terms are told; all without one.
+    filter: Option<TermFilter>,
+    /// Analyzers by the fields that they stand in for those of the mapping.
+    analyzers: BTreeMap<String, String>,
 }
 
 impl Asked {
@@ -56,6 +61,8 @@ impl Asked {
             offsets: params.flag("offsets", true)?,
             term_statistics: params.flag("term_statistics", false)?,
             field_statistics: params.flag("field_statistics", true)?,
+            filter: None,
+            analyzers: BTreeMap::new(),
         })
     }
 
@@ -80,10 +87,11 @@ impl Asked {
                     self.field_statistics = truth(key, value)?;
                 }
                 "payloads" | "version" | "version_type" | "dfs" => {}
-                "filter" | "per_field_analyzer" => {
-                    return Err(ApiError::illegal_argument(format!(
-                        "[{key}] is not supported in [_termvectors]"
-                    )));
+                "filter" => self.filter = Some(TermFilter::read(value)?),
+                "per_field_analyzer" | "perFieldAnalyzer" => {
+                    let named = value.as_object().into_iter().flatten();
+                    let named = named.map(|(field, name)| Ok((field.clone(), text(key, name)?)));
+                    self.analyzers = named.collect::<Result<_, ApiError>>()?;
                 }
                 other => {
                     return Err(ApiError::bad_request(
@@ -307,10 +315,13 @@ fn vectors(
             Some((parent, _)) if field.multi_field => parent,
             _ => field.path.as_str(),
         };
-        let terms = terms_of(field, &plain_texts(source, path), (asked, memory))?;
+        let analyzer = analyzer_of(field, asked, mapping.analysis())?;
+        let texts = plain_texts(source, path);
+        let terms = terms_of(&analyzer, &texts, (asked, memory))?;
         if terms.is_empty() {
             continue;
         }
+        let terms = told(&pinned, &field.path, terms, asked.filter.as_ref())?;
         let mut shown = Map::new();
         if asked.field_statistics {
             shown.insert(
@@ -319,7 +330,7 @@ fn vectors(
             );
         }
         let mut shown_terms = Map::new();
-        for (term, tokens) in terms {
+        for (term, tokens, score) in terms {
             // Statistics are looked up in each segment.
             if pace.is_over() {
                 return Err(EngineError::from(QueryError::Stopped).into());
@@ -333,6 +344,9 @@ fn vectors(
                 }
             }
             one.insert("term_freq".to_string(), tokens.len().into());
+            if let Some(score) = score {
+                one.insert("score".to_string(), score.into());
+            }
             if asked.positions || asked.offsets {
                 one.insert("tokens".to_string(), Value::Array(tokens));
             }
@@ -344,16 +358,64 @@ fn vectors(
     Ok(Value::Object(all))
 }
 
+/// What cuts the values of a field into terms.
+fn analyzer_of(field: &MappedField, asked: &Asked, known: &Analysis) -> Result<String, ApiError> {
+    if let Some(name) = asked.analyzers.get(&field.path) {
+        let found = known.analyzer(name);
+        return found.ok_or_else(|| {
+            let path = &field.path;
+            ApiError::illegal_argument(format!("analyzer [{name}] not found for field [{path}]"))
+        });
+    }
+    Ok(match &field.kind {
+        FieldKind::Text { analyzer, .. } => analyzer.clone(),
+        _ => "keyword".to_string(),
+    })
+}
+
+/// A term, where it stands, and how much it tells where terms are chosen by that.
+type ToldTerm = (String, Vec<Value>, Option<f32>);
+
+/// The terms of a field that are told: all, or those that a filter leaves.
+fn told(
+    pinned: &Pinned,
+    path: &str,
+    terms: BTreeMap<String, Vec<Value>>,
+    filter: Option<&TermFilter>,
+) -> Result<Vec<ToldTerm>, ApiError> {
+    let Some(filter) = filter else {
+        let all = terms.into_iter();
+        return Ok(all.map(|(term, tokens)| (term, tokens, None)).collect());
+    };
+    let docs_of_field = field_docs(pinned, path)?;
+    let mut pace = Pace::of_blocks();
+    let (mut left, mut scores) = (Vec::new(), Vec::new());
+    for (term, tokens) in terms {
+        if pace.is_over() {
+            return Err(EngineError::from(QueryError::Stopped).into());
+        }
+        let frequency = Frequency {
+            in_document: u64::try_from(tokens.len()).unwrap_or(u64::MAX),
+            docs: term_statistics(pinned, path, &term)?.0,
+            docs_of_field,
+        };
+        if let Some(score) = filter.score(&term, frequency) {
+            left.push((term, tokens, Some(score)));
+            scores.push(score);
+        }
+    }
+    let best: BTreeSet<usize> = filter.best(&scores).into_iter().collect();
+    let told = left.into_iter().enumerate();
+    let told = told.filter(|(place, _)| best.contains(place));
+    Ok(told.map(|(_, term)| term).collect())
+}
+
 /// The terms of a field's values, each with the places where it stands.
 fn terms_of(
-    field: &MappedField,
+    analyzer: &str,
     values: &[String],
     (asked, memory): (&Asked, &RequestMemory),
 ) -> Result<BTreeMap<String, Vec<Value>>, ApiError> {
-    let analyzer = match &field.kind {
-        FieldKind::Text { analyzer, .. } => analyzer.as_str(),
-        _ => "keyword",
-    };
     let mut terms: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let (mut position_base, mut offset_base) = (0, 0);
     for value in values {
@@ -401,6 +463,15 @@ fn field_statistics(pinned: &Pinned, path: &str) -> Result<Value, EngineError> {
         tokens += figures.tokens;
     }
     Ok(json!({"sum_doc_freq": terms, "doc_count": docs, "sum_ttf": tokens}))
+}
+
+/// Documents that have a field.
+fn field_docs(pinned: &Pinned, path: &str) -> Result<u64, EngineError> {
+    let mut docs = 0;
+    for shard in pinned.shards() {
+        docs += shard.field_figures(path)?.docs;
+    }
+    Ok(docs)
 }
 
 fn term_statistics(pinned: &Pinned, path: &str, term: &str) -> Result<(u64, u64), EngineError> {
