@@ -154,6 +154,7 @@ pub(crate) async fn reload_secure_settings(call: Call) -> Result<Reply, ApiError
 
 /// `GET /_nodes/{node}/stats/{metric}/{index_metric}`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
+    check_stats(&call)?;
     let api = &call.api;
     let options = &api.options;
     let mut node = json!({
@@ -328,11 +329,69 @@ fn check_metrics(
     let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) else {
         return Ok(());
     };
-    let path = match call.path("node") {
-        Some(node) => format!("/_nodes/{node}/stats/{}", wanted.join(",")),
-        None => format!("/_nodes/stats/{}", wanted.join(",")),
+    Err(unknown_metric(
+        &stats_path(call),
+        ("metric", *unknown),
+        &known,
+    ))
+}
+
+/// Refuses parts of a path that contradict each other, sections of indexes that there are not, and a level that none is.
+fn check_stats(call: &Call) -> Result<(), ApiError> {
+    let level = call.params.get("level").unwrap_or("node");
+    if !["node", "indices", "shards"].contains(&level) {
+        return Err(ApiError::illegal_argument(format!(
+            "level parameter must be one of [indices] or [node] or [shards] but was [{level}]"
+        )));
+    }
+    let metrics = call.path("metric").unwrap_or("_all");
+    let names: Vec<&str> = metrics.split(',').collect();
+    let path = stats_path(call);
+    let all = names.contains(&"_all");
+    if all && names.len() > 1 {
+        return Err(ApiError::illegal_argument(format!(
+            "request [{path}] contains _all and individual metrics [{metrics}]"
+        )));
+    }
+    let Some(of_indices) = call.path("index_metric") else {
+        return Ok(());
     };
-    Err(unknown_metric(&path, unknown, &known))
+    if all || !names.contains(&"indices") {
+        let why = if all {
+            "but all stats requested"
+        } else {
+            "but indices stats not requested"
+        };
+        return Err(ApiError::illegal_argument(format!(
+            "request [{path}] contains index metrics [{of_indices}] {why}"
+        )));
+    }
+    let sections = Sums::default().to_json();
+    let sections = sections.as_object().into_iter().flat_map(Map::keys);
+    let known: Vec<&str> = sections
+        .map(String::as_str)
+        .chain(["merge", "suggest"])
+        .collect();
+    let wanted = sections_of(Some(of_indices)).unwrap_or_default();
+    match wanted.iter().find(|name| !known.contains(name)) {
+        Some(unknown) => Err(unknown_metric(&path, ("index metric", *unknown), &known)),
+        None => Ok(()),
+    }
+}
+
+/// The path of a request for figures, as it is told where it is refused.
+fn stats_path(call: &Call) -> String {
+    let mut path = "/_nodes".to_string();
+    if let Some(node) = call.path("node") {
+        path.push_str(&format!("/{node}"));
+    }
+    path.push_str("/stats");
+    for part in ["metric", "index_metric"] {
+        if let Some(given) = call.path(part) {
+            path.push_str(&format!("/{given}"));
+        }
+    }
+    path
 }
 
 /// Whether a list of nodes in a path has this one: by id, name, address, role, or a word for it.

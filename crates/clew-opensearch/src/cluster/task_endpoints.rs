@@ -130,7 +130,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Which tasks a request is about.
-struct Wanted {
+pub(crate) struct Wanted {
     /// Patterns of the names of actions; all where there are none.
     actions: Vec<String>,
     nodes: Vec<String>,
@@ -139,7 +139,11 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(call: &Call) -> Result<Self, ApiError> {
+    /// Reads `actions`, `nodes` and `parent_task_id`.
+    ///
+    /// # Errors
+    /// A parent that is no task's id.
+    pub(crate) fn of(call: &Call) -> Result<Self, ApiError> {
         let list = |name: &str| {
             let given = call.params.list(name).unwrap_or_default();
             given.into_iter().map(String::from).collect()
@@ -155,7 +159,8 @@ impl Wanted {
         })
     }
 
-    fn has(&self, call: &Call, task: &RunningTask) -> bool {
+    /// Whether a task is one of them.
+    pub(crate) fn has(&self, call: &Call, task: &RunningTask) -> bool {
         let api = &call.api;
         let is_action = |name: &String| glob(name, task.action);
         let is_here = |node: &String| {

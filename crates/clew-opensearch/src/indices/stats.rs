@@ -242,11 +242,15 @@ fn check_metrics(call: &Call, wanted: Option<&[&str]>) -> Result<(), ApiError> {
         Some(index) => format!("/{index}/_stats/{metric}"),
         None => format!("/_stats/{metric}"),
     };
-    Err(unknown_metric(&path, unknown, &known))
+    Err(unknown_metric(&path, ("metric", *unknown), &known))
 }
 
-/// Refuses a section of figures, with the nearest one that there is.
-pub(crate) fn unknown_metric(path: &str, unknown: &str, known: &[&str]) -> ApiError {
+/// Refuses a section of figures by what such a section is called, with the nearest one that there is.
+pub(crate) fn unknown_metric(
+    path: &str,
+    (what, unknown): (&str, &str),
+    known: &[&str],
+) -> ApiError {
     let nearest = known
         .iter()
         .map(|name| (strsim::jaro_winkler(unknown, name), name))
@@ -256,7 +260,7 @@ pub(crate) fn unknown_metric(path: &str, unknown: &str, known: &[&str]) -> ApiEr
         format!(" -> did you mean [{name}]?")
     });
     ApiError::illegal_argument(format!(
-        "request [{path}] contains unrecognized metric: [{unknown}]{hint}"
+        "request [{path}] contains unrecognized {what}: [{unknown}]{hint}"
     ))
 }
 

@@ -141,5 +141,8 @@ const CAT: &[&str] = &[
     "detailed",
     "active_only",
     "index",
+    "actions",
+    "nodes",
+    "parent_task_id",
     "after_glsn",
 ];

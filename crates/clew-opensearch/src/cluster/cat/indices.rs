@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clew_engine::{Index, Purpose, Wildcards};
 
 use super::now;
+use super::shards::{FIGURES, Figure, figure};
 use super::table::{Column, Table, hidden, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -13,7 +14,7 @@ use crate::http::shard_outcomes::ShardOutcomes;
 use crate::indices::copies::{ShardHealth, replicas};
 use crate::state::call::Call;
 
-pub(super) const INDICES: &[Column] = &[
+const INDICES: &[Column] = &[
     text("health", &["h"], "current health status"),
     text("status", &["s"], "open/close status"),
     text("index", &["i", "idx"], "index name"),
@@ -48,6 +49,79 @@ pub(super) const INDICES: &[Column] = &[
     number("pri.store.size", &[], "store size of primaries"),
 ];
 
+/// What is told of indexes alone, beside the figures of shards. There is no cache of requests.
+const OF_INDEX: &[Figure] = &[
+    figure(
+        "request_cache.memory_size",
+        &["rcm", "requestCacheMemory"],
+        "used request cache",
+        |_| "0b".to_string(),
+    ),
+    figure(
+        "request_cache.evictions",
+        &["rce", "requestCacheEvictions"],
+        "request cache evictions",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "request_cache.hit_count",
+        &["rchc", "requestCacheHitCount"],
+        "request cache hit count",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "request_cache.miss_count",
+        &["rcmc", "requestCacheMissCount"],
+        "request cache miss count",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "suggest.current",
+        &["suc", "suggestCurrent"],
+        "number of current suggest ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "suggest.time",
+        &["suti", "suggestTime"],
+        "time spend in suggest",
+        |_| "0s".to_string(),
+    ),
+    figure(
+        "suggest.total",
+        &["suto", "suggestTotal"],
+        "number of suggest ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "memory.total",
+        &["tm", "memoryTotal"],
+        "total used memory",
+        |stats| size_in_words(stats.impacts_bytes + stats.buffer_bytes, None),
+    ),
+    figure(
+        "search.throttled",
+        &["sth"],
+        "indicates if the index is search throttled",
+        |_| "false".to_string(),
+    ),
+];
+
+/// What an index holds and has done, which is shown where it is asked for.
+fn figures() -> impl Iterator<Item = &'static Figure> {
+    let of_shards = FIGURES.iter().filter(|figure| figure.is_of_index());
+    of_shards.chain(OF_INDEX)
+}
+
+/// What is told of an index.
+pub(super) fn index_columns() -> Vec<Column> {
+    let figures = figures().map(|figure| Column {
+        of_copies: true,
+        ..figure.column
+    });
+    INDICES.iter().copied().chain(figures).collect()
+}
+
 /// `GET /_cat/indices/{index}`.
 pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
     let unit = call.params.get("bytes");
@@ -67,17 +141,17 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
         }
     }
     Table {
-        columns: INDICES,
+        columns: &index_columns(),
         rows,
     }
     .reply(&call)
 }
 
-/// What is told of an index; its health comes first.
+/// The cells of an index; its health comes first.
 pub(super) fn index_row(index: &Arc<Index>, unit: Option<&str>) -> Vec<String> {
     let stats = index.stats();
     let size = size_in_words(stats.bytes, unit);
-    vec![
+    let mut row = vec![
         ShardHealth::of(std::slice::from_ref(index))
             .status()
             .to_string(),
@@ -92,7 +166,9 @@ pub(super) fn index_row(index: &Arc<Index>, unit: Option<&str>) -> Vec<String> {
         date_text(index.created_ms()),
         counted(index, size.clone()),
         counted(index, size),
-    ]
+    ];
+    row.extend(figures().map(|figure| counted(index, (figure.cell)(&stats))));
+    row
 }
 
 /// A closed index counts nothing.

@@ -4,6 +4,7 @@ use super::table::{Column, Table, hidden, hidden_text, number, text};
 use super::time_of_day;
 use crate::cluster::machine::{DiskSpace, Machine};
 use crate::cluster::nodes::{PLUGINS, names_this_node};
+use crate::cluster::task_endpoints::Wanted;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::size_in_words;
@@ -276,10 +277,12 @@ pub(crate) async fn tasks(call: Call) -> Result<Reply, ApiError> {
     let api = &call.api;
     let address = &api.options.publish_address;
     let detailed = call.params.flag("detailed", false)?;
+    let wanted = Wanted::of(&call)?;
     let columns = TASKS.iter().chain(detailed.then_some(&TASK_DESCRIPTION));
     let columns: Vec<Column> = columns.copied().collect();
     let mut running = api.tasks.running();
     running.push(call.task("cluster:monitor/tasks/lists"));
+    running.retain(|task| wanted.has(&call, task));
     let rows = running.iter().map(|task| {
         let mut row = vec![
             task.number.to_string(),

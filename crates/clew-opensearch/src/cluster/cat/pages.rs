@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as TOKEN;
 use clew_engine::{Index, Purpose, Wildcards};
 
-use super::indices::{INDICES, index_row};
+use super::indices::{index_columns, index_row};
 use super::shards::{columns, rows_of_shard};
 use super::table::Table;
 use crate::http::error::ApiError;
@@ -37,7 +37,7 @@ pub(crate) async fn list_indices(call: Call) -> Result<Reply, ApiError> {
     let unit = call.params.get("bytes");
     let rows = shown.iter().map(|index| index_row(index, unit)).collect();
     let table = Table {
-        columns: INDICES,
+        columns: &index_columns(),
         rows,
     };
     table.reply_page(&call, ("indices", next))

@@ -33,12 +33,29 @@ const PLACE: &[Column] = &[
 ];
 
 /// A column behind the place of a shard, with its cell.
-struct Figure {
-    column: Column,
-    cell: fn(&IndexStats) -> String,
+pub(super) struct Figure {
+    pub(super) column: Column,
+    pub(super) cell: fn(&IndexStats) -> String,
 }
 
-const fn figure(
+impl Figure {
+    /// Whether it is told of an index, too, and not of the place of one shard.
+    pub(super) fn is_of_index(&self) -> bool {
+        let of_shard = [
+            "sync_id",
+            "unassigned.",
+            "recoverysource.",
+            "seq_no.",
+            "path.",
+            "docs.deleted",
+        ];
+        !of_shard
+            .iter()
+            .any(|begin| self.column.name.starts_with(*begin))
+    }
+}
+
+pub(super) const fn figure(
     name: &'static str,
     aliases: &'static [&'static str],
     about: &'static str,
@@ -65,7 +82,7 @@ fn took(counts: &[Counted]) -> String {
     }
 }
 
-const FIGURES: &[Figure] = &[
+pub(super) const FIGURES: &[Figure] = &[
     figure("sync_id", &["sync_id"], "sync id", unknown),
     figure(
         "unassigned.reason",

@@ -1,5 +1,7 @@
 //! Tables of `_cat`: chosen and sorted columns, as aligned text or as JSON.
 
+use std::cmp::Ordering;
+
 use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
@@ -23,6 +25,8 @@ pub(super) struct Column {
     pub(super) align: Align,
     /// Shown although nobody asked for it.
     pub(super) shown: bool,
+    /// Of all copies, and asked for by its name behind `pri.`, of the primaries alone: there are no others.
+    pub(super) of_copies: bool,
 }
 
 /// A column whose cells stand left.
@@ -37,6 +41,7 @@ pub(super) const fn text(
         about,
         align: Align::Left,
         shown: true,
+        of_copies: false,
     }
 }
 
@@ -52,6 +57,7 @@ pub(super) const fn number(
         about,
         align: Align::Right,
         shown: true,
+        of_copies: false,
     }
 }
 
@@ -162,11 +168,7 @@ impl Table<'_> {
                 )
             })?;
             self.rows.sort_by(|a, b| {
-                let number = |row: &[String]| row[at].parse::<f64>();
-                let order = match (number(a), number(b)) {
-                    (Ok(a), Ok(b)) => a.total_cmp(&b),
-                    _ => a[at].cmp(&b[at]),
-                };
+                let order = compare(&a[at], &b[at]);
                 if descending { order.reverse() } else { order }
             });
         }
@@ -243,6 +245,44 @@ impl Table<'_> {
     }
 }
 
+/// Empty cells come first, then what amounts to something, by how much, then texts.
+fn compare(a: &str, b: &str) -> Ordering {
+    match (amount(a), amount(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (None, None) => a.cmp(b),
+        (Some(_), None) if b.is_empty() => Ordering::Greater,
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) if a.is_empty() => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+    }
+}
+
+/// What a cell amounts to that is a number, a size, a time or a share: sizes in bytes, times in nanoseconds.
+fn amount(cell: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 15] = [
+        ("", 1.0),
+        ("%", 1.0),
+        ("b", 1.0),
+        ("kb", 1024.0),
+        ("mb", 1_048_576.0),
+        ("gb", 1_073_741_824.0),
+        ("tb", 1_099_511_627_776.0),
+        ("pb", 1_125_899_906_842_624.0),
+        ("nanos", 1.0),
+        ("micros", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("m", 6e10),
+        ("h", 3.6e12),
+        ("d", 8.64e13),
+    ];
+    let digits = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-';
+    let end = cell.find(|letter| !digits(letter)).unwrap_or(cell.len());
+    let (number, unit) = cell.split_at(end);
+    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    Some(number.parse::<f64>().ok()? * factor)
+}
+
 /// A cell as JSON has it: null where a column has nothing to say.
 fn cell(text: &str) -> Value {
     match text {
@@ -253,7 +293,8 @@ fn cell(text: &str) -> Value {
 
 impl Column {
     fn is(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
+        let of_primaries = || self.of_copies && name.strip_prefix("pri.") == Some(self.name);
+        self.name == name || self.aliases.contains(&name) || of_primaries()
     }
 }
 
@@ -303,5 +344,40 @@ mod tests {
         let chosen = table.choose(Some(vec!["dc", "i*"]));
         assert_eq!(table.text(&chosen, false), "10 long\n 9 a\n 9 b\n");
         assert!(table.sort(vec!["x"]).is_err());
+    }
+
+    #[test]
+    fn sizes_and_times_are_sorted_by_what_they_amount_to() {
+        for (cells, want) in [
+            (
+                ["10mb", "9kb", "1.5gb", "208b"],
+                ["208b", "9kb", "10mb", "1.5gb"],
+            ),
+            (["1.2s", "900ms", "2m", "0s"], ["0s", "900ms", "1.2s", "2m"]),
+            (
+                ["100.0%", "9.5%", "20%", "3%"],
+                ["3%", "9.5%", "20%", "100.0%"],
+            ),
+            (["b9", "a10", "a9", "-"], ["-", "a10", "a9", "b9"]),
+        ] {
+            let rows = cells.map(|cell| vec![String::new(), cell.to_string()]);
+            let mut table = Table {
+                columns: COLUMNS,
+                rows: rows.to_vec(),
+            };
+            table.sort(vec!["dc"]).unwrap();
+            let sorted: Vec<&str> = table.rows.iter().map(|row| row[1].as_str()).collect();
+            assert_eq!(sorted, want);
+        }
+    }
+
+    #[test]
+    fn what_is_of_all_copies_is_of_the_primaries() {
+        let column = Column {
+            of_copies: true,
+            ..number("merges.total", &["mt"], "merges")
+        };
+        assert!(column.is("pri.merges.total") && column.is("mt"));
+        assert!(!COLUMNS[1].is("pri.docs.count"));
     }
 }
