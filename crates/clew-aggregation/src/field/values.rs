@@ -42,7 +42,13 @@ pub(crate) fn plan_values(
         if let Some(flat) = context.mapping.flat_above(&source.field) {
             return Err(unsupported(source, flat.kind.type_name(), aggregation));
         }
-        return unmapped(source, aggregation);
+        return match beside(&source.field) {
+            Some((_, Beside::Always)) if matches!(aggregation, "value_count" | "missing") => {
+                constant(source, "", aggregation)
+            }
+            Some((name, _)) => Err(unsupported(source, name, aggregation)),
+            None => unmapped(source, aggregation),
+        };
     };
     let kind = match &field.kind {
         FieldKind::Text { .. } if field.has_fielddata() => ValueKind::Keyword,
@@ -108,6 +114,25 @@ fn format_of(source: &Source, field: &FieldKind, kind: ValueKind) -> Result<Valu
             ValueFormat::of_numbers(source.format.as_deref())?
         }
         _ => ValueFormat::Raw,
+    })
+}
+
+/// Whether every document has what stands beside its fields.
+enum Beside {
+    Always,
+    Sometimes,
+}
+
+/// What stands beside the fields of a document, and has no column: it can be counted at most.
+fn beside(path: &str) -> Option<(&'static str, Beside)> {
+    Some(match path {
+        "_id" => ("_id", Beside::Always),
+        "_seq_no" => ("_seq_no", Beside::Always),
+        "_version" => ("_version", Beside::Always),
+        "_routing" => ("_routing", Beside::Sometimes),
+        "_source" => ("_source", Beside::Sometimes),
+        "_field_names" => ("_field_names", Beside::Sometimes),
+        _ => return None,
     })
 }
 

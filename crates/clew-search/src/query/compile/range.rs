@@ -14,7 +14,7 @@ use tantivy::Term as IndexTerm;
 use tantivy::query::{InvertedIndexRangeQuery, RangeQuery};
 use tantivy::schema::Field;
 
-use super::terms::{keyword_text, not_searchable};
+use super::terms::{check_searched, keyword_text, not_searchable};
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
 use crate::query::column_range::ColumnRange;
@@ -121,6 +121,7 @@ impl Compiler<'_> {
             return ids(&ends, score);
         }
         let Some((mapped, field)) = self.field(&range.field) else {
+            check_searched(&range.field)?;
             return Ok(Node::nothing());
         };
         if is_open {

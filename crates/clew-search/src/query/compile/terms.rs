@@ -26,6 +26,7 @@ impl Compiler<'_> {
             return Ok(super::ids(&[text_of(&term.value)], boost));
         }
         let Some((mapped, field)) = self.field(&term.field) else {
+            check_searched(&term.field)?;
             return Ok(self.not_a_term_field(&term.field));
         };
         if mapped.kind.is_never_searched() {
@@ -115,6 +116,7 @@ impl Compiler<'_> {
             return Ok(super::ids(&ids, score));
         }
         let Some((mapped, field)) = self.field(path) else {
+            check_searched(path)?;
             return Ok(Node::nothing());
         };
         if let (FieldKind::Boolean, true, [value, others @ ..]) =
@@ -143,6 +145,7 @@ impl Compiler<'_> {
         if is_of_every_document(path) {
             return Ok(self.everything(score));
         }
+        check_searched(path)?;
         let fields = fields_with_values(path, &self.context.snapshot.mapping)?;
         let mut nodes = Vec::with_capacity(fields.len());
         for field in fields {
@@ -251,6 +254,10 @@ impl Compiler<'_> {
     /// The tantivy field of a field with a dictionary of words.
     fn pattern_field(&self, path: &str, kind: &str) -> Result<Option<Field>, QueryError> {
         let Some((mapped, field)) = self.field(path) else {
+            if path == "_id" {
+                return Err(no_pattern_field(path, kind, path));
+            }
+            check_searched(path)?;
             return Ok(None);
         };
         match mapped.kind {
@@ -258,12 +265,26 @@ impl Compiler<'_> {
                 must_be_indexed(mapped)?;
                 Ok(Some(field))
             }
-            _ => Err(QueryError::create(format!(
-                "Can only use {kind} queries on keyword, text and wildcard fields - not on \
-                 [{path}] which is of type [{}]",
-                mapped.kind.type_name()
-            ))),
+            _ => Err(no_pattern_field(path, kind, mapped.kind.type_name())),
         }
+    }
+}
+
+fn no_pattern_field(path: &str, query: &str, type_name: &str) -> QueryError {
+    QueryError::create(format!(
+        "Can only use {query} queries on keyword, text and wildcard fields - not on [{path}] which \
+         is of type [{type_name}]"
+    ))
+}
+
+/// Refuses what stands beside the fields of a document and is kept where no query looks, so that nobody takes it for
+/// something that no document has.
+pub(super) fn check_searched(path: &str) -> Result<(), QueryError> {
+    match path {
+        "_routing" | "_seq_no" | "_version" => Err(QueryError::create(format!(
+            "The {path} field is not searchable"
+        ))),
+        _ => Ok(()),
     }
 }
 
