@@ -256,3 +256,35 @@ class SearchCorners(ClewTest):
         self.client.index(index="joined", id="2", routing="1", body={"join": {"name": "answer", "parent": "1"}}, refresh=True)
         found = self.hits("joined", docvalue_fields=["join"], sort=["_id"])
         self.assertEqual([hit["fields"]["join"] for hit in found], [["question"], ["answer"]])
+
+    def test_what_stands_beside_the_fields_is_counted_or_refused(self):
+        self.make("beside", {"n": {"type": "integer"}}, {str(n): {"n": n} for n in range(4)})
+        aggs = {f"{kind}{name}": {kind: {"field": name}} for kind in ("value_count", "missing") for name in ("_id", "_seq_no", "_version")}
+        found = self.client.search(index="beside", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual([found[f"value_count{name}"]["value"] for name in ("_id", "_seq_no", "_version")], [4, 4, 4])
+        self.assertEqual([found[f"missing{name}"]["doc_count"] for name in ("_id", "_seq_no", "_version")], [0, 0, 0])
+        for kind, name in [("terms", "_id"), ("cardinality", "_id"), ("max", "_seq_no"), ("terms", "_routing"), ("terms", "_source")]:
+            with self.subTest(kind=kind, name=name), self.refused(400, reason="all shards failed"):
+                self.client.search(index="beside", body={"size": 0, "aggs": {"a": {kind: {"field": name}}}})
+        for query in [
+            {"exists": {"field": "_routing"}}, {"term": {"_routing": "x"}}, {"terms": {"_routing": ["x"]}},
+            {"range": {"_seq_no": {"gte": 1}}}, {"term": {"_version": 1}}, {"prefix": {"_id": "1"}}, {"regexp": {"_id": "1.*"}},
+        ]:
+            with self.subTest(query=query), self.refused(400, "search_phase_execution_exception"):
+                self.hits("beside", query=query)
+
+    def test_closed_indexes_that_are_asked_for_are_told_as_closed(self):
+        for name in ("shut-1", "shut-2"):
+            self.make(name, {"n": {"type": "integer"}}, {"1": {"n": 1}})
+        self.client.indices.close(index="shut-2")
+        self.assertEqual(self.client.count(index="shut-*")["count"], 1)
+        for expand in ("open,closed", "closed", "all"):
+            with self.subTest(expand=expand), self.refused(400, "index_closed_exception"):
+                self.client.search(index="shut-*", params={"expand_wildcards": expand})
+        found = self.client.search(index="shut-*", params={"expand_wildcards": "open,closed", "ignore_unavailable": "true"})
+        self.assertEqual(found["hits"]["total"]["value"], 1)
+
+    def test_a_name_of_dots_is_none(self):
+        for name in (".", ".."):
+            with self.subTest(name=name), self.refused(400, "mapper_parsing_exception", "field name cannot contain only the character [.]"):
+                self.client.index(index="dots", body={name: 1})

@@ -344,12 +344,11 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn include(&mut self, part: &str) -> Result<(), EngineError> {
         if part == "_all" || part == "*" {
-            self.include_all();
-            return Ok(());
+            return self.include_all();
         }
         if part.contains('*') {
             let before = self.found.len();
-            self.include_pattern(part);
+            self.include_pattern(part)?;
             let nothing = before == 0 && self.found.is_empty();
             if nothing && !self.options.allow_no_indices {
                 return Err(EngineError::IndexNotFound {
@@ -361,15 +360,16 @@ impl Resolver<'_> {
         self.include_name(part)
     }
 
-    fn include_all(&mut self) {
+    fn include_all(&mut self) -> Result<(), EngineError> {
         for index in self.indices.values() {
             if self.wildcards_take(index) && (self.options.wildcards.hidden || !index.is_hidden()) {
-                self.add(index, None);
+                self.add_named(index, None)?;
             }
         }
+        Ok(())
     }
 
-    fn include_pattern(&mut self, pattern: &str) {
+    fn include_pattern(&mut self, pattern: &str) -> Result<(), EngineError> {
         let shows = |name: &str, hidden: bool| {
             let dots = pattern.starts_with('.') && name.starts_with('.');
             matches(pattern, name) && (!hidden || dots || self.options.wildcards.hidden)
@@ -390,8 +390,9 @@ impl Resolver<'_> {
             }
         }
         for (index, alias) in taken {
-            self.add(&index, alias.as_deref());
+            self.add_named(&index, alias.as_deref())?;
         }
+        Ok(())
     }
 
     fn include_name(&mut self, name: &str) -> Result<(), EngineError> {
@@ -445,7 +446,8 @@ impl Resolver<'_> {
         } else if index.is_open() {
             self.options.wildcards.open
         } else {
-            self.options.wildcards.closed && self.options.closed == ClosedNames::Allow
+            // Where closed ones are forbidden, who asks for them is told so.
+            self.options.wildcards.closed
         }
     }
 

@@ -191,13 +191,28 @@ fn wildcards_pass_over_hidden_and_closed_indexes() {
     assert_eq!(names(&node, "open*", with(Wildcards::CLOSED)), ["open-2"]);
     assert_eq!(names(&node, "*", with(Wildcards::ALL)).len(), 3);
     assert!(names(&node, "*", with(Wildcards::NONE)).is_empty());
-    let error = node.named("open-2", ResolveOptions::default()).unwrap_err();
-    assert!(matches!(error, EngineError::IndexClosed { .. }), "{error}");
+    let strict = ResolveOptions {
+        wildcards: Wildcards::SHOWN,
+        ..ResolveOptions::default()
+    };
+    for (expression, options) in [
+        ("open-2", ResolveOptions::default()),
+        ("open*", strict),
+        ("*", strict),
+    ] {
+        let error = node.named(expression, options).unwrap_err();
+        assert!(matches!(error, EngineError::IndexClosed { .. }), "{error}");
+    }
     let skipping = ResolveOptions {
         ignore_unavailable: true,
         ..ResolveOptions::default()
     };
     assert_eq!(names(&node, "open-1,open-2", skipping), ["open-1"]);
+    let skipping = ResolveOptions {
+        wildcards: Wildcards::SHOWN,
+        ..skipping
+    };
+    assert_eq!(names(&node, "open*", skipping), ["open-1"]);
 }
 
 #[test]

@@ -203,8 +203,10 @@ async fn write_source(
         move |engine: &clew_engine::Engine| engine.get(&index, &id, routing.as_deref(), false);
     if let Some(document) = call.blocking(read).await? {
         json.key("get").begin_object().boolean_field("found", true);
-        json.key("_source");
-        filter.write(&document.source, json);
+        if *filter != SourceFilter::None {
+            json.key("_source");
+            filter.write(&document.source, json);
+        }
         json.end_object();
     }
     Ok(())

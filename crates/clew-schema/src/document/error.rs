@@ -185,6 +185,9 @@ pub enum UnfitKind {
 fn name_words(name: &str, problem: NameProblem) -> String {
     match problem {
         NameProblem::Empty => "field name cannot be an empty string".to_string(),
+        NameProblem::EmptyPart if name.bytes().all(|byte| byte == b'.') => {
+            "field name cannot contain only the character [.]".to_string()
+        }
         NameProblem::EmptyPart => format!(
             "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"
         ),
