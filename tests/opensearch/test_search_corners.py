@@ -263,7 +263,20 @@ class SearchCorners(ClewTest):
         found = self.client.search(index="beside", body={"size": 0, "aggs": aggs})["aggregations"]
         self.assertEqual([found[f"value_count{name}"]["value"] for name in ("_id", "_seq_no", "_version")], [4, 4, 4])
         self.assertEqual([found[f"missing{name}"]["doc_count"] for name in ("_id", "_seq_no", "_version")], [0, 0, 0])
-        for kind, name in [("terms", "_id"), ("cardinality", "_id"), ("max", "_seq_no"), ("terms", "_routing"), ("terms", "_source")]:
+        aggs = {
+            "all": {"terms": {"field": "_id", "order": {"_key": "desc"}}, "aggs": {"n": {"sum": {"field": "n"}}}},
+            "some": {"terms": {"field": "_id", "include": "[12]"}},
+            "one": {"terms": {"field": "_id", "include": ["3", "9"]}},
+            "many": {"cardinality": {"field": "_id"}},
+            "pages": {"composite": {"size": 2, "sources": [{"id": {"terms": {"field": "_id"}}}], "after": {"id": "0"}}},
+        }
+        found = self.client.search(index="beside", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual([(bucket["key"], bucket["n"]["value"]) for bucket in found["all"]["buckets"]], [("3", 3), ("2", 2), ("1", 1), ("0", 0)])
+        self.assertEqual([bucket["key"] for bucket in found["some"]["buckets"]], ["1", "2"])
+        self.assertEqual([bucket["key"] for bucket in found["one"]["buckets"]], ["3"])
+        self.assertEqual(found["many"]["value"], 4)
+        self.assertEqual([bucket["key"]["id"] for bucket in found["pages"]["buckets"]], ["1", "2"])
+        for kind, name in [("max", "_id"), ("max", "_seq_no"), ("terms", "_routing"), ("terms", "_source")]:
             with self.subTest(kind=kind, name=name), self.refused(400, reason="all shards failed"):
                 self.client.search(index="beside", body={"size": 0, "aggs": {"a": {kind: {"field": name}}}})
         for query in [

@@ -55,7 +55,7 @@ pub use search::{
     in_time, inner_hits, kin_of, merge_hits, rescore, search, share, similar_terms, term_docs,
     term_figures,
 };
-pub use segments::{Blocks, FilterCache, FilterCacheFigures, Scope, SegmentBits};
+pub use segments::{Blocks, FilterCache, FilterCacheFigures, Ids, Scope, SegmentBits};
 pub use snapshot::{NamedIndex, Snapshot};
 pub use suggest::{Completed, CompletionWish, complete};
 

@@ -11,6 +11,7 @@ use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnType, MonotonicallyMappableToU64};
 use tantivy::{DocId, SegmentReader};
 
+use crate::field::ids::{ID_FIELD, IdRanks};
 use crate::field::mask::Mask;
 use crate::field::rows::{Repeats, Rows};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
@@ -42,6 +43,7 @@ enum Decoder {
     Text(Option<BytesColumn>),
     Address(Option<Arc<CompactSpaceU64Accessor>>),
     Ranges(Option<BytesColumn>),
+    Ids(IdRanks),
 }
 
 impl ValueColumn {
@@ -70,6 +72,10 @@ impl ValueColumn {
             ValueKind::DateNanos => (numbers(ColumnType::I64)?, Decoder::Nanos),
             ValueKind::Unsigned | ValueKind::Geo => (numbers(ColumnType::U64)?, Decoder::Unsigned),
             ValueKind::Double => (numbers(ColumnType::F64)?, Decoder::Float),
+            ValueKind::Keyword if plan.column.as_deref() == Some(ID_FIELD) => {
+                let (column, ranks) = IdRanks::read(reader)?;
+                (Some(column), Decoder::Ids(ranks))
+            }
             ValueKind::Keyword => {
                 let text: Option<BytesColumn> = match &plan.column {
                     Some(name) => fast.str(name)?.map(BytesColumn::from),
@@ -142,6 +148,7 @@ impl ValueColumn {
             (Decoder::Text(Some(text)), Key::Str(key)) => {
                 text.dictionary().term_ord(key.as_bytes())?
             }
+            (Decoder::Ids(ids), Key::Str(key)) => ids.raw_of(key)?,
             (Decoder::Address(Some(space)), Key::Ip(address)) => {
                 use tantivy::columnar::column_values::CompactHit;
                 match space.u128_to_next_compact(u128::from(*address)) {
@@ -182,9 +189,11 @@ impl ValueColumn {
             Decoder::Float => f64::from_u64(raw),
             Decoder::Unsigned => raw as f64,
             Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS) as f64,
-            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) | Decoder::Ranges(_) => {
-                i64::from_u64(raw) as f64
-            }
+            Decoder::Integer
+            | Decoder::Text(_)
+            | Decoder::Address(_)
+            | Decoder::Ranges(_)
+            | Decoder::Ids(_) => i64::from_u64(raw) as f64,
         }
     }
 
@@ -198,9 +207,11 @@ impl ValueColumn {
             Decoder::Float => f64::from_u64(raw) as i64,
             Decoder::Unsigned => i64::try_from(raw).unwrap_or(i64::MAX),
             Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS),
-            Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) | Decoder::Ranges(_) => {
-                i64::from_u64(raw)
-            }
+            Decoder::Integer
+            | Decoder::Text(_)
+            | Decoder::Address(_)
+            | Decoder::Ranges(_)
+            | Decoder::Ids(_) => i64::from_u64(raw),
         }
     }
 
@@ -238,6 +249,11 @@ impl ValueColumn {
                     if !found {
                         return Err(std::io::ErrorKind::InvalidData.into());
                     }
+                }
+            }
+            Decoder::Ids(ids) => {
+                for raw in own {
+                    keys.push(ids.key(*raw)?);
                 }
             }
             Decoder::Ranges(ranges) => {
@@ -360,6 +376,9 @@ impl ValueColumn {
                     list.push(stream.term_ord());
                 }
             }
+        }
+        if let Decoder::Ids(ids) = &self.decoder {
+            list = ids.matching(pattern)?;
         }
         if let Some((raw, Key::Str(term))) = &self.foreign
             && pattern.matches(term)

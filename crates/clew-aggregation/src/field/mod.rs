@@ -2,6 +2,7 @@
 
 pub(crate) mod column;
 pub(crate) mod context;
+mod ids;
 pub(crate) mod mask;
 pub(crate) mod rows;
 pub(crate) mod segments;

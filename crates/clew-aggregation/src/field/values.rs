@@ -10,6 +10,7 @@ use clew_search::Regexp;
 use jiff::tz::TimeZone;
 
 use crate::field::context::AggContext;
+use crate::field::ids::ID_FIELD;
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -46,6 +47,7 @@ pub(crate) fn plan_values(
             Some((_, Beside::Always)) if matches!(aggregation, "value_count" | "missing") => {
                 constant(source, "", aggregation)
             }
+            Some((ID_FIELD, _)) if takes_ids(aggregation) => Ok(ids(source)),
             Some((name, _)) => Err(unsupported(source, name, aggregation)),
             None => unmapped(source, aggregation),
         };
@@ -123,7 +125,7 @@ enum Beside {
     Sometimes,
 }
 
-/// What stands beside the fields of a document, and has no column: it can be counted at most.
+/// What stands beside the fields of a document, and has no column: but for ids it can be counted at most.
 fn beside(path: &str) -> Option<(&'static str, Beside)> {
     Some(match path {
         "_id" => ("_id", Beside::Always),
@@ -134,6 +136,22 @@ fn beside(path: &str) -> Option<(&'static str, Beside)> {
         "_field_names" => ("_field_names", Beside::Sometimes),
         _ => return None,
     })
+}
+
+/// Whether an aggregation makes something of ids: buckets of them, or how many there are.
+fn takes_ids(aggregation: &str) -> bool {
+    matches!(aggregation, "terms" | "rare_terms" | "cardinality")
+}
+
+/// Every document has an id, so that nothing stands in for one.
+fn ids(source: &Source) -> ValuePlan {
+    ValuePlan {
+        field: source.field.clone(),
+        column: Some(ID_FIELD.to_string()),
+        kind: ValueKind::Keyword,
+        missing: None,
+        format: ValueFormat::Raw,
+    }
 }
 
 /// A constant is what every document has, so it stands in where documents have nothing else.

@@ -35,14 +35,18 @@ impl KeptIds {
     }
 }
 
-/// For each document the rank of its id in the segment.
-pub(crate) struct Ids {
+/// For each document the rank of its id in the segment. Takes four bytes a document.
+pub struct Ids {
     ranks: Vec<u32>,
     inverted: Arc<InvertedIndexReader>,
 }
 
 impl Ids {
-    pub(crate) fn read(reader: &SegmentReader) -> tantivy::Result<Self> {
+    /// Walks over the dictionary of a segment and the places of each id.
+    ///
+    /// # Errors
+    /// A segment that cannot be read.
+    pub fn read(reader: &SegmentReader) -> tantivy::Result<Self> {
         let inverted = reader.inverted_index(Mapping::ID)?;
         let mut ranks = vec![u32::MAX; reader.max_doc() as usize];
         let mut stream = inverted.terms().stream()?;
@@ -61,22 +65,33 @@ impl Ids {
     }
 
     /// The rank of a document's id; nested objects have none.
-    pub(crate) fn rank(&self, doc: DocId) -> Option<u32> {
+    pub fn rank(&self, doc: DocId) -> Option<u32> {
         let rank = self.ranks.get(doc as usize).copied();
         rank.filter(|rank| *rank != u32::MAX)
     }
 
+    /// How many ids there are; their ranks are below.
+    pub fn count(&self) -> u64 {
+        self.inverted.terms().num_terms() as u64
+    }
+
     /// The id of a rank.
-    pub(crate) fn id(&self, rank: u64) -> tantivy::Result<String> {
+    ///
+    /// # Errors
+    /// A segment that cannot be read.
+    pub fn id(&self, rank: u64) -> tantivy::Result<String> {
         let mut bytes = Vec::new();
         self.inverted.terms().ord_to_term(rank, &mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// How many ids of the segment come before one, and whether it is among them.
-    pub(crate) fn before(&self, id: &str) -> tantivy::Result<(u64, bool)> {
+    ///
+    /// # Errors
+    /// A segment that cannot be read.
+    pub fn before(&self, id: &str) -> tantivy::Result<(u64, bool)> {
         let dictionary = self.inverted.terms();
-        let (mut low, mut high) = (0, dictionary.num_terms() as u64);
+        let (mut low, mut high) = (0, self.count());
         let mut bytes = Vec::new();
         while low < high {
             let middle = low + (high - low) / 2;

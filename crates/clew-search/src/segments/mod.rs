@@ -12,6 +12,7 @@ pub use bits::SegmentBits;
 pub use blocks::{Blocks, Scope};
 pub(crate) use columns::Columns;
 pub use filter_cache::{FilterCache, FilterCacheFigures};
-pub(crate) use ids::{Ids, KeptIds};
+pub use ids::Ids;
+pub(crate) use ids::KeptIds;
 pub(crate) use span::{ColumnOf, RANGE, Span};
 pub(crate) use top::TopScores;
