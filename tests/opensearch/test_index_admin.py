@@ -200,6 +200,42 @@ class IndexAdmin(ClewTest):
         self.addCleanup(self.client.indices.delete_index_template, name="later")
         create("later-1")
 
+    def test_the_cluster_says_who_makes_indexes_and_takes_away_many(self):
+        def settings(**values):
+            self.client.cluster.put_settings(body={"transient": {name.replace("__", "."): value for name, value in values.items()}})
+
+        names = ("action__auto_create_index", "action__destructive_requires_name", "cluster__indices__close__enable")
+        self.addCleanup(settings, **dict.fromkeys(names))
+        settings(action__auto_create_index="false")
+        with self.refused(404, "index_not_found_exception"):
+            self.client.index(index="made", body={"n": 1})
+        reply = self.client.bulk(body=[{"index": {"_index": "made"}}, {"n": 1}])
+        self.assertEqual(reply["items"][0]["index"]["error"]["type"], "index_not_found_exception")
+        settings(action__auto_create_index="-made-old*,+made*")
+        self.client.index(index="made-new", body={"n": 1})
+        for name in ("made-old", "other"):
+            with self.refused(404, "index_not_found_exception"):
+                self.client.index(index=name, body={"n": 1})
+        self.client.indices.create(index="other")
+        with self.refused(400, "illegal_argument_exception", "Can't parse [a,,b] for setting [action.auto_create_index]"):
+            settings(action__auto_create_index="a,,b")
+        settings(action__destructive_requires_name=True)
+        for name in ("*", "_all", "made*", "other,made*"):
+            for forbidden in (self.client.indices.delete, self.client.indices.close, self.client.indices.open):
+                with self.subTest(name=name), self.refused(400, "illegal_argument_exception", "Wildcard expressions or all indices are not allowed"):
+                    forbidden(index=name)
+        self.client.indices.delete(index="made-new,other")
+        self.client.indices.create(index="other")
+        settings(cluster__indices__close__enable=False)
+        with self.refused(500, "illegal_state_exception", "closing indices is disabled"):
+            self.client.indices.close(index="other")
+        # What is not held to is not promised.
+        with self.refused(400, "illegal_argument_exception", "setting [cluster.blocks.read_only] is not supported"):
+            settings(cluster__blocks__read_only=True)
+        settings(**dict.fromkeys(names))
+        self.client.index(index="made", body={"n": 1})
+        self.client.indices.delete(index="*")
+
     def test_dates_and_versions_are_shown_to_people_who_ask(self):
         self.client.indices.create(index="i")
         for path in ("/i", "/i/_settings"):

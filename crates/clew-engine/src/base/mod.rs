@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod activity;
+pub(crate) mod auto_creation;
 pub(crate) mod blocks;
 pub(crate) mod date_names;
 pub(crate) mod disk;

@@ -11,6 +11,7 @@ use clew_platform::{Clock, Disk, MemoryAccount, MemoryLimits, MemoryPurpose, Tas
 use clew_search::Threads;
 use parking_lot::{Mutex, RwLock};
 
+use crate::base::auto_creation::AutoCreation;
 use crate::base::disk::DiskGuard;
 use crate::base::error::{EngineError, io_error};
 use crate::base::names::IdGenerator;
@@ -112,6 +113,8 @@ pub(crate) struct Inner {
     pub(crate) ids: IdGenerator,
     /// How an index is made that a write misses; none makes them with the defaults.
     pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
+    /// Which indexes writes make that find none, where the options let them.
+    pub(crate) auto_creation: ArcSwap<AutoCreation>,
     /// Buckets that the aggregations of one search may have.
     pub(crate) buckets_max: AtomicUsize,
     /// Whether any index has limits for what is slow.
@@ -172,6 +175,7 @@ impl Engine {
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch(), clock.identity()),
             planner: OnceLock::new(),
+            auto_creation: ArcSwap::default(),
             buckets_max: AtomicUsize::new(clew_aggregation::AggLimits::default().buckets_max),
             slow_told: AtomicBool::new(false),
             slow_calls: ArcSwap::default(),

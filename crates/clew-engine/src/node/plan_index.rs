@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clew_log::Glsn;
 
 use crate::base::access::{Access, Purpose, check_access};
+use crate::base::auto_creation::AutoCreation;
 use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
 use crate::base::settings::IndexSettings;
@@ -66,7 +67,7 @@ impl Engine {
         let name = resolve_date(name, inner.now_ms()).ok()?;
         match inner.written_index(&name) {
             Ok(index) => Some(index.settings()),
-            Err(EngineError::IndexNotFound { .. }) if inner.options.auto_create_index => {
+            Err(EngineError::IndexNotFound { .. }) if inner.makes_index(&name) => {
                 let plan = inner.plan_index(&name).ok()?;
                 Some(Arc::new(plan.settings))
             }
@@ -82,6 +83,11 @@ impl Engine {
         Ok(resolve_date(name, self.inner.now_ms())?.into_owned())
     }
 
+    /// Sets which indexes writes make that find none. Where the options say that they make none, they make none.
+    pub fn set_auto_creation(&self, creation: AutoCreation) {
+        self.inner.auto_creation.store(Arc::new(creation));
+    }
+
     /// Sets how indexes are made that writes miss. The first planner stays.
     pub fn set_planner(&self, planner: Arc<dyn IndexPlanner>) {
         // A second one comes with a second router over the same engine, which plans the same.
@@ -90,6 +96,11 @@ impl Engine {
 }
 
 impl Inner {
+    /// Whether a write makes an index of this name that is not there.
+    pub(crate) fn makes_index(&self, name: &str) -> bool {
+        self.options.auto_create_index && self.auto_creation.load().makes(name)
+    }
+
     pub(crate) fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {
         let Some(planner) = self.planner.get() else {
             return Ok(IndexPlan::default());

@@ -266,7 +266,7 @@ impl Inner {
         }
         match self.write_index((&name, routing.clone()), access) {
             Err(EngineError::IndexNotFound { .. })
-                if self.options.auto_create_index
+                if self.makes_index(&name)
                     && access.makes_indexes()
                     && missing == Missing::Created => {}
             found => return found,

@@ -19,6 +19,7 @@ use crate::indices::known_settings;
 use crate::indices::settings;
 use crate::indices::templates::{Request, compose, data_stream_template, plan_index, read_aliases};
 use crate::state::call::Call;
+use crate::state::promises::check_named;
 
 /// `PUT /{index}`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
@@ -91,6 +92,7 @@ fn refuse_data_stream(definitions: &Definitions, name: &str) -> Result<(), ApiEr
 
 /// `DELETE /{index}`: names and wildcards.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    check_named(&call)?;
     let options = call.resolve_options_from(ResolveOptions {
         wildcards: Wildcards::SHOWN,
         closed: ClosedNames::Allow,

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use clew_engine::{Block, Engine, Index, IndexHandle, IndexState, Purpose, Wildcards};
 use serde_json::{Map, Value, json};
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::setting_values;
 use crate::indices::copies::{enough_copies, replicas};
 use crate::indices::settings;
 use crate::state::call::Call;
+use crate::state::promises::check_named;
 
 /// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
 pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
+    check_named(&call)?;
     let expression = call.path_required("index")?.to_string();
     let indices = call.opened_from(Wildcards::CLOSED, Purpose::Change).await?;
     let enough = enough_everywhere(&call, &indices)?;
@@ -36,6 +39,8 @@ pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
 
 /// `POST /{index}/_close`.
 pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
+    check_named(&call)?;
+    check_closing(&call)?;
     call.path_required("index")?;
     let indices = call.opened_from(Wildcards::OPEN, Purpose::Change).await?;
     let each = indices
@@ -51,6 +56,22 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&body).at(glsn))
 }
 
+/// Refuses to close anything where the cluster says so.
+fn check_closing(call: &Call) -> Result<(), ApiError> {
+    const CLOSING: &str = "cluster.indices.close.enable";
+    match call.api.cluster_settings.given(CLOSING).as_deref() {
+        Some("false") => {
+            let reason = format!(
+                "closing indices is disabled - set [{CLOSING}: true] to enable it. NOTE: closed \
+                 indices still consume a significant amount of diskspace"
+            );
+            let cause = Cause::new("illegal_state_exception", reason);
+            Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn enough_everywhere(call: &Call, indices: &[IndexHandle]) -> Result<bool, ApiError> {
     let mut enough = true;
     for index in indices {
@@ -61,6 +82,7 @@ fn enough_everywhere(call: &Call, indices: &[IndexHandle]) -> Result<bool, ApiEr
 
 /// `PUT /{index}/_block/{block}`.
 pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
+    check_named(&call)?;
     let name = call.path_required("block")?;
     let block = Block::ALL.into_iter().find(|block| block.name() == name);
     let block = match block {

@@ -19,7 +19,7 @@ use crate::http::setting_values::parse_time;
 use crate::state::call::Call;
 use crate::state::disk_settings::read_disk_limits;
 use crate::state::known_cluster_settings;
-use crate::state::slow_log;
+use crate::state::{promises, slow_log};
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
 const SETTINGS_MAX: usize = 10_000;
@@ -99,6 +99,7 @@ pub(crate) async fn change(
     apply(&mut both.transient, &transient);
     both.persistent = engine.with_definitions(persisted);
     engine.set_buckets_max(buckets_max(&both)?);
+    engine.set_auto_creation(promises::auto_creation(&|name| both.given(name))?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
     settings.times.store(SearchTimes::of(&both)?);
     let slow = slow_log::searches(&|name| both.given(name))?;
@@ -147,6 +148,8 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     let given = |name: &str| both.given(name);
     checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
+    promises::auto_creation(&given)?;
+    promises::refuse_blocks(&given)?;
     for name in [SCROLL_ALIVE_SETTING, PIT_ALIVE_SETTING] {
         keep_alive_max(both, name)?;
     }
@@ -247,6 +250,9 @@ impl ClusterSettings {
         };
         if let Ok(buckets) = buckets_max(&both) {
             engine.set_buckets_max(buckets);
+        }
+        if let Ok(creation) = promises::auto_creation(&|name| both.given(name)) {
+            engine.set_auto_creation(creation);
         }
         if let Ok(limits) = memory_limits(engine, &both) {
             engine.memory().set_limits(limits);

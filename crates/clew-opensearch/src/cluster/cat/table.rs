@@ -277,7 +277,9 @@ fn amount(cell: &str) -> Option<f64> {
         ("d", 8.64e13),
     ];
     let digits = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-';
-    let end = cell.find(|letter| !digits(letter)).unwrap_or(cell.len());
+    let end = cell
+        .find(|letter: char| !digits(letter))
+        .unwrap_or(cell.len());
     let (number, unit) = cell.split_at(end);
     let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
     Some(number.parse::<f64>().ok()? * factor)
