@@ -301,3 +301,25 @@ class SearchCorners(ClewTest):
         for name in (".", ".."):
             with self.subTest(name=name), self.refused(400, "mapper_parsing_exception", "field name cannot contain only the character [.]"):
                 self.client.index(index="dots", body={name: 1})
+
+    def test_shards_that_are_preferred_are_asked_alone(self):
+        self.make("parted", {"n": {"type": "integer"}}, {str(n): {"n": n} for n in range(30)}, {"number_of_shards": 3})
+        found = []
+        for shard in range(3):
+            params = {"preference": f"_shards:{shard}|_local", "size": 30}
+            reply = self.client.search(index="parted", params=params)
+            self.assertEqual(reply["_shards"]["total"], 1)
+            self.assertEqual(self.client.count(index="parted", params={"preference": f"_shards:{shard}"})["count"], len(reply["hits"]["hits"]))
+            page = self.client.search(index="parted", scroll="1m", params={**params, "size": 2})
+            scrolled = []
+            while page["hits"]["hits"]:
+                scrolled += [hit["_id"] for hit in page["hits"]["hits"]]
+                page = self.client.scroll(body={"scroll_id": page["_scroll_id"], "scroll": "1m"})
+            self.assertEqual(sorted(scrolled), sorted(hit["_id"] for hit in reply["hits"]["hits"]))
+            found += scrolled
+        self.assertEqual(sorted(found, key=int), [str(n) for n in range(30)])
+        for preference in ("_local", "_only_local", "_prefer_nodes:a", "mine"):
+            self.assertEqual(self.client.count(index="parted", params={"preference": preference})["count"], 30)
+        for preference, why in (("_here", "no Preference for [_here]"), ("_shards:x", "no shard has the number [x]")):
+            with self.refused(400, "illegal_argument_exception", why):
+                self.client.search(index="parted", params={"preference": preference})

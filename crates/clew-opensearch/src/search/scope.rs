@@ -24,6 +24,7 @@ pub(super) async fn parts(
 ) -> Result<BTreeMap<String, IndexPart>, ApiError> {
     let boosts = boost_of(call, boosts, options)?;
     let routing = call.params.list("routing");
+    let preferred = preferred_shards(call)?;
     let mut parts = BTreeMap::new();
     for found in resolved {
         let through = found.through();
@@ -31,7 +32,10 @@ pub(super) async fn parts(
         lookup::resolve(call, found.name(), &mut filter).await?;
         let part = IndexPart {
             filter,
-            shards: shards_of(found, &through, routing.as_deref()),
+            shards: both(
+                shards_of(found, &through, routing.as_deref()),
+                preferred.clone(),
+            ),
             boost: boosts.get(found.uuid()).copied(),
         };
         if part != IndexPart::default() {
@@ -79,10 +83,55 @@ fn shards_of(index: &Index, through: &[Alias], asked: Option<&[&str]>) -> Option
         let keys: Vec<&str> = keys.iter().flat_map(|keys| keys.split(',')).collect();
         keyed(&keys)
     });
-    match (asked, fixed) {
-        (Some(asked), Some(fixed)) => Some(&asked & &fixed),
-        (asked, fixed) => asked.or(fixed),
+    both(asked, fixed)
+}
+
+/// The shards that both want; `None` means all.
+fn both(one: Option<BTreeSet<u32>>, other: Option<BTreeSet<u32>>) -> Option<BTreeSet<u32>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(&one & &other),
+        (one, other) => one.or(other),
     }
+}
+
+/// The shards that `preference=_shards:0,2` names; none where no shard is preferred to others. One node has no copies
+/// to choose between, so that nothing else that is preferred changes anything.
+///
+/// # Errors
+/// What is no number of a shard, and a word that no preference is.
+fn preferred_shards(call: &Call) -> Result<Option<BTreeSet<u32>>, ApiError> {
+    const WORDS: [&str; 9] = [
+        "_shards",
+        "_prefer_nodes",
+        "_local",
+        "_primary",
+        "_replica",
+        "_primary_first",
+        "_replica_first",
+        "_only_local",
+        "_only_nodes",
+    ];
+    let preference = call.params.get("preference").unwrap_or_default();
+    let word = preference.split(':').next().unwrap_or_default();
+    if word.starts_with('_') && !WORDS.contains(&word) {
+        let reason = format!("no Preference for [{word}]");
+        return Err(ApiError::illegal_argument(reason));
+    }
+    let Some(numbers) = preference.strip_prefix("_shards:") else {
+        return Ok(None);
+    };
+    let numbers = numbers.split('|').next().unwrap_or_default();
+    let number = |text: &str| {
+        text.trim().parse().map_err(|_| {
+            let reason = format!("no shard has the number [{text}] of [preference]");
+            ApiError::illegal_argument(reason)
+        })
+    };
+    numbers
+        .split(',')
+        .map(number)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 /// The first factor that names an index holds for it.

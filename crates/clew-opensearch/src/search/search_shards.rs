@@ -1,7 +1,5 @@
 //! `_search_shards`: which shards a search would go to, and what the aliases make of it.
 
-use std::collections::BTreeSet;
-
 use clew_engine::{Alias, Index, IndexHandle, Purpose, ResolveOptions, Slice};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +24,6 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         Some(body) => body.get("slice").map(control::slice).transpose()?,
         None => None,
     };
-    let preferred = preferred_shards(&call)?;
     let mut indices = Map::new();
     let mut shards = Vec::new();
     for found in &resolved {
@@ -35,10 +32,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         let part = parts.get(index.uuid());
         let wanted = part.and_then(|part| part.shards.as_ref());
         for shard in 0..index.settings().shards {
-            let is_preferred = preferred
-                .as_ref()
-                .is_none_or(|numbers| numbers.contains(&shard));
-            if is_preferred && wanted.is_none_or(|wanted| wanted.contains(&shard)) {
+            if wanted.is_none_or(|wanted| wanted.contains(&shard)) {
                 shards.push(json!([shown_shard(&call.api, index, shard)]));
             }
         }
@@ -56,26 +50,6 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         "indices": indices,
         "shards": shards,
     })))
-}
-
-/// The shards that `preference=_shards:0,2` names; none where nothing is preferred.
-fn preferred_shards(call: &Call) -> Result<Option<BTreeSet<u32>>, ApiError> {
-    let preference = call.params.get("preference").unwrap_or_default();
-    let Some(numbers) = preference.strip_prefix("_shards:") else {
-        return Ok(None);
-    };
-    let numbers = numbers.split('|').next().unwrap_or_default();
-    let number = |text: &str| {
-        text.trim().parse().map_err(|_| {
-            let reason = format!("no shard has the number [{text}] of [preference]");
-            ApiError::illegal_argument(reason)
-        })
-    };
-    numbers
-        .split(',')
-        .map(number)
-        .collect::<Result<_, _>>()
-        .map(Some)
 }
 
 /// The node as listings of shards show it.
