@@ -1,5 +1,7 @@
 """Corners of searches that applications get into: what is left out of an index, other names, orders over several indexes."""
 
+import json
+
 from .base import ClewTest
 
 
@@ -323,3 +325,22 @@ class SearchCorners(ClewTest):
         for preference, why in (("_here", "no Preference for [_here]"), ("_shards:x", "no shard has the number [x]")):
             with self.refused(400, "illegal_argument_exception", why):
                 self.client.search(index="parted", params={"preference": preference})
+
+    def test_each_search_of_several_has_its_own_routing(self):
+        self.make("routed", {"n": {"type": "integer"}}, None, {"number_of_shards": 3})
+        for key in "abcdef":
+            self.client.index(index="routed", id=key, routing=key, body={"n": 1}, refresh=True)
+        wanted = {key: self.ids_of(self.client.search(index="routed", routing=key)) for key in "abc"}
+        headers = [{"index": "routed", "routing": "a"}, {"index": "routed", "routing": ["b"]}, {"index": "routed", "routing": None}, {"index": "routed", "preference": "_shards:0"}, {"index": "routed", "preference": "_here"}]
+        body = "".join(json.dumps(header) + "\n{}\n" for header in headers)
+        found = self.client.msearch(body=body)["responses"]
+        self.assertEqual([self.ids_of(reply) for reply in found[:3]], [wanted["a"], wanted["b"], list("abcdef")])
+        self.assertEqual([reply["_shards"]["total"] for reply in found[:4]], [1, 1, 3, 1])
+        self.assertEqual((found[4]["status"], found[4]["error"]["type"]), (400, "illegal_argument_exception"))
+        # A header stands above the address.
+        body = json.dumps({"index": "routed", "routing": "a"}) + "\n{}\n"
+        reply = self.raw("POST", "/_msearch", body=body, params={"typed_keys": "true"})["responses"][0]
+        self.assertEqual(self.ids_of(reply), wanted["a"])
+
+    def ids_of(self, reply):
+        return sorted(hit["_id"] for hit in reply["hits"]["hits"])

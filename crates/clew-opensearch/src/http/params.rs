@@ -30,6 +30,13 @@ impl Params {
         }
     }
 
+    /// The same with others above them.
+    pub(crate) fn with(&self, above: Vec<(String, String)>) -> Self {
+        let mut pairs = self.pairs.clone();
+        pairs.extend(above);
+        Params { pairs }
+    }
+
     /// The last value given for a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs

@@ -27,6 +27,8 @@ const INLINE_BYTES_MAX: usize = 256 << 10;
 struct Item {
     expression: String,
     options: ResolveOptions,
+    /// URI parameters that hold for it alone.
+    params: Vec<(String, String)>,
     body: Value,
 }
 
@@ -67,7 +69,18 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let permits = Arc::new(Semaphore::new(concurrent));
     let mut running = Vec::with_capacity(items.len());
     for item in items {
-        let (call, permits) = (call.clone(), permits.clone());
+        let permits = permits.clone();
+        let Item {
+            expression,
+            options,
+            params,
+            body,
+        } = item;
+        let call = if params.is_empty() {
+            call.clone()
+        } else {
+            Arc::new(call.with_params(params))
+        };
         let account = Spent::current().map(|spent| spent.beside());
         let token = CancellationToken::current();
         running.push(tokio::spawn(token.scope(async move {
@@ -77,10 +90,10 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
                 return Err(ApiError::from(EngineError::from(QueryError::Stopped)));
             }
             let body = match form {
-                Form::Searches => item.body,
-                Form::Templates => render(&call, &item.body).await?,
+                Form::Searches => body,
+                Form::Templates => render(&call, &body).await?,
             };
-            let search = run(&call, &item.expression, item.options, body);
+            let search = run(&call, &expression, options, body);
             match account {
                 Some(account) => account.scope(search).await,
                 None => search.await,
@@ -189,6 +202,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
     let mut item = Item {
         expression: call.index_expression().to_string(),
         options: call.resolve_options()?,
+        params: Vec::new(),
         body: read(body)?,
     };
     for (key, value) in header.as_object().into_iter().flatten() {
@@ -216,10 +230,10 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
             }
             "ignore_unavailable" => item.options.ignore_unavailable = is_true(value),
             "allow_no_indices" => item.options.allow_no_indices = is_true(value),
-            "search_type"
-            | "preference"
-            | "routing"
-            | "request_cache"
+            "preference" | "routing" | "search_type" => {
+                item.params.extend(param(key, value));
+            }
+            "request_cache"
             | "ignore_throttled"
             | "allow_partial_search_results"
             | "ccs_minimize_roundtrips"
@@ -235,6 +249,24 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         }
     }
     Ok(item)
+}
+
+/// What a header says that a search may have among its URI parameters; null is nothing.
+fn param(name: &str, value: &Value) -> Option<(String, String)> {
+    let text = match value {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items
+                .iter()
+                .filter_map(|item| param("", item))
+                .map(|(_, text)| text)
+                .collect();
+            items.join(",")
+        }
+        other => other.to_string(),
+    };
+    Some((name.to_string(), text))
 }
 
 fn is_true(value: &Value) -> bool {

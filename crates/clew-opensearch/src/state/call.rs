@@ -69,6 +69,23 @@ impl Call {
         })
     }
 
+    /// The same request, as a part of it says it: its URI parameters stand above those of the whole. What it takes is
+    /// booked on the whole.
+    pub(crate) fn with_params(&self, above: Vec<(String, String)>) -> Call {
+        Call {
+            api: self.api.clone(),
+            method: self.method.clone(),
+            path_values: self.path_values.clone(),
+            params: Arc::new(self.params.with(above)),
+            body: self.body.clone(),
+            opaque_id: self.opaque_id.clone(),
+            access: self.access.clone(),
+            client: self.client.clone(),
+            last_event_id: self.last_event_id.clone(),
+            memory: self.memory.clone(),
+        }
+    }
+
     /// A value of the path, when the route has it.
     pub fn path(&self, name: &str) -> Option<&str> {
         self.path_values
