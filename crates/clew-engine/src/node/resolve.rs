@@ -347,10 +347,8 @@ impl Resolver<'_> {
             return self.include_all();
         }
         if part.contains('*') {
-            let before = self.found.len();
-            self.include_pattern(part)?;
-            let nothing = before == 0 && self.found.is_empty();
-            if nothing && !self.options.allow_no_indices {
+            let matched = self.include_pattern(part)?;
+            if matched == 0 && !self.options.allow_no_indices {
                 return Err(EngineError::IndexNotFound {
                     index: part.to_string(),
                 });
@@ -369,7 +367,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn include_pattern(&mut self, pattern: &str) -> Result<(), EngineError> {
+    /// How many names a pattern fits, all of which are taken.
+    fn include_pattern(&mut self, pattern: &str) -> Result<usize, EngineError> {
         let shows = |name: &str, hidden: bool| {
             let dots = pattern.starts_with('.') && name.starts_with('.');
             matches(pattern, name) && (!hidden || dots || self.options.wildcards.hidden)
@@ -389,10 +388,10 @@ impl Resolver<'_> {
                 taken.extend(open.map(|index| (index.clone(), Some(name.clone()))));
             }
         }
-        for (index, alias) in taken {
-            self.add_named(&index, alias.as_deref())?;
+        for (index, alias) in &taken {
+            self.add_named(index, alias.as_deref())?;
         }
-        Ok(())
+        Ok(taken.len())
     }
 
     fn include_name(&mut self, name: &str) -> Result<(), EngineError> {

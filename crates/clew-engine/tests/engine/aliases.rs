@@ -208,6 +208,20 @@ fn wildcards_pass_over_hidden_and_closed_indexes() {
         ..ResolveOptions::default()
     };
     assert_eq!(names(&node, "open-1,open-2", skipping), ["open-1"]);
+    // Each pattern has to fit something.
+    let some = ResolveOptions {
+        allow_no_indices: false,
+        ..ResolveOptions::default()
+    };
+    assert_eq!(names(&node, "open-*", some), ["open-1"]);
+    assert_eq!(names(&node, "open-1,o*", some), ["open-1"]);
+    for expression in ["open-1,nope*", "nope*,open-1", "nope*"] {
+        let error = node.named(expression, some).unwrap_err();
+        assert!(
+            matches!(error, EngineError::IndexNotFound { .. }),
+            "{error}"
+        );
+    }
     let skipping = ResolveOptions {
         wildcards: Wildcards::SHOWN,
         ..skipping

@@ -116,10 +116,6 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let options = ResolveOptions {
-        allow_no_indices: false,
-        ..options
-    };
     let names = (call.index_expression(), options);
     let found = call.api.engine.open(names, &call.access, Purpose::Watch);
     let status = if found.is_ok_and(|indices| !indices.is_empty()) {
