@@ -78,6 +78,8 @@ class Cluster(ClewTest):
         found = {row["index"]: row for row in rows(h=asked)}
         self.assertEqual([found["more"][name] for name in asked.split(",")[1:5]], ["20", "20", "20", "1"])
         self.assertEqual(sorted(found["few"]), sorted(asked.split(",")))
+        for cell in rows(h="memory.total,merges.total_size,query_cache.memory_size,store.size", bytes="b")[0].values():
+            self.assertTrue(cell.isdigit(), cell)
         # Sizes with units are sizes.
         self.assertEqual([row["index"] for row in rows(s="store.size:desc")], ["most", "more", "few"])
         self.assertEqual([row["index"] for row in rows(s="indexing.index_total")], ["few", "more", "most"])

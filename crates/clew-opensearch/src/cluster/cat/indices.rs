@@ -55,55 +55,55 @@ const OF_INDEX: &[Figure] = &[
         "request_cache.memory_size",
         &["rcm", "requestCacheMemory"],
         "used request cache",
-        |_| "0b".to_string(),
+        |_, unit| size_in_words(0, unit),
     ),
     figure(
         "request_cache.evictions",
         &["rce", "requestCacheEvictions"],
         "request cache evictions",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "request_cache.hit_count",
         &["rchc", "requestCacheHitCount"],
         "request cache hit count",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "request_cache.miss_count",
         &["rcmc", "requestCacheMissCount"],
         "request cache miss count",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "suggest.current",
         &["suc", "suggestCurrent"],
         "number of current suggest ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "suggest.time",
         &["suti", "suggestTime"],
         "time spend in suggest",
-        |_| "0s".to_string(),
+        |_, _| "0s".to_string(),
     ),
     figure(
         "suggest.total",
         &["suto", "suggestTotal"],
         "number of suggest ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "memory.total",
         &["tm", "memoryTotal"],
         "total used memory",
-        |stats| size_in_words(stats.impacts_bytes + stats.buffer_bytes, None),
+        |stats, unit| size_in_words(stats.impacts_bytes + stats.buffer_bytes, unit),
     ),
     figure(
         "search.throttled",
         &["sth"],
         "indicates if the index is search throttled",
-        |_| "false".to_string(),
+        |_, _| "false".to_string(),
     ),
 ];
 
@@ -167,7 +167,7 @@ pub(super) fn index_row(index: &Arc<Index>, unit: Option<&str>) -> Vec<String> {
         counted(index, size.clone()),
         counted(index, size),
     ];
-    row.extend(figures().map(|figure| counted(index, (figure.cell)(&stats))));
+    row.extend(figures().map(|figure| counted(index, (figure.cell)(&stats, unit))));
     row
 }
 

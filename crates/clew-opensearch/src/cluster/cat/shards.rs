@@ -35,7 +35,8 @@ const PLACE: &[Column] = &[
 /// A column behind the place of a shard, with its cell.
 pub(super) struct Figure {
     pub(super) column: Column,
-    pub(super) cell: fn(&IndexStats) -> String,
+    /// Sizes are in the unit that a request names.
+    pub(super) cell: fn(&IndexStats, Option<&str>) -> String,
 }
 
 impl Figure {
@@ -59,7 +60,7 @@ pub(super) const fn figure(
     name: &'static str,
     aliases: &'static [&'static str],
     about: &'static str,
-    cell: fn(&IndexStats) -> String,
+    cell: fn(&IndexStats, Option<&str>) -> String,
 ) -> Figure {
     Figure {
         column: hidden(name, aliases, about),
@@ -68,7 +69,7 @@ pub(super) const fn figure(
 }
 
 /// The cell of what is not counted here.
-fn unknown(_: &IndexStats) -> String {
+fn unknown(_: &IndexStats, _: Option<&str>) -> String {
     String::new()
 }
 
@@ -118,88 +119,91 @@ pub(super) const FIGURES: &[Figure] = &[
         "completion.size",
         &["cs", "completionSize"],
         "size of completion",
-        |_| "0b".to_string(),
+        |_, unit| size_in_words(0, unit),
     ),
     figure(
         "fielddata.memory_size",
         &["fm", "fielddataMemory"],
         "used fielddata cache",
-        |_| "0b".to_string(),
+        |_, unit| size_in_words(0, unit),
     ),
     figure(
         "fielddata.evictions",
         &["fe", "fielddataEvictions"],
         "fielddata evictions",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "query_cache.memory_size",
         &["qcm", "queryCacheMemory"],
         "used query cache",
-        |s| size_in_words(s.filters.bytes, None),
+        |s, unit| size_in_words(s.filters.bytes, unit),
     ),
     figure(
         "query_cache.evictions",
         &["qce", "queryCacheEvictions"],
         "query cache evictions",
-        |s| s.filters.evictions.to_string(),
+        |s, _| s.filters.evictions.to_string(),
     ),
     figure(
         "flush.total",
         &["ft", "flushTotal"],
         "number of flushes",
-        |s| s.flushes.total.to_string(),
+        |s, _| s.flushes.total.to_string(),
     ),
     figure(
         "flush.total_time",
         &["ftt", "flushTotalTime"],
         "time spent in flush",
-        |s| took(&[s.flushes]),
+        |s, _| took(&[s.flushes]),
     ),
     figure(
         "get.current",
         &["gc", "getCurrent"],
         "number of current get ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
-    figure("get.time", &["gti", "getTime"], "time spent in get", |s| {
-        took(&[s.gets_found, s.gets_missing])
-    }),
+    figure(
+        "get.time",
+        &["gti", "getTime"],
+        "time spent in get",
+        |s, _| took(&[s.gets_found, s.gets_missing]),
+    ),
     figure(
         "get.total",
         &["gto", "getTotal"],
         "number of get ops",
-        |s| (s.gets_found.total + s.gets_missing.total).to_string(),
+        |s, _| (s.gets_found.total + s.gets_missing.total).to_string(),
     ),
     figure(
         "get.exists_time",
         &["geti", "getExistsTime"],
         "time spent in successful gets",
-        |s| took(&[s.gets_found]),
+        |s, _| took(&[s.gets_found]),
     ),
     figure(
         "get.exists_total",
         &["geto", "getExistsTotal"],
         "number of successful gets",
-        |s| s.gets_found.total.to_string(),
+        |s, _| s.gets_found.total.to_string(),
     ),
     figure(
         "get.missing_time",
         &["gmti", "getMissingTime"],
         "time spent in failed gets",
-        |s| took(&[s.gets_missing]),
+        |s, _| took(&[s.gets_missing]),
     ),
     figure(
         "get.missing_total",
         &["gmto", "getMissingTotal"],
         "number of failed gets",
-        |s| s.gets_missing.total.to_string(),
+        |s, _| s.gets_missing.total.to_string(),
     ),
     figure(
         "indexing.delete_current",
         &["idc", "indexingDeleteCurrent"],
         "number of current deletions",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "indexing.delete_time",
@@ -211,25 +215,25 @@ pub(super) const FIGURES: &[Figure] = &[
         "indexing.delete_total",
         &["idto", "indexingDeleteTotal"],
         "number of delete ops",
-        |s| s.deleted_total.to_string(),
+        |s, _| s.deleted_total.to_string(),
     ),
     figure(
         "indexing.index_current",
         &["iic", "indexingIndexCurrent"],
         "number of current indexing ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "indexing.index_time",
         &["iiti", "indexingIndexTime"],
         "time spent in indexing",
-        |s| took(&[s.writes]),
+        |s, _| took(&[s.writes]),
     ),
     figure(
         "indexing.index_total",
         &["iito", "indexingIndexTotal"],
         "number of indexing ops",
-        |s| s.indexed_total.to_string(),
+        |s, _| s.indexed_total.to_string(),
     ),
     figure(
         "indexing.index_failed",
@@ -241,13 +245,13 @@ pub(super) const FIGURES: &[Figure] = &[
         "merges.current",
         &["mc", "mergesCurrent"],
         "number of current merges",
-        |s| s.merges_running.to_string(),
+        |s, _| s.merges_running.to_string(),
     ),
     figure(
         "merges.current_docs",
         &["mcd", "mergesCurrentDocs"],
         "number of current merging docs",
-        |s| s.merge_rows_total.to_string(),
+        |s, _| s.merge_rows_total.to_string(),
     ),
     figure(
         "merges.current_size",
@@ -259,73 +263,73 @@ pub(super) const FIGURES: &[Figure] = &[
         "merges.total",
         &["mt", "mergesTotal"],
         "number of completed merge ops",
-        |s| s.merges.total.to_string(),
+        |s, _| s.merges.total.to_string(),
     ),
     figure(
         "merges.total_docs",
         &["mtd", "mergesTotalDocs"],
         "docs merged",
-        |s| s.merged_docs.to_string(),
+        |s, _| s.merged_docs.to_string(),
     ),
     figure(
         "merges.total_size",
         &["mts", "mergesTotalSize"],
         "size merged",
-        |s| size_in_words(s.merged_bytes, None),
+        |s, unit| size_in_words(s.merged_bytes, unit),
     ),
     figure(
         "merges.total_time",
         &["mtt", "mergesTotalTime"],
         "time spent in merges",
-        |s| took(&[s.merges]),
+        |s, _| took(&[s.merges]),
     ),
     figure(
         "refresh.total",
         &["rto", "refreshTotal"],
         "total refreshes",
-        |s| s.refreshes.total.to_string(),
+        |s, _| s.refreshes.total.to_string(),
     ),
     figure(
         "refresh.time",
         &["rti", "refreshTime"],
         "time spent in refreshes",
-        |s| took(&[s.refreshes]),
+        |s, _| took(&[s.refreshes]),
     ),
     figure(
         "refresh.external_total",
         &["rto", "refreshTotal"],
         "total external refreshes",
-        |s| s.refreshes.total.to_string(),
+        |s, _| s.refreshes.total.to_string(),
     ),
     figure(
         "refresh.external_time",
         &["rti", "refreshTime"],
         "time spent in external refreshes",
-        |s| took(&[s.refreshes]),
+        |s, _| took(&[s.refreshes]),
     ),
     figure(
         "refresh.listeners",
         &["rli", "refreshListeners"],
         "number of pending refresh listeners",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "search.fetch_current",
         &["sfc", "searchFetchCurrent"],
         "current fetch phase ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "search.fetch_time",
         &["sfti", "searchFetchTime"],
         "time spent in fetch phase",
-        |s| took(&[s.searches.fetches]),
+        |s, _| took(&[s.searches.fetches]),
     ),
     figure(
         "search.fetch_total",
         &["sfto", "searchFetchTotal"],
         "total fetch ops",
-        |s| s.searches.fetches.total.to_string(),
+        |s, _| s.searches.fetches.total.to_string(),
     ),
     figure(
         "search.open_contexts",
@@ -337,19 +341,19 @@ pub(super) const FIGURES: &[Figure] = &[
         "search.query_current",
         &["sqc", "searchQueryCurrent"],
         "current query phase ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "search.query_time",
         &["sqti", "searchQueryTime"],
         "time spent in query phase",
-        |s| took(&[s.searches.queries]),
+        |s, _| took(&[s.searches.queries]),
     ),
     figure(
         "search.query_total",
         &["sqto", "searchQueryTotal"],
         "total query phase ops",
-        |s| s.searches.queries.total.to_string(),
+        |s, _| s.searches.queries.total.to_string(),
     ),
     figure(
         "search.concurrent_query_current",
@@ -421,7 +425,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "segments.count",
         &["sc", "segmentsCount"],
         "number of segments",
-        |s| s.segments.to_string(),
+        |s, _| s.segments.to_string(),
     ),
     figure(
         "segments.memory",
@@ -433,7 +437,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "segments.index_writer_memory",
         &["siwm", "segmentsIndexWriterMemory"],
         "memory used by the write buffer",
-        |s| size_in_words(s.buffer_bytes, None),
+        |s, unit| size_in_words(s.buffer_bytes, unit),
     ),
     figure(
         "segments.version_map_memory",
@@ -469,19 +473,19 @@ pub(super) const FIGURES: &[Figure] = &[
         "warmer.current",
         &["wc", "warmerCurrent"],
         "current warmer ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "warmer.total",
         &["wto", "warmerTotal"],
         "total warmer ops",
-        |_| "0".to_string(),
+        |_, _| "0".to_string(),
     ),
     figure(
         "warmer.total_time",
         &["wtt", "warmerTotalTime"],
         "time spent in warmers",
-        |_| "0s".to_string(),
+        |_, _| "0s".to_string(),
     ),
     figure("path.data", &["pd", "dataPath"], "shard data path", unknown),
     figure(
@@ -494,7 +498,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "docs.deleted",
         &["dd", "docsDeleted"],
         "number of deleted docs in shard",
-        |s| s.deleted.to_string(),
+        |s, _| s.deleted.to_string(),
     ),
 ];
 
@@ -552,7 +556,7 @@ fn started_row(
         call.api.node_id.clone(),
         options.node_name.clone(),
     ];
-    row.extend(FIGURES.iter().map(|figure| (figure.cell)(stats)));
+    row.extend(FIGURES.iter().map(|figure| (figure.cell)(stats, unit)));
     row
 }
 
