@@ -296,8 +296,8 @@ impl Select {
         })
     }
 
-    /// The groups, if there are any; what is shown of them then reads columns of the groups.
-    fn group(&mut self) -> Result<Option<Group>, SqlError> {
+    /// Whether anything that is shown, chosen or ordered by is an aggregate.
+    fn has_aggregates(&self) -> bool {
         let having_or_order = self
             .having
             .iter()
@@ -308,7 +308,12 @@ impl Select {
             .map(|output| &output.expr)
             .chain(having_or_order)
             .chain(self.windows.iter().flat_map(Window::exprs));
-        let aggregates = shown.any(|expr| expr.any(&Expr::is_aggregate));
+        shown.any(|expr| expr.any(&Expr::is_aggregate))
+    }
+
+    /// The groups, if there are any; what is shown of them then reads columns of the groups.
+    fn group(&mut self) -> Result<Option<Group>, SqlError> {
+        let aggregates = self.has_aggregates();
         if self.distinct {
             if aggregates || !self.keys.is_empty() {
                 return Err(SqlError::unsupported("DISTINCT together with GROUP BY"));

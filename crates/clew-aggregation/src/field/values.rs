@@ -17,8 +17,6 @@ use crate::value::key::Key;
 
 /// The name of the index, as every document has it.
 const INDEX_FIELD: &str = "_index";
-/// The name of a document, which has no column.
-const ID_FIELD: &str = "_id";
 
 /// Where the values of a source come from, and what they mean.
 ///
@@ -31,13 +29,6 @@ pub(crate) fn plan_values(
 ) -> Result<ValuePlan, AggError> {
     if source.field == INDEX_FIELD {
         return constant(source, context.index, aggregation);
-    }
-    if source.field == ID_FIELD {
-        // Every document has one; which one it is cannot be told here.
-        return match aggregation {
-            "value_count" | "missing" => constant(source, ID_FIELD, aggregation),
-            _ => Err(unsupported(source, ID_FIELD, aggregation)),
-        };
     }
     let Some(field) = context.mapping.field(&source.field) else {
         if let Some(flat) = context.mapping.flat_above(&source.field) {
@@ -128,7 +119,7 @@ enum Beside {
 /// What stands beside the fields of a document, and has no column: but for ids it can be counted at most.
 fn beside(path: &str) -> Option<(&'static str, Beside)> {
     Some(match path {
-        "_id" => ("_id", Beside::Always),
+        ID_FIELD => (ID_FIELD, Beside::Always),
         "_seq_no" => ("_seq_no", Beside::Always),
         "_version" => ("_version", Beside::Always),
         "_routing" => ("_routing", Beside::Sometimes),

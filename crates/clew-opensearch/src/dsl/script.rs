@@ -412,38 +412,6 @@ mod tests {
     }
 
     #[test]
-    fn scripts_of_terms_sets_are_known_by_what_they_say() {
-        let read = |source: &str| {
-            Written::of("terms_set", &json!(source))
-                .unwrap()
-                .terms_minimum()
-        };
-        let field = |at_most_all| TermsMinimum::Field {
-            path: "a.b".to_string(),
-            at_most_all,
-        };
-        for (source, expected) in [
-            ("params.num_terms", Some(TermsMinimum::All)),
-            ("return params.num_terms;", Some(TermsMinimum::All)),
-            ("2", Some(TermsMinimum::Count(2))),
-            ("doc['a.b'].value", Some(field(false))),
-            (
-                "Math.min(params.num_terms, doc['a.b'].value)",
-                Some(field(true)),
-            ),
-            (
-                "Math.min(doc[\"a.b\"].value, params.num_terms)",
-                Some(field(true)),
-            ),
-            ("Math.max(params.num_terms, 1)", None),
-            ("Math.min(params.num_terms, 1)", None),
-            ("doc['a'].value + doc['b'].value", None),
-        ] {
-            assert_eq!(read(source), expected, "{source}");
-        }
-    }
-
-    #[test]
     fn other_scripts_are_functions_and_what_is_not_understood_is_refused() {
         for source in [
             "doc['x'].value * 2",
