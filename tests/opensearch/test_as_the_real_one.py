@@ -131,5 +131,3 @@ class Same(ClewTest):
         aggs = {"all": {"value_count": {"field": "_id"}}, "none": {"missing": {"field": "_id"}}}
         found = self.client.search(index="real", body={"size": 0, "aggs": aggs})["aggregations"]
         self.assertEqual((found["all"]["value"], found["none"]["doc_count"]), (3, 0))
-        with self.refused(400, "search_phase_execution_exception"):
-            self.client.search(index="real", body={"aggs": {"ids": {"terms": {"field": "_id"}}}})

@@ -85,13 +85,6 @@ class Cluster(ClewTest):
         self.assertEqual([row["index"] for row in rows(s="indexing.index_total")], ["few", "more", "most"])
         self.assertEqual(sorted(rows()[0]), sorted(["health", "status", "index", "uuid", "pri", "rep", "docs.count", "docs.deleted", "store.size", "pri.store.size"]))
 
-    def test_a_merge_is_asked_for_in_one_way(self):
-        self.client.indices.create(index="i")
-        params = {"only_expunge_deletes": "true", "max_num_segments": 1}
-        with self.refused(400, "action_request_validation_exception", "mutually exclusive"):
-            self.client.indices.forcemerge(index="i", params=params)
-        self.client.indices.forcemerge(index="i", params={"only_expunge_deletes": "true"})
-
     def test_the_table_of_tasks_has_those_that_are_asked_for(self):
         def rows(**params):
             return self.raw("GET", "/_cat/tasks", params={"format": "json", **params})

@@ -176,7 +176,7 @@ class KnnRest(ClewTest):
             found = self.scores("old", {"knn": {name: {"vector": [1, 1], "k": 2}}})
             self.assertAlmostEqual(found["1"], expected, places=5, msg=name)
         shown = self.client.indices.get_mapping(index="old")["old"]["mappings"]["properties"]
-        self.assertEqual(shown["v"], field)
+        self.assertEqual(shown["v"], {**field, "space_type": "cosinesimil"})
         with self.refused(400, "illegal_argument_exception", "Can't update non dynamic settings"):
             self.client.indices.put_settings(index="old", body={"index.knn.space_type": "l2"})
         with self.refused(400, "illegal_argument_exception", "Unable to find space: far"):

@@ -64,13 +64,9 @@ pub fn merge(engine: &Engine, index: &Index, segments_max: usize) -> Result<(), 
 
 /// `POST /{index}/_forcemerge`; with `wait_for_completion=false` the merge goes on as a task.
 pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
+    // Deprecated together, and taken.
+    call.params.flag("only_expunge_deletes", false)?;
     let asked = call.params.integer("max_num_segments")?;
-    if call.params.flag("only_expunge_deletes", false)? && asked.is_some_and(|most| most >= 0) {
-        return Err(ApiError::validation(
-            "cannot set only_expunge_deletes and max_num_segments at the same time, those two \
-             parameters are mutually exclusive",
-        ));
-    }
     let asked = asked.unwrap_or(1).max(1);
     let segments_max = usize::try_from(asked).unwrap_or(usize::MAX);
     let indices = call.indices(Purpose::Change).await?;
