@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cast::{cast, cast_type, float};
 use super::error::SqlError;
-use super::expr::{AGGREGATES, Expr, Logic, Op, RELEVANCE};
+use super::expr::{AGGREGATES, Call, Expr, Logic, Op, RELEVANCE};
 use super::fields::SqlType;
 use super::functions::{self, Function};
 use super::like::like;
@@ -41,6 +41,13 @@ pub(super) fn bind(expr: &Expr, columns: &Columns) -> Result<(Bound, SqlType), S
         Expr::Star => return Err(SqlError::semantic("* cannot be used here")),
         Expr::Binary(op, left, right) => {
             let ((mut left, left_kind), (mut right, right_kind)) = (boxed(left)?, boxed(right)?);
+            if let Some((function, [first, second])) = shifted(*op, left_kind, right_kind) {
+                if left_kind == SqlType::Interval {
+                    std::mem::swap(&mut left, &mut right);
+                }
+                let kind = (function.kind)(&[first, second]);
+                return Ok((Bound::Apply(function, vec![*left, *right]), kind));
+            }
             let kind = binary_type(*op, left_kind, right_kind)?;
             if left_kind == SqlType::Timestamp {
                 right = beside_time(right, right_kind);
@@ -70,22 +77,29 @@ pub(super) fn bind(expr: &Expr, columns: &Columns) -> Result<(Bound, SqlType), S
             }
             (Bound::In(part, bound), SqlType::Boolean)
         }
-        Expr::Call(call) => {
-            let name = call.name.as_str();
-            if RELEVANCE.contains(&name) {
-                return Err(SqlError::semantic(format!(
-                    "the function [{name}] can only be used where an index is searched, before other \
-                     commands, and together with conditions that a search can answer"
-                )));
-            }
-            if AGGREGATES.contains(&name) {
-                return Err(SqlError::semantic(format!(
-                    "the aggregate [{name}] cannot be used here"
-                )));
-            }
-            return apply(name, &call.args, columns);
-        }
+        Expr::Call(call) => return called(call, columns),
     })
+}
+
+fn called(call: &Call, columns: &Columns) -> Result<(Bound, SqlType), SqlError> {
+    let name = call.name.as_str();
+    if RELEVANCE.contains(&name) {
+        return Err(SqlError::semantic(format!(
+            "the function [{name}] can only be used where an index is searched, before other \
+             commands, and together with conditions that a search can answer"
+        )));
+    }
+    if name == "nested" {
+        return Err(SqlError::semantic(
+            "the function [nested] can only be used where an index is searched, and where columns are shown",
+        ));
+    }
+    if AGGREGATES.contains(&name) {
+        return Err(SqlError::semantic(format!(
+            "the aggregate [{name}] cannot be used here"
+        )));
+    }
+    apply(name, &call.args, columns)
 }
 
 fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType), SqlError> {
@@ -140,6 +154,17 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
         return Ok((Bound::Literal(name.to_ascii_uppercase().into()), kind));
     }
     Ok((Bound::Apply(function, bound), kind))
+}
+
+/// The function that makes another time of a time and an interval, and the types that it takes.
+fn shifted(op: Op, left: SqlType, right: SqlType) -> Option<(&'static Function, [SqlType; 2])> {
+    let (name, kinds) = match (op, left, right) {
+        (Op::Add, SqlType::Interval, time) => ("date_add", [time, left]),
+        (Op::Add, time, SqlType::Interval) => ("date_add", [time, right]),
+        (Op::Subtract, time, SqlType::Interval) => ("date_sub", [time, right]),
+        _ => return None,
+    };
+    functions::find(name).map(|function| (function, kinds))
 }
 
 /// What is compared with a time is one, too.

@@ -234,6 +234,19 @@ impl Fields {
         self.get(name).ok_or_else(|| SqlError::unknown_column(name))
     }
 
+    /// The fields as one of the nested objects at a path has them.
+    pub(super) fn inside(&self, path: &str) -> Fields {
+        let mut inside = self.clone();
+        let prefix = format!("{path}.");
+        for (name, field) in inside.by_path.range_mut(prefix.clone()..) {
+            if !name.starts_with(&prefix) {
+                break;
+            }
+            field.in_nested = false;
+        }
+        inside
+    }
+
     /// The columns that a star stands for.
     pub(super) fn top(&self) -> &[String] {
         &self.top

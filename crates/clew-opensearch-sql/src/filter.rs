@@ -6,6 +6,7 @@ use super::error::SqlError;
 use super::eval::bind;
 use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
 use super::fields::{Field, Fields, SqlType};
+use super::nested::field_and_path;
 use super::rows::Columns;
 use super::time;
 
@@ -14,6 +15,9 @@ use super::time;
 /// # Errors
 /// A column that there is not, or a search that is not written as it must be.
 pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlError> {
+    if let Some(query) = nested(expr, fields)? {
+        return Ok(Some(query));
+    }
     match expr {
         Expr::Logic(logic, parts) => {
             let queries: Option<Vec<Value>> = parts
@@ -60,6 +64,55 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
         Expr::Literal(Value::Bool(true)) => Ok(Some(json!({"match_all": {}}))),
         Expr::Literal(Value::Bool(false)) => Ok(Some(json!({"match_none": {}}))),
         Expr::Literal(_) | Expr::Star => Ok(None),
+    }
+}
+
+/// `nested(path, condition)`, or a condition on `nested(path.field)`: one of the objects at the path has to fit.
+fn nested(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlError> {
+    let is_nested = |part: &Expr| matches!(part, Expr::Call(call) if call.name == "nested");
+    // What is put together is looked at part by part.
+    if matches!(expr, Expr::Logic(..) | Expr::Not(_)) || !expr.any(&is_nested) {
+        return Ok(None);
+    }
+    let (path, condition) = match expr {
+        Expr::Call(call) if is_nested(expr) => match call.args.as_slice() {
+            [Expr::Column(path), condition] if !matches!(condition, Expr::Column(_)) => {
+                (Some(path.clone()), condition.clone())
+            }
+            _ => within(expr.clone())?,
+        },
+        other => within(other.clone())?,
+    };
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let inner = query(&condition, &fields.inside(&path))?;
+    Ok(inner.map(|inner| json!({"nested": {"path": path, "query": inner}})))
+}
+
+/// A condition with the fields themselves in place of `nested`, and the path that they are below.
+fn within(condition: Expr) -> Result<(Option<String>, Expr), SqlError> {
+    let mut paths: Vec<Result<String, SqlError>> = Vec::new();
+    let condition = condition.replaced(&mut |part| match part {
+        Expr::Call(call) if call.name == "nested" => match field_and_path(call) {
+            Ok((field, path)) => {
+                paths.push(Ok(path.to_string()));
+                Some(Expr::column(field))
+            }
+            Err(error) => {
+                paths.push(Err(error));
+                None
+            }
+        },
+        _ => None,
+    });
+    let mut paths: Vec<String> = paths.into_iter().collect::<Result<_, _>>()?;
+    paths.dedup();
+    match paths.len() {
+        0 | 1 => Ok((paths.pop(), condition)),
+        _ => Err(SqlError::semantic(
+            "one condition cannot be on nested objects of several paths",
+        )),
     }
 }
 

@@ -7,6 +7,7 @@ use super::cast::{cast, of_number};
 use super::error::SqlError;
 use super::expr::{Call, Expr};
 use super::fields::{Field, Fields, SqlType, is_metadata};
+use super::filter;
 use super::fold::{self, Aggregate};
 use super::plan::Group;
 use super::rows::{Column, Columns, Row};
@@ -218,6 +219,21 @@ fn interval(text: &str) -> Result<(&'static str, Value), SqlError> {
     Ok(("calendar_interval", unit.into()))
 }
 
+/// The condition of `CASE WHEN condition THEN 1 END`: to count its values is to count where it holds.
+fn counted(expr: &Expr) -> Option<&Expr> {
+    let Expr::Call(call) = expr else {
+        return None;
+    };
+    match call.args.as_slice() {
+        [condition, Expr::Literal(value), Expr::Literal(Value::Null)]
+            if call.name == "case" && !value.is_null() =>
+        {
+            Some(condition)
+        }
+        _ => None,
+    }
+}
+
 /// The aggregation of an aggregate, where it needs one, and the type that it is of.
 fn measured(
     aggregate: Aggregate,
@@ -231,6 +247,10 @@ fn measured(
     else {
         return Ok(Some((SqlType::Undefined, None)));
     };
+    if let (Aggregate::Count, Some(condition)) = (aggregate, counted(arg)) {
+        let query = filter::query(condition, fields)?;
+        return Ok(query.map(|query| (SqlType::Integer, Some(json!({"filter": query})))));
+    }
     if let (Aggregate::Count, Expr::Column(name)) = (aggregate, arg) {
         let field = fields.require(name)?;
         let exists = json!({"filter": {"exists": {"field": field.path}}});

@@ -4,12 +4,17 @@ use serde_json::Value;
 
 use super::cast::{cast, of_number};
 use super::fields::{Field, SqlType, is_metadata};
+use super::highlight;
 use super::time;
 
 /// A column's value of a hit.
 pub(super) fn value_of(field: &Field, hit: &Value) -> Value {
     if is_metadata(&field.path) {
         return hit.get(&field.path).cloned().unwrap_or_default();
+    }
+    if let Some((of, _)) = highlight::asked(&field.path) {
+        let found = hit.get("highlight").and_then(|found| found.get(of));
+        return found.cloned().unwrap_or_default();
     }
     let found = if field.in_source && field.kind != SqlType::Timestamp {
         hit.get("_source")
@@ -22,6 +27,11 @@ pub(super) fn value_of(field: &Field, hit: &Value) -> Value {
         })
     };
     found.map_or(Value::Null, |value| typed(field.kind, value))
+}
+
+/// The value at a path inside of a nested object.
+pub(super) fn part_of(kind: SqlType, path: &str, object: &Value) -> Value {
+    at_path(object, path).map_or(Value::Null, |value| typed(kind, value))
 }
 
 /// What is at a path; names may have dots in them, and lists may be on the way.

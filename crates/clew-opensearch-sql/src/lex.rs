@@ -29,9 +29,9 @@ pub(super) enum TokenKind {
 }
 
 /// Longer symbols come before those that they begin with.
-const SYMBOLS: [&str; 23] = [
+const SYMBOLS: [&str; 25] = [
     "<=", ">=", "<>", "!=", "==", "(", ")", "[", "]", ",", "+", "-", "*", "/", "%", "=", "<", ">",
-    "^", "|", ";", "?", ".",
+    "^", "|", ";", "?", ".", "{", "}",
 ];
 
 /// Reads all words of a statement.

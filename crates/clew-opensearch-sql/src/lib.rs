@@ -14,19 +14,23 @@
 //! # Ok::<(), clew_engine::EngineError>(())
 //! ```
 //!
-//! Deliberately absent: joins, subqueries that depend on the row around them, and a second way to search.
+//! Deliberately absent: subqueries that depend on the row around them, and a second way to search.
 
+mod calls;
 mod expr;
 mod lex;
 mod parser;
 mod plan;
 mod ppl;
 mod select;
+mod sources;
+mod unions;
 mod words;
 
 mod fields;
 mod filter;
 mod groups;
+mod highlight;
 mod hit;
 mod push;
 mod scan;
@@ -39,7 +43,9 @@ mod dates;
 mod eval;
 mod fold;
 mod functions;
+mod join;
 mod like;
+mod nested;
 mod numbers;
 mod regexes;
 mod rows;
@@ -69,13 +75,14 @@ use error::SqlError;
 use explain::explained;
 use fields::Fields;
 use format::Format;
-use plan::{Plan, Statement};
+use plan::{Plan, Statement, Subquery};
 use push::{Pushed, Read};
 use request::Request;
 pub use routes::WING;
 use rows::{Columns, Table};
 use scan::{ROWS_MAX, ScanSource};
 use serde_json::{Value, json};
+use subquery::Found;
 
 /// Which language a statement is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +174,8 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
             }
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
-            return scan::off_thread(call, table.rows.len() > INLINE_ROWS_MAX, move || {
+            let takes_long = table.rows.len() > INLINE_ROWS_MAX || pushed.has_others();
+            return scan::off_thread(call, takes_long, move || {
                 let mut table = table.through(&pushed.rest, &memory)?.shown();
                 if !pushed.is_limited() {
                     table.rows.truncate(ROWS_MAX);
@@ -189,10 +197,14 @@ fn one_row(call: &Call, plan: &Plan) -> Result<Table, SqlError> {
     one.through(&plan.stages, &call.memory)
 }
 
-/// A plan with the values of its subqueries, which are done one after the other.
+/// A plan with the values and rows of its subqueries, which are done one after the other.
 async fn resolved(call: &Call, mut plan: Plan) -> Result<Plan, SqlError> {
     let mut found = Vec::new();
-    for mut inner in std::mem::take(&mut plan.subqueries) {
+    for subquery in std::mem::take(&mut plan.subqueries) {
+        let Subquery {
+            plan: mut inner,
+            is_rows,
+        } = subquery;
         inner.with_values(&found)?;
         let table = if inner.indices.is_none() {
             one_row(call, &inner)?
@@ -200,12 +212,13 @@ async fn resolved(call: &Call, mut plan: Plan) -> Result<Plan, SqlError> {
             let (source, pushed) = planned(call, inner, None).await?;
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
-            scan::off_thread(call, table.rows.len() > INLINE_ROWS_MAX, move || {
-                Ok(table.through(&pushed.rest, &memory)?.shown())
+            let takes_long = table.rows.len() > INLINE_ROWS_MAX || pushed.has_others();
+            scan::off_thread(call, takes_long, move || {
+                table.through(&pushed.rest, &memory)
             })
             .await?
         };
-        found.push(subquery::values(table)?);
+        found.push(Found::of(table, is_rows)?);
     }
     plan.with_values(&found)?;
     Ok(plan)
@@ -219,7 +232,9 @@ async fn planned<'c>(
 ) -> Result<(ScanSource<'c>, Arc<Pushed>), SqlError> {
     let (source, fields) = source(call, plan.indices.as_deref().unwrap_or_default()).await?;
     let mut pushed = Pushed::of(plan, &fields)?;
-    Table::empty(pushed.columns()).through(&pushed.rest, &call.memory)?;
+    let mut rest = pushed.rest.clone();
+    rest.iter_mut().for_each(plan::Stage::forget_rows);
+    Table::empty(pushed.columns()).through(&rest, &call.memory)?;
     if let Some(filter) = filter {
         pushed.add_query(filter);
     }

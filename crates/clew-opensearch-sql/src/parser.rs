@@ -3,26 +3,32 @@
 use serde_json::Value;
 
 use super::error::SqlError;
-use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
+use super::expr::{Expr, Logic, Op};
 use super::lex::TokenKind;
 use super::regexes::FITS;
 use super::times::is_unit;
 use super::words::{Parser, is_clause};
 
 /// Parentheses and functions inside one another.
-pub(super) const DEPTH_MAX: usize = 40;
+const DEPTH_MAX: usize = 40;
 /// Operators of arithmetic: each may be a level of its own.
 const OPERATORS_MAX: usize = 200;
 
 impl Parser<'_> {
-    /// An expression.
-    pub(super) fn expr(&mut self) -> Result<Expr, SqlError> {
+    /// Goes into something that may have others of its kind inside.
+    pub(super) fn deeper(&mut self) -> Result<(), SqlError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(SqlError::too_large(format!(
                 "the query is nested deeper than {DEPTH_MAX} levels"
             )));
         }
+        Ok(())
+    }
+
+    /// An expression.
+    pub(super) fn expr(&mut self) -> Result<Expr, SqlError> {
+        self.deeper()?;
         let expr = self.joined("or", Logic::Or, Self::exclusive);
         self.depth -= 1;
         expr
@@ -96,6 +102,10 @@ impl Parser<'_> {
             .any(|word| self.is_keyword(1, word));
         let negated = follows && self.keyword("not");
         if self.keyword("in") {
+            if self.is_subsearch() {
+                let list = vec![self.subsearch()?];
+                return Ok(not_if(negated, Expr::In(Box::new(left), list)));
+            }
             self.expect("(")?;
             if self.is_keyword(0, "select") {
                 let list = vec![self.subquery()?];
@@ -106,7 +116,10 @@ impl Parser<'_> {
             return Ok(not_if(negated, Expr::In(Box::new(left), list)));
         }
         if self.keyword("like") {
-            let pattern = self.sum()?;
+            let mut pattern = self.sum()?;
+            if self.keyword("escape") {
+                pattern = self.escaped(pattern)?;
+            }
             return Ok(not_if(negated, binary(Op::Like, left, pattern)));
         }
         if self.keyword("regexp") || self.keyword("rlike") {
@@ -124,6 +137,33 @@ impl Parser<'_> {
             return Ok(not_if(negated, Expr::Logic(Logic::And, both)));
         }
         Ok(left)
+    }
+
+    /// A pattern of `LIKE` behind which `ESCAPE` was read: with backslashes instead of the character that is said.
+    fn escaped(&mut self, pattern: Expr) -> Result<Expr, SqlError> {
+        let escape = self.text()?;
+        let mut characters = escape.chars();
+        let (Some(escape), None) = (characters.next(), characters.next()) else {
+            return Err(SqlError::semantic("ESCAPE needs one character"));
+        };
+        let Expr::Literal(Value::String(text)) = pattern else {
+            return Err(SqlError::semantic(
+                "ESCAPE needs a pattern in quotes before it",
+            ));
+        };
+        let mut written = String::with_capacity(text.len());
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            if character == escape {
+                written.push('\\');
+                written.extend(characters.next());
+            } else if character == '\\' {
+                written.push_str("\\\\");
+            } else {
+                written.push(character);
+            }
+        }
+        Ok(Expr::Literal(written.into()))
     }
 
     pub(super) fn sum(&mut self) -> Result<Expr, SqlError> {
@@ -190,7 +230,9 @@ impl Parser<'_> {
                 self.expect(")")?;
                 return Ok(inner);
             }
+            TokenKind::Symbol("[") if self.is_subsearch() => return self.subsearch(),
             TokenKind::Symbol("[") => return self.names(),
+            TokenKind::Symbol("{") => return self.braced(),
             TokenKind::Symbol("?") => {
                 let value = self.parameters.pop();
                 Expr::Literal(value.ok_or_else(|| self.error("a value in [parameters]"))?)
@@ -248,38 +290,23 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn call(&mut self, name: String) -> Result<Expr, SqlError> {
-        let mut call = Call {
-            distinct: self.keyword("distinct"),
-            name,
-            args: Vec::new(),
-            options: Vec::new(),
+    /// `{ts '2024-01-01 00:00:00'}` and `{fn upper(name)}`, as drivers write them.
+    fn braced(&mut self) -> Result<Expr, SqlError> {
+        self.at += 1;
+        let expr = if self.keyword("fn") {
+            self.expr()?
+        } else {
+            let kind = self.name()?.to_ascii_lowercase();
+            let kind = match kind.as_str() {
+                "d" | "date" => "date",
+                "t" | "time" => "time",
+                "ts" | "timestamp" => "timestamp",
+                _ => return Err(self.error("a text behind D, T, TS or FN")),
+            };
+            Expr::call(kind, vec![Expr::Literal(self.text()?.into())])
         };
-        let takes_options =
-            RELEVANCE.contains(&call.name.as_str()) || call.name == "date_histogram";
-        while !self.symbol(")") {
-            let is_first = call.args.is_empty() && call.options.is_empty();
-            // PPL has the last result of a case behind ELSE.
-            if !(is_first || call.name == "case" && self.keyword("else")) {
-                self.expect(",")?;
-            }
-            if takes_options && self.is_symbol(1, "=") {
-                let option = self.name()?.to_ascii_lowercase();
-                self.expect("=")?;
-                call.options.push((option, self.option()?));
-            } else if self.symbol("*") {
-                call.args.push(Expr::Star);
-            } else {
-                call.args.push(self.expr()?);
-            }
-        }
-        if self.is_keyword(0, "over") {
-            return self.window(call);
-        }
-        if self.is_keyword(0, "filter") && self.is_symbol(1, "(") {
-            return Err(SqlError::unsupported("FILTER of an aggregate"));
-        }
-        Ok(told_otherwise(call))
+        self.expect("}")?;
+        Ok(expr)
     }
 
     /// `CAST(value AS type)`.
@@ -330,14 +357,6 @@ impl Parser<'_> {
             "interval",
             vec![count, Expr::Literal(unit.into())],
         ))
-    }
-
-    fn option(&mut self) -> Result<Value, SqlError> {
-        match self.sum()? {
-            Expr::Literal(value) => Ok(value),
-            Expr::Column(name) => Ok(name.into()),
-            _ => Err(self.error("a value")),
-        }
     }
 
     /// `CASE [value] WHEN condition THEN result .. ELSE result END`, as conditions and results.
@@ -394,49 +413,6 @@ impl Parser<'_> {
         self.expect("]")?;
         Ok(Expr::Literal(Value::Array(names)))
     }
-}
-
-/// A call as what it means: operators that have names, words that stand for themselves, histograms.
-fn told_otherwise(mut call: Call) -> Expr {
-    let op = match call.name.as_str() {
-        "add" => Some(Op::Add),
-        "subtract" => Some(Op::Subtract),
-        "multiply" => Some(Op::Multiply),
-        "divide" => Some(Op::Divide),
-        "modulus" => Some(Op::Modulo),
-        _ => None,
-    };
-    if let (Some(op), [left, right]) = (op, call.args.as_slice()) {
-        return binary(op, left.clone(), right.clone());
-    }
-    if matches!(
-        call.name.as_str(),
-        "timestampadd" | "timestampdiff" | "get_format"
-    ) && let Some(first) = call.args.first_mut()
-        && let Expr::Column(word) = first
-    {
-        *first = Expr::Literal(std::mem::take(word).into());
-    }
-    histogram(call)
-}
-
-/// A histogram over time says the same as a span.
-fn histogram(mut call: Call) -> Expr {
-    if call.name == "date_histogram" {
-        let mut option = |name: &str| {
-            let found = call.options.iter().position(|(have, _)| have == name);
-            found.map(|at| call.options.remove(at).1)
-        };
-        if let Some(Value::String(field)) = option("field") {
-            call.args.push(Expr::Column(field));
-        }
-        let interval = option("interval")
-            .or(option("fixed_interval"))
-            .or(option("calendar_interval"));
-        call.args.extend(interval.map(Expr::Literal));
-        call.name = "span".to_string();
-    }
-    Expr::Call(call)
 }
 
 pub(super) fn binary(op: Op, left: Expr, right: Expr) -> Expr {

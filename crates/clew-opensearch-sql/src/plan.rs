@@ -1,7 +1,10 @@
 //! What a statement means, in the terms that SQL and PPL have in common: rows of some indexes that go
 //! through stages. How much of it a search can do is decided elsewhere.
 
+use std::sync::Arc;
+
 use super::expr::{Call, Expr};
+use super::rows::Table;
 
 /// A statement that reads rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,8 +12,16 @@ pub(super) struct Plan {
     /// Where the rows come from; one row without columns where it is not said.
     pub(super) indices: Option<String>,
     pub(super) stages: Vec<Stage>,
-    /// What stands in conditions in place of values, each before those that it is part of.
-    pub(super) subqueries: Vec<Plan>,
+    /// Plans that are done before this one, each before those that it is part of.
+    pub(super) subqueries: Vec<Subquery>,
+}
+
+/// A plan that is done before the one that it is part of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Subquery {
+    pub(super) plan: Plan,
+    /// Whether its rows are wanted as they are; else the values of its only column.
+    pub(super) is_rows: bool,
 }
 
 /// A statement.
@@ -46,6 +57,75 @@ pub(super) enum Stage {
     Drop(Vec<String>),
     Top(Top),
     Window(Window),
+    /// All columns get these letters before their names.
+    Prefix {
+        prefix: String,
+        /// Columns that are wanted beside those of a star.
+        also: Vec<String>,
+    },
+    Join(Join),
+    Combine(Combine),
+    Unnest(Unnest),
+}
+
+/// Rows of another plan beside those so far.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Join {
+    /// Whether rows stay that have none beside them.
+    pub(super) keeps_left: bool,
+    pub(super) rows: Rows,
+    /// What has to be the same, of the rows so far and of the others.
+    pub(super) keys: Vec<(Expr, Expr)>,
+    /// What else has to hold of both together.
+    pub(super) condition: Option<Expr>,
+}
+
+/// Rows of another plan below those so far, or compared with them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Combine {
+    pub(super) kind: Combining,
+    pub(super) rows: Rows,
+}
+
+/// How rows are put together with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combining {
+    /// All of both.
+    All,
+    /// Those of both, each once.
+    Distinct,
+    /// Those that are not among the others, each once.
+    Without,
+    /// Those that are among the others, each once.
+    Common,
+}
+
+/// Rows that are made before a plan is done.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Rows {
+    /// Of the subquery with this number.
+    Of(usize),
+    Made(Arc<Table>),
+}
+
+/// One row for each of the objects in a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unnest {
+    /// The column with the objects, which is empty behind it.
+    pub(super) column: String,
+    pub(super) parts: Vec<Part>,
+    /// Whether rows without objects stay.
+    pub(super) keeps_left: bool,
+}
+
+/// A member of objects that becomes a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    /// The column with the values of all objects, which tells the type, and is empty behind it.
+    pub(super) column: String,
+    /// Where it is in an object.
+    pub(super) path: String,
+    pub(super) name: String,
 }
 
 /// A column of a result.
@@ -122,7 +202,11 @@ impl Stage {
     pub(super) fn is_row_by_row(&self) -> bool {
         matches!(
             self,
-            Stage::Eval(_) | Stage::Project(_) | Stage::Rename(_) | Stage::Drop(_)
+            Stage::Eval(_)
+                | Stage::Project(_)
+                | Stage::Rename(_)
+                | Stage::Drop(_)
+                | Stage::Prefix { .. }
         )
     }
 
@@ -140,6 +224,14 @@ impl Stage {
             Stage::Drop(_) => "RemoveOperator",
             Stage::Top(_) => "RareTopNOperator",
             Stage::Window(_) => "WindowOperator",
+            Stage::Prefix { .. } => "RenameOperator",
+            Stage::Join(_) => "JoinOperator",
+            Stage::Combine(combine) => match combine.kind {
+                Combining::All | Combining::Distinct => "UnionOperator",
+                Combining::Without => "MinusOperator",
+                Combining::Common => "IntersectOperator",
+            },
+            Stage::Unnest(_) => "NestedOperator",
         }
     }
 
@@ -153,7 +245,16 @@ impl Stage {
                 outputs.for_each(|output| output.expr.columns(names));
             }
             Stage::Sort(keys) => keys.iter().for_each(|key| key.expr.columns(names)),
-            Stage::Limit { .. } | Stage::Top(_) | Stage::Drop(_) => {}
+            Stage::Limit { .. } | Stage::Top(_) | Stage::Drop(_) | Stage::Combine(_) => {}
+            Stage::Prefix { also, .. } => names.extend(also.iter().cloned()),
+            Stage::Join(join) => {
+                join.keys.iter().for_each(|(left, _)| left.columns(names));
+                join.condition.iter().for_each(|expr| expr.columns(names));
+            }
+            Stage::Unnest(unnest) => {
+                names.push(unnest.column.clone());
+                names.extend(unnest.parts.iter().map(|part| part.column.clone()));
+            }
             Stage::Dedup(dedup) => names.extend(dedup.columns.iter().cloned()),
             Stage::Project(outputs) => outputs.iter().for_each(|output| output.expr.columns(names)),
             Stage::Rename(pairs) => names.extend(pairs.iter().map(|(from, _)| from.clone())),
@@ -173,11 +274,35 @@ impl Stage {
             Stage::Sort(keys) => keys.iter_mut().map(|key| &mut key.expr).collect(),
             Stage::Project(outputs) => outputs.iter_mut().map(|output| &mut output.expr).collect(),
             Stage::Window(window) => window.exprs_mut().collect(),
+            Stage::Join(join) => {
+                let keys = join.keys.iter_mut();
+                let keys = keys.flat_map(|(left, right)| [left, right]);
+                keys.chain(&mut join.condition).collect()
+            }
             Stage::Limit { .. }
             | Stage::Dedup(_)
             | Stage::Rename(_)
             | Stage::Drop(_)
-            | Stage::Top(_) => Vec::new(),
+            | Stage::Top(_)
+            | Stage::Prefix { .. }
+            | Stage::Combine(_)
+            | Stage::Unnest(_) => Vec::new(),
+        }
+    }
+
+    /// Leaves none of the rows that it puts beside or below its own.
+    pub(super) fn forget_rows(&mut self) {
+        if let Some(Rows::Made(table)) = self.rows_mut() {
+            *table = Arc::new(Table::empty(table.columns.clone()));
+        }
+    }
+
+    /// The rows that it puts beside or below its own.
+    pub(super) fn rows_mut(&mut self) -> Option<&mut Rows> {
+        match self {
+            Stage::Join(join) => Some(&mut join.rows),
+            Stage::Combine(combine) => Some(&mut combine.rows),
+            _ => None,
         }
     }
 

@@ -22,7 +22,6 @@ const UNSUPPORTED: &[&str] = &[
     "ml",
     "flatten",
     "expand",
-    "eventstats",
     "appendcol",
     "fieldsummary",
     "subquery",
@@ -41,6 +40,21 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
             false => Err(parser.error("the end of the statement")),
         };
     }
+    let plan = pipeline(&mut parser)?;
+    if !parser.is_done() {
+        return Err(parser.error("'|'"));
+    }
+    if !parser.windows.is_empty() {
+        return Err(SqlError::unsupported("a window function"));
+    }
+    Ok(Statement::Rows(Plan {
+        subqueries: std::mem::take(&mut parser.subqueries),
+        ..plan
+    }))
+}
+
+/// A source and the commands behind it.
+fn pipeline(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
     parser.keyword("search");
     if !parser.keyword("source") && !parser.keyword("index") {
         return Err(parser.error("SOURCE"));
@@ -48,31 +62,44 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
     parser.expect("=")?;
     let indices = parser.indices(true)?;
     let mut stages = Vec::new();
-    if !parser.is_done() && !parser.is_symbol(0, "|") {
+    let is_end = parser.is_done() || parser.is_symbol(0, "|") || parser.is_symbol(0, "]");
+    if !is_end {
         stages.push(Stage::Filter(parser.expr()?));
     }
     while parser.symbol("|") {
-        command(&mut parser, &mut stages)?;
+        command(parser, &mut stages)?;
         if stages.len() > COMMANDS_MAX {
             return Err(SqlError::too_large(format!(
                 "the query has more than {COMMANDS_MAX} commands"
             )));
         }
     }
-    if !parser.is_done() {
-        return Err(parser.error("'|'"));
-    }
-    if !parser.windows.is_empty() {
-        return Err(SqlError::unsupported("a window function"));
-    }
-    if !parser.subqueries.is_empty() {
-        return Err(SqlError::unsupported("a subquery"));
-    }
-    Ok(Statement::Rows(Plan {
+    Ok(Plan {
         indices: Some(indices),
         stages,
         ..Plan::default()
-    }))
+    })
+}
+
+impl Parser<'_> {
+    /// Whether a source in brackets comes next.
+    pub(super) fn is_subsearch(&self) -> bool {
+        let is_source = |at: usize| {
+            let is_word = self.is_keyword(at, "source") || self.is_keyword(at, "index");
+            is_word && self.is_symbol(at + 1, "=")
+        };
+        self.is_symbol(0, "[") && (is_source(1) || self.is_keyword(1, "search") && is_source(2))
+    }
+
+    /// A source and commands in brackets, in place of values: the column that stands for them.
+    pub(super) fn subsearch(&mut self) -> Result<Expr, SqlError> {
+        self.deeper()?;
+        self.expect("[")?;
+        let plan = pipeline(self)?;
+        self.expect("]")?;
+        self.depth -= 1;
+        self.values_of(plan)
+    }
 }
 
 fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
@@ -100,6 +127,8 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         return Ok(());
     } else if parser.keyword("stats") {
         Stage::Group(stats(parser)?)
+    } else if parser.keyword("eventstats") {
+        return event_stats(parser, stages);
     } else if parser.keyword("sort") {
         return sort(parser, stages);
     } else if parser.keyword("head") {
@@ -280,6 +309,28 @@ fn stats(parser: &mut Parser<'_>) -> Result<Group, SqlError> {
     let is_span = |key: &Output| matches!(&key.expr, Expr::Call(call) if call.name == "span");
     keys.sort_by_key(|key| !is_span(key));
     Ok(Group { keys, aggregates })
+}
+
+/// `eventstats aggregates [by keys]`: what `stats` says of a group, beside each of its rows.
+fn event_stats(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
+    let group = stats(parser)?;
+    let partition: Vec<Expr> = group.keys.into_iter().map(|key| key.expr).collect();
+    let mut shown = Vec::new();
+    for (number, output) in group.aggregates.into_iter().enumerate() {
+        let Expr::Call(call) = output.expr else {
+            return Err(SqlError::semantic("eventstats needs aggregates"));
+        };
+        let column = format!("#event{}-{number}", stages.len());
+        shown.push((output.name, Expr::column(&column)));
+        stages.push(Stage::Window(Window {
+            column,
+            call,
+            partition: partition.clone(),
+            order: Vec::new(),
+        }));
+    }
+    stages.push(Stage::Eval(shown));
+    Ok(())
 }
 
 fn key(parser: &mut Parser<'_>) -> Result<Output, SqlError> {

@@ -7,6 +7,7 @@ use super::expr::{Expr, Logic};
 use super::fields::{Field, Fields, SqlType};
 use super::filter;
 use super::groups::Groups;
+use super::highlight;
 use super::plan::{Plan, SortKey, Stage};
 use super::rows::{Column, Columns};
 
@@ -129,13 +130,20 @@ impl Pushed {
         !is_open || self.rest.iter().any(limits)
     }
 
+    /// Whether rows of others are put beside or below its own: that takes long however few those are.
+    pub(super) fn has_others(&self) -> bool {
+        let is_other = |stage: &Stage| matches!(stage, Stage::Join(_) | Stage::Combine(_));
+        self.rest.iter().any(is_other)
+    }
+
     /// Whether every row must be looked at before one can be shown.
     pub(super) fn needs_all(&self) -> bool {
         !self.rest.iter().all(Stage::is_row_by_row)
     }
 }
 
-fn conjuncts(expr: Expr) -> Vec<Expr> {
+/// The conditions that all have to hold.
+pub(super) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr {
         Expr::Logic(Logic::And, parts) => parts.into_iter().flat_map(conjuncts).collect(),
         other => vec![other],
@@ -196,12 +204,14 @@ impl Hits {
         };
         for name in top.iter().chain(&names) {
             let is_new = self.columns.iter().all(|(column, _)| column.name != *name);
-            if let (true, Some(field)) = (is_new, fields.get(name)) {
+            let field = fields.get(name).cloned();
+            let field = field.or_else(|| highlight::made_field(name));
+            if let (true, Some(field)) = (is_new, field) {
                 let column = Column {
                     is_hidden: forgetting.is_none() && !top.contains(name),
                     ..Column::new(name, field.kind)
                 };
-                self.columns.push((column, field.clone()));
+                self.columns.push((column, field));
             }
         }
     }
@@ -216,6 +226,7 @@ impl Hits {
         let made = columns().filter(|field| is_time(field) || !field.in_source);
         let made: Vec<Value> = made
             .filter(|field| !super::fields::is_metadata(&field.path))
+            .filter(|field| highlight::asked(&field.path).is_none())
             .map(|field| match field.kind {
                 SqlType::Timestamp => json!({"field": field.path, "format": TIME_FORMAT}),
                 _ => json!({"field": field.path}),
@@ -229,6 +240,16 @@ impl Hits {
                 source.into()
             },
         );
+        let highlights = columns().filter_map(|field| highlight::asked(&field.path));
+        let highlights: Map<String, Value> = highlights
+            .map(|(field, options)| {
+                let options = serde_json::from_str(options);
+                (field.to_string(), options.unwrap_or_default())
+            })
+            .collect();
+        if !highlights.is_empty() {
+            body.insert("highlight".into(), json!({"fields": highlights}));
+        }
         if !made.is_empty() {
             body.insert("fields".into(), made.into());
         }

@@ -14,6 +14,7 @@ use super::eval::{Bound, bind, compare};
 use super::expr::Expr;
 use super::fields::{SqlType, is_metadata};
 use super::fold;
+use super::join::{combined, joined, unnested};
 use super::plan::{Dedup, Output, SortKey, Stage, Top};
 use super::window::windowed;
 
@@ -149,11 +150,24 @@ impl Table {
             }
             Stage::Top(top) => self.most_frequent(top),
             Stage::Window(window) => windowed(self, window, memory),
+            Stage::Prefix { prefix, .. } => {
+                for column in &mut self.columns.0 {
+                    if column.name.starts_with('#') {
+                        column.is_hidden = true;
+                    } else {
+                        column.name.insert_str(0, prefix);
+                    }
+                }
+                Ok(self)
+            }
+            Stage::Join(join) => joined(self, join, memory),
+            Stage::Combine(combine) => combined(self, combine, memory),
+            Stage::Unnest(unnest) => unnested(self, unnest, memory),
         }
     }
 
     /// The rows that are to stay.
-    fn kept(mut self, mut stays: impl FnMut(&Row) -> bool) -> Result<Self, SqlError> {
+    pub(super) fn kept(mut self, mut stays: impl FnMut(&Row) -> bool) -> Result<Self, SqlError> {
         let mut walk = Walk::begin();
         let mut walked = Ok(());
         self.rows.retain(|row| {
@@ -196,8 +210,11 @@ impl Table {
         let mut bound: Vec<Bound> = Vec::new();
         for output in outputs {
             if output.expr == Expr::Star {
+                // Of all columns, or of those that begin like it.
+                let prefix = output.name.strip_suffix('*').unwrap_or_default();
                 for (place, column) in self.columns.0.iter().enumerate() {
-                    if !column.is_hidden && !is_metadata(&column.name) {
+                    let is_meant = column.name.starts_with(prefix);
+                    if is_meant && !column.is_hidden && !is_metadata(&column.name) {
                         columns.push(column.clone());
                         bound.push(Bound::Place(place));
                     }

@@ -18,7 +18,7 @@ use super::rows::{Row, Table};
 /// Rows of an answer that says nothing else.
 pub(super) const ROWS_MAX: usize = 10_000;
 /// Documents that are looked at where no search can do the work, and the most that `LIMIT` can ask for.
-const SCANNED_MAX: usize = 100_000;
+pub(super) const SCANNED_MAX: usize = 100_000;
 /// Groups of an answer.
 const GROUPS_MAX: usize = 65_536;
 /// Documents of a page, where there are several.

@@ -4,8 +4,11 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::Expr;
+use super::nested::Nested;
 use super::plan::{Group, Output, Plan, SortKey, Stage, Statement, Window};
+use super::sources::Source;
 use super::subquery::is_made;
+use super::unions::{no_place, select};
 use super::window::is_windowed;
 use super::words::Parser;
 
@@ -38,11 +41,6 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
         })
     };
     parser.symbol(";");
-    for clause in ["union", "minus", "intersect"] {
-        if parser.keyword(clause) {
-            return Err(SqlError::unsupported(&clause.to_ascii_uppercase()));
-        }
-    }
     if !parser.is_done() {
         return Err(parser.error("the end of the statement"));
     }
@@ -60,23 +58,18 @@ struct Select {
     order: Vec<SortKey>,
     limit: Option<(usize, usize)>,
     windows: Vec<Window>,
+    nested: Nested,
 }
 
-/// Where the rows of a SELECT come from.
-struct Source {
-    plan: Plan,
-    /// What may stand before the names of columns.
-    names: Vec<String>,
-}
-
-pub(super) fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
+/// A SELECT, with the order and the limit behind it or without.
+pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Plan, SqlError> {
     // Those of the SELECT around this one are its own.
     let windows_around = std::mem::take(&mut parser.windows);
     let distinct = parser.keyword("distinct");
     parser.keyword("all");
     let outputs = parser.list(output)?;
     let from = if parser.keyword("from") {
-        Some(from(parser)?)
+        Some(Source::read(parser)?)
     } else {
         None
     };
@@ -95,12 +88,12 @@ pub(super) fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
     } else {
         None
     };
-    let order = if parser.keywords(&["order", "by"]) {
+    let order = if has_order && parser.keywords(&["order", "by"]) {
         parser.list(sort_key)?
     } else {
         Vec::new()
     };
-    let limit = if parser.keyword("limit") {
+    let limit = if has_order && parser.keyword("limit") {
         Some(limit(parser)?)
     } else {
         None
@@ -115,9 +108,19 @@ pub(super) fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
         order,
         limit,
         windows: std::mem::replace(&mut parser.windows, windows_around),
+        nested: Nested::default(),
     };
-    select.drop_prefix();
+    let is_joined = select.from.as_ref().is_some_and(Source::is_joined);
+    if !is_joined {
+        select.drop_prefix()?;
+    }
     select.resolve_names()?;
+    select.check_filter()?;
+    if is_joined {
+        select.join(parser)?;
+    } else {
+        select.take_nested()?;
+    }
     select.plan()
 }
 
@@ -125,6 +128,11 @@ fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
     let start = parser.position();
     if parser.symbol("*") {
         return Ok(Output::named(Expr::Star, "*"));
+    }
+    if parser.is_symbol(1, ".") && parser.is_symbol(2, "*") {
+        let name = parser.name()?;
+        parser.at += 2;
+        return Ok(Output::named(Expr::Star, format!("{name}.*")));
     }
     if parser.is_keyword(0, "from") {
         return Err(parser.error("an expression"));
@@ -136,29 +144,6 @@ fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
     };
     let alias = parser.alias()?;
     Ok(Output { expr, name, alias })
-}
-
-fn from(parser: &mut Parser<'_>) -> Result<Source, SqlError> {
-    let (plan, mut names) = if parser.symbol("(") {
-        (parser.select()?, Vec::new())
-    } else {
-        let indices = parser.indices(false)?;
-        let names = vec![indices.clone()];
-        let plan = Plan {
-            indices: Some(indices),
-            ..Plan::default()
-        };
-        (plan, names)
-    };
-    let alias = parser.alias()?;
-    let joins = ["join", "inner", "left", "right", "full", "cross"];
-    if parser.is_symbol(0, ",") || joins.iter().any(|word| parser.is_keyword(0, word)) {
-        return Err(SqlError::unsupported("JOIN"));
-    }
-    if let Some(alias) = alias {
-        names.insert(0, alias);
-    }
-    Ok(Source { plan, names })
 }
 
 pub(super) fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
@@ -177,7 +162,7 @@ pub(super) fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
 }
 
 /// `LIMIT count OFFSET offset` or `LIMIT offset, count`.
-fn limit(parser: &mut Parser<'_>) -> Result<(usize, usize), SqlError> {
+pub(super) fn limit(parser: &mut Parser<'_>) -> Result<(usize, usize), SqlError> {
     let first = parser.count()?;
     if parser.symbol(",") {
         return Ok((parser.count()?, first));
@@ -192,9 +177,17 @@ fn limit(parser: &mut Parser<'_>) -> Result<(usize, usize), SqlError> {
 
 impl Select {
     /// Columns lose the name of the index before them.
-    fn drop_prefix(&mut self) {
+    fn drop_prefix(&mut self) -> Result<(), SqlError> {
         let names = self.from.iter().flat_map(|from| &from.names);
         let names: Vec<String> = names.map(|name| format!("{name}.")).collect();
+        let stars = self.outputs.iter_mut();
+        for output in stars.filter(|output| output.expr == Expr::Star) {
+            let prefix = output.name.strip_suffix('*').unwrap_or_default();
+            if !prefix.is_empty() && !names.iter().any(|name| name == prefix) {
+                return Err(SqlError::unknown_column(&output.name));
+            }
+            output.name = "*".to_string();
+        }
         let mut change = |expr: &Expr| match expr {
             Expr::Column(name) => {
                 let bare = names.iter().find_map(|prefix| name.strip_prefix(prefix))?;
@@ -216,6 +209,58 @@ impl Select {
         for expr in conditions.chain(windows) {
             *expr = expr.clone().replaced(&mut change);
         }
+        Ok(())
+    }
+
+    /// A condition of documents is no condition of groups or windows.
+    fn check_filter(&self) -> Result<(), SqlError> {
+        let is =
+            |wanted: &dyn Fn(&Expr) -> bool| self.filter.iter().any(|filter| filter.any(wanted));
+        let what = if is(&Expr::is_aggregate) {
+            "an aggregate"
+        } else if is(&is_windowed) {
+            "a window function"
+        } else {
+            return Ok(());
+        };
+        Err(SqlError::semantic(format!(
+            "{what} cannot be used in WHERE"
+        )))
+    }
+
+    /// Puts the rows of all sources together.
+    fn join(&mut self, parser: &mut Parser<'_>) -> Result<(), SqlError> {
+        let mut names = Vec::new();
+        self.exprs().for_each(|expr| expr.columns(&mut names));
+        let stars = self.outputs.iter();
+        let stars = stars.filter(|output| output.expr == Expr::Star);
+        let stars: Vec<String> = stars.map(|output| output.name.clone()).collect();
+        if let Some(from) = self.from.take() {
+            let conditions = &mut self.filter;
+            self.from = Some(from.assembled(parser, names, &stars, conditions)?);
+        }
+        Ok(())
+    }
+
+    /// All expressions.
+    fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let outputs = self.outputs.iter().chain(&self.keys);
+        let conditions = self.filter.iter().chain(&self.having);
+        outputs
+            .map(|output| &output.expr)
+            .chain(self.order.iter().map(|key| &key.expr))
+            .chain(conditions)
+            .chain(self.windows.iter().flat_map(Window::exprs))
+    }
+
+    /// Nested objects that are shown become rows.
+    fn take_nested(&mut self) -> Result<(), SqlError> {
+        let outputs = self.outputs.iter_mut().chain(&mut self.keys);
+        let order = self.order.iter_mut().map(|key| &mut key.expr);
+        for expr in outputs.map(|output| &mut output.expr).chain(order) {
+            *expr = self.nested.taken(std::mem::replace(expr, Expr::Star))?;
+        }
+        Ok(())
     }
 
     /// Keys, orders and conditions over groups may name a column of the result, or its place.
@@ -239,9 +284,7 @@ impl Select {
                     .and_then(|at| outputs.get(at))
                     .filter(|output| output.expr != Expr::Star);
                 let found = found.map(|output| output.expr.clone());
-                found.map(Some).ok_or_else(|| {
-                    SqlError::semantic(format!("there is no column {place} in the result"))
-                })
+                found.map(Some).ok_or_else(|| no_place(place))
             }
             _ => Ok(None),
         };
@@ -264,17 +307,9 @@ impl Select {
             None => (None, Vec::new()),
         };
         if let Some(filter) = self.filter.take() {
-            let refused = [
-                ("an aggregate", filter.any(&Expr::is_aggregate)),
-                ("a window function", filter.any(&is_windowed)),
-            ];
-            if let Some((what, _)) = refused.iter().find(|(_, is_there)| *is_there) {
-                return Err(SqlError::semantic(format!(
-                    "{what} cannot be used in WHERE"
-                )));
-            }
             stages.push(Stage::Filter(filter));
         }
+        stages.extend(self.nested.stages());
         let group = self.group()?;
         if group.is_none() && self.having.is_some() {
             return Err(SqlError::semantic("HAVING needs GROUP BY or an aggregate"));

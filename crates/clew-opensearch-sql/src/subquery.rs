@@ -1,18 +1,19 @@
 //! SELECTs inside of SELECTs: in place of an index their stages come before the others; in conditions they are done
 //! first, and their values put in their place.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::Expr;
-use super::parser::DEPTH_MAX;
-use super::plan::{Plan, Stage};
+use super::plan::{Plan, Rows, Stage, Subquery};
 use super::rows::Table;
 use super::scan::ROWS_MAX;
-use super::select::select;
+use super::unions::select;
 use super::words::Parser;
 
-/// SELECTs in the conditions of one statement.
+/// SELECTs that are done before one statement.
 const SUBQUERIES_MAX: usize = 20;
 /// How the names begin that stand for them.
 const COLUMN: &str = "#query";
@@ -25,12 +26,7 @@ pub(super) fn is_made(expr: &Expr) -> bool {
 impl Parser<'_> {
     /// A SELECT in parentheses, the first of which was read.
     pub(super) fn select(&mut self) -> Result<Plan, SqlError> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(SqlError::too_large(format!(
-                "the query is nested deeper than {DEPTH_MAX} levels"
-            )));
-        }
+        self.deeper()?;
         self.expect_keyword("select")?;
         let plan = select(self)?;
         self.expect(")")?;
@@ -41,14 +37,40 @@ impl Parser<'_> {
     /// The same where values belong: the column that stands for them.
     pub(super) fn subquery(&mut self) -> Result<Expr, SqlError> {
         let plan = self.select()?;
+        self.values_of(plan)
+    }
+
+    /// The column that stands for the values of a plan.
+    pub(super) fn values_of(&mut self, plan: Plan) -> Result<Expr, SqlError> {
+        let number = self.done_before(plan, false)?;
+        Ok(Expr::Column(format!("{COLUMN}{number}")))
+    }
+
+    /// The number of a plan that is done before the one that is being read.
+    pub(super) fn done_before(&mut self, plan: Plan, is_rows: bool) -> Result<usize, SqlError> {
         if self.subqueries.len() >= SUBQUERIES_MAX {
             return Err(SqlError::too_large(format!(
                 "the query has more than {SUBQUERIES_MAX} subqueries"
             )));
         }
-        let column = format!("{COLUMN}{}", self.subqueries.len());
-        self.subqueries.push(plan);
-        Ok(Expr::Column(column))
+        self.subqueries.push(Subquery { plan, is_rows });
+        Ok(self.subqueries.len() - 1)
+    }
+}
+
+/// What a subquery brought.
+pub(super) enum Found {
+    Values(Vec<Value>),
+    Rows(Arc<Table>),
+}
+
+impl Found {
+    /// What a statement wants of a table.
+    pub(super) fn of(table: Table, is_rows: bool) -> Result<Self, SqlError> {
+        Ok(match is_rows {
+            true => Found::Rows(Arc::new(table)),
+            false => Found::Values(values(table.shown())?),
+        })
     }
 }
 
@@ -56,7 +78,7 @@ impl Parser<'_> {
 ///
 /// # Errors
 /// Several columns, or so many rows that there may be more of them.
-pub(super) fn values(table: Table) -> Result<Vec<Value>, SqlError> {
+fn values(table: Table) -> Result<Vec<Value>, SqlError> {
     if table.columns.0.len() != 1 {
         return Err(SqlError::semantic(format!(
             "a subquery in a condition needs one column, not [{}]",
@@ -73,12 +95,19 @@ pub(super) fn values(table: Table) -> Result<Vec<Value>, SqlError> {
 }
 
 impl Plan {
-    /// Puts the values of subqueries where their columns stand.
+    /// Puts the values of subqueries where their columns stand, and their rows where they are joined.
     ///
     /// # Errors
     /// Several values where there is room for one.
-    pub(super) fn with_values(&mut self, found: &[Vec<Value>]) -> Result<(), SqlError> {
+    pub(super) fn with_values(&mut self, found: &[Found]) -> Result<(), SqlError> {
         let mut has_several = false;
+        for rows in self.stages.iter_mut().filter_map(Stage::rows_mut) {
+            if let Rows::Of(number) = *rows
+                && let Some(Found::Rows(table)) = found.get(number)
+            {
+                *rows = Rows::Made(table.clone());
+            }
+        }
         for expr in self.stages.iter_mut().flat_map(Stage::exprs_mut) {
             let new = expr.clone().replaced(&mut |part| {
                 if let Expr::In(of, list) = part
@@ -103,10 +132,13 @@ impl Plan {
     }
 }
 
-fn values_of<'f>(expr: &Expr, found: &'f [Vec<Value>]) -> Option<&'f Vec<Value>> {
+fn values_of<'f>(expr: &Expr, found: &'f [Found]) -> Option<&'f Vec<Value>> {
     let Expr::Column(name) = expr else {
         return None;
     };
     let number = name.strip_prefix(COLUMN)?.parse::<usize>().ok()?;
-    found.get(number)
+    match found.get(number)? {
+        Found::Values(values) => Some(values),
+        Found::Rows(_) => None,
+    }
 }

@@ -7,8 +7,9 @@ use clew_platform::{Disk, MemoryAccount, MemoryLimits, SimDisk};
 use serde_json::{Value, json};
 
 use super::error::SqlError;
+use super::expr::Expr;
 use super::fields::Fields;
-use super::plan::{Plan, Statement};
+use super::plan::{Plan, Stage, Statement};
 use super::push::Pushed;
 use super::rows::Table;
 use super::{Language, WING, ppl, select};
@@ -124,6 +125,84 @@ fn conditions_become_queries() {
     );
 }
 
+#[test]
+fn conditions_on_nested_objects_become_queries() {
+    let nested = |query: Value| filter(json!({"nested": {"path": "parts", "query": query}}));
+    check_query(
+        "nested(parts.n) > 2",
+        nested(json!({"range": {"parts.n": {"gt": 2}}})),
+    );
+    check_query(
+        "nested(parts.n, parts) IN (1, 2)",
+        nested(json!({"terms": {"parts.n": [1, 2]}})),
+    );
+    check_query(
+        "nested(parts, parts.n > 2 AND parts.n < 5)",
+        nested(json!({"bool": {"filter": [
+            {"range": {"parts.n": {"gt": 2}}}, {"range": {"parts.n": {"lt": 5}}},
+        ]}})),
+    );
+}
+
+#[test]
+fn conditions_of_one_source_go_there_and_those_of_two_join() {
+    let text = "SELECT a.n, b.tag FROM t a JOIN t AS b ON a.n = b.n AND a.price > b.price \
+                WHERE a.tag = 'x' AND b.ok AND a.title <> b.title";
+    let plan = plan(Language::Sql, text).unwrap();
+    let join = plan.stages.iter().find_map(|stage| match stage {
+        Stage::Join(join) => Some(join),
+        _ => None,
+    });
+    let join = join.unwrap();
+    let keys = vec![(Expr::column("a.n"), Expr::column("b.n"))];
+    assert_eq!((&join.keys, join.keeps_left), (&keys, false));
+    let condition = join.condition.as_ref().unwrap();
+    let mut names = Vec::new();
+    condition.columns(&mut names);
+    assert_eq!(names, ["a.price", "b.price", "a.title", "b.title"]);
+    let other = plan.subqueries[0].plan.clone();
+    for (plan, query) in [
+        (plan, json!({"term": {"tag": "x"}})),
+        (other, json!({"term": {"ok": true}})),
+    ] {
+        let pushed = Pushed::of(plan, &fields()).unwrap();
+        assert_eq!(pushed.query, Some(filter(query)));
+    }
+}
+
+#[test]
+fn what_hits_have_besides_is_asked_for() {
+    let text = "SELECT highlight(body, pre_tags='<b>') FROM t WHERE score(match(body, 'x'), 3)";
+    check_body(
+        Language::Sql,
+        text,
+        1,
+        json!({
+            "query": {"match": {"body": {"boost": 3, "query": "x"}}},
+            "_source": false,
+            "highlight": {"fields": {"body": {"pre_tags": ["<b>"]}}},
+        }),
+    );
+    check_body(
+        Language::Sql,
+        "SELECT count(*) FILTER(WHERE n > 3) FROM t",
+        1,
+        json!({"size": 0, "track_total_hits": true, "aggs": {
+            "a0": {"filter": {"range": {"n": {"gt": 3}}}},
+        }}),
+    );
+    check_query(
+        "tag LIKE 'a!_b\\%' ESCAPE '!'",
+        filter(json!({"wildcard": {"tag": {"value": "a_b\\\\*", "case_insensitive": true}}})),
+    );
+    check_query(
+        "at > {ts '2024-02-03 04:05:06'} + INTERVAL 1 DAY",
+        filter(json!({"range": {"at": {
+            "gt": "2024-02-04T04:05:06.000000000Z", "format": "strict_date_optional_time_nanos||epoch_millis",
+        }}})),
+    );
+}
+
 fn check_body(language: Language, text: &str, rest: usize, expected: Value) {
     let pushed = pushed(language, text).unwrap();
     assert_eq!(Value::Object(pushed.body()), expected, "{text}");
@@ -229,8 +308,20 @@ fn what_cannot_be_meant_is_refused() {
             "SELECT n FROM t WHERE match(body, 'a') OR n + 1 = 2",
             "[match]",
         ),
-        ("SELECT n FROM t UNION SELECT n FROM t", "UNION"),
-        ("SELECT n FROM t, u", "JOIN"),
+        ("SELECT n FROM t, u", "name of its index"),
+        ("SELECT t.n FROM t RIGHT JOIN u ON t.n = u.n", "RIGHT JOIN"),
+        ("SELECT t.n FROM t JOIN t ON t.n = t.n", "unique"),
+        ("SELECT * FROM t a, a.parts p", "nested objects"),
+        ("SELECT n, lag(n, -1) OVER () FROM t", "rows"),
+        ("SELECT n, ntile(0) OVER () FROM t", "one part"),
+        ("SELECT upper(tag) FILTER(WHERE ok) FROM t", "[upper]"),
+        (
+            "SELECT n FROM t WHERE tag LIKE 'a' ESCAPE 'bc'",
+            "one character",
+        ),
+        ("SELECT nested(n) FROM t", "nested"),
+        ("SELECT n FROM t WHERE nested(parts.n) = n", "[nested]"),
+        ("SELECT {x 'a'}", "FN"),
         ("SELECT n FROM t WHERE n ==", "<EOF>"),
         ("SELECT n FROM t LIMIT -1", "whole number"),
         ("SELECT n FROM t WHERE n = ?", "parameters"),

@@ -111,6 +111,19 @@ enum Function {
     Running(Aggregate, SqlType, Bound),
     /// Other aggregates, over the whole part.
     Whole(Aggregate, SqlType, Bound),
+    /// The value of a row so many places before, or behind where that is negative; another where there is none.
+    Shifted {
+        of: Bound,
+        before: i64,
+        missing: Value,
+    },
+    /// The value of the first row of a part, or of the last one so far.
+    Edge {
+        of: Bound,
+        is_last: bool,
+    },
+    /// Which of so many parts of one size a row is in.
+    Tiles(usize),
     /// The mean of the last rows, the later ones of more weight or not.
     Moving {
         of: Bound,
@@ -156,6 +169,9 @@ impl Function {
             };
             return Ok((moving, SqlType::Double));
         }
+        if let Some(placed) = Function::placed(call, columns)? {
+            return Ok(placed);
+        }
         if !Expr::Call(call.clone()).is_aggregate() {
             return Err(SqlError::unsupported(&format!(
                 "the window function [{}]",
@@ -186,6 +202,56 @@ impl Function {
         Ok((function, kind))
     }
 
+    /// Those that look at other rows by their place.
+    fn placed(call: &Call, columns: &Columns) -> Result<Option<(Self, SqlType)>, SqlError> {
+        let wrong =
+            |wanted: &str| SqlError::semantic(format!("{} function expected {wanted}", call.name));
+        let place = |arg: &Expr| {
+            let count = arg.constant().and_then(|count| count.as_i64());
+            count
+                .filter(|count| *count >= 0)
+                .ok_or_else(|| wrong("a whole number of rows"))
+        };
+        let name = call.name.as_str();
+        let function = match (name, call.args.as_slice()) {
+            ("ntile", [count]) => {
+                let count = usize::try_from(place(count)?).unwrap_or(usize::MAX);
+                if count == 0 {
+                    return Err(wrong("at least one part"));
+                }
+                return Ok(Some((Function::Tiles(count), SqlType::Integer)));
+            }
+            ("lag" | "lead", [of, rest @ ..]) if rest.len() <= 2 => {
+                let (of, kind) = bind(of, columns)?;
+                let by = rest.first().map_or(Ok(1), place)?;
+                let missing = rest.get(1).map(|missing| {
+                    let missing = missing.constant();
+                    missing.ok_or_else(|| wrong("a value where there is no row"))
+                });
+                let missing = missing.transpose()?.unwrap_or_default();
+                let before = if name == "lag" { by } else { -by };
+                (
+                    Function::Shifted {
+                        of,
+                        before,
+                        missing,
+                    },
+                    kind,
+                )
+            }
+            ("first_value" | "last_value", [of]) => {
+                let (of, kind) = bind(of, columns)?;
+                let is_last = name == "last_value";
+                (Function::Edge { of, is_last }, kind)
+            }
+            ("ntile" | "lag" | "lead" | "first_value" | "last_value", _) => {
+                return Err(wrong("other arguments"));
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(function))
+    }
+
     /// Adds the values of the rows of one part, of which `peers` says how many beside each other are alike.
     fn values(
         &self,
@@ -214,6 +280,29 @@ impl Function {
                 Function::Whole(aggregate, kind, argument) => {
                     let values: Vec<Value> = alike.iter().map(|row| argument.value(row)).collect();
                     made.add(&aggregate.result(*kind, &values), size)?;
+                }
+                Function::Shifted {
+                    of,
+                    before: by,
+                    missing,
+                } => {
+                    for at in before..before + size {
+                        let other = i64::try_from(at).ok().and_then(|at| at.checked_sub(*by));
+                        let other = other.and_then(|at| usize::try_from(at).ok());
+                        let row = other.and_then(|at| rows.get(at));
+                        let value = row.map_or_else(|| missing.clone(), |row| of.value(row));
+                        made.add(&value, 1)?;
+                    }
+                }
+                Function::Edge { of, is_last } => {
+                    let row = if *is_last { alike.last() } else { rows.first() };
+                    let value = row.map(|row| of.value(row));
+                    made.add(&value.unwrap_or_default(), size)?;
+                }
+                Function::Tiles(count) => {
+                    for at in before..before + size {
+                        made.add(&tile(at, rows.len(), *count).into(), 1)?;
+                    }
                 }
                 Function::Moving {
                     of,
@@ -250,6 +339,17 @@ impl Made<'_> {
             self.values.push(value.clone());
         }
         Ok(())
+    }
+}
+
+/// The number of the part that a row is in, of so many; the first parts have a row more where they cannot be of one size.
+fn tile(at: usize, rows: usize, count: usize) -> usize {
+    let (size, larger) = (rows / count, rows % count);
+    let in_larger = larger * (size + 1);
+    let rest = at.saturating_sub(in_larger).checked_div(size);
+    match rest {
+        Some(rest) if at >= in_larger => larger + rest + 1,
+        _ => at / (size + 1) + 1,
     }
 }
 
@@ -359,4 +459,20 @@ pub(super) fn windowed(
         ..Column::new(&window.column, kind)
     });
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_one_size_come_behind_those_with_a_row_more() {
+        let tiles = |rows: usize, count: usize| -> Vec<usize> {
+            (0..rows).map(|at| tile(at, rows, count)).collect()
+        };
+        assert_eq!(tiles(5, 2), [1, 1, 1, 2, 2]);
+        assert_eq!(tiles(4, 4), [1, 2, 3, 4]);
+        assert_eq!(tiles(2, 5), [1, 2]);
+        assert_eq!(tiles(7, 3), [1, 1, 1, 2, 2, 3, 3]);
+    }
 }

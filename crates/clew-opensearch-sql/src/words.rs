@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::lex::{Token, TokenKind, tokens};
-use super::plan::{Plan, Window};
+use super::plan::{Subquery, Window};
 
 /// A statement may be as long as this.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -21,6 +21,7 @@ const CLAUSES: &[&str] = &[
     "union",
     "minus",
     "intersect",
+    "except",
     "join",
     "inner",
     "left",
@@ -61,8 +62,8 @@ pub(super) struct Parser<'t> {
     pub(super) parameters: Vec<Value>,
     /// Functions over windows so far, which expressions name by their columns.
     pub(super) windows: Vec<Window>,
-    /// SELECTs in conditions so far, which are named likewise.
-    pub(super) subqueries: Vec<Plan>,
+    /// What is done before the statement, so far; conditions name it likewise.
+    pub(super) subqueries: Vec<Subquery>,
 }
 
 impl<'t> Parser<'t> {
@@ -206,7 +207,7 @@ impl<'t> Parser<'t> {
         let rest = self.text.get(start..).unwrap_or_default();
         let is_part = |c: char| {
             !c.is_whitespace()
-                && !matches!(c, '|' | '(' | ')' | ';' | '\'' | '"' | '`')
+                && !matches!(c, '|' | '(' | ')' | '[' | ']' | ';' | '\'' | '"' | '`')
                 && (commas || c != ',')
         };
         let end = start + rest.find(|c| !is_part(c)).unwrap_or(rest.len());

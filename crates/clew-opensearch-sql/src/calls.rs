@@ -1,0 +1,143 @@
+//! Reads calls of functions, and makes of some what they mean.
+
+use serde_json::Value;
+
+use super::error::SqlError;
+use super::expr::{AGGREGATES, Call, Expr, Op, RELEVANCE};
+use super::highlight;
+use super::parser::binary;
+use super::words::Parser;
+
+impl Parser<'_> {
+    /// A call, of which the name and the parenthesis were read.
+    pub(super) fn call(&mut self, name: String) -> Result<Expr, SqlError> {
+        let mut call = Call {
+            distinct: self.keyword("distinct"),
+            name,
+            args: Vec::new(),
+            options: Vec::new(),
+        };
+        let takes_options = RELEVANCE.contains(&call.name.as_str())
+            || matches!(call.name.as_str(), "date_histogram" | "highlight");
+        while !self.symbol(")") {
+            let is_first = call.args.is_empty() && call.options.is_empty();
+            // PPL has the last result of a case behind ELSE.
+            if !(is_first || call.name == "case" && self.keyword("else")) {
+                self.expect(",")?;
+            }
+            if takes_options && self.is_symbol(1, "=") {
+                let option = self.name()?.to_ascii_lowercase();
+                self.expect("=")?;
+                call.options.push((option, self.option()?));
+            } else if self.symbol("*") {
+                call.args.push(Expr::Star);
+            } else {
+                call.args.push(self.expr()?);
+            }
+        }
+        if self.is_keyword(0, "filter") && self.is_symbol(1, "(") {
+            call = self.filtered(call)?;
+        }
+        if self.is_keyword(0, "over") {
+            return self.window(call);
+        }
+        Ok(told_otherwise(call))
+    }
+
+    /// `FILTER(WHERE condition)` behind an aggregate: of other rows it has no value.
+    fn filtered(&mut self, mut call: Call) -> Result<Call, SqlError> {
+        if !AGGREGATES.contains(&call.name.as_str()) {
+            return Err(SqlError::semantic(format!(
+                "FILTER needs an aggregate before it, not [{}]",
+                call.name
+            )));
+        }
+        self.at += 2;
+        self.expect_keyword("where")?;
+        let condition = self.expr()?;
+        self.expect(")")?;
+        if let Some(of) = call.args.first_mut() {
+            let value = match std::mem::replace(of, Expr::Star) {
+                Expr::Star => Expr::Literal(1.into()),
+                other => other,
+            };
+            *of = Expr::call("case", vec![condition, value, Expr::Literal(Value::Null)]);
+        }
+        Ok(call)
+    }
+
+    fn option(&mut self) -> Result<Value, SqlError> {
+        match self.sum()? {
+            Expr::Literal(value) => Ok(value),
+            Expr::Column(name) => Ok(name.into()),
+            _ => Err(self.error("a value")),
+        }
+    }
+}
+
+/// A call as what it means: operators that have names, words that stand for themselves, histograms.
+fn told_otherwise(mut call: Call) -> Expr {
+    let op = match call.name.as_str() {
+        "add" => Some(Op::Add),
+        "subtract" => Some(Op::Subtract),
+        "multiply" => Some(Op::Multiply),
+        "divide" => Some(Op::Divide),
+        "modulus" => Some(Op::Modulo),
+        _ => None,
+    };
+    if let (Some(op), [left, right]) = (op, call.args.as_slice()) {
+        return binary(op, left.clone(), right.clone());
+    }
+    if let Some(other) = boosted(&call).or_else(|| highlight::column(&call)) {
+        return other;
+    }
+    if matches!(
+        call.name.as_str(),
+        "timestampadd" | "timestampdiff" | "get_format"
+    ) && let Some(first) = call.args.first_mut()
+        && let Expr::Column(word) = first
+    {
+        *first = Expr::Literal(std::mem::take(word).into());
+    }
+    histogram(call)
+}
+
+/// `score(search, boost)`: the search, whose score counts more or less.
+fn boosted(call: &Call) -> Option<Expr> {
+    let (Expr::Call(search), boost) = call.args.split_first()? else {
+        return None;
+    };
+    let is_score = matches!(call.name.as_str(), "score" | "scorequery" | "score_query");
+    if !is_score || !RELEVANCE.contains(&search.name.as_str()) {
+        return None;
+    }
+    let mut search = search.clone();
+    match boost {
+        [] => {}
+        [Expr::Literal(boost @ Value::Number(_))] => {
+            search.options.retain(|(name, _)| name != "boost");
+            search.options.push(("boost".to_string(), boost.clone()));
+        }
+        _ => return None,
+    }
+    Some(Expr::Call(search))
+}
+
+/// A histogram over time says the same as a span.
+fn histogram(mut call: Call) -> Expr {
+    if call.name == "date_histogram" {
+        let mut option = |name: &str| {
+            let found = call.options.iter().position(|(have, _)| have == name);
+            found.map(|at| call.options.remove(at).1)
+        };
+        if let Some(Value::String(field)) = option("field") {
+            call.args.push(Expr::Column(field));
+        }
+        let interval = option("interval")
+            .or(option("fixed_interval"))
+            .or(option("calendar_interval"));
+        call.args.extend(interval.map(Expr::Literal));
+        call.name = "span".to_string();
+    }
+    Expr::Call(call)
+}

@@ -1,0 +1,73 @@
+//! `highlight(field)`: what a search found in a field, as a column. The name of the column says which field, and how.
+
+use serde_json::{Map, Value};
+
+use super::expr::{Call, Expr};
+use super::fields::{Field, SqlType};
+
+/// How the names of the columns begin.
+const COLUMN: &str = "#highlight:";
+/// Stands between the field and the options; no name has it.
+const END: char = '\u{0}';
+
+/// The column that a call is, if it is one of `highlight` as it must be.
+pub(super) fn column(call: &Call) -> Option<Expr> {
+    let [Expr::Column(field) | Expr::Literal(Value::String(field))] = call.args.as_slice() else {
+        return None;
+    };
+    if call.name != "highlight" {
+        return None;
+    }
+    let options = call.options.iter().map(|(name, value)| {
+        let is_list = matches!(name.as_str(), "pre_tags" | "post_tags");
+        let value = match value {
+            Value::String(_) if is_list => Value::Array(vec![value.clone()]),
+            other => other.clone(),
+        };
+        (name.clone(), value)
+    });
+    let options: Map<String, Value> = options.collect();
+    let options = Value::Object(options);
+    Some(Expr::Column(format!("{COLUMN}{field}{END}{options}")))
+}
+
+/// The column as a field that a search brings.
+pub(super) fn made_field(column: &str) -> Option<Field> {
+    asked(column).map(|_| Field {
+        // As OpenSearch tells lists of texts.
+        kind: SqlType::Nested,
+        exact: None,
+        path: column.to_string(),
+        in_source: false,
+        in_nested: false,
+    })
+}
+
+/// The field that a column highlights, and how it is asked for.
+pub(super) fn asked(column: &str) -> Option<(&str, &str)> {
+    column.strip_prefix(COLUMN)?.split_once(END)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_column_says_what_to_highlight() {
+        let call = Call {
+            name: "highlight".into(),
+            args: vec![Expr::column("body")],
+            distinct: false,
+            options: vec![("pre_tags".into(), "<b>".into())],
+        };
+        let Some(Expr::Column(name)) = column(&call) else {
+            panic!("no column");
+        };
+        let (field, options) = asked(&name).expect("a highlight");
+        let options: Value = serde_json::from_str(options).expect("options");
+        assert_eq!((field, options), ("body", json!({"pre_tags": ["<b>"]})));
+        assert_eq!(made_field("body"), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! `nested(path.field)` where values are shown: one row for each of the objects at the path.
+
+use super::error::SqlError;
+use super::expr::{Call, Expr};
+use super::plan::{Part, Stage, Unnest};
+
+/// Paths of nested objects that one SELECT shows.
+const PATHS_MAX: usize = 5;
+
+/// The nested objects that a SELECT shows.
+#[derive(Debug, Default)]
+pub(super) struct Nested {
+    /// Each path with the fields below it.
+    paths: Vec<(String, Vec<String>)>,
+}
+
+/// The field and the path that `nested` is called with.
+pub(super) fn field_and_path(call: &Call) -> Result<(&str, &str), SqlError> {
+    let wrong =
+        || SqlError::semantic("nested function expected a field below a path of nested objects");
+    let (field, path) = match call.args.as_slice() {
+        [Expr::Column(field)] => (field, field.rsplit_once('.').ok_or_else(wrong)?.0),
+        [Expr::Column(field), Expr::Column(path)] => (field, path.as_str()),
+        _ => return Err(wrong()),
+    };
+    let rest = field
+        .strip_prefix(path)
+        .and_then(|rest| rest.strip_prefix('.'));
+    rest.map(|_| (field.as_str(), path)).ok_or_else(wrong)
+}
+
+impl Nested {
+    /// An expression in which `nested` became columns.
+    pub(super) fn taken(&mut self, expr: Expr) -> Result<Expr, SqlError> {
+        let mut failed = Ok(());
+        let taken = expr.replaced(&mut |part| match part {
+            Expr::Call(call) if call.name == "nested" => match self.column(call) {
+                Ok(column) => Some(Expr::Column(column)),
+                Err(error) => {
+                    failed = Err(error);
+                    None
+                }
+            },
+            _ => None,
+        });
+        failed.map(|()| taken)
+    }
+
+    fn column(&mut self, call: &Call) -> Result<String, SqlError> {
+        let (field, path) = field_and_path(call)?;
+        let have = self.paths.iter().position(|(have, _)| have == path);
+        let at = have.unwrap_or_else(|| {
+            self.paths.push((path.to_string(), Vec::new()));
+            self.paths.len() - 1
+        });
+        if self.paths.len() > PATHS_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query shows more than {PATHS_MAX} paths of nested objects"
+            )));
+        }
+        let (_, fields) = &mut self.paths[at];
+        if !fields.iter().any(|have| have == field) {
+            fields.push(field.to_string());
+        }
+        Ok(shown(field))
+    }
+
+    /// Makes rows of the objects; documents without any stay, as one row.
+    pub(super) fn stages(&self) -> Vec<Stage> {
+        let paths = self.paths.iter();
+        paths
+            .flat_map(|(path, fields)| {
+                let fields = fields.iter().map(|field| {
+                    let below = field.strip_prefix(path.as_str()).unwrap_or_default();
+                    let below = below.trim_start_matches('.');
+                    (below.to_string(), shown(field))
+                });
+                unnested(path, fields.collect(), true)
+            })
+            .collect()
+    }
+}
+
+/// The column of a field of nested objects.
+fn shown(field: &str) -> String {
+    format!("#nested.{field}")
+}
+
+/// The stages that make rows of the objects at a path, and columns of what is below it.
+pub(super) fn unnested(path: &str, parts: Vec<(String, String)>, keeps_left: bool) -> Vec<Stage> {
+    let column = format!("#objects.{path}");
+    let mut read = vec![(column.clone(), Expr::column(path))];
+    let parts = parts.into_iter().map(|(below, name)| {
+        let of = format!("{column}.{below}");
+        read.push((of.clone(), Expr::column(format!("{path}.{below}"))));
+        Part {
+            column: of,
+            path: below,
+            name,
+        }
+    });
+    let parts = parts.collect();
+    let unnest = Unnest {
+        column,
+        parts,
+        keeps_left,
+    };
+    vec![Stage::Eval(read), Stage::Unnest(unnest)]
+}
