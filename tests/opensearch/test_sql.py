@@ -512,6 +512,150 @@ class SqlTest(ClewTest):
         self.assertEqual(self.count("age IN (SELECT age FROM people WHERE age > 1000)"), 0)
         self.assertEqual(self.rows("SELECT 1 + (SELECT COUNT(*) FROM people) AS n"), [[len(self.all) + 1]])
 
+    def towns(self):
+        """Some of the cities, each with a land and with people of several kinds."""
+        mappings = {"properties": {
+            "town": {"type": "keyword"}, "land": {"type": "keyword"}, "size": {"type": "long"},
+            "parts": {"type": "nested", "properties": {"name": {"type": "keyword"}, "n": {"type": "long"}}},
+        }}
+        self.client.indices.create(index="towns", body={"mappings": mappings})
+        towns = {
+            "1": {"town": "Oslo", "land": "no", "size": 7, "parts": [{"name": "east", "n": 1}, {"name": "west", "n": 2}]},
+            "2": {"town": "Paris", "land": "fr", "size": 20, "parts": {"name": "east", "n": 9}},
+            "3": {"town": "Rome", "land": "it"},
+            "4": {"town": "Oslo", "land": "us"},
+            "5": {"land": "xx"},
+        }
+        self.index_all("towns", towns)
+        return towns
+
+    def test_indexes_are_joined(self):
+        towns = list(self.towns().values())
+        pairs = [(p, t) for p in self.all for t in towns if p.get("city") and p.get("city") == t.get("town")]
+        rows = self.rows("SELECT p.name, t.land FROM people p JOIN towns t ON p.city = t.town WHERE p.age > 40 AND t.land <> 'us'")
+        expected = [[p["name"], t["land"]] for p, t in pairs if p["age"] > 40 and t["land"] != "us"]
+        self.assertEqual(sorted(rows), sorted(expected))
+        answer = self.sql("SELECT p.age AS age, t.land FROM people AS p INNER JOIN towns AS t ON p.city = t.town ORDER BY p.age DESC, t.land LIMIT 3")
+        self.assertEqual(answer["datarows"], [list(row) for row in sorted(((p["age"], t["land"]) for p, t in pairs), key=lambda row: (-row[0], row[1]))[:3]])
+        self.assertEqual(answer["schema"], [{"name": "p.age", "alias": "age", "type": "integer"}, {"name": "t.land", "type": "keyword"}])
+        # What is wanted may stand behind WHERE, too, and be more than one column is like another.
+        rows = self.rows("SELECT COUNT(*) FROM people p, towns t WHERE p.city = t.town AND p.age > t.size * 3")
+        self.assertEqual(rows, [[sum(p["age"] > t["size"] * 3 for p, t in pairs if "size" in t)]])
+        # Those without a town stay where the join is a left one.
+        rows = self.rows("SELECT p.name, t.town FROM people p LEFT OUTER JOIN towns t ON p.city = t.town AND t.land = 'no'")
+        expected = [[p["name"], "Oslo" if p.get("city") == "Oslo" else None] for p in self.all]
+        self.assertEqual(sorted(rows, key=str), sorted(expected, key=str))
+        rows = self.rows("SELECT p.name FROM people p LEFT JOIN towns t ON p.city = t.town WHERE t.town IS NULL")
+        missing = [[p["name"]] for p in self.all if p.get("city") not in ("Oslo", "Paris", "Rome")]
+        self.assertEqual(sorted(rows), sorted(missing))
+        rows = self.rows("SELECT t.land, COUNT(*), MAX(p.age) FROM people p JOIN towns t ON p.city = t.town GROUP BY t.land ORDER BY t.land")
+        lands = collections.defaultdict(list)
+        for p, t in pairs:
+            lands[t["land"]].append(p["age"])
+        self.assertEqual(rows, [[land, len(ages), max(ages)] for land, ages in sorted(lands.items())])
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM people CROSS JOIN towns"), [[400 * 5]])
+        columns = self.sql("SELECT t.*, p.name FROM people p JOIN towns t ON p.city = t.town LIMIT 1")["schema"]
+        self.assertEqual([column["name"] for column in columns], ["t.land", "t.parts", "t.size", "t.town", "p.name"])
+        rows = self.rows("SELECT t.town, s.c FROM towns t JOIN (SELECT city, COUNT(*) AS c FROM people GROUP BY city) s ON t.town = s.city WHERE t.land = 'it'")
+        self.assertEqual(rows, [["Rome", sum(p.get("city") == "Rome" for p in self.all)]])
+
+    def test_selects_are_put_together(self):
+        self.towns()
+        cities, towns = set(CITIES) | {None}, {"Oslo", "Paris", "Rome", None}
+        rows = self.rows("SELECT city FROM people UNION SELECT town FROM towns")
+        self.assertEqual(collections.Counter(row[0] for row in rows), collections.Counter(cities | towns))
+        rows = self.rows("SELECT city FROM people WHERE age < 0 UNION ALL SELECT town FROM towns ORDER BY city DESC LIMIT 3")
+        self.assertEqual(rows, [["Rome"], ["Paris"], ["Oslo"]])
+        rows = self.rows("SELECT city FROM people MINUS SELECT town FROM towns")
+        self.assertEqual({row[0] for row in rows}, cities - towns)
+        rows = self.rows("SELECT city FROM people INTERSECT SELECT town FROM towns WHERE town IS NOT NULL ORDER BY 1")
+        self.assertEqual(rows, [["Oslo"], ["Paris"], ["Rome"]])
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM (SELECT name FROM people UNION ALL SELECT land FROM towns) u"), [[405]])
+
+    def test_nested_objects_become_rows(self):
+        self.towns()
+        rows = self.rows("SELECT t.town, p.name, p.n FROM towns t, t.parts p WHERE p.n > 1 ORDER BY p.n")
+        self.assertEqual(rows, [["Oslo", "west", 2], ["Paris", "east", 9]])
+        rows = self.rows("SELECT t.land, p.name FROM towns AS t LEFT JOIN t.parts AS p ORDER BY t.land, p.name")
+        self.assertEqual(rows, [["fr", "east"], ["it", None], ["no", "east"], ["no", "west"], ["us", None], ["xx", None]])
+        answer = self.sql("SELECT land, nested(parts.name), nested(parts.n) FROM towns ORDER BY nested(parts.n) DESC LIMIT 2")
+        self.assertEqual(answer["datarows"], [["fr", "east", 9], ["no", "west", 2]])
+        self.assertEqual(answer["schema"][1], {"name": "nested(parts.name)", "type": "keyword"})
+        rows = self.rows("SELECT land FROM towns WHERE nested(parts, parts.name = 'east' AND parts.n > 5) OR nested(parts.n) = 2 ORDER BY land")
+        self.assertEqual(rows, [["fr"], ["no"]])
+
+    def test_hits_are_highlighted_and_scored(self):
+        answer = self.sql("SELECT note, highlight(note, pre_tags='<b>', post_tags='</b>') AS found FROM people WHERE match(note, 'engine')")
+        self.assertTrue(answer["datarows"])
+        for note, found in answer["datarows"]:
+            self.assertEqual(found, [note.replace("engine", "<b>engine</b>")])
+        once = dict(self.rows("SELECT name, _score FROM people WHERE match(note, 'engine')"))
+        twice = dict(self.rows("SELECT name, _score FROM people WHERE score(match(note, 'engine'), 2)"))
+        self.assertEqual(set(once), set(twice))
+        for name, score in once.items():
+            self.assertAlmostEqual(twice[name], 2 * score, places=4)
+
+    def test_aggregates_count_what_is_filtered(self):
+        rows = self.rows("SELECT member, COUNT(*) FILTER(WHERE age > 40) AS old, SUM(pay) FILTER(WHERE city = 'Oslo') FROM people GROUP BY member")
+        for member, old, paid in rows:
+            own = [p for p in self.all if p["member"] == member]
+            self.assertEqual(old, sum(p["age"] > 40 for p in own))
+            self.assertAlmostEqual(paid, sum(p.get("pay", 0) for p in own if p.get("city") == "Oslo"))
+        operators, _ = self.explained("SELECT COUNT(*) FILTER(WHERE age > 40) FROM people")
+        self.assertEqual(operators, ["ProjectOperator"])
+
+    def test_windows_look_at_other_rows(self):
+        rows = self.rows(
+            "SELECT age, LAG(age) OVER (ORDER BY age) AS b, LEAD(age, 2, 0) OVER (ORDER BY age) AS a, NTILE(4) OVER (ORDER BY age) AS q, "
+            "FIRST_VALUE(age) OVER (ORDER BY age) AS f, LAST_VALUE(age) OVER () AS l FROM people ORDER BY age"
+        )
+        ages = sorted(p["age"] for p in self.all)
+        # Rows of one age may stand in any order, but what they say is the same together.
+        found = collections.Counter((age, before) for age, before, *_ in rows)
+        self.assertEqual(found, collections.Counter(zip(ages, [None, *ages])))
+        found = collections.Counter((age, after) for age, _, after, *_ in rows)
+        self.assertEqual(found, collections.Counter(zip(ages, [*ages[2:], 0, 0])))
+        self.assertEqual(collections.Counter(row[3] for row in rows), {1: 100, 2: 100, 3: 100, 4: 100})
+        self.assertEqual({row[4] for row in rows}, {ages[0]})
+        self.assertEqual(len({row[5] for row in rows}), 1)
+
+    def test_drivers_write_times_and_patterns_their_way(self):
+        moment = datetime.datetime(2024, 1, 2)
+        after = sum(datetime.datetime.fromisoformat(p["at"].rstrip("Z")) > moment for p in self.all)
+        for condition in [
+            "at > {ts '2024-01-02 00:00:00'}",
+            "at > {d '2024-01-02'}",
+            "at > DATE '2024-01-01' + INTERVAL 1 DAY",
+            "at - INTERVAL 1 DAY > '2024-01-01 00:00:00'",
+        ]:
+            self.assertEqual(self.count(condition), after, condition)
+        self.assertEqual(self.rows("SELECT {fn UPPER('a')}, 'a_b' LIKE 'a!_b' ESCAPE '!', 'axb' LIKE 'a!_b' ESCAPE '!'"), [["A", True, False]])
+        self.assertEqual(self.count("city LIKE 'New!_%' ESCAPE '!'"), 0)
+        self.assertEqual(len(self.sql("SELECT p.*, age + 1 FROM people p LIMIT 1")["schema"]), len(MAPPINGS["properties"]) + 1)
+
+    def test_ppl_tells_of_groups_beside_rows_and_looks_elsewhere(self):
+        rows = self.ppl_rows("source=people | eventstats avg(age) as mean, count() as c by city | where city = 'Oslo' | fields age, mean, c")
+        ages = [p["age"] for p in self.all if p.get("city") == "Oslo"]
+        self.assertEqual(sorted(row[0] for row in rows), sorted(ages))
+        for _, mean, count in rows:
+            self.assertAlmostEqual(mean, statistics.mean(ages))
+            self.assertEqual(count, len(ages))
+        self.towns()
+        rows = self.ppl_rows("source=people | where city in [ source=towns | where size > 5 | fields town ] | stats count()")
+        self.assertEqual(rows, [[sum(p.get("city") in ("Oslo", "Paris") for p in self.all)]])
+        rows = self.ppl_rows("source=people | stats median(age), count(eval(age > 40)) as old, c()")
+        ages = [p["age"] for p in self.all]
+        self.assertEqual(rows[0][1:], [sum(age > 40 for age in ages), len(ages)])
+        self.assertAlmostEqual(rows[0][0], statistics.median(ages), delta=1)
+        names = [column["name"] for column in self.ppl("source=people | fields a*, *am*")["schema"]]
+        self.assertEqual(names, ["address", "age", "at", "name"])
+        self.assertEqual(self.ppl_rows("show datasources"), [["@opensearch", "OPENSEARCH"]])
+        self.assertIn("root", self.ppl("explain source=people | where age > 30"))
+        rows = self.ppl_rows("source=people | fillnull value='none' city | where city = 'none' | stats count()")
+        self.assertEqual(rows, [[sum("city" not in p for p in self.all)]])
+        rows = self.ppl_rows("source=people | where age = [ source=people | stats max(age) ] | stats count()")
+        self.assertEqual(rows, [[sum(p["age"] == max(q["age"] for q in self.all) for p in self.all)]])
+
     def test_trendlines_are_means_of_the_last_rows(self):
         rows = self.ppl_rows("source=people | trendline sort at sma(3, pay) as mean wma(2, pay) | fields at, pay, mean, pay_trendline | head 300")
         known = sorted((p["at"], p["pay"]) for p in self.all if "pay" in p)
@@ -540,14 +684,22 @@ class SqlTest(ClewTest):
             (400, "SemanticCheckException", "numbers", "SELECT name + 1 FROM people"),
             (400, "SemanticCheckException", "[match]", "SELECT match(name, 'x') FROM people"),
             (400, "SemanticCheckException", "cannot be read", "SELECT name FROM people WHERE name REGEXP '('"),
-            (400, "UnsupportedOperationException", "JOIN", "SELECT a.x FROM people a JOIN people b ON a.x = b.x"),
+            (400, "SemanticCheckException", "name=x", "SELECT a.x FROM people a JOIN people b ON a.x = b.x"),
+            (400, "SemanticCheckException", "name of its index", "SELECT age FROM people a JOIN people b ON a.age = b.age"),
+            (400, "SemanticCheckException", "unique", "SELECT a.age FROM people a JOIN people a ON a.age = a.age"),
+            (400, "SemanticCheckException", "pairs", "SELECT COUNT(*) FROM people a, people b, people c WHERE a.age + b.age + c.age = -1"),
+            (400, "UnsupportedOperationException", "RIGHT JOIN", "SELECT a.age FROM people a RIGHT JOIN people b ON a.age = b.age"),
+            (400, "SemanticCheckException", "numbers of columns", "SELECT age FROM people UNION SELECT age, pay FROM people"),
+            (404, "IndexNotFoundException", "nowhere", "SELECT a.age FROM people a JOIN nowhere b ON a.age = b.age"),
             (400, "SemanticCheckException", "one column", "SELECT name FROM people WHERE age IN (SELECT age, pay FROM people)"),
             (400, "SemanticCheckException", "more than one row", "SELECT name FROM people WHERE age = (SELECT age FROM people)"),
             (400, "SemanticCheckException", "name=pay", "SELECT pay FROM (SELECT age FROM people) AS t"),
             (400, "SemanticCheckException", "WHERE", "SELECT name FROM people WHERE rank() OVER (ORDER BY age) = 1"),
             (400, "SemanticCheckException", "no arguments", "SELECT rank(age) OVER (ORDER BY age) FROM people"),
             (400, "UnsupportedOperationException", "frame", "SELECT sum(age) OVER (ORDER BY age ROWS 2 PRECEDING) FROM people"),
-            (400, "UnsupportedOperationException", "[lag]", "SELECT lag(age) OVER (ORDER BY age) FROM people"),
+            (400, "UnsupportedOperationException", "[nth_value]", "SELECT nth_value(age, 2) OVER (ORDER BY age) FROM people"),
+            (400, "SemanticCheckException", "lag function", "SELECT lag() OVER (ORDER BY age) FROM people"),
+            (400, "SemanticCheckException", "[nested]", "SELECT name FROM people WHERE nested(address.floor) = age"),
             (404, "IndexNotFoundException", "nowhere", "SELECT * FROM nowhere"),
             (404, "IndexNotFoundException", "nowhere*", "SELECT * FROM nowhere*"),
         ]:

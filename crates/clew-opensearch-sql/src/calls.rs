@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::error::SqlError;
 use super::expr::{AGGREGATES, Call, Expr, Op, RELEVANCE};
 use super::highlight;
+use super::lex::TokenKind;
 use super::parser::binary;
 use super::words::Parser;
 
@@ -26,7 +27,11 @@ impl Parser<'_> {
                 self.expect(",")?;
             }
             if takes_options && self.is_symbol(1, "=") {
-                let option = self.name()?.to_ascii_lowercase();
+                let option = match self.peek() {
+                    Some(TokenKind::Text(_)) => self.text()?,
+                    _ => self.name()?,
+                };
+                let option = option.to_ascii_lowercase();
                 self.expect("=")?;
                 call.options.push((option, self.option()?));
             } else if self.symbol("*") {

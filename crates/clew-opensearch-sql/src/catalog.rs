@@ -64,6 +64,14 @@ const NUMBERS: &[&str] = &[
 ];
 
 impl Catalog<'_> {
+    /// The only source of tables that there is.
+    pub(super) fn sources() -> Table {
+        Table {
+            columns: columns(&["DATASOURCE_NAME", "CONNECTOR_TYPE"]),
+            rows: vec![vec!["@opensearch".into(), "OPENSEARCH".into()]],
+        }
+    }
+
     /// The tables of these names.
     pub(super) fn tables(&self, names: impl Iterator<Item = String>) -> Table {
         let row = |name: String| {

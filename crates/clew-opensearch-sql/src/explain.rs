@@ -4,7 +4,7 @@ use clew_opensearch::wing::{Call, Reply};
 use serde_json::{Map, Value, json};
 
 use super::error::SqlError;
-use super::plan::Statement;
+use super::plan::{Plan, Statement};
 use super::push::{Pushed, Read};
 use super::request::Request;
 use super::scan::ROWS_MAX;
@@ -13,16 +13,27 @@ use super::{Language, planned, resolved};
 /// Says what would be done.
 pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, SqlError> {
     let request = Request::of(call)?;
-    let Statement::Rows(plan) = request.statement(language)? else {
-        return Err(SqlError::unsupported("explaining this statement"));
-    };
+    match request.statement(language)? {
+        Statement::Rows(plan) | Statement::Explain(plan) => {
+            told_plan(call, plan, request.filter).await
+        }
+        _ => Err(SqlError::unsupported("explaining this statement")),
+    }
+}
+
+/// Says what would be done for a plan, with a condition that was given beside it.
+pub(super) async fn told_plan(
+    call: &Call,
+    plan: Plan,
+    filter: Option<Value>,
+) -> Result<Reply, SqlError> {
     let Some(indices) = plan.indices.clone() else {
         return Ok(Reply::json(
             &json!({"root": {"name": "ValuesOperator", "description": {}, "children": []}}),
         ));
     };
     let plan = resolved(call, plan).await?;
-    let (_, pushed) = planned(call, plan, request.filter).await?;
+    let (_, pushed) = planned(call, plan, filter).await?;
     Ok(Reply::json(&json!({"root": tree(&pushed, &indices)})))
 }
 

@@ -240,6 +240,8 @@ fn wildcards(pattern: &str) -> String {
             '_' => wildcards.push('?'),
             '\\' => match characters.next() {
                 Some(next @ ('%' | '_')) => wildcards.push(next),
+                Some('\\') => wildcards.push_str("\\\\"),
+                Some(next @ ('*' | '?')) => wildcards.extend(['\\', '\\', '\\', next]),
                 next => {
                     wildcards.push_str("\\\\");
                     wildcards.extend(next);

@@ -205,10 +205,10 @@ fn interval(text: &str) -> Result<(&'static str, Value), SqlError> {
         "minute" => "1m".into(),
         "hour" => "1h".into(),
         "day" => "1d".into(),
-        "week" => "1w".into(),
-        "month" => "1M".into(),
-        "quarter" => "1q".into(),
-        "year" => "1y".into(),
+        "week" | "weeks" => "1w".into(),
+        "mon" | "month" | "months" => "1M".into(),
+        "quarter" | "quarters" => "1q".into(),
+        "year" | "years" => "1y".into(),
         _ => return Err(SqlError::semantic(format!("[{text}] is no interval"))),
     };
     if !matches!(digits, "" | "1") {

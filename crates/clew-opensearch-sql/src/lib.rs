@@ -22,6 +22,7 @@ mod lex;
 mod parser;
 mod plan;
 mod ppl;
+mod ppl_stats;
 mod select;
 mod sources;
 mod unions;
@@ -72,7 +73,7 @@ use clew_engine::{Purpose, ResolveOptions};
 use clew_opensearch::wing::{ApiError, Call, Reply, shown_mapping};
 use cursor::Cursor;
 use error::SqlError;
-use explain::explained;
+use explain::{explained, told_plan};
 use fields::Fields;
 use format::Format;
 use plan::{Plan, Statement, Subquery};
@@ -143,6 +144,8 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
         return next_page(call, format, Cursor::read(text)?).await;
     }
     let table = match request.statement(language)? {
+        Statement::Explain(plan) => return told_plan(call, plan, request.filter).await,
+        Statement::ShowSources => Catalog::sources(),
         Statement::ShowTables { like } => shown_tables(call, &like)?,
         Statement::Describe { table, columns } => {
             let (_, fields) = source(call, &table).await?;

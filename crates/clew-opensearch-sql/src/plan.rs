@@ -28,6 +28,10 @@ pub(super) struct Subquery {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Statement {
     Rows(Plan),
+    /// What would be done for the rows.
+    Explain(Plan),
+    /// Where indexes may be.
+    ShowSources,
     /// The indexes whose names are like a pattern.
     ShowTables {
         like: String,

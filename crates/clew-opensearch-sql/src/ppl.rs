@@ -1,8 +1,9 @@
 //! Statements of PPL: a source, then commands between pipes.
 
 use super::error::SqlError;
-use super::expr::{AGGREGATES, Expr, Logic};
+use super::expr::{Expr, Logic};
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
+use super::ppl_stats::{event_stats, stats};
 use super::regexes::{GROUP, REMOVED, groups};
 use super::words::Parser;
 
@@ -40,6 +41,13 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
             false => Err(parser.error("the end of the statement")),
         };
     }
+    if parser.keywords(&["show", "datasources"]) {
+        return match parser.is_done() {
+            true => Ok(Statement::ShowSources),
+            false => Err(parser.error("the end of the statement")),
+        };
+    }
+    let is_explained = parser.keyword("explain");
     let plan = pipeline(&mut parser)?;
     if !parser.is_done() {
         return Err(parser.error("'|'"));
@@ -47,10 +55,14 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
     if !parser.windows.is_empty() {
         return Err(SqlError::unsupported("a window function"));
     }
-    Ok(Statement::Rows(Plan {
+    let plan = Plan {
         subqueries: std::mem::take(&mut parser.subqueries),
         ..plan
-    }))
+    };
+    Ok(match is_explained {
+        true => Statement::Explain(plan),
+        false => Statement::Rows(plan),
+    })
 }
 
 /// A source and the commands behind it.
@@ -108,7 +120,7 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
     }
     let stage = if parser.keyword("where") {
         Stage::Filter(parser.expr()?)
-    } else if parser.keyword("fields") {
+    } else if parser.keyword("fields") || parser.keyword("table") {
         fields(parser)?
     } else if parser.keyword("rename") {
         Stage::Rename(parser.list(|parser| {
@@ -209,7 +221,7 @@ fn trendline(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), Sql
     Ok(())
 }
 
-/// `fillnull with value in columns`, or `fillnull using column = value, ...`.
+/// `fillnull with value in columns`, `fillnull value=value columns`, or `fillnull using column = value, ...`.
 fn fill_null(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
     let filled = |name: String, value: Expr| {
         let either = Expr::call("coalesce", vec![Expr::column(&name), value]);
@@ -222,9 +234,15 @@ fn fill_null(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
             Ok(filled(name, parser.expr()?))
         })?));
     }
-    parser.expect_keyword("with")?;
-    let value = parser.sum()?;
-    parser.expect_keyword("in")?;
+    let value = if parser.keyword("value") {
+        parser.expect("=")?;
+        parser.sum()?
+    } else {
+        parser.expect_keyword("with")?;
+        let value = parser.sum()?;
+        parser.expect_keyword("in")?;
+        value
+    };
     let names = parser.list(Parser::name)?;
     let new = names.into_iter().map(|name| filled(name, value.clone()));
     Ok(Stage::Eval(new.collect()))
@@ -268,79 +286,22 @@ fn fields(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
         return Ok(Stage::Drop(parser.list(Parser::name)?));
     }
     parser.symbol("+");
-    let names = parser.list(Parser::name)?;
-    let outputs = names
-        .into_iter()
-        .map(|name| Output::named(Expr::column(&name), name));
-    Ok(Stage::Project(outputs.collect()))
-}
-
-/// `stats aggregates [by keys]`; a span of time comes before the other keys.
-fn stats(parser: &mut Parser<'_>) -> Result<Group, SqlError> {
-    let aggregates = parser.list(|parser| {
-        let start = parser.position();
-        let mut expr = parser.expr()?;
-        let Expr::Call(call) = &mut expr else {
-            return Err(SqlError::semantic(format!(
-                "stats needs an aggregate, not [{}]",
-                parser.written_since(start)
-            )));
-        };
-        if !AGGREGATES.contains(&call.name.as_str()) {
-            return Err(SqlError::semantic(format!(
-                "unsupported function name: {}",
-                call.name
-            )));
+    Ok(Stage::Project(parser.list(|parser| {
+        // A star stands for any letters of a name.
+        if parser.is_symbol(0, "*") || parser.is_symbol(1, "*") {
+            return Ok(Output::named(Expr::Star, parser.indices(false)?));
         }
-        if call.name == "count" && call.args.is_empty() {
-            call.args.push(Expr::Star);
-        }
-        if matches!(call.name.as_str(), "distinct_count" | "dc") {
-            call.name = "count".to_string();
-            call.distinct = true;
-        }
-        labelled(parser, start, expr)
-    })?;
-    let mut keys = if parser.keyword("by") {
-        parser.list(key)?
-    } else {
-        Vec::new()
-    };
-    let is_span = |key: &Output| matches!(&key.expr, Expr::Call(call) if call.name == "span");
-    keys.sort_by_key(|key| !is_span(key));
-    Ok(Group { keys, aggregates })
-}
-
-/// `eventstats aggregates [by keys]`: what `stats` says of a group, beside each of its rows.
-fn event_stats(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
-    let group = stats(parser)?;
-    let partition: Vec<Expr> = group.keys.into_iter().map(|key| key.expr).collect();
-    let mut shown = Vec::new();
-    for (number, output) in group.aggregates.into_iter().enumerate() {
-        let Expr::Call(call) = output.expr else {
-            return Err(SqlError::semantic("eventstats needs aggregates"));
-        };
-        let column = format!("#event{}-{number}", stages.len());
-        shown.push((output.name, Expr::column(&column)));
-        stages.push(Stage::Window(Window {
-            column,
-            call,
-            partition: partition.clone(),
-            order: Vec::new(),
-        }));
-    }
-    stages.push(Stage::Eval(shown));
-    Ok(())
-}
-
-fn key(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
-    let start = parser.position();
-    let expr = parser.expr()?;
-    labelled(parser, start, expr)
+        let name = parser.name()?;
+        Ok(Output::named(Expr::column(&name), name))
+    })?))
 }
 
 /// An expression by the name it is given, or as it was written.
-fn labelled(parser: &mut Parser<'_>, start: usize, expr: Expr) -> Result<Output, SqlError> {
+pub(super) fn labelled(
+    parser: &mut Parser<'_>,
+    start: usize,
+    expr: Expr,
+) -> Result<Output, SqlError> {
     let written = match &expr {
         Expr::Column(name) => name.clone(),
         _ => parser.written_since(start).to_string(),

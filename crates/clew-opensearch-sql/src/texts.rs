@@ -32,9 +32,24 @@ pub(super) static TEXTS: &[Function] = &[
     function("ispresent", 1..=1, boolean, |args| {
         (!args.iter().all(Value::is_null)).into()
     }),
+    function("isempty", 1..=1, boolean, |args| {
+        is_empty(args, str::is_empty)
+    }),
+    function("isblank", 1..=1, boolean, |args| {
+        is_empty(args, |text| text.trim().is_empty())
+    }),
     // The name of the type is known before there are rows.
     function("typeof", 1..=1, keyword, |_| Value::Null),
 ];
+
+/// Whether there is no text, or one of nothing.
+fn is_empty(args: &[Value], nothing: impl Fn(&str) -> bool) -> Value {
+    let is = |arg: &Value| match arg {
+        Value::String(text) => nothing(text),
+        other => other.is_null(),
+    };
+    args.iter().all(is).into()
+}
 
 fn sized(args: &[Value], take: impl Fn(&str, usize) -> String) -> Value {
     match args {
@@ -86,6 +101,10 @@ mod tests {
             ("locate", json!(["x", null]), json!(null)),
             ("strcmp", json!(["hello", "world"]), json!(-1)),
             ("strcmp", json!(["a", "a"]), json!(0)),
+            ("isempty", json!([""]), json!(true)),
+            ("isempty", json!([" "]), json!(false)),
+            ("isblank", json!([" "]), json!(true)),
+            ("isblank", json!([null]), json!(true)),
         ]);
     }
 }
