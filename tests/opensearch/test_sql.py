@@ -556,6 +556,8 @@ class SqlTest(ClewTest):
         self.assertEqual(self.rows("SELECT COUNT(*) FROM people CROSS JOIN towns"), [[400 * 5]])
         columns = self.sql("SELECT t.*, p.name FROM people p JOIN towns t ON p.city = t.town LIMIT 1")["schema"]
         self.assertEqual([column["name"] for column in columns], ["t.land", "t.parts", "t.size", "t.town", "p.name"])
+        columns = self.sql("SELECT * FROM (SELECT * FROM people p JOIN towns t ON p.city = t.town) j LIMIT 1")["schema"]
+        self.assertEqual(len(columns), len(MAPPINGS["properties"]) + 4)
         rows = self.rows("SELECT t.town, s.c FROM towns t JOIN (SELECT city, COUNT(*) AS c FROM people GROUP BY city) s ON t.town = s.city WHERE t.land = 'it'")
         self.assertEqual(rows, [["Rome", sum(p.get("city") == "Rome" for p in self.all)]])
 
@@ -653,6 +655,15 @@ class SqlTest(ClewTest):
         self.assertIn("root", self.ppl("explain source=people | where age > 30"))
         rows = self.ppl_rows("source=people | fillnull value='none' city | where city = 'none' | stats count()")
         self.assertEqual(rows, [[sum("city" not in p for p in self.all)]])
+        pairs = [(p, land) for p in self.all for town, land in (("Oslo", "no"), ("Paris", "fr"), ("Rome", "it"), ("Oslo", "us")) if p.get("city") == town]
+        join = "source=people | where age > 30 | inner join left=p right=t on p.city = t.town towns"
+        rows = self.ppl_rows(f"{join} | fields p.age, land")
+        self.assertEqual(sorted(rows), sorted([p["age"], land] for p, land in pairs if p["age"] > 30))
+        rows = self.ppl_rows(f"{join} | stats count() as c by t.land | sort t.land | fields c")
+        lands = collections.Counter(land for p, land in pairs if p["age"] > 30)
+        self.assertEqual(rows, [[count] for _, count in sorted(lands.items())])
+        rows = self.ppl_rows("source=people | left join left=p right=t on p.city = t.town [ source=towns | where size > 5 | fields town ] | where isnull(t.town) | stats count()")
+        self.assertEqual(rows, [[sum(p.get("city") not in ("Oslo", "Paris") for p in self.all)]])
         rows = self.ppl_rows("source=people | where age = [ source=people | stats max(age) ] | stats count()")
         self.assertEqual(rows, [[sum(p["age"] == max(q["age"] for q in self.all) for p in self.all)]])
 

@@ -39,7 +39,16 @@ pub(super) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
         other_keys.push(bind(other, &others.columns)?.0);
     }
     let mut columns = table.columns;
-    columns.0.extend(others.columns.0.iter().cloned());
+    for column in &others.columns.0 {
+        let mut column = column.clone();
+        // Of two columns of one name, the second has that of its source before it.
+        if let Some(qualified) = &column.qualified
+            && columns.0.iter().any(|have| have.name == column.name)
+        {
+            column.name.clone_from(qualified);
+        }
+        columns.0.push(column);
+    }
     let condition = match &join.condition {
         Some(condition) => Some(bind(condition, &columns)?.0),
         None => None,

@@ -22,6 +22,7 @@ mod lex;
 mod parser;
 mod plan;
 mod ppl;
+mod ppl_join;
 mod ppl_stats;
 mod select;
 mod sources;

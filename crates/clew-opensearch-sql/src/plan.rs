@@ -67,6 +67,8 @@ pub(super) enum Stage {
         /// Columns that are wanted beside those of a star.
         also: Vec<String>,
     },
+    /// All columns can be called by another name, too: theirs behind this one and a dot.
+    Qualify(String),
     Join(Join),
     Combine(Combine),
     Unnest(Unnest),
@@ -228,7 +230,7 @@ impl Stage {
             Stage::Drop(_) => "RemoveOperator",
             Stage::Top(_) => "RareTopNOperator",
             Stage::Window(_) => "WindowOperator",
-            Stage::Prefix { .. } => "RenameOperator",
+            Stage::Prefix { .. } | Stage::Qualify(_) => "RenameOperator",
             Stage::Join(_) => "JoinOperator",
             Stage::Combine(combine) => match combine.kind {
                 Combining::All | Combining::Distinct => "UnionOperator",
@@ -249,7 +251,11 @@ impl Stage {
                 outputs.for_each(|output| output.expr.columns(names));
             }
             Stage::Sort(keys) => keys.iter().for_each(|key| key.expr.columns(names)),
-            Stage::Limit { .. } | Stage::Top(_) | Stage::Drop(_) | Stage::Combine(_) => {}
+            Stage::Limit { .. }
+            | Stage::Top(_)
+            | Stage::Drop(_)
+            | Stage::Qualify(_)
+            | Stage::Combine(_) => {}
             Stage::Prefix { also, .. } => names.extend(also.iter().cloned()),
             Stage::Join(join) => {
                 join.keys.iter().for_each(|(left, _)| left.columns(names));
@@ -289,6 +295,7 @@ impl Stage {
             | Stage::Drop(_)
             | Stage::Top(_)
             | Stage::Prefix { .. }
+            | Stage::Qualify(_)
             | Stage::Combine(_)
             | Stage::Unnest(_) => Vec::new(),
         }

@@ -3,6 +3,7 @@
 use super::error::SqlError;
 use super::expr::{Expr, Logic};
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
+use super::ppl_join::{join, joins};
 use super::ppl_stats::{event_stats, stats};
 use super::regexes::{GROUP, REMOVED, groups};
 use super::words::Parser;
@@ -16,7 +17,6 @@ const COMMANDS_MAX: usize = 100;
 /// Commands of OpenSearch that are not here.
 const UNSUPPORTED: &[&str] = &[
     "grok",
-    "join",
     "lookup",
     "kmeans",
     "ad",
@@ -66,7 +66,7 @@ pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
 }
 
 /// A source and the commands behind it.
-fn pipeline(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
+pub(super) fn pipeline(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
     parser.keyword("search");
     if !parser.keyword("source") && !parser.keyword("index") {
         return Err(parser.error("SOURCE"));
@@ -115,6 +115,9 @@ impl Parser<'_> {
 }
 
 fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
+    if let Some(keeps_left) = joins(parser)? {
+        return join(parser, keeps_left, stages);
+    }
     if let Some(name) = UNSUPPORTED.iter().find(|name| parser.is_keyword(0, name)) {
         return Err(SqlError::unsupported(&format!("the command [{name}]")));
     }

@@ -194,6 +194,9 @@ impl Hits {
     /// The columns that the stages read; what a star stands for as long as none forgets it.
     fn take_columns(&mut self, stages: &[Stage], fields: &Fields) {
         let forgetting = stages.iter().position(Stage::forgets);
+        // Behind other names it is not known any more which are wanted.
+        let is_renamed = |stage: &Stage| matches!(stage, Stage::Prefix { .. } | Stage::Qualify(_));
+        let forgetting = forgetting.filter(|at| !stages.iter().take(*at).any(is_renamed));
         let mut names = Vec::new();
         let reading = forgetting.map_or(stages, |at| &stages[..=at]);
         reading.iter().for_each(|stage| stage.columns(&mut names));

@@ -26,6 +26,8 @@ pub(super) struct Column {
     /// How it was written, where it was given another name.
     pub(super) written: Option<String>,
     pub(super) kind: SqlType,
+    /// The name with that of its source before it, where several are joined.
+    pub(super) qualified: Option<String>,
     /// Whether a star leaves it out: it was only fetched for a stage.
     pub(super) is_hidden: bool,
 }
@@ -35,6 +37,7 @@ impl Column {
         Column {
             name: name.into(),
             written: None,
+            qualified: None,
             kind,
             is_hidden: false,
         }
@@ -47,7 +50,12 @@ pub(super) struct Columns(pub(super) Vec<Column>);
 
 impl Columns {
     pub(super) fn place(&self, name: &str) -> Result<usize, SqlError> {
-        let found = self.0.iter().position(|column| column.name == name);
+        let columns = self.0.iter();
+        let found = columns.clone().position(|column| column.name == name);
+        let found = found.or_else(|| {
+            let is_meant = |column: &Column| column.qualified.as_deref() == Some(name);
+            columns.clone().position(is_meant)
+        });
         found.ok_or_else(|| SqlError::unknown_column(name))
     }
 
@@ -157,6 +165,12 @@ impl Table {
                     } else {
                         column.name.insert_str(0, prefix);
                     }
+                }
+                Ok(self)
+            }
+            Stage::Qualify(source) => {
+                for column in &mut self.columns.0 {
+                    column.qualified = Some(format!("{source}.{}", column.name));
                 }
                 Ok(self)
             }

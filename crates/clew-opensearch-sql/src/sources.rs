@@ -97,9 +97,9 @@ impl Source {
         })
     }
 
-    /// The one source that all become, whose plan puts their rows together: their columns have the names of the sources before them.
-    /// Conditions that one source can answer go there, those of two become what they are joined by; `filter` keeps the
-    /// others.
+    /// The one source that all become, whose plan puts their rows together: their columns have the names of the sources
+    /// before them. Conditions that one source can answer go there, those of two become what they are joined by; `filter`
+    /// keeps the others.
     ///
     /// # Errors
     /// Columns of no source, or of which it is not known of which.
@@ -162,7 +162,7 @@ impl Source {
 }
 
 /// All conditions as one.
-fn all_of(mut conditions: Vec<Expr>) -> Option<Expr> {
+pub(super) fn all_of(mut conditions: Vec<Expr>) -> Option<Expr> {
     match conditions.len() {
         0 | 1 => conditions.pop(),
         _ => Some(Expr::Logic(Logic::And, conditions)),
