@@ -652,6 +652,7 @@ class SqlTest(ClewTest):
         names = [column["name"] for column in self.ppl("source=people | fields a*, *am*")["schema"]]
         self.assertEqual(names, ["address", "age", "at", "name"])
         self.assertEqual(self.ppl_rows("show datasources"), [["@opensearch", "OPENSEARCH"]])
+        self.assertEqual(self.raw("GET", "/_plugins/_query/_datasources"), [])
         self.assertIn("root", self.ppl("explain source=people | where age > 30"))
         rows = self.ppl_rows("source=people | fillnull value='none' city | where city = 'none' | stats count()")
         self.assertEqual(rows, [[sum("city" not in p for p in self.all)]])

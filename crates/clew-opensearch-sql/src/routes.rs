@@ -35,5 +35,6 @@ const GROUPS: &[Group] = &[Group {
             sql::explain_ppl
         )
         .takes("Ppl"),
+        endpoint!("GET", ["/_plugins/_query/_datasources"], sql::data_sources),
     ],
 }];
