@@ -258,6 +258,14 @@ class Mistakes(Session):
         ]:
             self.refused(code, said, call)
         client.release_collection("changing")
+        for more in [{}, {"partition_names": ["_default"]}]:
+            self.refused(12, "when load 2 replica count: service resource insufficient",
+                         lambda: client.load_partitions("changing", replica_number=2, **more) if more
+                         else client.load_collection("changing", replica_number=2))
+        client.insert("changing", [{"id": n, "v": [0.0] * 4, "w": [0.0] * 4, "t": "x", "list": []} for n in range(3)])
+        self.same(client.delete("changing", filter="id in [0, 1]")["delete_count"], 2, "keys that are named are deleted")
+        self.refused(101, "collection not loaded", lambda: client.delete("changing", filter="t == 'x'"))
+        self.refused(1100, "field no not exist", lambda: client.delete("changing", filter="no == 'x'"))
         collection(**mmap)
         field("t", **mmap)
         index(**mmap)

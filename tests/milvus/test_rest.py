@@ -23,6 +23,33 @@ class Rest(ClientsTest):
         self.assertEqual((reply.status, answer["code"]), (200, answer["code"] if code is None else code), answer)
         return answer
 
+    def test_whoever_watches_the_server_asks_as_milvus_is_asked(self):
+        for path, headers, want in [("/healthz", {}, b"OK"), ("/healthz", {"Content-Type": "application/json"}, {"state": "OK"}),
+                                    ("/api/v1/health", {}, {"status": "ok"})]:
+            connection = http.client.HTTPConnection(self.server.grpc_address, timeout=60)
+            self.addCleanup(connection.close)
+            connection.request("GET", path, headers=headers)
+            reply = connection.getresponse()
+            said = reply.read()
+            self.assertEqual((reply.status, said if isinstance(want, bytes) else json.loads(said)), (200, want))
+
+    def test_fields_are_dropped(self):
+        schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                             {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}},
+                             {"fieldName": "tag", "dataType": "VarChar", "elementTypeParams": {"max_length": 9}}]}
+        self.ask("collections/create", {"collectionName": "less", "schema": schema})
+        drop = lambda code=0, **more: self.ask("collections/fields/drop", {"collectionName": "less", **more}, code)
+        for said, more in [("exactly one of fieldName or fieldId is required", {}),
+                           ("exactly one of fieldName or fieldId is required", {"fieldName": "tag", "fieldId": 102}),
+                           ("fieldId must be greater than 0", {"fieldId": 0}),
+                           ("cannot drop primary key field: id", {"fieldName": "id"}),
+                           ("cannot drop the last vector field: v", {"fieldId": 101}),
+                           ("field not found: nobody", {"fieldName": "nobody"})]:
+            self.assertIn(said, drop(1100, **more)["message"])
+        drop(fieldName="tag")
+        fields = self.ask("collections/describe", {"collectionName": "less"})["data"]["fields"]
+        self.assertEqual([field["name"] for field in fields], ["id", "v"])
+
     def test_a_collection_of_a_dimension_alone(self):
         chance = random.Random(3)
         for _ in range(2):

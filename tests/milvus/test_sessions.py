@@ -39,6 +39,11 @@ class Sessions(ClientsTest):
     def test_rankers_groups_and_what_one_node_answers(self):
         self.check("rankers", 50)
 
+    def test_schemas_change(self):
+        # Clients of 2.6 have no calls for it.
+        seen = session(self, "schema", "3.0.2", f"http://{self.server.grpc_address}")
+        self.assertGreater(seen["checks"], 35)
+
     def test_tutorials(self):
         self.check("tutorials", 25)
 

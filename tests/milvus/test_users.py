@@ -87,6 +87,14 @@ class Users(ClientsTest):
                 # The door is not there at all.
                 self.assertEqual(self.call("GET", "/_cat/indices", headers={"Authorization": "Basic !"})[0], 200)
 
+    def test_how_the_server_is_is_told_to_everybody(self):
+        self.serve()
+        for path, status in [("/healthz", 200), ("/api/v1/health", 200), ("/v2/vectordb/collections/list", 401)]:
+            connection = http.client.HTTPConnection(self.server.grpc_address, timeout=60)
+            self.addCleanup(connection.close)
+            connection.request("GET", path)
+            self.assertEqual(connection.getresponse().status, status, path)
+
     def test_restful(self):
         self.serve()
         for login in (None, "root:milvus", "nobody:Milvus", "token", "Basic " + basic("root", "milvus")):

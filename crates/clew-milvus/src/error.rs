@@ -70,6 +70,11 @@ pub(crate) enum MilvusError {
         there: i32,
         wanted: i32,
     },
+    /// More copies of a collection are asked for than there are nodes.
+    #[error(
+        "when load {0} replica count: service resource insufficient[currentStreamingNode=1][expectedStreamingNode={0}]"
+    )]
+    TooFewNodes(i32),
     #[error("metric not found[metric={0}]")]
     MetricNotFound(String),
     #[error("{0}")]
@@ -150,6 +155,7 @@ impl MilvusError {
             MilvusError::MemoryLimit(_) => 3,
             MilvusError::Internal(_) => 5,
             MilvusError::RateLimit(_) => 8,
+            MilvusError::TooFewNodes(_) => 12,
             MilvusError::CollectionNotFound { .. } | MilvusError::CannotFindCollection { .. } => {
                 100
             }

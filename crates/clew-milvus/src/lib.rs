@@ -91,7 +91,12 @@ pub fn answers(path: &str) -> bool {
     path.starts_with(GRPC) || path.starts_with(REST)
 }
 
-/// The answer to a request to such a path whose sender is not let in, before anything of it is read.
+/// Whether a path only tells how the server is, which needs no login.
+pub fn is_open(path: &str) -> bool {
+    rest::is_health(path)
+}
+
+/// The answer to a request to a path of the API whose sender is not let in, before anything of it is read.
 pub fn not_let_in(path: &str, refused: &Refused) -> Response {
     match path.starts_with(REST) {
         true => rest::not_let_in(refused),

@@ -24,8 +24,7 @@ const OF_STATUS: [&str; 16] = [
     "UpdateReplicateConfiguration",
 ];
 
-/// Calls whose answer has a status in its first field. `AlterCollectionSchema` is not among them: clients that are told that
-/// there is no such call add a field by the older one.
+/// Calls whose answer has a status in its first field.
 const WITH_STATUS: [&str; 35] = [
     "BackupRBAC",
     "CalcDistance",

@@ -124,7 +124,7 @@ async fn grpc(
     next: Next,
 ) -> Response {
     let path = request.uri().path();
-    if path.starts_with(GRPC_OPEN) {
+    if path.starts_with(GRPC_OPEN) || clew_milvus::is_open(path) {
         return next.run(request).await;
     }
     let is_milvus = clew_milvus::answers(path);

@@ -52,6 +52,8 @@ pub(super) fn collection(index: &Index) -> Collection {
         indexes,
         loaded: true,
         released: BTreeSet::new(),
+        dropped: BTreeSet::new(),
+        last_dropped: None,
         updated_ms: index.created_ms(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Collection, DataType, Field, key_values, pairs};
+use super::{Collection, DataType, FIRST_FIELD_ID, Field, key_values, pairs};
 use crate::error::{MilvusError, Result};
 use crate::proto;
 
@@ -37,6 +37,36 @@ impl Collection {
         }
         self.functions.push(function);
         Ok(())
+    }
+
+    /// Adds a function to a collection that is there, and the field that it fills.
+    ///
+    /// # Errors
+    /// As for a new collection, and when the function fills another field.
+    pub(crate) fn add_function_field(
+        &mut self,
+        mut field: Field,
+        function: proto::FunctionSchema,
+    ) -> Result<()> {
+        let name = &field.name;
+        if self.fields.iter().any(|own| own.name == *name) {
+            return Err(MilvusError::invalid(format!(
+                "duplicated field name {name}"
+            )));
+        }
+        self.check_not_dropped(name)?;
+        if !function.output_field_names.iter().eq([name]) {
+            return Err(MilvusError::invalid(format!(
+                "function {} should fill the field that is added with it: {name}",
+                function.name
+            )));
+        }
+        field.id = self.last_id() + 1;
+        self.fields.push(field);
+        let ids = self.functions.iter().map(|own| own.id);
+        let id = ids.max().map_or(FIRST_FIELD_ID, |last| last + 1);
+        self.add_function(function, id)?;
+        self.check_fields()
     }
 
     fn read_function(&self, function: proto::FunctionSchema, id: i64) -> Result<Function> {

@@ -7,6 +7,7 @@
 mod analyzer;
 mod data_type;
 mod derived;
+mod dropped;
 mod expiry;
 mod field;
 mod function;
@@ -87,6 +88,12 @@ pub(crate) struct Collection {
     /// Partitions that may not be searched, of a collection that may.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) released: BTreeSet<String>,
+    /// Names of fields that were dropped: documents may still have values by them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) dropped: BTreeSet<String>,
+    /// The greatest number that a field had which was dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_dropped: Option<i64>,
     /// The moment of its schema's last change, in milliseconds since the epoch: rows say by which schema they were
     /// packed.
     pub(crate) updated_ms: u64,
@@ -140,6 +147,8 @@ impl Collection {
             indexes: Vec::new(),
             loaded: false,
             released: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+            last_dropped: None,
             updated_ms: 0,
         };
         collection.properties.extend(pairs(schema.properties));
@@ -250,6 +259,7 @@ impl Collection {
         field: proto::StructArrayFieldSchema,
     ) -> Result<MappingSpec> {
         let field = StructField::read(field, self.last_id() + 1)?;
+        self.check_not_dropped(&field.name)?;
         if !field.nullable {
             return Err(MilvusError::invalid(format!(
                 "added struct field must be nullable, please check it, field name = {}",
@@ -265,11 +275,12 @@ impl Collection {
         })
     }
 
-    /// The greatest number that a field has.
+    /// The greatest number that a field has, or had.
     fn last_id(&self) -> i64 {
         let parts = self.structs.iter().flat_map(|one| &one.parts);
         let ids = self.fields.iter().chain(parts).map(|field| field.id);
-        let last = ids.chain(self.structs.iter().map(|one| one.id)).max();
+        let of_structs = self.structs.iter().map(|one| one.id);
+        let last = ids.chain(of_structs).chain(self.last_dropped).max();
         last.unwrap_or(FIRST_FIELD_ID)
     }
 
@@ -326,6 +337,8 @@ impl Collection {
             indexes: Vec::new(),
             loaded: false,
             released: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+            last_dropped: None,
             updated_ms: 0,
             ..one.clone()
         };

@@ -102,14 +102,14 @@ impl Collection {
         let name = &field.name;
         let refused = if is_system(name) {
             format!("not support to add system field, field name = {name}")
-        } else if field.data_type.is_vector() {
+        } else if field.data_type.is_vector() && !field.nullable {
             format!("not support to add vector field, field name = {name}")
         } else if field.is_clustering_key && self.fields.iter().any(|own| own.is_clustering_key) {
             format!("already has another clustering key field, field name: {name}")
         } else if self.fields.iter().any(|own| own.name == *name) {
             format!("duplicated field name {name}")
         } else {
-            return Ok(());
+            return self.check_not_dropped(name);
         };
         Err(MilvusError::invalid(refused))
     }

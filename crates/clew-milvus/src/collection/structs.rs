@@ -140,6 +140,8 @@ impl Collection {
             indexes: Vec::new(),
             loaded: true,
             released: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+            last_dropped: None,
             updated_ms: 0,
         }
     }

@@ -8,6 +8,7 @@ use super::{Answer, answers, done, structs, unknown};
 use crate::collection::{ARRAY_OF_VECTOR, DataType};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
+use crate::proto::alter_collection_schema_request::{Action, DropRequest};
 use crate::proto::*;
 use crate::service::{Caller, Door};
 
@@ -142,6 +143,10 @@ async fn change_fields(
             };
             door.add_collection_field(caller, request).await?;
         }
+        "fields/drop" => {
+            let request = dropped_field(collection_name, body)?;
+            door.alter_collection_schema(caller, request).await?;
+        }
         "fields/alter_properties" => {
             let request = AlterCollectionFieldRequest {
                 collection_name,
@@ -163,6 +168,33 @@ async fn change_fields(
         other => return Err(unknown(&format!("collections/{other}"))),
     }
     Ok(())
+}
+
+/// The request to drop a field, by its name or by its number.
+fn dropped_field(collection_name: String, body: &Body) -> Result<AlterCollectionSchemaRequest> {
+    let field_name = body.text_or("fieldName", "")?;
+    let id = body.number("fieldId")?;
+    let refused = match (field_name.is_empty(), id) {
+        (true, None) | (false, Some(_)) => "exactly one of fieldName or fieldId is required",
+        (true, Some(..=0)) => "fieldId must be greater than 0",
+        (true, Some(_)) | (false, None) => "",
+    };
+    if !refused.is_empty() {
+        return Err(MilvusError::invalid(refused).into());
+    }
+    let drop_request = DropRequest {
+        field_name,
+        field_id: id.unwrap_or_default(),
+        ..DropRequest::default()
+    };
+    Ok(AlterCollectionSchemaRequest {
+        collection_name,
+        action: Some(Action {
+            drop_request: Some(drop_request),
+            ..Action::default()
+        }),
+        ..AlterCollectionSchemaRequest::default()
+    })
 }
 
 async fn describe(door: &Door, caller: Caller, request: CollectionRequest) -> Result<Answer> {

@@ -6,6 +6,7 @@ mod answers;
 mod body;
 mod collections;
 mod entities;
+mod health;
 mod node;
 mod others;
 mod rows;
@@ -25,6 +26,7 @@ use crate::incoming::{self, Incoming};
 use crate::service::{Caller, Door};
 use crate::watch::{Called, Outcome, Way};
 use body::{Body, Refusal};
+pub(crate) use health::is_health;
 
 /// What the paths begin with.
 const GROUPS: [&str; 12] = [
@@ -54,6 +56,7 @@ pub(crate) fn router(door: Door) -> axum::Router {
         .route("/v2/vectordb/{*path}", post(answer))
         // Their length is checked, and told, as they are read.
         .layer(DefaultBodyLimit::disable())
+        .merge(health::router())
         .with_state(door)
 }
 

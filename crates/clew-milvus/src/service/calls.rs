@@ -25,6 +25,12 @@ impl Answer for proto::Status {
     }
 }
 
+impl Answer for AlterCollectionSchemaResponse {
+    fn set_status(&mut self, status: proto::Status) {
+        self.alter_status = Some(status);
+    }
+}
+
 macro_rules! answers {
     ($($answer:ident)*) => {
         $(impl Answer for $answer {
@@ -167,6 +173,7 @@ calls! {
     alter_collection_field(AlterCollectionFieldRequest) -> Status, "CreateCollection", Change;
     add_collection_field(AddCollectionFieldRequest) -> Status, "AddCollectionField", Change;
     add_collection_struct_field(AddCollectionStructFieldRequest) -> Status, "AddCollectionField", Change;
+    alter_collection_schema(AlterCollectionSchemaRequest) -> AlterCollectionSchemaResponse, "AlterCollectionSchema", Change;
     truncate_collection(CollectionRequest) -> TruncateCollectionResponse, "DropCollection", Change;
     get_collection_statistics(CollectionRequest) -> StatisticsResponse, "GetStatistics", Read;
     load_collection(LoadCollectionRequest) -> Status, "Load", Change;

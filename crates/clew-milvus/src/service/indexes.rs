@@ -213,7 +213,8 @@ impl Service {
     }
 }
 
-fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Result<Changes> {
+/// Adds an index of one of the fields that are there, and says what changes of the mapping for it.
+pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Result<Changes> {
     let mut changes = Changes::default();
     match collection.field(&index.field) {
         Ok(field) if field.data_type.is_vector() => {

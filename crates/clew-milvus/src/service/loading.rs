@@ -19,6 +19,7 @@ impl Service {
         call: Call,
         request: LoadCollectionRequest,
     ) -> Result<proto::Status> {
+        check_replicas(request.replica_number)?;
         let name = request.collection_name.clone();
         let opened = self.open(&call, (&request.db_name, &name), Purpose::Change)?;
         self.place_replica(&opened, request.resource_groups).await?;
@@ -53,6 +54,7 @@ impl Service {
         call: Call,
         request: LoadPartitionsRequest,
     ) -> Result<proto::Status> {
+        check_replicas(request.replica_number)?;
         let name = request.collection_name.clone();
         let place = (request.db_name, request.collection_name);
         self.set_loaded(call, place, move |collection| {
@@ -162,6 +164,14 @@ impl Service {
             replicas: only.into_iter().collect(),
             ..GetReplicasResponse::default()
         })
+    }
+}
+
+/// Refuses more copies of what is loaded than the one that the one node has. No number is one.
+fn check_replicas(number: i32) -> Result<()> {
+    match number {
+        ..=1 => Ok(()),
+        more => Err(MilvusError::TooFewNodes(more)),
     }
 }
 

@@ -51,7 +51,7 @@ macro_rules! named {
 
 named! {
     CollectionRequest CreateCollectionRequest AlterCollectionRequest AlterCollectionFieldRequest AddCollectionFieldRequest
-    AddCollectionStructFieldRequest
+    AddCollectionStructFieldRequest AlterCollectionSchemaRequest
     LoadCollectionRequest GetLoadingProgressRequest GetLoadStateRequest
     PartitionRequest ShowPartitionsRequest LoadPartitionsRequest ReleasePartitionsRequest
     CreateAliasRequest ListAliasesRequest

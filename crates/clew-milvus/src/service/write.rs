@@ -213,15 +213,21 @@ impl Service {
         let (of, bytes) = (collection.clone(), request.encoded_len());
         let (text, values) = (request.expr, request.expr_template_values);
         let is_anywhere = request.partition_name.is_empty();
+        let name = opened.named.name.clone();
         let read = move || -> Result<Deleted> {
             let templates = Templates::read(values)?;
             let wanted = expr::parse(&text)?;
             // Keys that are named need no search.
             match expr::keys_of(&wanted, of.primary(), &templates)? {
                 Some(ids) if is_anywhere => Ok(Deleted::Keys(ids)),
-                _ => Ok(Deleted::Matching(Box::new(expr::lower(
-                    &wanted, &of, &templates,
-                )?))),
+                keys => {
+                    let query = expr::lower(&wanted, &of, &templates)?;
+                    // Others are looked for, which takes a collection that may be searched.
+                    if keys.is_none() && !of.loaded {
+                        return Err(MilvusError::CollectionNotLoaded(name));
+                    }
+                    Ok(Deleted::Matching(Box::new(query)))
+                }
             }
         };
         let count = match self.reading(bytes, read).await? {

@@ -1,0 +1,141 @@
+"""pymilvus 3.0 changes the schema of a collection that is there: fields are dropped, functions and vectors come later."""
+
+import sys
+
+from pymilvus import DataType, Function, FunctionType, MilvusClient
+from session import Session
+
+PLACES = ["id", "v", "w", "text", "tag", "age"]
+
+
+def bm25(name, source, target):
+    return Function(name=name, function_type=FunctionType.BM25, input_field_names=[source], output_field_names=[target])
+
+
+class Schemas(Session):
+    def names(self, name):
+        return [field["name"] for field in self.client.describe_collection(name)["fields"]]
+
+    def index(self, field, name="", **more):
+        params = self.client.prepare_index_params()
+        params.add_index(field, index_name=name, **more)
+        return params
+
+    def make(self, name, dynamic=False):
+        client = self.client
+        schema = client.create_schema(enable_dynamic_field=dynamic)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("w", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("text", DataType.VARCHAR, max_length=100, enable_analyzer=True)
+        schema.add_field("tag", DataType.VARCHAR, max_length=20)
+        schema.add_field("age", DataType.INT64)
+        params = self.index("v", index_type="HNSW", metric_type="L2")
+        params.add_index("w", index_type="HNSW", metric_type="L2")
+        params.add_index("tag", index_type="INVERTED", index_name="tags")
+        client.create_collection(name, schema=schema, index_params=params, consistency_level="Strong")
+        client.insert(name, [
+            {"id": n, "v": [n, 0], "w": [0, n], "text": f"thread {'ball' if n % 2 else 'maze'}", "tag": f"t{n}", "age": n}
+            for n in range(6)
+        ])
+
+    def fields(self):
+        client = self.client
+        self.make("less")
+        numbers = {field["name"]: field["field_id"] for field in client.describe_collection("less")["fields"]}
+        for said, name in [("cannot drop primary key field: id", "id"), ("field not found: nobody", "nobody"),
+                           ("field not found: $meta", "$meta")]:
+            self.refused(1100, said, lambda: client.drop_collection_field("less", name))
+        self.same(self.names("less"), PLACES, "nothing was dropped")
+        client.drop_collection_field("less", "tag")
+        client.drop_collection_field("less", field_id=numbers["w"])
+        self.same(self.names("less"), ["id", "v", "text", "age"], "dropped by name and by number")
+        self.same(client.list_indexes("less"), ["v"], "their indexes went with them")
+        self.refused(1100, "cannot drop the last vector field: v", lambda: client.drop_collection_field("less", "v"))
+        for more in [{"filter": "tag == 't1'", "output_fields": ["id"]}, {"filter": "id >= 0", "output_fields": ["tag"]}]:
+            self.refused(1100, "field tag not exist", lambda: client.query("less", **more))
+        client.insert("less", [{"id": 9, "v": [9, 9], "text": "new", "age": 9}])
+        rows = client.query("less", filter="id >= 0", output_fields=["*"])
+        self.same({tuple(sorted(row)) for row in rows}, {("age", "id", "text", "v")}, "no row tells what was dropped")
+        client.upsert("less", [{"id": 1, "age": 11}], partial_update=True)
+        self.same(client.query("less", ids=[1])[0]["age"], 11, "rows from before are changed in part")
+        self.refused(3000, "another field of the name tag",
+                     lambda: client.add_collection_field("less", "tag", DataType.INT64, nullable=True))
+        client.add_collection_field("less", "new", DataType.INT64, nullable=True)
+        told = client.describe_collection("less")["fields"][-1]
+        self.same((told["name"], told["field_id"] > max(numbers.values())), ("new", True), "a number of its own")
+
+    def functions(self):
+        client = self.client
+        self.make("words")
+        sparse = client.create_field_schema("sparse", DataType.SPARSE_FLOAT_VECTOR)
+        of_words = self.index("sparse", "by_words", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+        other = client.create_field_schema("other", DataType.SPARSE_FLOAT_VECTOR)
+        of_other = self.index("other", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+        self.refused(1100, "should fill the field that is added with it",
+                     lambda: client.add_function_field("words", other, bm25("f", "text", "sparse"), of_other))
+        self.refused(1100, "must set enable_analyzer to true",
+                     lambda: client.add_function_field("words", sparse, bm25("f", "tag", "sparse"), of_words))
+        for _ in range(2):
+            client.add_function_field("words", sparse, bm25("f", "text", "sparse"), of_words)
+            self.same(self.names("words"), [*PLACES, "sparse"], "the field that it fills")
+            self.same(sorted(client.list_indexes("words")), ["by_words", "tags", "v", "w"], "and its index")
+            find = lambda: client.search("words", ["ball"], anns_field="sparse", limit=9)[0]
+            self.same(sorted(hit["id"] for hit in find()), [1, 3, 5], "rows from before are found by their words")
+            for said, name in [("referenced by function f as input", "text"), ("referenced by function f as output", "sparse")]:
+                self.refused(1100, said, lambda: client.drop_collection_field("words", name))
+            self.refused(1100, "duplicated field name sparse",
+                         lambda: client.add_function_field("words", sparse, bm25("g", "text", "sparse"), of_words))
+            client.drop_function_field("words", "f")
+            self.same((self.names("words"), client.describe_collection("words").get("functions") or []), (PLACES, []), "gone again")
+            self.refused(1100, "function not found: f", lambda: client.drop_function_field("words", "f"))
+
+    def vectors(self):
+        client = self.client
+        self.make("more")
+        self.refused(1100, "must be nullable", lambda: client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3))
+        client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3, nullable=True)
+        client.create_index("more", self.index("x", index_type="HNSW", metric_type="COSINE"))
+        row = {"v": [0, 0], "w": [0, 0], "text": "", "tag": "", "age": 0}
+        client.insert("more", [{**row, "id": 10, "x": [1, 0, 0]}, {**row, "id": 11}])
+        client.upsert("more", [{"id": 3, "x": [0, 1, 0]}], partial_update=True)
+        (hits,) = client.search("more", [[0, 1, 0]], anns_field="x", limit=9)
+        self.same([hit["id"] for hit in hits], [3, 10], "rows without a vector are near nothing")
+        rows = client.query("more", filter="id in [2, 3]", output_fields=["x"])
+        self.same([row["x"] for row in rows], [None, [0.0, 1.0, 0.0]], "and have none")
+
+    def structs(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        part = client.create_struct_field_schema()
+        part.add_field("name", DataType.VARCHAR, max_length=20)
+        part.add_field("near", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("events", DataType.ARRAY, element_type=DataType.STRUCT, struct_schema=part, max_capacity=4)
+        params = self.index("v", index_type="HNSW", metric_type="L2")
+        params.add_index("events[near]", index_type="HNSW", metric_type="MAX_SIM_L2")
+        client.create_collection("lists", schema=schema, index_params=params, consistency_level="Strong")
+        client.insert("lists", [{"id": 0, "v": [0, 0], "events": [{"name": "a", "near": [1, 1]}]}])
+        self.refused(1100, "field not found: events[name]", lambda: client.drop_collection_field("lists", "events[name]"))
+        client.drop_collection_field("lists", "events")
+        self.same((self.names("lists"), client.list_indexes("lists")), (["id", "v"], ["v"]), "a list of structs is dropped")
+        client.insert("lists", [{"id": 1, "v": [1, 1]}])
+        self.same(sorted(client.query("lists", ids=[0])[0]), ["id", "v"], "as a whole")
+
+    def kept(self):
+        """What another client sees, which has never seen the fields."""
+        other = MilvusClient(uri=self.uri)
+        self.same(len(other.query("less", filter="age >= 0", output_fields=["age"])), 7, "seen by others")
+        other.close()
+
+
+def main(uri):
+    session = Schemas(uri, seed=9)
+    for part in [session.fields, session.functions, session.vectors, session.structs, session.kept]:
+        part()
+    session.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
