@@ -1,4 +1,4 @@
-"""pymilvus 3.0 changes the schema of a collection that is there: fields are dropped, functions and vectors come later."""
+"""pymilvus 3.0 changes the schema of a collection that is there: fields are dropped, functions, vectors and texts come later."""
 
 import sys
 
@@ -104,6 +104,26 @@ class Schemas(Session):
         rows = client.query("more", filter="id in [2, 3]", output_fields=["x"])
         self.same([row["x"] for row in rows], [None, [0.0, 1.0, 0.0]], "and have none")
 
+    def analyzers(self):
+        client = self.client
+        for params, want in [({}, [1]), ({"type": "standard"}, [1]), ({"tokenizer": "standard"}, [])]:
+            schema = client.create_schema()
+            schema.add_field("id", DataType.INT64, is_primary=True)
+            schema.add_field("text", DataType.VARCHAR, max_length=100, enable_analyzer=True, enable_match=True, analyzer_params=params)
+            schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+            client.create_collection("cut", schema=schema, index_params=self.index("v", index_type="FLAT", metric_type="L2"),
+                                     consistency_level="Strong")
+            client.insert("cut", [{"id": 1, "v": [0, 0], "text": "Hello There"}])
+            found = client.query("cut", filter="text_match(text, 'hello')", output_fields=["id"])
+            self.same([row["id"] for row in found], want, f"words by {params}")
+            late = lambda **more: client.add_collection_field("cut", "late", DataType.VARCHAR, max_length=100, nullable=True,
+                                                              enable_analyzer=True, enable_match=True, **more)
+            self.refused(3000, "analyzer_params of the field late", lambda: late(analyzer_params={"type": "english"}))
+            self.refused(3000, "multi_analyzer_params of the field late", lambda: late(multi_analyzer_params={"by_field": "text"}))
+            late(analyzer_params={})
+            client.drop_collection("cut")
+        self.same(list(client.run_analyzer("Hello There").tokens), ["hello", "there"], "nothing said is the usual analyzer")
+
     def structs(self):
         client = self.client
         schema = client.create_schema()
@@ -132,7 +152,7 @@ class Schemas(Session):
 
 def main(uri):
     session = Schemas(uri, seed=9)
-    for part in [session.fields, session.functions, session.vectors, session.structs, session.kept]:
+    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.structs, session.kept]:
         part()
     session.close()
 

@@ -6,11 +6,48 @@ use serde_json::{Map, Value, json};
 use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 
+/// The analyzer of fields that say nothing else.
+const STANDARD: &str = "standard";
+
 /// The name of a field's analyzer in its index.
 pub(super) fn name_of(field: &Field) -> String {
-    match field.params.contains_key("analyzer_params") {
-        true => format!("milvus_{}", field.name),
-        false => "standard".to_string(),
+    match own_params(field) {
+        Some(_) => format!("milvus_{}", field.name),
+        None => STANDARD.to_string(),
+    }
+}
+
+/// What a field says of its analyzer, unless that is the usual one.
+fn own_params(field: &Field) -> Option<&String> {
+    let params = field.params.get("analyzer_params")?;
+    let said: Option<Value> = serde_json::from_str(params).ok();
+    let is_usual = said == Some(json!({})) || said == Some(json!({"type": STANDARD}));
+    (!is_usual).then_some(params)
+}
+
+/// Refuses an analyzer of a field that comes later, as those of an index are made with it.
+///
+/// # Errors
+/// Where it is not the usual one.
+pub(super) fn check_late_analyzer(field: &Field) -> Result<()> {
+    check_single(field)?;
+    match own_params(field) {
+        Some(_) if field.flag("enable_analyzer") => Err(MilvusError::Unsupported(format!(
+            "analyzer_params of the field {}, which is added later,",
+            field.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses analyzers that go by the row.
+fn check_single(field: &Field) -> Result<()> {
+    match field.params.contains_key("multi_analyzer_params") {
+        true => Err(MilvusError::Unsupported(format!(
+            "multi_analyzer_params of the field {}",
+            field.name
+        ))),
+        false => Ok(()),
     }
 }
 
@@ -21,7 +58,8 @@ pub(super) fn name_of(field: &Field) -> String {
 pub(crate) fn analysis(collection: &Collection) -> Result<Analysis> {
     let mut all = Settings::default();
     for field in &collection.fields {
-        if let Some(params) = field.params.get("analyzer_params") {
+        check_single(field)?;
+        if let Some(params) = own_params(field) {
             all.add(&name_of(field), params)?;
         }
     }
@@ -59,7 +97,11 @@ impl Settings {
             MilvusError::invalid(format!("analyzer_params are no JSON object: {error}"))
         })?;
         let stop_words = params.get("stop_words");
-        let built_in = params.get("type").and_then(Value::as_str);
+        // Nothing said is the analyzer, not its tokenizer alone.
+        let built_in = match params.is_empty() {
+            true => Some("standard"),
+            false => params.get("type").and_then(Value::as_str),
+        };
         let (tokenizer, mut filters) = match built_in {
             None => {
                 let tokenizer = part_name(params.get("tokenizer")).unwrap_or("standard");
@@ -193,6 +235,22 @@ mod tests {
         assert!(analyzer_settings(&by(json!({"type": "regex"})).to_string()).is_err());
         let params = by(json!({"type": "synonym", "synonyms": ["quick, fast"]}));
         assert_eq!(words(&params, "quick fox"), ["quick", "fast", "fox"]);
+    }
+
+    #[test]
+    fn nothing_said_is_the_usual_analyzer() {
+        for (params, want) in [
+            (json!({}), ["hello", "there"]),
+            (json!({"type": "standard"}), ["hello", "there"]),
+            (json!({"tokenizer": "standard"}), ["Hello", "There"]),
+        ] {
+            assert_eq!(words(&params, "Hello There"), want, "{params}");
+            let field = Field {
+                params: [("analyzer_params".to_string(), params.to_string())].into(),
+                ..Field::named("text", crate::collection::DataType::VarChar)
+            };
+            assert_eq!(name_of(&field) == STANDARD, want == ["hello", "there"]);
+        }
     }
 
     #[test]
