@@ -266,8 +266,11 @@ class Mistakes(Session):
         self.same(client.delete("changing", filter="id in [0, 1]")["delete_count"], 2, "keys that are named are deleted")
         self.refused(101, "collection not loaded", lambda: client.delete("changing", filter="t == 'x'"))
         self.refused(1100, "field no not exist", lambda: client.delete("changing", filter="no == 'x'"))
-        collection(**mmap)
-        field("t", **mmap)
+        for call in (lambda: collection(**{"warmup.vectorField": "never"}), lambda: field("t", warmup="never"),
+                     lambda: index(warmup="never")):
+            self.refused(1100, "invalid warmup policy: never", call)
+        collection(**mmap, **{"warmup.vectorField": "sync"})
+        field("t", **mmap, warmup="disable")
         index(**mmap)
         collection(**{"collection.description": "changed", "consistency_level": "Eventually"})
         told = client.describe_collection("changing")

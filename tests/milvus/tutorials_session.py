@@ -146,6 +146,10 @@ class Tutorials(Session):
         self.refused(1100, "does not support IN", lambda: client.search("tenants", data=[self.vector(8)], filter=two, limit=100))
         self.refused(1100, "partition key", lambda: client.create_partition("tenants", "own"))
         self.refused(1100, "partition key", lambda: client.insert("tenants", rows[:1], partition_name="_default_0"))
+        for call in (client.query, client.delete):
+            more = {"partition_name": "_default_0"} if call == client.delete else {"partition_names": ["_default_0"]}
+            self.refused(1100, "not support manually specifying the partition names",
+                         lambda: call("tenants", filter="tenant == 'tenant_3'", **more))
         self.same(client.delete("tenants", filter="tenant == 'tenant_3'")["delete_count"], ROWS // TENANTS, "a tenant has left")
         self.same((self.count("tenants"), self.count("tenants", "tenant == 'tenant_3'")), (ROWS - ROWS // TENANTS, 0), "and is gone")
         client.drop_collection("tenants")

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clew_query::{Bool, Query, Range};
 
-use super::Collection;
+use super::{Collection, check_warmup};
 use crate::error::{MilvusError, Result};
 
 /// When a row was written, in milliseconds since the epoch: a field of its document beside those of the collection.
@@ -27,6 +27,7 @@ pub(crate) fn check_properties(properties: &BTreeMap<String, String>) -> Result<
             "the property {TTL_FIELD}"
         )));
     }
+    check_warmup(properties)?;
     let Some(given) = properties.get(TTL) else {
         return Ok(());
     };

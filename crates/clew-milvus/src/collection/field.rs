@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::collection::check_warmup;
 use crate::collection::data_type::DataType;
 use crate::collection::name::NameOf;
 use crate::error::{MilvusError, Result};
@@ -140,6 +141,7 @@ impl Field {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
+        check_warmup(&self.params)?;
         let name = &self.name;
         match self.data_type {
             DataType::VarChar => {

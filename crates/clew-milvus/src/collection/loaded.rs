@@ -3,6 +3,13 @@
 use super::Collection;
 use crate::error::{MilvusError, Result};
 
+/// What is said of a partition that is named where keys are spread over them.
+pub(crate) fn partitions_go_by_key() -> MilvusError {
+    MilvusError::invalid(
+        "not support manually specifying the partition names if partition key mode is used",
+    )
+}
+
 impl Collection {
     /// Lets all of it in to searches.
     pub(crate) fn load(&mut self) {
@@ -70,12 +77,15 @@ impl Collection {
     /// The partitions that a search is kept to: those that it names, or those that are loaded; none where that is all.
     ///
     /// # Errors
-    /// When it names one that is not there, or not loaded.
+    /// When it names one that is not there, or not loaded, or where keys are spread over them.
     pub(crate) fn searched_partitions(&self, named: &[String]) -> Result<Vec<String>> {
-        self.check_loaded_partitions(named)?;
         if self.has_partition_key() {
-            return Ok(Vec::new());
+            return match named.is_empty() {
+                true => Ok(Vec::new()),
+                false => Err(partitions_go_by_key()),
+            };
         }
+        self.check_loaded_partitions(named)?;
         if !named.is_empty() || self.released.is_empty() {
             return Ok(named.to_vec());
         }

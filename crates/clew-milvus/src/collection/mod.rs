@@ -36,11 +36,13 @@ pub(crate) use expiry::{WRITTEN, check_properties};
 pub(crate) use field::{Field, key_values, pairs};
 pub(crate) use function::Function;
 pub(crate) use index_params::{check_json, check_scalar, check_vector};
+pub(crate) use loaded::partitions_go_by_key;
 pub(crate) use long::{LONG, TERM_BYTES_MAX, by_length, long_part, long_rows};
 pub(crate) use mapped::{
     DYNAMIC, PARTITION, TEXT, field_parts, mapping_spec, partition_query, written_part,
 };
 pub(crate) use name::NameOf;
+pub(crate) use property::check_warmup;
 pub(crate) use rules::check_late;
 pub(crate) use structs::{ARRAY_OF_STRUCT, ARRAY_OF_VECTOR, StructField, list_type};
 pub(crate) use vector_index::{Metric, VectorIndex, flattened};

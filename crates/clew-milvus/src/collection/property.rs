@@ -180,6 +180,21 @@ impl Collection {
     }
 }
 
+/// Refuses ways to warm up that there are not, among properties or parameters.
+///
+/// # Errors
+/// In Milvus' words.
+pub(crate) fn check_warmup(params: &BTreeMap<String, String>) -> Result<()> {
+    const WAYS: [&str; 3] = ["disable", "sync", "async"];
+    let mut warmups = params.iter().filter(|(key, _)| key.starts_with("warmup"));
+    match warmups.find(|(_, way)| !WAYS.contains(&way.as_str())) {
+        None => Ok(()),
+        Some((key, way)) => Err(MilvusError::invalid(format!(
+            "invalid warmup value for key {key}: invalid warmup policy: {way}, must be 'disable' or 'sync'"
+        ))),
+    }
+}
+
 impl Field {
     /// Changes a parameter.
     ///

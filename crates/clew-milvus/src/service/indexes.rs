@@ -6,7 +6,7 @@ use super::collections::both_ways;
 use super::{Call, Service};
 use crate::collection::{
     Collection, DataType, Field, KeptIndex, VectorIndex, check_json, check_scalar, check_vector,
-    flattened, key_values, pairs,
+    check_warmup, flattened, key_values, pairs,
 };
 use crate::collections::{Changes, Opened};
 use crate::error::{MilvusError, Result};
@@ -58,6 +58,7 @@ impl Service {
                 "{key} is not a configable index property"
             )));
         }
+        check_warmup(&given)?;
         let place = (request.db_name, request.collection_name.clone());
         self.change_collection(call, place, move |_, collection| {
             if collection.loaded {

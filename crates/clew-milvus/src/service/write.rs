@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::read::Page;
 use super::{Call, Service};
-use crate::collection::{Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partition_query};
+use crate::collection::{
+    Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partition_query, partitions_go_by_key,
+};
 use crate::collections::{Opened, millis};
 use crate::error::{MilvusError, Result};
 use crate::expr::{self, Templates};
@@ -101,9 +103,7 @@ impl Service {
         };
         if collection.has_partition_key() {
             if !request.partition_name.is_empty() {
-                return Err(MilvusError::invalid(
-                    "not support manually specifying the partition names if partition key mode is used",
-                ));
+                return Err(partitions_go_by_key());
             }
         } else {
             NameOf::Partition.check(&partition)?;
@@ -213,6 +213,9 @@ impl Service {
         let (of, bytes) = (collection.clone(), request.encoded_len());
         let (text, values) = (request.expr, request.expr_template_values);
         let is_anywhere = request.partition_name.is_empty();
+        if !is_anywhere && collection.has_partition_key() {
+            return Err(partitions_go_by_key());
+        }
         let name = opened.named.name.clone();
         let read = move || -> Result<Deleted> {
             let templates = Templates::read(values)?;
