@@ -1,8 +1,9 @@
-"""pymilvus 3.0 changes the schema of a collection that is there: fields are dropped, functions, vectors and texts come later."""
+"""pymilvus 3.0 changes the schema of a collection that is there: fields are dropped, functions, vectors and texts come later.
+Words of hits are marked."""
 
 import sys
 
-from pymilvus import DataType, Function, FunctionType, MilvusClient
+from pymilvus import DataType, Function, FunctionType, LexicalHighlighter, MilvusClient
 from session import Session
 
 PLACES = ["id", "v", "w", "text", "tag", "age"]
@@ -124,6 +125,46 @@ class Schemas(Session):
             client.drop_collection("cut")
         self.same(list(client.run_analyzer("Hello There").tokens), ["hello", "there"], "nothing said is the usual analyzer")
 
+    def highlights(self):
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("text", DataType.VARCHAR, max_length=2000, enable_analyzer=True, enable_match=True)
+        schema.add_field("plain", DataType.VARCHAR, max_length=20, nullable=True)
+        schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_function(bm25("f", "text", "sparse"))
+        params = self.index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("marked", schema=schema, index_params=params, consistency_level="Strong")
+        texts = ["my first test doc", "Milvus is an open-source vector database. A test of Milvus."]
+        client.insert("marked", [{"id": n, "v": [n, 0], "text": text} for n, text in enumerate(texts)])
+
+        def marked(data, field="sparse", **more):
+            highlighter = LexicalHighlighter(pre_tags=["{"], post_tags=["}"], **more)
+            lists = client.search("marked", data, anns_field=field, limit=9, highlighter=highlighter)
+            return [{hit["id"]: hit["highlight"]["text"]["fragments"] for hit in hits} for hits in lists]
+
+        self.same(marked(["test", "milvus"], highlight_search_text=True), [
+            {0: ["{test} doc"], 1: ["{test} of Milvus."]},
+            {1: ["{Milvus} is an open-source vector database. A test of {Milvus}."]},
+        ], "the words of each search")
+        named = [{"type": "TextMatch", "field": "text", "text": "my doc"}]
+        self.same(marked(["first"], highlight_search_text=True, highlight_query=named), [{0: ["{my} {first} test {doc}"]}],
+                  "and those that are named")
+        self.same(marked([[0, 0]], "v", highlight_query=named, fragment_size=6), [{0: ["{my} fir", "{doc}"], 1: []}],
+                  "in parts, beside vectors")
+        self.same(marked(["milvus"], highlight_search_text=True, fragment_offset=2, fragment_size=9, num_of_fragments=1),
+                  [{1: ["{Milvus} is"]}], "as many as are wanted")
+        for code, said, call in [
+            (1100, "Search highlight only support", lambda: marked([[0, 0]], "v", highlight_search_text=True)),
+            (1100, "has no analyzer",
+             lambda: marked(["a"], highlight_query=[{"type": "TextMatch", "field": "plain", "text": "a"}])),
+            (1100, "fragment_size [0] is invalid", lambda: marked(["a"], highlight_search_text=True, fragment_size=0)),
+            (3000, "type PhraseMatch", lambda: marked(["a"], highlight_query=[{**named[0], "type": "PhraseMatch"}])),
+        ]:
+            self.refused(code, said, call)
+
     def structs(self):
         client = self.client
         schema = client.create_schema()
@@ -152,7 +193,8 @@ class Schemas(Session):
 
 def main(uri):
     session = Schemas(uri, seed=9)
-    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.structs, session.kept]:
+    for part in [session.fields, session.functions, session.vectors, session.analyzers, session.highlights, session.structs,
+                 session.kept]:
         part()
     session.close()
 

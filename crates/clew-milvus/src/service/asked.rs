@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::aggregate::GROUP_BY;
 use super::boost::Boosts;
+use super::highlight::Highlights;
 use super::ordered::HitOrder;
 use super::query::{filter, window};
 use crate::collection::{Collection, DataType, Field, Metric, VectorIndex, pairs};
@@ -46,6 +47,8 @@ pub(super) struct Asked {
     /// What makes more or less of the scores of some.
     pub(super) boosts: Option<Boosts>,
     pub(super) round: Option<u32>,
+    /// What is marked in the texts of hits.
+    pub(super) highlights: Option<Box<Highlights>>,
 }
 
 /// What is looked for.
@@ -81,12 +84,7 @@ impl Asked {
             MilvusError::IndexNotFound(format!("index not found for field [{}]", field.name))
         })?;
         let index = VectorIndex::of(field, index)?;
-        let inner: BTreeMap<String, Value> = match params.get("params").map(String::as_str) {
-            None | Some("") => BTreeMap::new(),
-            Some(json) => serde_json::from_str(json).map_err(|error| {
-                MilvusError::invalid(format!("the search params are no JSON object: {error}"))
-            })?,
-        };
+        let inner = inner_params(&params)?;
         check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
         let templates = Templates::read(request.expr_template_values)?;
@@ -109,6 +107,9 @@ impl Asked {
             }
             _ => None,
         };
+        let highlights = request.highlighter.map(|highlighter| {
+            Highlights::read(collection, highlighter, (field, index.metric)).map(Box::new)
+        });
         let probes = probes(field, index.metric, request.search_input)?;
         let count = probes.count();
         if count == 0 || count > QUERIES_MAX {
@@ -138,6 +139,7 @@ impl Asked {
             round: params
                 .get("round_decimal")
                 .and_then(|digits| digits.parse().ok()),
+            highlights: highlights.transpose()?,
             field: field.clone(),
             params,
             inner,
@@ -147,6 +149,16 @@ impl Asked {
     /// A parameter as it was given.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name).map(String::as_str)
+    }
+}
+
+/// The parameters of the index's structure, which are an object among the others.
+fn inner_params(params: &BTreeMap<String, String>) -> Result<BTreeMap<String, Value>> {
+    match params.get("params").map(String::as_str) {
+        None | Some("") => Ok(BTreeMap::new()),
+        Some(json) => serde_json::from_str(json).map_err(|error| {
+            MilvusError::invalid(format!("the search params are no JSON object: {error}"))
+        }),
     }
 }
 

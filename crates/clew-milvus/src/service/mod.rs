@@ -16,6 +16,7 @@ mod expiry;
 mod fields;
 mod grants;
 mod groups;
+mod highlight;
 mod hybrid;
 mod indexes;
 mod iterators;

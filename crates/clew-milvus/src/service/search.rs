@@ -262,7 +262,7 @@ impl Service {
         wanted: Wanted,
     ) -> Result<SearchResults> {
         let collection = &opened.named.collection;
-        let topks = found
+        let topks: Vec<i64> = found
             .iter()
             .map(|list| i64::try_from(list.len()).unwrap_or_default())
             .collect();
@@ -276,6 +276,14 @@ impl Service {
         let places: Vec<_> = flat.iter().map(|one| one.place).collect();
         let ids: Vec<&str> = flat.iter().map(|one| one.id.as_str()).collect();
         let fields_data = self.columns(pinned, (&places, &ids), &wanted).await?;
+        let highlight_results = match &asked.highlights {
+            None => Vec::new(),
+            Some(highlights) => {
+                let hits = (places.as_slice(), topks.as_slice());
+                let marking = self.highlighted((opened, pinned), hits, (asked, highlights));
+                Box::pin(marking).await?
+            }
+        };
         let rounded = |score: f32| match asked.round {
             None => score,
             Some(digits) => round(score, digits),
@@ -297,6 +305,7 @@ impl Service {
                 scores: flat.iter().map(|one| rounded(one.score)).collect(),
                 ids: Some(keys(collection, flat.iter().map(|one| one.id.as_str()))?),
                 topks,
+                highlight_results,
                 output_fields: wanted.names,
                 group_by_field_value: group_by_field_value.transpose()?,
                 element_indices: elements(&flat, asked),
@@ -311,7 +320,6 @@ impl Service {
 /// Refuses what would change the answer and is done by nobody here.
 fn check_known(request: &SearchRequest) -> Result<()> {
     let asks = [
-        ("a highlighter", request.highlighter.is_some()),
         ("a search aggregation", request.search_aggregation.is_some()),
         ("a chain of functions", !request.function_chains.is_empty()),
     ];

@@ -1,0 +1,335 @@
+//! Words of hits between tags: those that were searched for, and those that are named, in the texts that they stand in. A
+//! text is told in fragments, each from a word that was found on.
+
+use std::collections::{BTreeMap, HashSet};
+
+use clew_engine::{DocPlace, FieldValues, Pinned, WantedField};
+use serde::Deserialize;
+
+use super::Service;
+use super::asked::{Asked, Probes, is_set};
+use crate::collection::{Collection, Field, Metric, TEXT, pairs};
+use crate::collections::Opened;
+use crate::error::{MilvusError, Result};
+use crate::held;
+use crate::proto::{HighlightData, HighlightResult, Highlighter};
+
+/// Milvus' number of highlighters of words.
+const LEXICAL: i32 = 0;
+/// The only kind of texts that are named.
+const TEXT_MATCH: &str = "TextMatch";
+/// Characters of a fragment, and fragments of a text, where nothing is said.
+const FRAGMENT_SIZE: usize = 100;
+const FRAGMENTS: usize = 5;
+
+/// What of hits is to be marked, and how.
+#[derive(Clone, Debug)]
+pub(super) struct Highlights {
+    marks: Marks,
+    /// The texts whose words are marked, by the field that they are looked for in.
+    fields: BTreeMap<String, Vec<String>>,
+    /// The field in which the words of the search itself are marked, too.
+    searched: Option<String>,
+}
+
+/// How words are marked, and how much is told around them.
+#[derive(Clone, Debug)]
+struct Marks {
+    before: Vec<String>,
+    after: Vec<String>,
+    /// Characters before the first word of a fragment.
+    offset: usize,
+    /// Characters of a fragment, without its tags.
+    size: usize,
+    /// Most fragments of a text.
+    count: usize,
+}
+
+/// A text whose words are marked, as clients write it.
+#[derive(Debug, Deserialize)]
+struct NamedText {
+    #[serde(rename = "type")]
+    kind: String,
+    field: String,
+    text: String,
+}
+
+impl Highlights {
+    /// Reads what a search of a field is to mark.
+    ///
+    /// # Errors
+    /// For other highlighters than those of words, parameters out of bounds, fields without words, and searches for
+    /// something else than words whose words are to be marked.
+    pub(super) fn read(
+        collection: &Collection,
+        highlighter: Highlighter,
+        (field, metric): (&Field, Metric),
+    ) -> Result<Highlights> {
+        if highlighter.r#type != LEXICAL {
+            return Err(MilvusError::Unsupported("a semantic highlighter".into()));
+        }
+        let params = pairs(highlighter.params);
+        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut searched = None;
+        if is_set(&params, "highlight_search_text") {
+            let function = collection.function_of(&field.name);
+            let input = function.and_then(|function| function.inputs.first());
+            let input = input.filter(|_| metric == Metric::Bm25).ok_or_else(|| {
+                MilvusError::invalid(format!(
+                    "Search highlight only support with metric type \"BM25\" but was: {}",
+                    metric.name()
+                ))
+            })?;
+            fields.insert(input.clone(), Vec::new());
+            searched = Some(input.clone());
+        }
+        let named: Vec<NamedText> = listed(&params, "highlight_query")?.unwrap_or_default();
+        for one in named {
+            if one.kind != TEXT_MATCH {
+                return Err(MilvusError::Unsupported(format!(
+                    "a highlight query of type {}",
+                    one.kind
+                )));
+            }
+            let field = collection.field(&one.field)?;
+            if field.is_part() || !field.flag("enable_analyzer") {
+                return Err(MilvusError::invalid(format!(
+                    "the field {} to highlight has no analyzer",
+                    one.field
+                )));
+            }
+            fields.entry(one.field).or_default().push(one.text);
+        }
+        Ok(Highlights {
+            marks: Marks::read(&params)?,
+            fields,
+            searched,
+        })
+    }
+}
+
+/// A parameter that is a list.
+fn listed<T: for<'d> Deserialize<'d>>(
+    params: &BTreeMap<String, String>,
+    name: &str,
+) -> Result<Option<Vec<T>>> {
+    let Some(given) = params.get(name) else {
+        return Ok(None);
+    };
+    let read = serde_json::from_str(given);
+    read.map(Some)
+        .map_err(|error| MilvusError::invalid(format!("{name} cannot be read: {error}")))
+}
+
+impl Marks {
+    fn read(params: &BTreeMap<String, String>) -> Result<Marks> {
+        let tags = |name: &str, usual: &str| -> Result<Vec<String>> {
+            let given = listed(params, name)?.unwrap_or_else(|| vec![usual.to_string()]);
+            match given.is_empty() {
+                true => Err(MilvusError::invalid(format!("{name} cannot be empty"))),
+                false => Ok(given),
+            }
+        };
+        let number = |name: &str, least: usize, usual: usize| -> Result<usize> {
+            let Some(given) = params.get(name) else {
+                return Ok(usual);
+            };
+            let read: Option<usize> = given.parse().ok();
+            let read = read.filter(|number| *number >= least);
+            read.ok_or_else(|| MilvusError::invalid(format!("{name} [{given}] is invalid")))
+        };
+        Ok(Marks {
+            before: tags("pre_tags", "<em>")?,
+            after: tags("post_tags", "</em>")?,
+            offset: number("fragment_offset", 0, 0)?,
+            size: number("fragment_size", 1, FRAGMENT_SIZE)?,
+            count: number("num_of_fragments", 0, FRAGMENTS)?,
+        })
+    }
+
+    /// The fragments of each text; the texts are those of lists of hits, of which each has its own words beside the named.
+    fn all(
+        &self,
+        analyzer: &str,
+        (texts, topks): (&[Option<String>], &[i64]),
+        (named, searched): (&[String], &[String]),
+    ) -> Vec<HighlightData> {
+        let mut datas = Vec::with_capacity(texts.len());
+        let mut texts = texts.iter();
+        for (list, count) in topks.iter().enumerate() {
+            let mut words = HashSet::new();
+            for text in named.iter().chain(searched.get(list)) {
+                let tokens = clew_analysis::tokens(analyzer, text).into_iter();
+                words.extend(tokens.map(|token| token.text));
+            }
+            let count = usize::try_from(*count).unwrap_or_default();
+            for text in texts.by_ref().take(count) {
+                let told = text.as_ref();
+                let told = told.map(|text| self.fragments(analyzer, text, &words));
+                datas.push(HighlightData {
+                    fragments: told.unwrap_or_default(),
+                });
+            }
+        }
+        datas
+    }
+
+    fn fragments(&self, analyzer: &str, text: &str, words: &HashSet<String>) -> Vec<String> {
+        let tokens = clew_analysis::tokens(analyzer, text).into_iter();
+        let found = tokens.filter(|token| words.contains(&token.text));
+        let mut spans: Vec<(usize, usize)> = found.map(|token| (token.start, token.end)).collect();
+        spans.sort_unstable();
+        spans.dedup();
+        let mut spans = spans.into_iter().peekable();
+        let mut tags = self.before.iter().cycle().zip(self.after.iter().cycle());
+        let mut fragments = Vec::new();
+        let mut told = 0;
+        while fragments.len() < self.count {
+            let Some((first, _)) = spans.peek().copied() else {
+                break;
+            };
+            let from = before(text, first, self.offset).max(told.min(first));
+            let mut to = behind(text, from, self.size);
+            let mut fragment = String::new();
+            let mut written = from;
+            // The first word is there as a whole, however long it is.
+            while let Some((start, end)) = spans.next_if(|span| span.1 <= to || span.0 == first) {
+                // Words may lie upon each other, as synonyms do.
+                if start < written {
+                    continue;
+                }
+                if let Some((before, after)) = tags.next() {
+                    fragment.push_str(text.get(written..start).unwrap_or_default());
+                    fragment.push_str(before);
+                    fragment.push_str(text.get(start..end).unwrap_or_default());
+                    fragment.push_str(after);
+                    written = end;
+                }
+            }
+            to = to.max(written);
+            fragment.push_str(text.get(written..to).unwrap_or_default());
+            told = to;
+            fragments.push(fragment);
+        }
+        fragments
+    }
+}
+
+/// The byte so many characters before another one.
+fn before(text: &str, at: usize, characters: usize) -> usize {
+    let Some(last) = characters.checked_sub(1) else {
+        return at;
+    };
+    let earlier = text.get(..at).unwrap_or_default();
+    let mut earlier = earlier.char_indices().rev();
+    earlier.nth(last).map_or(0, |(byte, _)| byte)
+}
+
+/// The byte so many characters behind another one, or the end.
+fn behind(text: &str, from: usize, characters: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    let end = rest.char_indices().nth(characters);
+    end.map_or(text.len(), |(byte, _)| from + byte)
+}
+
+impl Service {
+    /// What is marked in hits that lie in these places, so many for each of the texts or vectors that were searched for.
+    pub(super) async fn highlighted(
+        &self,
+        (opened, pinned): (&Opened, &Pinned),
+        (places, topks): (&[DocPlace], &[i64]),
+        (asked, highlights): (&Asked, &Highlights),
+    ) -> Result<Vec<HighlightResult>> {
+        let mut results = Vec::with_capacity(highlights.fields.len());
+        for (name, named) in &highlights.fields {
+            let wanted = [WantedField::Typed(name.clone())];
+            let read = self.engine().columns(pinned, places, &wanted).await?;
+            held::hold(read.memory);
+            let Some(FieldValues::Texts(texts)) = read.fields.into_iter().next() else {
+                return Err(MilvusError::Internal(format!("{name} has no texts")));
+            };
+            let path = format!("{name}.{TEXT}");
+            let mapping = opened.handle.mapping();
+            let Some(clew_schema::FieldKind::Text { analyzer, .. }) =
+                mapping.field(&path).map(|field| &field.kind)
+            else {
+                return Err(MilvusError::invalid(format!(
+                    "the field {name} to highlight has no analyzer"
+                )));
+            };
+            let searched = match &asked.probes {
+                Probes::Texts(texts) if highlights.searched.as_ref() == Some(name) => texts.clone(),
+                _ => Vec::new(),
+            };
+            let (analyzer, marks) = (analyzer.clone(), highlights.marks.clone());
+            let (named, topks) = (named.clone(), topks.to_vec());
+            let marked = self
+                .beside(move |_| Ok(marks.all(&analyzer, (&texts, &topks), (&named, &searched))));
+            results.push(HighlightResult {
+                field_name: name.clone(),
+                datas: marked.await?,
+            });
+        }
+        Ok(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(offset: usize, size: usize, count: usize) -> Marks {
+        Marks {
+            before: vec!["{".into(), "<".into()],
+            after: vec!["}".into(), ">".into()],
+            offset,
+            size,
+            count,
+        }
+    }
+
+    #[test]
+    fn fragments_begin_at_words_and_have_as_much_around_them_as_is_said() {
+        let text = "my first test doc. Milvus is an open-source vector database built for GenAI applications.";
+        let words = |all: &[&str]| all.iter().map(|word| (*word).to_string()).collect();
+        for (marks, found, want) in [
+            (marks(0, 100, 5), vec!["nothing"], vec![]),
+            (marks(0, 100, 0), vec!["test"], vec![]),
+            (marks(0, 8, 5), vec!["test"], vec!["{test} doc"]),
+            (
+                marks(20, 60, 5),
+                vec!["milvus"],
+                vec!["my first test doc. {Milvus} is an open-source vector database "],
+            ),
+            (
+                marks(0, 13, 5),
+                vec!["my", "test"],
+                vec!["{my} first <test>"],
+            ),
+            (
+                marks(0, 12, 5),
+                vec!["my", "test"],
+                vec!["{my} first tes", "<test> doc. Mi"],
+            ),
+            (marks(0, 2, 1), vec!["milvus", "my"], vec!["{my}"]),
+            (marks(0, 2, 5), vec!["milvus"], vec!["{Milvus}"]),
+        ] {
+            let told = marks.fragments("standard", text, &words(&found));
+            assert_eq!(told, want, "{found:?} {marks:?}");
+        }
+        let told = marks(3, 4, 5).fragments("standard", "äöü ß é", &words(&["ß"]));
+        assert_eq!(told, ["öü {ß}"]);
+    }
+
+    #[test]
+    fn each_list_of_hits_has_the_words_of_its_own_search() {
+        let texts = ["a b", "a b", "b c"].map(|text| Some(text.to_string()));
+        let told = marks(0, 9, 5).all(
+            "standard",
+            (&texts, &[1, 2]),
+            (&["c".to_string()], &["a".to_string(), "b".to_string()]),
+        );
+        let told: Vec<Vec<String>> = told.into_iter().map(|one| one.fragments).collect();
+        assert_eq!(told, [["{a} b"], ["{b}"], ["{b} <c>"]]);
+    }
+}
