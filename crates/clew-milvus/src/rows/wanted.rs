@@ -47,7 +47,7 @@ impl Wanted {
             zone: collection.zone(),
         };
         for name in names {
-            match name.as_str() {
+            match name.trim() {
                 "*" => {
                     for field in &collection.fields {
                         wanted.add(field);
