@@ -1,5 +1,6 @@
 """A running collector is asked how far it is, and told to read its configuration again."""
 
+import json
 import os
 import pathlib
 import signal
@@ -85,10 +86,19 @@ outputs:
                 collector.process.send_signal(signal.SIGHUP)
                 self.logs[0].write(10)
                 self.expect(count)
+        # Nor does an output that could not be written.
+        right = self.config.read_text()
+        self.config.write_text(right.split("inputs:")[0] + f"""
+inputs: [{{paths: ["{self.folder}/logs/a.log"], parse: plain}}]
+outputs: [{{type: file, path: "{self.config}/out.json"}}]
+""")
+        collector.process.send_signal(signal.SIGHUP)
+        self.logs[0].write(10)
+        self.expect(50)
         self.configure("a.log", "b.log")
         collector.process.send_signal(signal.SIGHUP)
         self.logs[1].write(10)
-        self.expect(50)
+        self.expect(60)
         collector.stop()
         self.assertEqual(collector.process.returncode, 0)
 
@@ -106,6 +116,65 @@ outputs:
         self.assertRegex(first, r"^plain .* 0 B 0\.0s  \S+/a\.log$")
         self.assertRegex(second, r"^plain .* \d+ B \d+\.\ds  \S+/b\.log$")
         self.assertRegex(last, r"^2 files, \d+ B behind$")
+
+    def test_the_status_is_there_for_programs_and_by_the_configuration(self):
+        self.configure("a.log")
+        collector = self.start()
+        self.logs[0].write(100)
+        self.expect(100)
+        collector.stop()
+        self.logs[0].write(1)
+        command = [BINARY, "collect", "status", "--config", str(self.config), "--json"]
+        status = json.loads(subprocess.run(command, capture_output=True, timeout=60, check=True).stdout)
+        (file,) = status["files"]
+        size = (self.folder / "logs" / "a.log").stat().st_size
+        self.assertEqual((file["path"], file["parser"]), (str(self.folder / "logs" / "a.log"), "plain"))
+        self.assertEqual(file["offset_bytes"] + file["lag_bytes"], size)
+        self.assertGreater(file["lag_seconds"], 0)
+        self.assertEqual(status["lag_bytes"], file["lag_bytes"])
+        command = [BINARY, "collect", "status", "--registry", str(self.folder / "mistyped")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("there is no registry", done.stderr)
+
+    def test_a_file_that_cannot_be_read_is_read_once_it_may_be(self):
+        someone = {}
+        if os.geteuid() == 0:
+            someone = {"user": 65534, "group": 65534, "extra_groups": []}
+            try:
+                subprocess.run([BINARY, "--version"], capture_output=True, timeout=60, check=True, **someone)
+            except (PermissionError, subprocess.CalledProcessError):
+                self.skipTest("the program can be run by nobody but root")
+        self.folder.chmod(0o777)
+        self.configure("a.log", "b.log")
+        self.logs[0].write(10)
+        (self.folder / "logs" / "a.log").chmod(0)
+        command = [BINARY, "collect", "--config", str(self.config), "--quiet"]
+        collector = subprocess.Popen(command, **someone)
+        self.addCleanup(collector.wait)
+        self.addCleanup(collector.kill)
+        self.logs[1].write(10)
+        self.expect(10)
+        (self.folder / "logs" / "a.log").chmod(0o644)
+        self.expect(20)
+
+    def test_secrets_of_addresses_are_not_told(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            port = closed.getsockname()[1]
+            self.config.write_text(f"""
+registry: {self.registry}
+inputs: [{{paths: ["{self.folder}/logs/a.log"], parse: plain}}]
+outputs: [{{type: opensearch, url: "http://shop:hush@127.0.0.1:{port}"}}]
+""")
+            self.logs[0].write(1)
+            command = [BINARY, "collect", "--config", str(self.config)]
+            collector = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            told = collector.stderr.readline()
+            collector.terminate()
+            told += collector.communicate(timeout=60)[1]
+        self.assertIn(f"http://127.0.0.1:{port}/_bulk", told)
+        self.assertNotIn("hush", told)
 
     def test_a_second_collector_is_refused_by_name_of_the_first(self):
         self.configure("a.log")

@@ -89,7 +89,7 @@ pub use progress::{CollectReport, Counters, Failures, FileReport, NoProgress, Pr
 pub use sink::{
     AllSinks, BodyCompression, BufferCounts, BufferOptions, BufferSink, BulkOptions, BulkSink,
     Delivery, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink, Rejection, Sink,
-    SinkError, WhenFull, secure_agent,
+    SinkError, WhenFull, secure_agent, shown_url,
 };
 pub use status::{FileStatus, status};
 pub use stop::StopToken;

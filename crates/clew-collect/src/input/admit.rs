@@ -57,6 +57,8 @@ impl Fleet {
     ) {
         if let Some((stat, reason)) = self.refused.get(&candidate.path)
             && *stat == candidate.stat
+            // Rights, and handles that are free, may have changed without the file.
+            && !matches!(reason, SkipReason::Unreadable(_))
         {
             return self.skip(&candidate, reason.clone());
         }

@@ -168,9 +168,11 @@ impl Finder<'_> {
             self.expand_below(folder, rest, depth + 1);
         }
         for name in self.list(folder) {
-            let Some(text) = name.path.file_name().and_then(|name| name.to_str()) else {
+            // A name that is no text fits as well as it can, and is told of as left out.
+            let Some(text) = name.path.file_name().map(|name| name.to_string_lossy()) else {
                 continue;
             };
+            let text = &*text;
             match (first, name.is_folder) {
                 ("**", true) if !text.starts_with('.') => {
                     self.expand_below(&name.path, parts, depth + 1);

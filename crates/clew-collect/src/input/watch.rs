@@ -65,7 +65,9 @@ impl Watcher {
             return false;
         };
         let mut new = false;
+        // Attributes, because a file that could not be read may be allowed to be.
         let flags = WatchFlags::MODIFY
+            | WatchFlags::ATTRIB
             | WatchFlags::CREATE
             | WatchFlags::MOVED_TO
             | WatchFlags::MOVED_FROM

@@ -67,6 +67,28 @@ impl FileSink {
         }
     }
 
+    /// Finds out whether the file can be written, and leaves none behind that was not there.
+    ///
+    /// # Errors
+    /// [`SinkError::Unusable`] with the file and the reason.
+    pub fn check(&self) -> Result<(), SinkError> {
+        let path = &self.options.path;
+        let checked = match self.disk.exists(path) {
+            true => self.disk.open(path).map(drop),
+            false => self
+                .opened()
+                .map(drop)
+                .and_then(|()| self.disk.remove_file(path)),
+        };
+        checked.map_err(|error| self.cannot_write(&error))
+    }
+
+    fn cannot_write(&self, error: &io::Error) -> SinkError {
+        SinkError::Unusable {
+            reason: format!("cannot write {}: {error}", self.options.path.display()),
+        }
+    }
+
     fn write(&mut self, batch: &[Event]) -> io::Result<()> {
         let mut open = match self.open.take() {
             Some(open) => open,
@@ -167,9 +189,8 @@ impl Sink for FileSink {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
         // What is left of a batch that could not be written.
         self.lines.clear();
-        self.write(batch).map_err(|error| SinkError::Unusable {
-            reason: format!("cannot write {}: {error}", self.options.path.display()),
-        })?;
+        self.write(batch)
+            .map_err(|error| self.cannot_write(&error))?;
         Ok(taken(batch))
     }
 
@@ -360,5 +381,19 @@ mod tests {
             .deliver(&[event(1)])
             .unwrap_err();
         assert!(error.to_string().contains("out.json"), "{error}");
+        let error = sink(folder.path(), Compression::None).check().unwrap_err();
+        assert!(error.to_string().contains("out.json"), "{error}");
+    }
+
+    #[test]
+    fn a_look_at_whether_a_file_can_be_written_leaves_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/out.json");
+        let sink = sink(folder.path(), Compression::None);
+        sink.check().unwrap();
+        assert!(!path.exists());
+        std::fs::write(&path, "{\"n\":1}\n{\"n").unwrap();
+        sink.check().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"{\"n\":1}\n{\"n");
     }
 }

@@ -12,6 +12,7 @@ mod http;
 mod lines;
 mod posting;
 mod secure;
+mod shown;
 
 pub(crate) use backoff::Backoff;
 #[cfg(feature = "kafka")]
@@ -25,6 +26,7 @@ pub use file::{FileSink, FileSinkOptions};
 pub use http::{HttpOptions, HttpSink};
 pub use lines::LineSink;
 pub use secure::agent as secure_agent;
+pub use shown::shown_url;
 
 use crate::event::Event;
 

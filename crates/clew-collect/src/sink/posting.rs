@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::backoff::Backoff;
 use super::bulk_reply::{Fate, shortened};
 use super::courier::{Address, Courier, Exchange, Reply};
+use super::shown::shown_url;
 use super::{Delivery, Rejection, SinkError};
 use crate::event::Event;
 use crate::stop::StopToken;
@@ -76,6 +77,7 @@ impl Posting {
             let tls = address.tls.take().map_or_else(ClientTls::of_system, Ok);
             address.tls = Some(tls.map_err(unusable)?);
         } else if !url.starts_with("http://") {
+            let url = shown_url(url);
             let reason = format!("{url:?} is not an http:// or https:// address");
             return Err(unusable(reason));
         }
@@ -201,7 +203,7 @@ impl Posting {
         let pause = asked.map_or(own, |asked| own.max(asked.min(self.pauses.max)));
         if self.backoff.attempts().is_power_of_two() {
             let attempts = self.backoff.attempts();
-            let url = &self.address.url;
+            let url = shown_url(&self.address.url);
             tracing::warn!(
                 attempts,
                 ?pause,

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clew_collect::config::{BufferConfig, CollectConfig, OutputConfig, OutputKind, OutputTls};
 use clew_collect::{
     AllSinks, BulkOptions, BulkSink, FileSink, FileSinkOptions, HttpOptions, HttpSink, LineSink,
-    Mode, PatientDisk, Sink, StopToken, check,
+    Mode, PatientDisk, Sink, StopToken, check, shown_url,
 };
 use clew_engine::Engine;
 use clew_platform::RealDisk;
@@ -72,7 +72,7 @@ fn sink(
                 ..output.options(super::login()?)
             };
             let sink = BulkSink::new(options, stop.clone())
-                .with_context(|| format!("cannot send to {}", output.url()))?;
+                .with_context(|| format!("cannot send to {}", shown_url(output.url())))?;
             buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Http(output), _) => {
@@ -81,7 +81,7 @@ fn sink(
                 ..output.options()
             };
             let sink = HttpSink::new(options, stop.clone())
-                .with_context(|| format!("cannot send to {}", output.url))?;
+                .with_context(|| format!("cannot send to {}", shown_url(&output.url)))?;
             buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Kafka(output), _) => {
@@ -101,7 +101,10 @@ fn sink(
                 sync: file.sync,
             };
             let disk = PatientDisk::new(Arc::new(RealDisk), stop.clone());
-            Box::new(FileSink::new(Arc::new(disk), options))
+            let sink = FileSink::new(Arc::new(disk), options);
+            // A reload that would fail at its first batch leaves the old configuration running.
+            sink.check()?;
+            Box::new(sink)
         }
     })
 }

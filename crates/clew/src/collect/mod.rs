@@ -24,7 +24,7 @@ use clap::{Args, Subcommand};
 use clew_collect::config::CollectConfig;
 use clew_collect::{
     BulkOptions, BulkSink, CollectOptions, Counters, FeedAddress, LineSink, Mode, ParserChoice,
-    ParserName, Progress, RunFigures, Sink, StopToken, World,
+    ParserName, Progress, RunFigures, Sink, StopToken, World, shown_url,
 };
 use clew_platform::{RealClock, RealDisk};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -249,7 +249,7 @@ fn bulk(url: &str, index: &str, stop: &StopToken) -> anyhow::Result<Box<dyn Sink
     };
     let sink = BulkSink::new(target, stop.clone());
     Ok(Box::new(
-        sink.with_context(|| format!("cannot send to {url}"))?,
+        sink.with_context(|| format!("cannot send to {}", shown_url(url)))?,
     ))
 }
 
