@@ -248,9 +248,9 @@ fn bulk(url: &str, index: &str, stop: &StopToken) -> anyhow::Result<Box<dyn Sink
         ..BulkOptions::new(url, index)
     };
     let sink = BulkSink::new(target, stop.clone());
-    Ok(Box::new(
-        sink.with_context(|| format!("cannot send to {}", shown_url(url)))?,
-    ))
+    Ok(Box::new(sink.with_context(|| {
+        format!("cannot send to {}", shown_url(url))
+    })?))
 }
 
 /// A folder for what a dry run remembers, removed with it.
