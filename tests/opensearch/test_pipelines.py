@@ -86,6 +86,41 @@ class PipelineTest(ClewTest):
         self.assertEqual(mended["doc"]["_source"]["c"], 1)
         self.assertNotIn("doc", dropped)
 
+    def test_what_pipelines_did_is_counted(self):
+        steps = [
+            {"set": {"field": "a", "value": 1, "tag": "first"}},
+            {"trim": {"field": "n", "ignore_failure": True}},
+            {"fail": {"message": "no", "if": "ctx.bad == true"}},
+        ]
+        for name in ("counted", "counted-unused"):
+            self.client.ingest.put_pipeline(id=name, body={"processors": steps})
+            self.addCleanup(self.client.ingest.delete_pipeline, id=name)
+        for number in range(3):
+            self.client.index(index="d", body={"n": number}, params={"pipeline": "counted"})
+        with self.assertRaises(TransportError):
+            self.client.index(index="d", body={"n": 3, "bad": True}, params={"pipeline": "counted"})
+        (node,) = self.client.nodes.stats(metric="ingest")["nodes"].values()
+        self.assertGreaterEqual(node["ingest"]["total"]["count"], 4)
+        pipelines = node["ingest"]["pipelines"]
+        counts = {name: [one[key] for key in ("count", "failed", "current")] for name, one in pipelines.items()}
+        self.assertEqual((counts["counted"], counts["counted-unused"]), ([4, 1, 0], [0, 0, 0]))
+        shown = [(name, one["type"], one["stats"]["count"], one["stats"]["failed"])
+                 for step in pipelines["counted"]["processors"] for name, one in step.items()]
+        self.assertEqual(shown, [("set:first", "set", 4, 0), ("trim", "trim", 4, 4), ("fail", "fail", 1, 1)])
+        kinds = self.client.cluster.stats()["nodes"]["ingest"]["processor_stats"]
+        self.assertGreaterEqual(kinds["trim"]["failed"], 4)
+        (node,) = self.client.nodes.info(metric="ingest")["nodes"].values()
+        self.assertIn({"type": "geoip"}, node["ingest"]["processors"])
+
+    def test_a_pipeline_that_cannot_be_read_any_more_is_named(self):
+        self.client.put_script(id="gone", body={"script": {"lang": "painless", "source": "ctx.a = 1"}})
+        self.client.ingest.put_pipeline(id="broken", body={"processors": [{"script": {"id": "gone"}}]})
+        self.addCleanup(self.client.ingest.delete_pipeline, id="broken")
+        self.client.delete_script(id="gone")
+        with self.assertRaises(TransportError) as refused:
+            self.client.index(index="d", body={"n": 1}, params={"pipeline": "broken"})
+        self.assertIn("pipeline with id [broken] could not be loaded", refused.exception.info["error"]["reason"])
+
     def test_documents_go_to_the_index_of_their_month_and_get_a_hash(self):
         steps = [
             {"date_index_name": {"field": "at", "date_rounding": "M", "index_name_prefix": "by-{{kind}}-", "date_formats": ["yyyy-MM-dd"]}},

@@ -55,7 +55,10 @@ pub use document::Document;
 pub use error::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureKind};
 pub use event::{Event, NAMES_MAX, Reason, Slot, Value};
 pub use patterns::KeptPattern;
-pub use pipeline::{Alone, Flow, Pipeline, StepEnd, StepWay, Surroundings, run_named};
+pub use pipeline::{
+    Alone, Flow, PROCESSOR_NAMES, Pipeline, RunCounts, StepCounts, StepEnd, StepWay, Surroundings,
+    run_named, total_counts,
+};
 pub use plan::{FailedLine, FailureCount, FormatReader, Formats, Found, Plan, step_names};
 pub use steps::grok::grok_patterns;
 pub use text::{

@@ -4,6 +4,7 @@
 use regex::Regex;
 use serde_json::Value;
 
+use super::entities::ENTITIES;
 use super::part::Part;
 
 /// A text that filters have changed.
@@ -300,15 +301,12 @@ fn tag(rest: &str) -> Option<(usize, String)> {
 fn entity(rest: &str) -> Option<(usize, String)> {
     let end = rest.find(';').filter(|end| *end <= 10)?;
     let name = rest.get(1..end)?;
-    let character = match name {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        "nbsp" => ' ',
-        _ => {
-            let number = name.strip_prefix('#')?;
+    let character = match name.strip_prefix('#') {
+        None => {
+            let found = ENTITIES.binary_search_by_key(&name, |(known, _)| *known);
+            ENTITIES.get(found.ok()?)?.1
+        }
+        Some(number) => {
             let code = match number.strip_prefix(['x', 'X']) {
                 Some(digits) => u32::from_str_radix(digits, 16).ok()?,
                 None => number.parse().ok()?,

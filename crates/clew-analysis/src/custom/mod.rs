@@ -7,6 +7,7 @@
 mod beside;
 mod char_filter;
 mod cjk;
+mod entities;
 mod filter;
 mod kept;
 mod language;

@@ -529,6 +529,18 @@ fn tags_may_be_kept() {
 }
 
 #[test]
+fn entities_have_names() {
+    for (text, expected) in [
+        ("caf&eacute; &Eacute;T&Eacute;", "café ÉTÉ"),
+        ("&euro;5 &ndash; &laquo;x&raquo;", "€5 – «x»"),
+        ("&thetasym;&AMP;&#233;&#xe9;&nbsp;x", "\u{3d1}&éé x"),
+        ("&nosuch; &eacute &;", "&nosuch; &eacute &;"),
+    ] {
+        assert_eq!(crate::strip_html(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn synonyms_may_be_wordnets() {
     let lines = [
         "s(1,1,'woods',n,1,0).",

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use super::counts::{Counter, RunCounts, StepCounts};
 use super::processor::Processor;
 use crate::error::DefinitionError;
 use crate::java::class;
@@ -24,6 +25,7 @@ const DEPTH_MAX: usize = 20;
 pub struct Pipeline {
     pub(crate) steps: Vec<Step>,
     pub(crate) on_failure: Vec<Step>,
+    pub(super) counter: Counter,
 }
 
 /// A step of a pipeline.
@@ -37,17 +39,19 @@ pub(crate) struct Step {
     pub(crate) ignore_failure: bool,
     pub(crate) on_failure: Vec<Step>,
     pub(crate) what: Processor,
+    pub(super) counter: Counter,
 }
 
 impl Pipeline {
-    /// The pipeline of a definition, read once: compiling patterns would cost each request milliseconds.
+    /// The pipeline of a name and its definition, read once: compiling patterns would cost each request milliseconds. What
+    /// is counted of it begins anew with another definition, and where there are more than a thousand.
     ///
     /// # Errors
     /// What is wrong with the definition.
-    pub fn ready(body: &Value) -> Result<Arc<Self>, DefinitionError> {
+    pub fn ready(name: &str, body: &Value) -> Result<Arc<Self>, DefinitionError> {
         static READY: LazyLock<Mutex<BTreeMap<String, Arc<Pipeline>>>> =
             LazyLock::new(Mutex::default);
-        let definition = body.to_string();
+        let definition = format!("{name}\n{body}");
         if let Some(ready) = READY.lock().get(&definition) {
             return Ok(ready.clone());
         }
@@ -58,6 +62,20 @@ impl Pipeline {
         }
         ready.insert(definition, pipeline.clone());
         Ok(pipeline)
+    }
+
+    /// What was counted of it.
+    pub fn counts(&self) -> RunCounts {
+        self.counter.read()
+    }
+
+    /// What was counted of its steps, in their order, but of those inside others and those that handle failures.
+    pub fn step_counts(&self) -> impl Iterator<Item = StepCounts> {
+        self.steps.iter().map(|step| StepCounts {
+            kind: step.name,
+            name: step.told_name(),
+            counts: step.counter.read(),
+        })
     }
 
     /// Reads a definition.
@@ -72,6 +90,7 @@ impl Pipeline {
         let mut pipeline = Pipeline {
             steps: Vec::new(),
             on_failure: Vec::new(),
+            counter: Counter::new(),
         };
         let mut has_steps = false;
         for (key, value) in members {
@@ -101,6 +120,19 @@ impl Pipeline {
             return Err(DefinitionError::missing("processors"));
         }
         Ok(pipeline)
+    }
+}
+
+impl Step {
+    /// Its kind, the pipeline that it calls, and its tag.
+    fn told_name(&self) -> String {
+        let called = match &self.what {
+            Processor::Pipeline { name, .. } => name.text(),
+            _ => None,
+        };
+        let parts = [Some(self.name), called, self.tag.as_deref()];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(":")
     }
 }
 
@@ -164,6 +196,7 @@ impl Reader {
                 ignore_failure,
                 on_failure,
                 what,
+                counter: Counter::new(),
             })
             .map_err(|mut error| {
                 error.tag = tag.or(error.tag);

@@ -22,6 +22,44 @@ use crate::steps::user_agent::UserAgent;
 use crate::steps::values::{Change, replacement};
 use crate::template::Template;
 
+/// The kinds of steps, by name.
+pub const PROCESSOR_NAMES: [&str; 34] = [
+    "append",
+    "bytes",
+    "community_id",
+    "convert",
+    "copy",
+    "csv",
+    "date",
+    "date_index_name",
+    "dissect",
+    "dot_expander",
+    "drop",
+    "fail",
+    "fingerprint",
+    "foreach",
+    "geoip",
+    "grok",
+    "gsub",
+    "html_strip",
+    "join",
+    "json",
+    "kv",
+    "lowercase",
+    "pipeline",
+    "remove",
+    "remove_by_pattern",
+    "rename",
+    "script",
+    "set",
+    "sort",
+    "split",
+    "trim",
+    "uppercase",
+    "urldecode",
+    "user_agent",
+];
+
 /// Where a step reads and writes.
 #[derive(Debug)]
 pub(crate) struct Field {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::counts::{Counter, RunCounts};
 use super::definition::{Pipeline, Step};
 use super::processor::Processor;
 use crate::document::Document;
@@ -14,6 +15,8 @@ use crate::steps::script::Program;
 
 /// Pipelines calling each other.
 const CALLS_MAX: usize = 10;
+/// Documents that went through pipelines by name, once for each that they were sent to.
+static TOTAL: Counter = Counter::new();
 
 /// What a pipeline leaves of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,12 +137,17 @@ pub fn run_named(
     around: &mut dyn Surroundings,
 ) -> Result<Flow, Failure> {
     let watcher = None;
-    Run {
+    let mut run = Run {
         around,
         watcher,
         called: Vec::new(),
-    }
-    .run_named(name, document, 0)
+    };
+    TOTAL.around(|| run.run_named(name, document, 0))
+}
+
+/// What was counted of all documents that went through [`run_named`], in this process.
+pub fn total_counts() -> RunCounts {
+    TOTAL.read()
 }
 
 /// One document's way.
@@ -197,12 +205,13 @@ impl Run<'_, '_> {
         if depth > CALLS_MAX {
             return Err(Failure::unfit("pipelines call each other too deeply"));
         }
-        match self.steps(&pipeline.steps, document, depth) {
+        let work = || match self.steps(&pipeline.steps, document, depth) {
             Err(failure) if !pipeline.on_failure.is_empty() => {
                 self.recover(&pipeline.on_failure, failure, document, depth)
             }
             other => other,
-        }
+        };
+        pipeline.counter.around(work)
     }
 
     fn steps(
@@ -233,7 +242,7 @@ impl Run<'_, '_> {
             None => Ok(true),
         };
         let done = match wanted {
-            Ok(true) => self.apply(step, document, depth),
+            Ok(true) => step.counter.around(|| self.apply(step, document, depth)),
             Ok(false) => {
                 self.tell(step, StepWay::Skipped);
                 return Ok(Flow::On);
@@ -451,6 +460,49 @@ mod tests {
             source["e"],
             "trim t: field [a] not present as part of path [a]"
         );
+    }
+
+    #[test]
+    fn pipelines_and_their_steps_are_counted() {
+        let definition = json!({"processors": [
+            {"set": {"field": "a", "value": 1, "tag": "t"}},
+            {"trim": {"field": "b", "ignore_failure": true}},
+            {"pipeline": {"name": "tail", "if": "ctx.n == 2"}},
+            {"fail": {"message": "m", "if": "ctx.n == 3"}},
+        ]});
+        let tail = json!([{"set": {"field": "tail", "value": "x"}}]);
+        let mut around = Known(BTreeMap::from([("tail", tail)]));
+        let pipeline = Pipeline::ready("counted", &definition).unwrap();
+        for n in 1..=3 {
+            let mut document = Document::new("i", json!({"n": n, "b": 7}), 0);
+            drop(pipeline.run(&mut document, &mut around));
+        }
+        let pair = |counts: RunCounts| (counts.count, counts.failed, counts.current);
+        assert_eq!(pair(pipeline.counts()), (3, 1, 0));
+        let steps: Vec<_> = pipeline.step_counts().collect();
+        let shown = |step: &super::super::StepCounts| (step.name.clone(), pair(step.counts));
+        let steps: Vec<_> = steps.iter().map(shown).collect();
+        let expected = [
+            ("set:t", (3, 0, 0)),
+            ("trim", (3, 3, 0)),
+            ("pipeline:tail", (1, 0, 0)),
+            ("fail", (1, 1, 0)),
+        ];
+        let expected = expected.map(|(name, counts)| (name.to_string(), counts));
+        assert_eq!(steps, expected);
+        let again = Pipeline::ready("counted", &definition).unwrap();
+        assert_eq!(again.counts().count, 3);
+        let other = Pipeline::ready("other", &definition).unwrap();
+        assert_eq!(other.counts(), RunCounts::default());
+    }
+
+    #[test]
+    fn every_kind_of_step_that_is_told_of_is_one() {
+        for name in crate::PROCESSOR_NAMES {
+            let read = Pipeline::parse(&json!({"processors": [{name: {}}]}));
+            let reason = read.map_or_else(|error| error.reason, |_| String::new());
+            assert!(!reason.contains("No processor type exists"), "{name}");
+        }
     }
 
     #[test]

@@ -98,7 +98,8 @@ impl ConvertType {
                 i32::try_from(number).ok().map(|_| Typed::Whole(number))
             }
             ConvertType::Long => parse_whole(text.trim()).map(Typed::Whole),
-            ConvertType::Float | ConvertType::Double => finite(text.trim()).map(Typed::Float),
+            ConvertType::Float => single(text.trim()).map(Typed::Float),
+            ConvertType::Double => finite(text.trim()).map(Typed::Float),
             ConvertType::Boolean if text.eq_ignore_ascii_case("true") => Some(Typed::Bool(true)),
             ConvertType::Boolean if text.eq_ignore_ascii_case("false") => Some(Typed::Bool(false)),
             ConvertType::Boolean => None,
@@ -131,6 +132,12 @@ fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
+/// The number of 32 bits that is next, as it is written: `0.1` stays `0.1`.
+fn single(text: &str) -> Option<f64> {
+    let number: f32 = text.parse().ok()?;
+    finite(&number.to_string())
+}
+
 /// A whole number, also to the base 16: `0x1f`, `-0x1f`.
 fn parse_whole(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
@@ -143,5 +150,37 @@ fn parse_whole(text: &str) -> Option<i64> {
         Some(digits) if digits.starts_with(['+', '-']) => None,
         Some(digits) => i64::from_str_radix(&format!("{sign}{digits}"), 16).ok(),
         None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_has_32_bits_and_a_double_64() {
+        for (text, float, double) in [
+            ("0.1", Some(0.1), Some(0.1)),
+            (
+                "3.14159265358979",
+                Some(3.141_592_7),
+                Some(3.141_592_653_589_79),
+            ),
+            ("16777217", Some(16_777_216.0), Some(16_777_217.0)),
+            ("-1e10", Some(-1e10), Some(-1e10)),
+            ("1e39", None, Some(1e39)),
+            ("x", None, None),
+        ] {
+            assert_eq!(
+                ConvertType::Float.read(text),
+                float.map(Typed::Float),
+                "{text}"
+            );
+            assert_eq!(
+                ConvertType::Double.read(text),
+                double.map(Typed::Float),
+                "{text}"
+            );
+        }
     }
 }

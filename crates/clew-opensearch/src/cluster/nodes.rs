@@ -11,6 +11,7 @@ use crate::http::error::ApiError;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
 use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric};
+use crate::ingest;
 use crate::state::api::{Api, RestOptions};
 use crate::state::call::Call;
 
@@ -67,7 +68,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         "plugins": plugins(options),
         "modules": [],
         "aggregations": crate::aggs::supported(),
-        "ingest": {"processors": []},
+        "ingest": {"processors": ingest::processors()},
     });
     let in_place_of_node = call.path("node").filter(|names| are_sections(names));
     if let Some(names) = call.path("metric").or(in_place_of_node) {
@@ -168,6 +169,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     });
     let mut sections = system_sections(api);
     sections.insert("indices".to_string(), indices_section(&call)?);
+    sections.insert("ingest".to_string(), ingest::stats(&api.engine));
     let mut wanted = sections_of(call.path("metric"));
     // The one section that is asked for by another name than it has.
     for name in wanted.iter_mut().flatten() {
@@ -306,13 +308,12 @@ fn check_metrics(
     sections: &Map<String, Value>,
 ) -> Result<(), ApiError> {
     // Sections of a Java node that stay empty here.
-    const ABSENT: [&str; 17] = [
+    const ABSENT: [&str; 16] = [
         "adaptive_selection",
         "admission_control",
         "caches",
         "cluster_manager_throttling",
         "file_cache",
-        "ingest",
         "remote_store",
         "repositories",
         "resource_usage_stats",

@@ -136,7 +136,10 @@ fn of_node(api: &Api) -> Value {
             "available_in_bytes": disk.available,
         },
         "plugins": plugins(options),
-        "ingest": {"number_of_pipelines": ingest::count(&api.engine), "processor_stats": {}},
+        "ingest": {
+            "number_of_pipelines": ingest::count(&api.engine),
+            "processor_stats": ingest::by_kind(&api.engine),
+        },
         "network_types": {"transport_types": {}, "http_types": {}},
         "discovery_types": {"single-node": 1},
         "packaging_types": [{"type": "tar", "count": 1}],

@@ -153,9 +153,9 @@ impl Surroundings for Ingest<'_> {
             None => None,
             Some(mut body) => {
                 let filled = stored_scripts::fill(self.engine, &mut body);
-                filled.map_err(|error| Failure::unfit(error.in_words()))?;
-                let ready = Pipeline::ready(&body);
-                Some(ready.map_err(|error| Failure::unfit(ApiError::from(error).in_words()))?)
+                filled.map_err(|error| broken(name, &error))?;
+                let ready = Pipeline::ready(name, &body);
+                Some(ready.map_err(|error| broken(name, &ApiError::from(error)))?)
             }
         };
         self.read.insert(name.to_string(), found.clone());
@@ -165,6 +165,14 @@ impl Surroundings for Ingest<'_> {
     fn data_dir(&self) -> Option<&Path> {
         Some(self.engine.data_dir())
     }
+}
+
+/// A pipeline that is kept and cannot be read, such as one whose stored script is gone.
+fn broken(name: &str, error: &ApiError) -> Failure {
+    let reason = error.in_words();
+    Failure::unfit(format!(
+        "pipeline with id [{name}] could not be loaded, caused by [{reason}]"
+    ))
 }
 
 /// Milliseconds since the epoch, as documents that come now are told.

@@ -1,5 +1,7 @@
 //! `/_ingest/pipeline`: pipelines kept by name, and the patterns that they may use.
 
+use std::sync::Arc;
+
 use clew_engine::Engine;
 use clew_ingest::{Pipeline, grok_patterns};
 use serde_json::{Value, json};
@@ -19,6 +21,21 @@ pub(super) fn find(engine: &Engine, name: &str) -> Option<Value> {
 /// How many pipelines are kept.
 pub(crate) fn count(engine: &Engine) -> usize {
     kept_pipelines::count(engine, KIND)
+}
+
+/// Every pipeline that can be read, with its name.
+pub(super) fn ready(engine: &Engine) -> Vec<(String, Arc<Pipeline>)> {
+    let kept: Vec<(String, Value)> = engine.with_definitions(|all| {
+        let kept = all.of(KIND);
+        kept.map(|(name, body)| (name.to_string(), body.clone()))
+            .collect()
+    });
+    let read = |(name, mut body): (String, Value)| {
+        stored_scripts::fill(engine, &mut body).ok()?;
+        let pipeline = Pipeline::ready(&name, &body).ok()?;
+        Some((name, pipeline))
+    };
+    kept.into_iter().filter_map(read).collect()
 }
 
 /// `PUT /_ingest/pipeline/{id}`.
