@@ -144,7 +144,7 @@ fn post(agent: &ureq::Agent, address: &Address, body: &[u8], packed: &mut Vec<u8
             request.header("Content-Encoding", "zstd").send(&packed[..])
         }
     };
-    let mut response = sent.map_err(|error| error.to_string())?;
+    let mut response = sent.map_err(|error| in_words(&error.to_string()))?;
     let status = response.status().as_u16();
     let asked = response.headers().get("retry-after");
     let seconds = asked.and_then(|value| value.to_str().ok()?.trim().parse().ok());
@@ -159,6 +159,29 @@ fn post(agent: &ureq::Agent, address: &Address, body: &[u8], packed: &mut Vec<u8
         retry_after: seconds.map(Duration::from_secs),
         body,
     })
+}
+
+/// Why nothing was answered, with what may be done where it is about trust.
+fn in_words(reason: &str) -> String {
+    const MEANINGS: [(&str, &str); 3] = [
+        (
+            "InvalidContentType",
+            "what answers does not speak TLS: is its address one of http://?",
+        ),
+        (
+            "UnknownIssuer",
+            "no authority that is trusted has signed it: [tls.ca] names others",
+        ),
+        (
+            "CaUsedAsEndEntity",
+            "it is an authority's own, which is trusted where [tls.ca] names it",
+        ),
+    ];
+    let known = MEANINGS.iter().find(|(error, _)| reason.contains(error));
+    match known {
+        Some((_, meaning)) => format!("{reason} ({meaning})"),
+        None => reason.to_owned(),
+    }
 }
 
 /// Compresses into a buffer that is used again and again.

@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use clew_platform::Disk;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::pem::{at, authorities, identity};
+use super::pem::{Authorities, at, authorities, identity};
 use super::provider;
 
 /// What has to be right about a server's certificate.
@@ -52,7 +54,8 @@ impl ClientTls {
     /// # Errors
     /// That the system trusts nobody, with the reason.
     pub(crate) fn of_system() -> Result<Self, String> {
-        let config = builder(Arc::new(system()?), Verification::Full)?.with_no_client_auth();
+        let trusted = (system()?, Vec::new());
+        let config = builder(trusted, Verification::Full)?.with_no_client_auth();
         Ok(ClientTls(Arc::new(config)))
     }
 
@@ -96,13 +99,13 @@ impl ClientTls {
 
     /// Reads the files; the error names the key and the file that is wrong.
     pub(crate) fn read(disk: &dyn Disk, files: ClientTlsFiles<'_>) -> Result<Self, String> {
-        let roots = match (files.verification, files.ca) {
+        let trusted = match (files.verification, files.ca) {
             // Nobody is trusted more than others.
-            (Verification::None, _) => RootCertStore::empty(),
-            (_, []) => system()?,
+            (Verification::None, _) => (RootCertStore::empty(), Vec::new()),
+            (_, []) => (system()?, Vec::new()),
             (_, ca) => authorities(disk, "ca", ca)?,
         };
-        let builder = builder(Arc::new(roots), files.verification)?;
+        let builder = builder(trusted, files.verification)?;
         let config = match files.identity {
             None => builder.with_no_client_auth(),
             Some((certificate, key)) => {
@@ -134,22 +137,22 @@ pub(crate) fn hostname(host: &str) -> Result<ServerName<'static>, String> {
 
 type Builder = rustls::ConfigBuilder<ClientConfig, rustls::client::WantsClientCert>;
 
-fn builder(roots: Arc<RootCertStore>, verification: Verification) -> Result<Builder, String> {
+fn builder((roots, named): Authorities, verification: Verification) -> Result<Builder, String> {
     let builder = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
-    Ok(match verification {
-        Verification::Full => builder.with_root_certificates(roots),
-        lenient => {
-            let verifier = Lenient {
-                roots: (lenient == Verification::Certificate).then_some(roots),
-                algorithms: provider().signature_verification_algorithms,
-            };
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(verifier))
-        }
-    })
+    let roots = Arc::new(roots);
+    if verification == Verification::Full && named.is_empty() {
+        return Ok(builder.with_root_certificates(roots));
+    }
+    let verifier = Verifier {
+        roots: (verification != Verification::None).then_some(roots),
+        named,
+        verification,
+        algorithms: provider().signature_verification_algorithms,
+    };
+    let builder = builder.dangerous();
+    Ok(builder.with_custom_certificate_verifier(Arc::new(verifier)))
 }
 
 /// The authorities that the system trusts.
@@ -170,27 +173,37 @@ fn system() -> Result<RootCertStore, String> {
     }
 }
 
-/// Asks for less than the whole: never for the name, and for an authority only if there are some. That the server has the
-/// key of the certificate that it shows is asked for in any case.
+/// Asks for what is to be right, and takes a certificate that the configuration names itself for a server's own, too: one
+/// that has signed itself is both. That the server has the key of the certificate that it shows is asked for in any case.
 #[derive(Debug)]
-struct Lenient {
+struct Verifier {
     roots: Option<Arc<RootCertStore>>,
+    /// The certificates that the configuration names.
+    named: Vec<CertificateDer<'static>>,
+    verification: Verification,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl ServerCertVerifier for Lenient {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
         between: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
+        name: &ServerName<'_>,
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if let Some(roots) = &self.roots {
-            let certificate = ParsedCertificate::try_from(certificate)?;
-            let all = self.algorithms.all;
-            verify_server_cert_signed_by_trust_anchor(&certificate, roots, between, now, all)?;
+        let Some(roots) = &self.roots else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let shown = ParsedCertificate::try_from(certificate)?;
+        let all = self.algorithms.all;
+        match verify_server_cert_signed_by_trust_anchor(&shown, roots, between, now, all) {
+            Err(error) if is_an_authoritys(&error) && self.names(certificate) => {}
+            verified => verified?,
+        }
+        if self.verification == Verification::Full {
+            verify_server_name(&shown, name)?;
         }
         Ok(ServerCertVerified::assertion())
     }
@@ -216,4 +229,17 @@ impl ServerCertVerifier for Lenient {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms.supported_schemes()
     }
+}
+
+impl Verifier {
+    /// Whether the configuration names this very certificate.
+    fn names(&self, certificate: &CertificateDer<'_>) -> bool {
+        self.named.iter().any(|named| **named == **certificate)
+    }
+}
+
+/// Whether all that is wrong with a certificate is that it is an authority's. That is asked behind whether it has expired.
+fn is_an_authoritys(error: &Error) -> bool {
+    let other = matches!(error, Error::InvalidCertificate(CertificateError::Other(_)));
+    other && error.to_string().contains("CaUsedAsEndEntity")
 }

@@ -25,22 +25,26 @@ pub(super) fn identity(
     Ok((chain, key))
 }
 
+/// Authorities that are trusted, and their certificates as they are written.
+pub(super) type Authorities = (RootCertStore, Vec<CertificateDer<'static>>);
+
 /// Reads the authorities of some files, at least one of each.
 pub(super) fn authorities(
     disk: &dyn Disk,
     name: &str,
     files: &[PathBuf],
-) -> Result<RootCertStore, String> {
-    let mut store = RootCertStore::empty();
+) -> Result<Authorities, String> {
+    let (mut store, mut written) = (RootCertStore::empty(), Vec::new());
     for file in files {
         let wrong = |reason: String| at(name, file, &reason);
         for certificate in certificates(disk, file).map_err(wrong)? {
-            store.add(certificate).map_err(|error| {
+            store.add(certificate.clone()).map_err(|error| {
                 wrong(format!("has a certificate that is no authority's: {error}"))
             })?;
+            written.push(certificate);
         }
     }
-    Ok(store)
+    Ok((store, written))
 }
 
 /// What is wrong with the file that a key of the configuration names.

@@ -74,7 +74,7 @@ fn verifier(
     client_ca: &[PathBuf],
     asked: ClientAuthentication,
 ) -> Result<Arc<dyn ClientCertVerifier>, String> {
-    let store = authorities(disk, "client_ca", client_ca)?;
+    let (store, _) = authorities(disk, "client_ca", client_ca)?;
     let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(store), provider());
     if asked == ClientAuthentication::Optional {
         verifier = verifier.allow_unauthenticated();

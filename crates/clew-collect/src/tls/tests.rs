@@ -61,6 +61,33 @@ impl Authority {
         ServerTls::read(&RealDisk, files).unwrap()
     }
 
+    /// What a server is that shows the authority's own certificate, which names this machine.
+    pub(crate) fn server_of_its_own(folder: &Path, until: i32) -> (Self, ServerTls) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = date_time_ymd(until, 1, 1);
+        let (certificate, key_file) = (folder.join("own.pem"), folder.join("own.key"));
+        std::fs::write(&certificate, params.self_signed(&key).unwrap().pem()).unwrap();
+        std::fs::write(&key_file, key.serialize_pem()).unwrap();
+        let files = ServerTlsFiles {
+            certificate: &certificate,
+            key: &key_file,
+            authentication: ClientAuthentication::None,
+            client_ca: &[],
+        };
+        let server = ServerTls::read(&RealDisk, files).unwrap();
+        let folder = folder.to_owned();
+        let issuer = Issuer::new(params, key);
+        let own = Authority {
+            issuer,
+            folder,
+            certificate,
+        };
+        (own, server)
+    }
+
     /// What a client is that trusts this authority.
     pub(crate) fn client(
         &self,

@@ -129,6 +129,29 @@ fn a_server_is_trusted_as_far_as_it_is_asked_for() {
 }
 
 #[test]
+fn a_certificate_that_has_signed_itself_is_trusted_where_it_is_named() {
+    let check = |until, verification, expected: Option<&str>| {
+        let (folder, other_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (own, server) = Authority::server_of_its_own(folder.path(), until);
+        let result = exchange(&server, own.client(None, verification));
+        match expected {
+            None => assert_eq!(result, Ok(())),
+            Some(expected) => {
+                let reason = result.unwrap_err();
+                assert!(reason.contains(expected), "{reason}");
+            }
+        }
+        // Whoever names another one is not contented with it.
+        let other = Authority::new(other_folder.path(), "other");
+        let reason = exchange(&server, other.client(None, verification)).unwrap_err();
+        assert!(reason.contains("invalid peer certificate"), "{reason}");
+    };
+    check(TO_COME, Verification::Full, None);
+    check(TO_COME, Verification::Certificate, None);
+    check(OVER, Verification::Full, Some("expired"));
+}
+
+#[test]
 fn a_certificate_of_ones_own_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::new(folder.path(), "ca");
