@@ -75,6 +75,14 @@ class Configured(unittest.TestCase):
         self.assertIn("ended: dropped", shown)
         self.assertIn("ended: no_match", shown)
 
+    def test_lines_of_an_input_of_syslog_are_tried_as_syslog(self):
+        self.append("<34>1 2026-01-01T10:00:00Z web1 shop 7 - - all is well")
+        config = self.folder / "syslog.yaml"
+        config.write_text("inputs: [{type: syslog, listen: 'udp://127.0.0.1:0'}]\noutputs: [{type: stdout}]\n")
+        shown = self.run_clew("test", str(self.folder / "logs" / "app.log"), "--config", str(config)).stdout
+        self.assertNotIn("chosen", shown)
+        self.assertRegex(shown, r'syslog\s+\{.*"hostname":"web1"')
+
     def test_what_is_wrong_is_told_with_its_line(self):
         for old, new, expected in [
             ("    paths:", "    pahts:", "line 5: [inputs[0].pahts] is no known key, did you mean [paths]?"),

@@ -158,6 +158,21 @@ outputs: [{{type: file, path: "{self.config}/out.json"}}]
         (self.folder / "logs" / "a.log").chmod(0o644)
         self.expect(20)
 
+    def test_more_files_than_may_be_open_are_read(self):
+        for number in range(300):
+            (self.folder / "logs" / f"{number}.log").write_text(f"first of {number}\n")
+        self.configure("*.log")
+        command = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", BINARY, "collect", "--config", str(self.config), "--quiet"]
+        collector = subprocess.Popen(command)
+        self.addCleanup(collector.wait)
+        self.addCleanup(collector.kill)
+        self.expect(300)
+        for number in range(0, 300, 7):
+            with (self.folder / "logs" / f"{number}.log").open("a") as out:
+                out.write(f"second of {number}\n")
+        self.expect(343)
+        self.assertIsNone(collector.poll())
+
     def test_secrets_of_addresses_are_not_told(self):
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))

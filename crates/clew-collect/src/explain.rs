@@ -5,6 +5,7 @@ use clew_ingest::Flow;
 use crate::document::{Encoder, Line, Origin};
 use crate::error::CollectError;
 use crate::event::OutputSet;
+use crate::feed::FeedAddress;
 use crate::input::{FileRules, Framing, Group, Rest, Stream, unmarked};
 use crate::options::{CollectOptions, FileOptions, ParserChoice};
 use crate::parse::{Fit, ParserName, Times, choose};
@@ -57,7 +58,13 @@ impl Explainer {
         let file = options.files.iter().find(|file| file.plan == input);
         let mut file = file.cloned().unwrap_or(FileOptions::new(Vec::new()));
         if let Some(feed) = options.feeds.iter().find(|feed| feed.plan == input) {
-            file.parse = feed.parse;
+            // A file holds no journal as its program tells of it.
+            file.parse = match (feed.named_parser(), &feed.address) {
+                (Some(parser), address) if !matches!(address, FeedAddress::Journal(_)) => {
+                    ParserChoice::Named(parser)
+                }
+                _ => feed.parse,
+            };
             file.line_bytes_max = feed.line_bytes_max;
         }
         let rules = FileRules::new(&file)?;

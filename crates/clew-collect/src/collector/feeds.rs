@@ -17,7 +17,6 @@ use crate::feed::{
 };
 use crate::fingerprint::hash_bytes;
 use crate::input::Now;
-use crate::options::ParserChoice;
 use crate::parse::{ParserName, Times, choose, tell_choice};
 use crate::sink::SinkError;
 
@@ -63,14 +62,7 @@ impl Intake {
             return Ok(None);
         }
         let known = options.iter().enumerate().map(|(index, options)| Known {
-            parser: match (options.parse, &options.address) {
-                (ParserChoice::Named(parser), _) => Some(parser),
-                (
-                    ParserChoice::Auto,
-                    FeedAddress::Stdin | FeedAddress::Http(_) | FeedAddress::Kafka(_),
-                ) => None,
-                (ParserChoice::Auto, _) => Some(ParserName::Syslog),
-            },
+            parser: options.named_parser(),
             key: run_key(host, index, now(&**clock)),
             lines: 0,
         });

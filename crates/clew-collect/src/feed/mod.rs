@@ -32,6 +32,7 @@ use tokio::sync::{oneshot, watch};
 use crate::error::CollectError;
 use crate::kafka::{self, KafkaFeed};
 use crate::options::ParserChoice;
+use crate::parse::ParserName;
 use crate::tls::ServerTls;
 use frames::LineFrames;
 use secure::Failures;
@@ -121,6 +122,18 @@ pub struct FeedOptions {
 }
 
 impl FeedOptions {
+    /// The parser of its lines, unless it is chosen by the first that come: what senders of syslog are known by is syslog.
+    pub(crate) fn named_parser(&self) -> Option<ParserName> {
+        match (self.parse, &self.address) {
+            (ParserChoice::Named(parser), _) => Some(parser),
+            (
+                ParserChoice::Auto,
+                FeedAddress::Stdin | FeedAddress::Http(_) | FeedAddress::Kafka(_),
+            ) => None,
+            (ParserChoice::Auto, _) => Some(ParserName::Syslog),
+        }
+    }
+
     /// Tells of a listener that anybody can reach and nothing protects.
     fn warn_of_openness(&self, bound: Option<SocketAddr>) {
         let asks = match &self.address {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::{Resource, getrlimit};
+
 use super::SkipReason;
 use super::discover::{Candidate, CandidateReason, discover};
 use super::file_system::{self, FileId, Stat};
@@ -18,8 +20,10 @@ use crate::registry::{FileRecord, Registry};
 /// How long a file that no path leads to is still read, after its last byte: its writer may not
 /// have noticed yet.
 const GONE_KEPT: Duration = Duration::from_secs(5);
-/// Files held open while nothing happens to them.
+/// Files held open while nothing happens to them, where the process may open enough.
 const OPEN_FILES_MAX: usize = 400;
+/// The share of what the process may open that they take at most: outputs, inputs and the registry need handles, too.
+const OPEN_FILES_SHARE: u64 = 4;
 
 /// What a fleet needs to know of the run.
 #[derive(Debug)]
@@ -62,6 +66,8 @@ pub(crate) struct Fleet {
     pub(crate) folders: BTreeSet<PathBuf>,
     /// Open files, as of the last look.
     pub(super) open: usize,
+    /// How many there may be.
+    open_max: usize,
     /// Files ever read.
     pub(crate) found: u64,
     /// Files that began again.
@@ -79,6 +85,7 @@ impl Fleet {
             refused: HashMap::new(),
             folders: BTreeSet::new(),
             open: 0,
+            open_max: open_files_max(),
             found: 0,
             restarted: 0,
         }
@@ -255,7 +262,7 @@ impl Fleet {
             .count();
         let idle =
             |tail: &&mut Tail| tail.source.is_some() && !tail.dirty && tail.gone_since.is_none();
-        let excess = open.saturating_sub(OPEN_FILES_MAX);
+        let excess = open.saturating_sub(self.open_max);
         let mut idle: Vec<&mut Tail> = self.tails.iter_mut().filter(idle).collect();
         idle.sort_by_key(|tail| tail.stat.modified_ms);
         for tail in idle.into_iter().take(excess) {
@@ -270,7 +277,7 @@ impl Fleet {
 
     /// Whether files that are opened for reading now have to be closed again.
     pub(crate) fn has_many_open(&self) -> bool {
-        self.open >= OPEN_FILES_MAX
+        self.open >= self.open_max
     }
 
     /// Marks the files at these paths as possibly longer; returns whether a look is needed,
@@ -313,6 +320,14 @@ impl Fleet {
             .map(ahead)
             .sum()
     }
+}
+
+/// How many files may be held open, by what the system lets the process open.
+fn open_files_max() -> usize {
+    let limit = getrlimit(Resource::Nofile).current;
+    let share = limit.map(|files| usize::try_from(files / OPEN_FILES_SHARE));
+    let share = share.and_then(Result::ok);
+    share.map_or(OPEN_FILES_MAX, |share| share.clamp(1, OPEN_FILES_MAX))
 }
 
 /// The part of event ids that names an incarnation of a file. Without a birth time the moment of

@@ -1,5 +1,5 @@
 //! Times of lines that begin with something else, or write them in other ways: pairs of logfmt, the audit log, Redis, PHP, Tomcat,
-//! Squid, Ruby, and layouts that have the level first. Nothing is looked for in prose.
+//! Squid, Ruby, MySQL's slow log, and layouts that have the level first. Nothing is looked for in prose.
 
 use super::Times;
 use super::plain::level_word;
@@ -29,6 +29,8 @@ pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
             true => audited(line),
             false => pairs(line, times),
         },
+        // MySQL's slow log.
+        b'#' => iso_ms(line.strip_prefix("# Time: ")?, times).map(timed),
         _ => None,
     }
 }
@@ -191,6 +193,13 @@ mod tests {
                 time,
                 "info",
             ),
+            ("# Time: 2026-10-10T12:34:56.789012Z", time, "-"),
+            (
+                "# Time: 2026-10-10T12:34:56.789012Z\n# User@Host: a[a] @ b []  Id: 8\nSELECT 1;",
+                time,
+                "-",
+            ),
+            ("# Time is 2026-10-10T12:34:56Z", "", "-"),
             ("ERROR text of 2026-10-10 12:34:56,789", "", "error"),
             ("a=1 b=2", "", "-"),
             ("time flies = 2026-10-10T12:34:56Z", "", "-"),

@@ -32,6 +32,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use crate::config::LoggingConfig;
 use crate::logging;
 use crate::login;
+use crate::open_files;
 use crate::profile::OwnProfile;
 
 const EXAMPLES: &str = "\
@@ -111,6 +112,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
         Some(What::Import(import)) => return import::run(import),
         None => {}
     }
+    open_files::raise_limit()?;
     let profile = OwnProfile::start(arguments.profile.as_deref())?;
     let told = told::Told::listen(arguments.config.clone())?;
     let mut config = configuration(arguments)?;

@@ -26,6 +26,7 @@ pub(super) struct Documents {
 
 /// What is looked at of an object.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Known<'a> {
     #[serde(rename = "@timestamp", borrow)]
     timestamp: Option<&'a RawValue>,
