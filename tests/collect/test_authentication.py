@@ -3,6 +3,7 @@
 import logging
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 import urllib.error
@@ -18,7 +19,7 @@ from opentelemetry.sdk._logs import LoggerProvider, LoggingHandler
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 
 from .bulk_server import BulkServer
-from .listening import Listening
+from .listening import BINARY, Listening
 
 CONFIG = """\
 registry: {folder}/registry.json
@@ -37,7 +38,7 @@ outputs:
 
 class Authentication(unittest.TestCase):
     def setUp(self):
-        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        folder = self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.server = self.enterContext(BulkServer())
         (folder / "token").write_text("t0ken\n")
         config = folder / "collect.yaml"
@@ -85,6 +86,34 @@ class Authentication(unittest.TestCase):
             self.assertEqual(refused.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
         self.collector.stop()
         self.assertEqual(len(self.server.documents), len(expected))
+
+    def test_an_output_says_who_it_is(self):
+        (self.folder / "password").write_text("0815\n")
+        (self.folder / "wrong").write_text("815\n")
+        config = self.folder / "sender.yaml"
+
+        def send(message, authentication):
+            log = self.folder / "sent.log"
+            log.write_text(message + "\n")
+            config.write_text(f"""
+registry: {self.folder}/{message.replace(" ", "-")}.json
+inputs: [{{paths: [{log}], parse: plain}}]
+outputs: [{{type: opensearch, url: "{self.url}", {authentication}}}]
+""")
+            command = [BINARY, "collect", "--config", str(config), "--once"]
+            return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+        for message, keys in (("by a file", f"user: shipper, password_file: {self.folder}/password"),
+                              ("by a token", "token: t0ken"),
+                              ("by a key", "api_key: 'id:key'")):
+            done = send(message, f"authentication: {{{keys}}}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        expected = {"by a file", "by a token", "by a key"}
+        self.assertEqual({document["message"] for document in self.server.documents.values()}, expected)
+        done = send("never", f"authentication: {{user: shipper, password_file: {self.folder}/wrong}}")
+        self.assertEqual((done.returncode, "status 401" in done.stderr), (1, True), done.stderr)
+        done = send("never", "api_key: k, authentication: {token: t}")
+        self.assertIn("takes one of [api_key] and [authentication]", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! `authentication` of an input: who may send to it. Secrets are written in the configuration, where `${NAME}` takes them out
+//! `authentication` of an input, who may send to it, and of an output, who it says that it is. Secrets are written in the configuration, where `${NAME}` takes them out
 //! of the environment, or lie in files of their own.
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const CREDENTIALS_MAX: usize = 1_000;
 /// The longest secret.
 const SECRET_BYTES_MAX: u64 = 4 << 10;
 
-/// One that is let in.
+/// One that is let in, or asks to be.
 #[derive(Clone)]
 pub(super) struct Credential {
     scheme: Scheme,
@@ -68,7 +68,7 @@ pub(super) fn take(section: &mut Section<'_>) -> Result<Vec<Credential>, ConfigE
 }
 
 impl Credential {
-    fn read(section: Section<'_>) -> Result<Self, ConfigError> {
+    pub(super) fn read(section: Section<'_>) -> Result<Self, ConfigError> {
         let place = section.place();
         let keys: Keys = section.read(&[], &[])?;
         let given = [
@@ -120,6 +120,16 @@ impl Credential {
             self.secret = Secret::Given(read.map_err(wrong)?);
         }
         Ok(())
+    }
+
+    /// What an output sends as its header `Authorization`.
+    pub(super) fn header(&self) -> Result<String, CollectError> {
+        let (scheme, shown) = self.shown()?;
+        Ok(match scheme {
+            Scheme::Basic => format!("Basic {}", STANDARD.encode(shown)),
+            Scheme::Bearer => format!("Bearer {shown}"),
+            Scheme::ApiKey => format!("ApiKey {shown}"),
+        })
     }
 
     fn shown(&self) -> Result<(Scheme, String), CollectError> {

@@ -30,6 +30,9 @@ impl CollectConfig {
             }
         }
         for output in &mut self.outputs {
+            if let Some(credential) = &mut output.authentication {
+                credential.read_file(disk)?;
+            }
             if let Some(tls) = &mut output.tls {
                 tls.read(disk)?;
             }

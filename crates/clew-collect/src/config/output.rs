@@ -8,9 +8,11 @@ use std::time::Duration;
 use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 
+use super::authentication::Credential;
 use super::kafka::KafkaOutput;
 use super::section::Section;
 use super::{ConfigError, Definition, OutputTls, built_with_kafka};
+use crate::error::CollectError;
 use crate::metadata::Placing;
 use crate::sink::{
     BodyCompression, BufferOptions, BufferSink, BulkOptions, HttpOptions, Sink, SinkError, WhenFull,
@@ -24,6 +26,8 @@ pub struct OutputConfig {
     pub when: Option<Definition>,
     /// How connections are secured, where an address begins with `https`.
     pub tls: Option<OutputTls>,
+    /// Who it says that it is.
+    pub(super) authentication: Option<Credential>,
     /// Where they go.
     pub kind: OutputKind,
 }
@@ -81,6 +85,17 @@ impl Default for BufferConfig {
             folder: PathBuf::new(),
             bytes_max: 1 << 30,
             when_full: WhenFull::Block,
+        }
+    }
+}
+
+impl OutputKind {
+    /// Whether it says who it is by an API key.
+    fn has_key(&self) -> bool {
+        match self {
+            OutputKind::Bulk(output) => output.api_key.is_some(),
+            OutputKind::Http(output) => output.api_key.is_some(),
+            OutputKind::File(_) | OutputKind::Kafka(_) | OutputKind::Stdout => false,
         }
     }
 }
@@ -240,7 +255,7 @@ const KINDS: [&str; 6] = ["clew", "opensearch", "http", "file", "stdout", "kafka
 /// The keys of every kind.
 const COMMON: [&str; 2] = ["type", "when"];
 /// The keys of those that connect.
-const SENDING: [&str; 3] = ["type", "when", "tls"];
+const SENDING: [&str; 4] = ["type", "when", "tls", "authentication"];
 
 impl OutputConfig {
     pub(super) fn read(mut section: Section<'_>) -> Result<Self, ConfigError> {
@@ -253,6 +268,11 @@ impl OutputConfig {
             "clew" | "opensearch" | "http" => OutputTls::take(&mut section)?,
             _ => None,
         };
+        let authentication = match &kind[..] {
+            "clew" | "opensearch" | "http" => section.take_section("authentication")?,
+            _ => None,
+        };
+        let authentication = authentication.map(Credential::read).transpose()?;
         let place = section.place();
         let kind = match &kind[..] {
             "clew" => OutputKind::Bulk(section.read(&SENDING, &[])?),
@@ -282,13 +302,32 @@ impl OutputConfig {
             let placing = output.placing();
             placing.map_err(|reason| place.wrong(&reason))?;
         }
-        let output = OutputConfig { when, tls, kind };
+        if kind.has_key() && authentication.is_some() {
+            return Err(place.wrong("takes one of [api_key] and [authentication]"));
+        }
+        let output = OutputConfig {
+            when,
+            tls,
+            authentication,
+            kind,
+        };
         match &output.tls {
             Some(tls) if !output.url().starts_with("https://") => {
                 Err(tls.wrong("secures connections to [url] only if it begins with https://"))
             }
             _ => Ok(output),
         }
+    }
+
+    /// The header `Authorization` by which it says who it is, unless that is an API key.
+    ///
+    /// # Errors
+    /// That the file of its secret was not read.
+    pub fn authorization(&self) -> Result<Option<String>, CollectError> {
+        self.authentication
+            .as_ref()
+            .map(Credential::header)
+            .transpose()
     }
 
     /// Where it connects to; empty where it does not.

@@ -59,6 +59,7 @@ fn sink(
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
     let tls = output.tls.as_ref().map(OutputTls::ready).transpose()?;
+    let own = output.authorization()?;
     Ok(match (&output.kind, host) {
         (OutputKind::Bulk(output), Some(Host { engine, runtime })) if output.url.is_none() => {
             let (engine, runtime) = (engine.clone(), runtime.clone());
@@ -67,18 +68,24 @@ fn sink(
             buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Bulk(output), _) => {
+            let login = match own {
+                Some(own) => Some(own),
+                None => super::login()?,
+            };
             let options = BulkOptions {
                 tls,
-                ..output.options(super::login()?)
+                ..output.options(login)
             };
             let sink = BulkSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", shown_url(output.url())))?;
             buffered(output.buffer.as_ref(), Box::new(sink), stop)?
         }
         (OutputKind::Http(output), _) => {
+            let options = output.options();
             let options = HttpOptions {
                 tls,
-                ..output.options()
+                authorization: own.or(options.authorization),
+                ..options
             };
             let sink = HttpSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", shown_url(&output.url)))?;
