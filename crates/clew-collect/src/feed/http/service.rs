@@ -193,7 +193,9 @@ fn shape(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shape> {
     if method != Method::POST {
         return None;
     }
-    Some(match (path, media_type) {
+    // Senders of OpenTelemetry put their signal behind whatever path their address has.
+    let signal = path.rfind("/v1").and_then(|at| path.get(at..));
+    Some(match (signal.unwrap_or(path), media_type) {
         (grpc::EXPORT, _) => Shape::Grpc,
         ("/v1/logs", "application/x-protobuf" | "application/protobuf") => {
             Shape::Otlp(Form::Protobuf)
@@ -283,6 +285,11 @@ mod tests {
             "application/json",
             Some(Shape::Otlp(Form::Json)),
         );
+        let otlp = Some(Shape::Otlp(Form::Json));
+        check("/otlp/v1/logs", "application/json", otlp.clone());
+        check("/a/v1/b/v1/logs/", "application/json", otlp);
+        check("/otlp/v1/traces", "application/json", None);
+        check("/api/v1/shop", "application/json", Some(Shape::Json));
         check(grpc::EXPORT, "application/grpc+proto", Some(Shape::Grpc));
         check("/other.Service/Call", "application/grpc", None);
         check("/_search", "application/json", None);
