@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::beats_processors::condition;
 use super::keys::Keys;
 use super::logstash::together;
-use super::{Notes, Part, beats_tls, named_by_fields, object, texts, with_port};
+use super::{Notes, Part, beats_tls, named_by_fields, object, put_login, texts, with_port};
 
 /// Converts all outputs of a configuration.
 pub(super) fn outputs(
@@ -159,12 +159,9 @@ fn elasticsearch(
         };
     }
     let path = keys.path_of("username");
-    let password = keys.take_text("password");
-    if keys.take_text("username").is_some() || password.is_some() {
-        notes.tell(
-            &path,
-            "a login is taken from the variable CLEW_LOGIN (`user:password`)",
-        );
+    let login = (keys.take_text("username"), keys.take_text("password"));
+    if let Some(reason) = put_login(&mut output, login) {
+        notes.tell(&path, reason);
     }
     if keys
         .take("compression_level")

@@ -6,6 +6,7 @@ use super::fluent_bit::tell_rest;
 use super::fluent_bit_parsers::path;
 use super::fluent_bit_syntax::Section;
 use super::logstash::Told;
+use super::put_login;
 
 /// What an output becomes; `last` gets the steps that it wants to be done when all others are.
 pub(super) fn output(
@@ -116,9 +117,8 @@ fn elasticsearch(section: &mut Section, last: &mut Vec<Value>, told: &mut Told) 
     if let Some(key) = section.take("http_api_key") {
         output["api_key"] = key.into();
     }
-    let password = section.take("http_passwd");
-    if section.take("http_user").is_some() || password.is_some() {
-        let reason = "a login is taken from the variable CLEW_LOGIN (`user:password`)";
+    let login = (section.take("http_user"), section.take("http_passwd"));
+    if let Some(reason) = put_login(&mut output, login) {
         told.tell(line, &place, reason);
     }
     if section.take("compress").as_deref() == Some("gzip") {

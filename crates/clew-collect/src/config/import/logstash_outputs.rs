@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::logstash::{Told, keys, path};
 use super::logstash_filters::only_if;
 use super::logstash_syntax::Plugin;
-use super::{named_by_fields, texts, with_port};
+use super::{named_by_fields, put_login, texts, with_port};
 
 /// What an output becomes; `last` gets the steps that it wants to be done when all others are.
 pub(super) fn output(
@@ -121,13 +121,9 @@ fn elasticsearch(
     if let Some(key) = keys.take_text("api_key") {
         output["api_key"] = key.into();
     }
-    let login = (keys.take("user"), keys.take("password"));
-    if login != (None, None) {
-        told.tell(
-            line,
-            place,
-            "a login is taken from the variable CLEW_LOGIN (`user:password`)",
-        );
+    let login = (keys.take_text("user"), keys.take_text("password"));
+    if let Some(reason) = put_login(&mut output, login) {
+        told.tell(line, place, reason);
     }
     for key in [
         "manage_template",

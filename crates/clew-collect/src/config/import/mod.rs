@@ -211,6 +211,22 @@ fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     )
 }
 
+/// Gives an output its login; what is told where it has a half of one.
+fn put_login(
+    output: &mut Value,
+    (user, password): (Option<String>, Option<String>),
+) -> Option<&'static str> {
+    match (user, password) {
+        (None, None) => None,
+        (Some(user), Some(password)) => {
+            let login = object([("user", user.into()), ("password", password.into())]);
+            output["authentication"] = login;
+            None
+        }
+        _ => Some("a login is taken from the variable CLEW_LOGIN (`user:password`)"),
+    }
+}
+
 /// A processor: its name and its parameters.
 fn processor<const N: usize>(name: &str, parameters: [(&str, Value); N]) -> Value {
     object([(name, object(parameters))])

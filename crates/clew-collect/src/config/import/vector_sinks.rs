@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::logstash::Told;
 use super::vector::Component;
 use super::vector_transforms::field;
-use super::{texts, with_port};
+use super::{put_login, texts, with_port};
 
 /// What a sink becomes.
 pub(super) fn sink(mut one: Component, told: &mut Told) -> Option<Value> {
@@ -164,11 +164,10 @@ fn elasticsearch(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told))
     match keys.take_text("auth.strategy").as_deref() {
         None => {}
         Some("basic") => {
-            told.tell(
-                line,
-                place,
-                "a login is taken from the variable CLEW_LOGIN (`user:password`)",
-            );
+            let login = (keys.take_text("auth.user"), keys.take_text("auth.password"));
+            if let Some(reason) = put_login(&mut output, login) {
+                told.tell(line, place, reason);
+            }
         }
         Some(other) => told.tell(
             line,

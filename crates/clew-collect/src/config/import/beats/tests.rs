@@ -146,6 +146,9 @@ outputs:
 - type: opensearch
   url: http://es1:9200
   index: shop-{{agent.version}}-%{+yyyy.MM.dd}
+  authentication:
+    user: u
+    password: p
   compression: gzip
 - type: file
   path: /tmp/out/f.json
@@ -165,7 +168,6 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
             "line 33: [filebeat.inputs[4]] is not enabled, and left out",
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
-            "line 50: [output.elasticsearch.username] a login is taken from the variable CLEW_LOGIN (`user:password`)",
             "line 55: [setup.template.enabled] has no counterpart",
             "line 57: [logging.level] has no counterpart",
         ]

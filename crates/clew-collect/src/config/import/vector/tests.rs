@@ -64,7 +64,6 @@ fn sources_transforms_and_sinks_become_inputs_processors_and_outputs() {
         [
             "line 12: [sources.figures] has no counterpart",
             "line 30: [sinks.search] events go to the first of [endpoints] only",
-            "line 30: [sinks.search] a login is taken from the variable CLEW_LOGIN (`user:password`)",
             "line 30: [sinks.search] [acme] has no counterpart",
             "line 41: [sinks.lost] has no counterpart",
         ]
@@ -107,6 +106,7 @@ fn sources_transforms_and_sinks_become_inputs_processors_and_outputs() {
             "type": "opensearch", "url": "https://es:9200",
             "tls": {"ca": "/etc/ca.pem", "verification": "certificate"},
             "index": "logs-{{service}}-%{+yyyy.MM.dd}", "compression": "gzip",
+            "authentication": {"user": "u", "password": "${PASSWORD:x}"},
         }])
     );
 }
