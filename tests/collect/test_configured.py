@@ -57,6 +57,7 @@ class Configured(unittest.TestCase):
         self.assertNotIn("message", first)
         self.assertEqual((second["message"], second["event"]["parse_error"]), ("broken", True))
         self.assertRegex(done.stderr, r"failed\s+dissect\s+cut\s+no_match\s+1")
+        self.assertIn("1 events were dropped by processors", done.stderr)
         self.append("INFO 8ms more")
         self.run_clew("--config", str(self.config), "--once")
         self.assertEqual([one.get("took") for one in self.documents((self.folder / "out.json").read_text())], [7, None, 8])

@@ -536,7 +536,7 @@ fn entities_have_names() {
         ("&thetasym;&AMP;&#233;&#xe9;&nbsp;x", "\u{3d1}&éé x"),
         ("&nosuch; &eacute &;", "&nosuch; &eacute &;"),
     ] {
-        assert_eq!(crate::strip_html(text), expected, "{text}");
+        assert_eq!(super::strip_html(text), expected, "{text}");
     }
 }
 

@@ -498,7 +498,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_step_that_is_told_of_is_one() {
-        for name in crate::PROCESSOR_NAMES {
+        for name in crate::pipeline::PROCESSOR_NAMES {
             let read = Pipeline::parse(&json!({"processors": [{name: {}}]}));
             let reason = read.map_or_else(|error| error.reason, |_| String::new());
             assert!(!reason.contains("No processor type exists"), "{name}");

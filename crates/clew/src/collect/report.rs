@@ -1,6 +1,6 @@
 //! What a run of the collector did, for people.
 
-use clew_collect::CollectReport;
+use clew_collect::{CollectReport, Counters};
 use indicatif::{HumanBytes, HumanCount};
 
 pub(super) fn print(report: &CollectReport) {
@@ -32,6 +32,7 @@ pub(super) fn print(report: &CollectReport) {
         HumanCount(counters.parse_errors),
         HumanCount(counters.retries),
     );
+    tell_dropped(counters);
     if counters.events_unrouted > 0 {
         let count = HumanCount(counters.events_unrouted);
         eprintln!("{count} events for which no output's condition holds were sent nowhere");
@@ -66,5 +67,20 @@ pub(super) fn print(report: &CollectReport) {
         if !failed.said.is_empty() {
             eprintln!("           {}", failed.said);
         }
+    }
+}
+
+/// What was left out on purpose, or because there was no room for it.
+fn tell_dropped(counters: &Counters) {
+    let told = [
+        (counters.events_dropped, "events were dropped by processors"),
+        (
+            counters.lines_dropped,
+            "datagrams were dropped, as the output did not take more",
+        ),
+        (counters.requests_refused, "requests were refused"),
+    ];
+    for (count, what) in told.into_iter().filter(|(count, _)| *count > 0) {
+        eprintln!("{} {what}", HumanCount(count));
     }
 }
