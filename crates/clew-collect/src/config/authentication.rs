@@ -1,5 +1,5 @@
-//! `authentication` of an input, who may send to it, and of an output, who it says that it is. Secrets are written in the configuration, where `${NAME}` takes them out
-//! of the environment, or lie in files of their own.
+//! `authentication` of an input, who may send to it, and of an output, who it says that it is. Secrets are written in the
+//! configuration, where `${NAME}` takes them out of the environment, or lie in files of their own.
 
 use std::path::{Path, PathBuf};
 
