@@ -74,23 +74,17 @@ pub(crate) fn points_in_place_of(walks: &[Point], lists: &[Tried]) -> Vec<Point>
     lists.iter().map(stands_for).collect()
 }
 
-/// The effort of a recall on a curve of ascending efforts, which goes on at either end as it goes there.
+/// The effort of a recall on a curve of ascending efforts, which goes on at its lower end as it goes there. What is beyond
+/// its upper end is had for the greatest effort: whoever asks for that wants what can be found.
 fn effort_for(curve: &[(f64, f32)], recall: f32) -> f64 {
     let (Some(&first), Some(&last)) = (curve.first(), curve.last()) else {
         return 1.0;
     };
-    if recall >= first.1
-        && let Some(effort) = cost_of(curve.iter().copied(), recall)
-    {
-        return effort;
+    if recall >= first.1 {
+        return cost_of(curve.iter().copied(), recall).unwrap_or(last.0);
     }
-    let (from, slope) = if recall < first.1 {
-        (first, slope(first, curve.get(1).copied().unwrap_or(last)))
-    } else {
-        let before = curve.len().checked_sub(2).and_then(|at| curve.get(at));
-        (last, slope(before.copied().unwrap_or(first), last))
-    };
-    from.0 * ((missed(recall) - missed(from.1)) / slope).exp()
+    let slope = slope(first, curve.get(1).copied().unwrap_or(last));
+    first.0 * ((missed(recall) - missed(first.1)) / slope).exp()
 }
 
 /// By which power of effort what is missed falls between two points.
@@ -154,8 +148,8 @@ mod tests {
         ]);
         let points = points_in_place_of(&walks, &lists);
         let efforts: Vec<u32> = points.iter().map(|point| point.ef).collect();
-        // What is missed halves with each doubling of effort, below and beyond what was tried as well.
-        assert_eq!(efforts, [5, 10, 20, 40, 201]);
+        // What is missed halves with each doubling of effort, below what was tried as well.
+        assert_eq!(efforts, [5, 10, 20, 40, 40]);
         assert_eq!(points[4].recall, 0.99);
     }
 }

@@ -16,8 +16,6 @@ use crate::{ColumnOptions, Scratch, SearchRequest, VectorError};
 const QUERIES_MIN: usize = 100;
 const QUERIES_MAX: usize = 400;
 const ROWS_PER_QUERY: usize = 500;
-/// As many tell well enough what lists have to find to stand in for walks.
-const QUERIES_ROUGH: usize = 32;
 
 const QUERY_SEED: u64 = 0x7175_6572_6965_7321;
 
@@ -114,9 +112,9 @@ impl Learning {
         mut tried: Vec<Tried>,
     ) -> Result<Vec<Tried>, VectorError> {
         for k in HITS {
-            // A hundred hits tell of each query what ten tell of several.
-            let queries = match structure {
-                Structure::Graph => QUERIES_ROUGH,
+            // A hundred hits tell of each query what ten tell of several. Lists stand in for walks by what both find of the
+            // same ones.
+            let queries = match k {
                 _ if k < HITS[1] => QUERIES_MAX,
                 _ => QUERIES_MIN,
             };
