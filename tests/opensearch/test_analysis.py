@@ -71,6 +71,43 @@ class Analysis(ClewTest):
         self.assertEqual([(t["token"], t["type"], t.get("positionLength")) for t in shingles],
                          [("a", "word", None), ("a b", "shingle", 2), ("b", "word", None)])
 
+    def test_patterns_are_those_of_java(self):
+        camel = (r"([^\p{L}\d]+)|(?<=\D)(?=\d)|(?<=\d)(?=\D)|(?<=[\p{L}&&[^\p{Lu}]])(?=\p{Lu})"
+                 r"|(?<=\p{Lu})(?=\p{Lu}[\p{L}&&[^\p{Lu}]])")
+        analysis = {
+            "analyzer": {"camel": {"type": "pattern", "pattern": camel}},
+            "char_filter": {"hyphens": {"type": "pattern_replace", "pattern": r"(\d+)-(?=\d)", "replacement": "$1_"}},
+            "filter": {"twice": {"type": "pattern_replace", "pattern": r"(\w)\1", "replacement": "$1"}},
+        }
+        properties = {"name": {"type": "text", "analyzer": "camel"}}
+        self.client.indices.create(index="java", body={"settings": {"analysis": analysis}, "mappings": {"properties": properties}})
+        self.client.index(index="java", id="1", body={"name": "MooseX::FTPClass2_beta"}, refresh=True)
+        for word, hits in [("ftp", 1), ("class", 1), ("FTPClass2", 1), ("mo", 0)]:
+            found = self.client.search(index="java", body={"query": {"match": {"name": word}}})
+            self.assertEqual(found["hits"]["total"]["value"], hits, word)
+        analyze = self.client.indices.analyze
+        self.assertEqual(words(analyze(index="java", body={"analyzer": "camel", "text": "MooseX::FTPClass2_beta"})),
+                         ["moose", "x", "ftp", "class", "2", "beta"])
+        self.assertEqual(words(analyze(index="java", body={"tokenizer": "standard", "char_filter": ["hyphens"],
+                                                           "filter": ["twice"], "text": "My card is 123-456-789 ooh"})),
+                         ["My", "card", "is", "123_456_789", "oh"])
+        for pattern, options, text, expected in [
+            ("(?=[A-Z])", {}, "ThisIsCamel", ["This", "Is", "Camel"]),
+            (r"\p{Alpha}+", {"group": 0}, "ab12 \u00dcn\u00ef x", ["ab", "n", "x"]),
+            (r"\h+", {}, "a b\tc\u00a0d", ["a", "b", "c", "d"]),
+            ("a B # x", {"flags": "COMMENTS|CASE_INSENSITIVE"}, "1aB2ab3", ["1", "2", "3"]),
+            (r"(?>a+)b", {"group": 0}, "aaab b", ["aaab"]),
+        ]:
+            tokenizer = {"type": "pattern", "pattern": pattern, **options}
+            self.assertEqual(words(analyze(body={"tokenizer": tokenizer, "text": text})), expected, pattern)
+        for tokenizer, reason in [
+            ({"type": "pattern", "pattern": "["}, "Unclosed character class near index 0"),
+            ({"type": "pattern", "pattern": "a", "group": 3}, "invalid group specified: pattern only has: 0 capturing groups"),
+            ({"type": "pattern", "pattern": "a", "flags": "FOO"}, "Unknown regex flag [FOO]"),
+        ]:
+            with self.refused(400, reason=reason):
+                analyze(body={"tokenizer": tokenizer, "text": "x"})
+
     def test_each_step_is_explained(self):
         body = {"char_filter": ["html_strip"], "tokenizer": "whitespace", "filter": ["lowercase", "stop"],
                 "text": "<b>The</b> Fox", "explain": True}

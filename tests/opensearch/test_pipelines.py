@@ -44,6 +44,21 @@ class PipelineTest(ClewTest):
             self.client.index(index="circle", body={}, params={"pipeline": "one"})
         self.assertEqual(refused.exception.info["error"]["reason"], "Cycle detected for pipeline: one")
 
+    def test_patterns_may_look_around(self):
+        processors = [
+            {"gsub": {"field": "digits", "pattern": r"(\d)(?=(\d{3})+$)", "replacement": "$1,"}},
+            {"gsub": {"field": "twice", "pattern": r"\b(\w+) \1\b", "replacement": "$1"}},
+            {"split": {"field": "name", "separator": "(?<!^)(?=[A-Z])"}},
+            {"kv": {"field": "line", "field_split": r" (?=\w+=)", "value_split": "="}},
+        ]
+        source = {"digits": "1234567", "twice": "the the cat", "name": "ThisIsCamel", "line": "a=1 2 b=x y z"}
+        body = {"pipeline": {"processors": processors}, "docs": [{"_source": source}]}
+        made = self.client.ingest.simulate(body=body)["docs"][0]["doc"]["_source"]
+        self.assertEqual(made, {
+            "digits": "1,234,567", "twice": "the cat", "name": ["This", "Is", "Camel"],
+            "line": source["line"], "a": "1 2", "b": "x y z",
+        })
+
     def test_a_verbose_simulation_shows_what_each_step_made(self):
         inner = {"processors": [{"uppercase": {"field": "a"}}]}
         self.client.ingest.put_pipeline(id="inner", body=inner)

@@ -24,7 +24,9 @@ mod tests;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
 pub use custom::{Analysis, counting_each, counts_each, shown_name, strip_html, with_filters};
-pub use java_pattern::java_pattern;
+pub use java_pattern::{
+    Found, JavaPattern, PatternError, Places, Replacement, TooManySteps, java_pattern,
+};
 
 use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};

@@ -1,7 +1,6 @@
 //! Members of a definition, each taken out as it is read; what nobody has taken is unknown.
 
-use clew_analysis::java_pattern;
-use regex::Regex;
+use clew_analysis::{JavaPattern, java_pattern};
 use serde_json::{Map, Value};
 
 use crate::error::DefinitionError;
@@ -83,7 +82,7 @@ pub(crate) fn flag(
 pub(crate) fn pattern(
     config: &mut Map<String, Value>,
     key: &str,
-) -> Result<Regex, DefinitionError> {
+) -> Result<JavaPattern, DefinitionError> {
     let written = text(config, key)?;
     java_pattern(&written)
         .map_err(|error| DefinitionError::refused(key, format!("Invalid regex pattern. {error}")))

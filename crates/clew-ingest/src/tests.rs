@@ -236,6 +236,16 @@ fn texts_are_taken_apart_as_java_does() {
             json!("Re-e-$d"),
         ),
         (
+            json!({"gsub": {"field": "tag", "pattern": "(?<=R)(?=e)|(?<x>d)$", "replacement": "-${x}"}}),
+            "tag",
+            json!("R-e-d"),
+        ),
+        (
+            json!({"split": {"field": "tag", "separator": "(?<=e)"}}),
+            "tag",
+            json!(["Re", "d"]),
+        ),
+        (
             json!({"gsub": {"field": "tag", "pattern": "(e)", "replacement": "$12"}}),
             "tag",
             json!("Re2d"),

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use regex::Regex;
 use tantivy::tokenizer::Token;
 
 use super::filter::Filter;
 use super::kept::Words;
 use super::part::Part;
 use super::{Chain, Term};
+use crate::java_pattern::{JavaPattern, each_match, java_pattern};
 
 /// Longest word that is looked for parts, in characters; longer ones are left as they are.
 const COMPOUND_MAX: usize = 255;
@@ -260,7 +260,7 @@ impl CommonPairs {
 /// What groups of patterns match.
 #[derive(Clone)]
 pub(super) struct Groups {
-    patterns: Vec<Regex>,
+    patterns: Vec<JavaPattern>,
     keeps_term: bool,
 }
 
@@ -276,10 +276,7 @@ impl Groups {
         }
         let mut patterns = Vec::with_capacity(written.len());
         for pattern in &written {
-            let read = crate::java_pattern::java_pattern(pattern);
-            patterns.push(
-                read.map_err(|_| format!("[patterns] has no regular expression: [{pattern}]"))?,
-            );
+            patterns.push(java_pattern(pattern).map_err(|error| error.to_string())?);
         }
         Ok(Groups {
             patterns,
@@ -305,14 +302,15 @@ impl Groups {
     }
 
     /// What the groups of one pattern match, but for nothing and for the whole text where that is kept anyway.
-    fn groups(&self, pattern: &Regex, text: &str) -> Vec<Range<usize>> {
+    fn groups(&self, pattern: &JavaPattern, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        for captures in pattern.captures_iter(text) {
-            let groups = captures.iter().skip(1).flatten().map(|group| group.range());
+        // What takes too many steps has no more groups, from where that shows.
+        let _ = each_match(text, pattern, usize::MAX, |_, places| {
+            let groups = (1..pattern.group_count()).filter_map(|group| places.get(group));
             found.extend(groups.filter(|range| {
                 !(range.is_empty() || self.keeps_term && range.len() == text.len())
             }));
-        }
+        });
         found
     }
 }

@@ -1,11 +1,11 @@
 //! What happens to a text before it is cut: and where each place of the new text came from, since
 //! highlights are shown in the old one.
 
-use regex::Regex;
 use serde_json::Value;
 
 use super::entities::ENTITIES;
 use super::part::Part;
+use crate::java_pattern::{JavaPattern, Replacement, each_match};
 
 /// A text that filters have changed.
 pub(super) struct Filtered {
@@ -77,7 +77,7 @@ pub(super) enum CharFilter {
     /// Replaces texts by texts, the longest first.
     Mapping(Vec<(String, String)>),
     /// Replaces what matches.
-    Pattern(Regex, String),
+    Pattern(JavaPattern, Replacement),
 }
 
 impl CharFilter {
@@ -101,10 +101,10 @@ impl CharFilter {
                 pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
                 CharFilter::Mapping(pairs)
             }
-            "pattern_replace" => CharFilter::Pattern(
-                part.pattern("pattern", "")?,
-                java_replacement(&part.text("replacement").unwrap_or_default()),
-            ),
+            "pattern_replace" => {
+                let (pattern, replacement) = part.replacement("char filter")?;
+                CharFilter::Pattern(pattern, replacement)
+            }
             other => return Err(format!("Unknown char_filter type [{other}]")),
         })
     }
@@ -117,14 +117,17 @@ impl CharFilter {
                 stretches
             }
             CharFilter::Mapping(pairs) => mapped(&input.text, pairs),
-            CharFilter::Pattern(pattern, replacement) => pattern
-                .captures_iter(&input.text)
-                .filter_map(|found| {
+            CharFilter::Pattern(pattern, replacement) => {
+                let text = &input.text;
+                let mut stretches = Vec::new();
+                // What takes too many steps is left as it is, from where that shows.
+                let _ = each_match(text, pattern, usize::MAX, |range, places| {
                     let mut new = String::new();
-                    found.expand(replacement, &mut new);
-                    Some((found.get(0)?.range(), new))
-                })
-                .collect(),
+                    replacement.push(text, places, &mut new);
+                    stretches.push((range, new));
+                });
+                stretches
+            }
         };
         input.replaced(&stretches)
     }
@@ -165,30 +168,6 @@ pub(super) fn unescaped(side: &str) -> Option<String> {
         });
     }
     Some(out)
-}
-
-/// `$1` names a group wherever it stands, also right before letters.
-pub(super) fn java_replacement(replacement: &str) -> String {
-    let mut out = String::new();
-    let mut characters = replacement.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                Some('$') => out.push_str("$$"),
-                Some(other) => out.push(other),
-                None => out.push('\\'),
-            },
-            '$' if characters.peek().is_some_and(char::is_ascii_digit) => {
-                out.push_str("${");
-                while let Some(digit) = characters.next_if(char::is_ascii_digit) {
-                    out.push(digit);
-                }
-                out.push('}');
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 type Stretches = Vec<(std::ops::Range<usize>, String)>;

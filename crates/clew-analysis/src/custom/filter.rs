@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use frostem::Stemmer;
-use regex::Regex;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
 use super::beside::Beside;
-use super::char_filter::java_replacement;
 use super::cjk::{Pairs, usual_width};
 use super::kept::Kept;
 use super::language::{self, ARTICLES};
@@ -21,6 +19,7 @@ use super::tokenizer::pieces;
 use super::unicode::{self, Form, ascii_digit, ascii_folded};
 use super::words::Delimiter;
 use super::{Chain, Term};
+use crate::java_pattern::{JavaPattern, Replacement, java_pattern};
 
 /// Longest piece, in characters.
 const PIECE_MAX: usize = 255;
@@ -66,13 +65,13 @@ pub(super) enum Filter {
     Reverse,
     Delimiter(Delimiter),
     Replace {
-        pattern: Regex,
-        replacement: String,
+        pattern: JavaPattern,
+        replacement: Replacement,
         all: bool,
     },
     Keywords {
         words: BTreeSet<String>,
-        pattern: Option<Regex>,
+        pattern: Option<JavaPattern>,
         ignore_case: bool,
     },
     Elision {
@@ -161,11 +160,14 @@ impl Filter {
             "word_delimiter" | "word_delimiter_graph" => {
                 Filter::Delimiter(Delimiter::compile(part)?)
             }
-            "pattern_replace" => Filter::Replace {
-                pattern: part.pattern("pattern", "")?,
-                replacement: java_replacement(&part.text("replacement").unwrap_or_default()),
-                all: part.flag("all", true)?,
-            },
+            "pattern_replace" => {
+                let (pattern, replacement) = part.replacement("token filter")?;
+                Filter::Replace {
+                    pattern,
+                    replacement,
+                    all: part.flag("all", true)?,
+                }
+            }
             "keyword_marker" => Filter::Keywords {
                 words: part
                     .list("keywords")
@@ -173,7 +175,7 @@ impl Filter {
                     .into_iter()
                     .collect(),
                 pattern: match part.text("keywords_pattern") {
-                    Some(pattern) => Some(whole(&part.pattern("keywords_pattern", &pattern)?)?),
+                    Some(pattern) => Some(whole(&pattern)?),
                     None => None,
                 },
                 ignore_case: part.flag("ignore_case", false)?,
@@ -259,7 +261,9 @@ impl Filter {
             } => {
                 for term in &mut terms {
                     let text = &term.token.text;
-                    let fits = pattern.as_ref().is_some_and(|whole| whole.is_match(text));
+                    // What takes too many steps does not fit.
+                    let fits = |whole: &JavaPattern| whole.is_match(text).unwrap_or(false);
+                    let fits = pattern.as_ref().is_some_and(fits);
                     term.is_keyword |= fits || has(words, text, *ignore_case);
                 }
                 terms
@@ -308,10 +312,10 @@ impl Filter {
                 replacement,
                 all,
             } => {
-                let most = if *all { 0 } else { 1 };
-                pattern
-                    .replacen(text, most, replacement.as_str())
-                    .into_owned()
+                let most = if *all { usize::MAX } else { 1 };
+                // What takes too many steps is left as it is, from where that shows.
+                let (replaced, _) = replacement.replaced(text, pattern, most);
+                replaced?
             }
             Filter::Elision {
                 articles,
@@ -329,8 +333,9 @@ impl Filter {
 }
 
 /// A pattern that has to match all of a term.
-fn whole(pattern: &Regex) -> Result<Regex, String> {
-    Regex::new(&format!("^(?:{})$", pattern.as_str())).map_err(|error| error.to_string())
+fn whole(pattern: &str) -> Result<JavaPattern, String> {
+    let read = java_pattern(pattern).and_then(|_| java_pattern(&format!(r"\A(?:{pattern})\z")));
+    read.map_err(|error| error.to_string())
 }
 
 /// Whether pieces are taken from the ends of words.

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::java_pattern::{JavaPattern, Replacement};
+
 /// One part with its parameters.
 pub(super) struct Part<'v>(&'v Value);
 
@@ -82,14 +84,27 @@ impl<'v> Part<'v> {
         held.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// A regular expression.
-    pub(super) fn pattern(&self, key: &str, usual: &str) -> Result<regex::Regex, String> {
+    /// A regular expression that must be there, and what is to stand for its matches. `what` is the kind of part.
+    pub(super) fn replacement(&self, what: &str) -> Result<(JavaPattern, Replacement), String> {
+        if self
+            .text("pattern")
+            .is_none_or(|pattern| pattern.is_empty())
+        {
+            return Err(format!(
+                "pattern is missing for [{0}] {what} of type '{0}'",
+                self.type_name()
+            ));
+        }
+        let pattern = self.pattern("pattern", "")?;
+        let written = self.text("replacement").unwrap_or_default();
+        let replacement = Replacement::read(&written, &pattern)?;
+        Ok((pattern, replacement))
+    }
+
+    /// A regular expression under the flags beside it.
+    pub(super) fn pattern(&self, key: &str, usual: &str) -> Result<JavaPattern, String> {
         let pattern = self.text(key).unwrap_or_else(|| usual.to_string());
-        let flags = match self.text("flags") {
-            Some(flags) if flags.contains("CASE_INSENSITIVE") => "(?i)",
-            _ => "",
-        };
-        crate::java_pattern::java_pattern(&format!("{flags}{pattern}"))
-            .map_err(|_| format!("[{key}] is not a regular expression: [{pattern}]"))
+        let flags = self.text("flags").unwrap_or_default();
+        JavaPattern::with_flags(&pattern, &flags).map_err(|error| error.to_string())
     }
 }

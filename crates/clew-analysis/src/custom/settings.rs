@@ -89,7 +89,9 @@ impl Analysis {
                         _ => json!({"tokenizer": {"type": "keyword"}, key: [part]}),
                     };
                     match Chain::compile(&alone) {
-                        Err(reason) if reason.starts_with("Unknown ") => {
+                        Err(reason)
+                            if reason.starts_with("Unknown ") && reason.contains(" type [") =>
+                        {
                             Err(format!("failed to find global {key} under [{name}]"))
                         }
                         _ => Ok(part),

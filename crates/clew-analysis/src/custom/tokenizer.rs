@@ -8,6 +8,7 @@ use tantivy::tokenizer::Token;
 
 use super::part::Part;
 use crate::TOKEN_LENGTH_MAX;
+use crate::java_pattern::{JavaPattern, each_match};
 use crate::stream::piece_within;
 
 /// Longest tokens that settings may ask for, which then are cut as all are.
@@ -16,6 +17,8 @@ const LENGTH_MAX: usize = 1_048_576;
 const PIECE_MAX: usize = 255;
 /// Characters of a text that is cut in pieces; what follows is left out.
 const PIECES_TEXT_MAX: usize = 100_000;
+/// Highest number of a group.
+const GROUPS_MAX: usize = 10_000;
 
 /// One way of cutting.
 #[derive(Clone, Debug)]
@@ -26,7 +29,7 @@ pub(super) enum Cutter {
     Letters { lower: bool },
     /// What lies between matches, or what a group of them matches.
     Pattern {
-        pattern: Regex,
+        pattern: JavaPattern,
         group: Option<usize>,
     },
     /// Addresses of the web and of mail, else words.
@@ -144,13 +147,20 @@ impl Cutter {
             "keyword" => Cutter::Plain("keyword"),
             "letter" => Cutter::Letters { lower: false },
             "lowercase" => Cutter::Letters { lower: true },
-            "pattern" => Cutter::Pattern {
-                pattern: part.pattern("pattern", r"\W+")?,
-                group: match part.text("group").as_deref() {
+            "pattern" => {
+                let pattern = part.pattern("pattern", r"\W+")?;
+                let group = match part.text("group").as_deref() {
                     None | Some("-1") => None,
-                    Some(_) => Some(part.number("group", 0, 0..=99)?),
-                },
-            },
+                    Some(_) => Some(part.number("group", 0, 0..=GROUPS_MAX)?),
+                };
+                let groups = pattern.group_count() - 1;
+                if group.is_some_and(|group| group > groups) {
+                    return Err(format!(
+                        "invalid group specified: pattern only has: {groups} capturing groups"
+                    ));
+                }
+                Cutter::Pattern { pattern, group }
+            }
             "simple_pattern" => Cutter::Pattern {
                 pattern: part.pattern("pattern", "")?,
                 group: Some(0),
@@ -238,13 +248,12 @@ impl Cutter {
                 pattern,
                 group: Some(group),
             } => {
-                let found = pattern.captures_iter(text);
-                numbered(
-                    text,
-                    found
-                        .filter_map(|found| Some(found.get(*group)?.range()))
-                        .collect(),
-                )
+                let mut ranges = Vec::new();
+                // Behind what takes too many steps nothing is found.
+                let _ = each_match(text, pattern, usize::MAX, |_, places| {
+                    ranges.extend(places.get(*group));
+                });
+                numbered(text, ranges)
             }
             Cutter::Pieces {
                 lengths,
@@ -353,12 +362,13 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
 }
 
 /// What lies between the matches of a pattern.
-fn between(text: &str, pattern: &Regex) -> Vec<Range<usize>> {
+fn between(text: &str, pattern: &JavaPattern) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut at = 0;
-    for found in pattern.find_iter(text) {
-        ranges.push(at..found.start());
-        at = found.end();
+    // What takes too many steps is not cut, from where that shows.
+    for found in pattern.find_all(text).map_while(Result::ok) {
+        ranges.push(at..found.start);
+        at = found.end;
     }
     ranges.push(at..text.len());
     ranges

@@ -48,7 +48,7 @@ pub enum Reason {
     AlreadyThere,
     /// More names than one pipeline remembers.
     TooManyNames,
-    /// A text longer than is taken apart.
+    /// A text longer than is taken apart, or one that an expression takes too many steps on.
     TooLong,
     /// What a step without a plan of its own says of a document.
     Unfit,

@@ -1,5 +1,6 @@
 //! The kinds of steps, as a definition gives them.
 
+use clew_analysis::Replacement;
 use serde_json::{Map, Value};
 
 use super::definition::Step;
@@ -19,7 +20,7 @@ use crate::steps::json::Json;
 use crate::steps::script::Program;
 use crate::steps::structured::{Csv, KeyValues};
 use crate::steps::user_agent::UserAgent;
-use crate::steps::values::{Change, replacement};
+use crate::steps::values::Change;
 use crate::template::Template;
 
 /// The kinds of steps, by name.
@@ -283,7 +284,7 @@ fn change(
         "bytes" => ("bytes", Change::Bytes),
         "gsub" => {
             let pattern = pattern(config, "pattern")?;
-            let with = replacement(&text(config, "replacement")?, &pattern);
+            let with = Replacement::read(&text(config, "replacement")?, &pattern);
             ("gsub", Change::Replace { pattern, with })
         }
         "split" => (

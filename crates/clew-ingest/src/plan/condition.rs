@@ -8,7 +8,6 @@ mod relation;
 use std::borrow::Cow;
 
 use memchr::memmem::Finder;
-use regex::Regex;
 use serde_json::{Map, Value as Json};
 
 use self::relation::Relation;
@@ -17,7 +16,7 @@ use super::read::slot;
 use crate::error::DefinitionError;
 use crate::event::{Event, Slot, Value};
 use crate::text::{Span, any_item};
-use clew_analysis::java_pattern;
+use clew_analysis::{JavaPattern, java_pattern};
 
 /// Conditions inside each other.
 const DEPTH_MAX: usize = 20;
@@ -33,7 +32,7 @@ pub(super) enum Condition {
     Includes(Slot, Literal),
     /// The field, or an item of it, is a part of the text.
     Within(Slot, String),
-    Regexp(Slot, Regex),
+    Regexp(Slot, JavaPattern),
     Range(Slot, Bounds),
     /// The field is an address in one of these.
     Network(Slot, Networks),
@@ -120,7 +119,8 @@ impl Condition {
             Condition::Includes(slot, literal) => literal.is_in(event, *slot),
             Condition::Within(slot, whole) => any_text(event, *slot, |text| whole.contains(text)),
             Condition::Regexp(slot, pattern) => {
-                any_text(event, *slot, |text| pattern.is_match(text))
+                // What takes too many steps does not fit.
+                any_text(event, *slot, |text| pattern.is_match(text).unwrap_or(false))
             }
             Condition::Range(slot, bounds) => {
                 number(event, *slot).is_some_and(|number| bounds.have(number))

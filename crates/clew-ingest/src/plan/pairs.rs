@@ -65,10 +65,12 @@ impl Step for KeyValueStep {
         let (text, found) = (event.at(line), &mut self.found);
         match self.quotes {
             Quotes::AroundValues => {
-                quoted_pairs(text, &step.between_pairs, &step.within_pair, found);
+                quoted_pairs(text, &step.between_pairs, &step.within_pair, found)
+                    .map_err(|_| Reason::TooLong)?;
             }
             Quotes::Letters => {
-                if !pairs(text, &step.between_pairs, &step.within_pair, found) {
+                let is_whole = pairs(text, &step.between_pairs, &step.within_pair, found);
+                if !is_whole.map_err(|_| Reason::TooLong)? {
                     return Err(Reason::NoMatch);
                 }
             }

@@ -1,6 +1,6 @@
 //! `redact`: parts of texts that nobody should see; and `duration`: times that were written with units, as numbers.
 
-use regex::Regex;
+use clew_analysis::JavaPattern;
 use serde_json::{Map, Value as Json};
 
 use super::cut::line_of;
@@ -15,7 +15,7 @@ use crate::text::Span;
 #[derive(Debug)]
 struct Redact {
     fields: Vec<Slot>,
-    pattern: Regex,
+    pattern: JavaPattern,
     replacement: String,
 }
 
@@ -38,11 +38,12 @@ impl Step for Redact {
             let Some(text) = event.text(*slot) else {
                 continue;
             };
-            let found = self.pattern.find_iter(event.at(text));
             work.found.clear();
-            let places =
-                found.map(|found| Span::new(found.start(), found.end()).after(text.start()));
-            work.found.extend(places);
+            for found in self.pattern.find_all(event.at(text)) {
+                let found = found.map_err(|_| Reason::TooLong)?;
+                let place = Span::new(found.start, found.end).after(text.start());
+                work.found.push(place);
+            }
             if work.found.is_empty() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! `regex`: named groups of an expression as fields.
 
-use regex::{CaptureLocations, Regex};
+use clew_analysis::{JavaPattern, Places};
 use serde_json::{Map, Value as Json};
 
 use super::cut::line_of;
@@ -16,8 +16,8 @@ use crate::text::Span;
 struct Groups {
     field: Slot,
     ignore_missing: bool,
-    pattern: Regex,
-    places: CaptureLocations,
+    pattern: JavaPattern,
+    places: Places,
     /// Groups that have names, and their fields.
     named: Vec<(usize, Slot)>,
 }
@@ -28,7 +28,7 @@ pub(super) fn read_regex(
 ) -> Result<Box<dyn Step>, DefinitionError> {
     let pattern = pattern(config, "pattern")?;
     let mut named = Vec::new();
-    for (group, name) in pattern.capture_names().enumerate() {
+    for (group, name) in pattern.group_names().enumerate() {
         if let Some(name) = name {
             named.push((group, slot(event, name)?));
         }
@@ -40,7 +40,7 @@ pub(super) fn read_regex(
     Ok(Box::new(Groups {
         field: slot(event, &text(config, "field")?)?,
         ignore_missing: flag(config, "ignore_missing", false)?,
-        places: pattern.capture_locations(),
+        places: pattern.places(),
         pattern,
         named,
     }))
@@ -51,13 +51,13 @@ impl Step for Groups {
         let Some(line) = line_of(event, self.field, self.ignore_missing)? else {
             return Ok(Flow::On);
         };
-        let found = self.pattern.captures_read(&mut self.places, event.at(line));
-        if found.is_none() {
+        let found = self.pattern.read(event.at(line), &mut self.places);
+        if !found.map_err(|_| Reason::TooLong)? {
             return Err(Reason::NoMatch);
         }
         for (group, slot) in &self.named {
-            if let Some((start, end)) = self.places.get(*group) {
-                let span = Span::new(start, end).after(line.start());
+            if let Some(found) = self.places.get(*group) {
+                let span = Span::new(found.start, found.end).after(line.start());
                 event.put(*slot, Value::Text(span))?;
             }
         }

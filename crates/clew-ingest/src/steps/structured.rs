@@ -1,6 +1,6 @@
 //! Steps that take a text apart into fields: `kv`, `csv`.
 
-use regex::Regex;
+use clew_analysis::JavaPattern;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -14,8 +14,8 @@ use crate::text::{self, Cell, PairValue, pairs};
 pub(crate) struct KeyValues {
     pub(crate) field: String,
     pub(crate) target: Option<String>,
-    pub(crate) between_pairs: Regex,
-    pub(crate) within_pair: Regex,
+    pub(crate) between_pairs: JavaPattern,
+    pub(crate) within_pair: JavaPattern,
     include: Option<Vec<String>>,
     exclude: Vec<String>,
     pub(crate) prefix: String,
@@ -49,6 +49,7 @@ impl KeyValues {
         };
         let mut found = Vec::new();
         let is_whole = pairs(&line, &self.between_pairs, &self.within_pair, &mut found);
+        let is_whole = is_whole.map_err(|error| Failure::unfit(error.to_string()))?;
         for pair in found {
             let PairValue::Text(value) = pair.value else {
                 continue;
@@ -75,7 +76,8 @@ impl KeyValues {
         if !is_whole {
             return Err(Failure::unfit(format!(
                 "field [{}] does not contain value_split [{}]",
-                self.field, self.within_pair
+                self.field,
+                self.within_pair.as_str()
             )));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Changes of single values.
 
-use regex::Regex;
+use clew_analysis::{JavaPattern, Replacement, TooManySteps};
 use serde_json::Value;
 
 use super::url::decoded;
@@ -17,11 +17,11 @@ pub(crate) enum Change {
     UrlDecode,
     Bytes,
     Replace {
-        pattern: Regex,
-        with: Result<String, String>,
+        pattern: JavaPattern,
+        with: Result<Replacement, String>,
     },
     Split {
-        separator: Regex,
+        separator: JavaPattern,
         keep_trailing: bool,
     },
     Join(String),
@@ -76,25 +76,24 @@ impl Change {
             Change::UrlDecode => decoded(text).map_err(Failure::unfit)?.into(),
             Change::Bytes => bytes(text)?.into(),
             Change::Replace { pattern, with } => match with {
-                Ok(with) => pattern.replace_all(text, with.as_str()).into_owned().into(),
-                // What is wrong with it matters only where there is something to replace.
-                Err(reason) if pattern.is_match(text) => {
-                    return Err(Failure::unfit(reason.as_str()));
+                Ok(with) => {
+                    let (replaced, ended) = with.replaced(text, pattern, usize::MAX);
+                    ended.map_err(too_hard)?;
+                    replaced.map_or_else(|| text.into(), Value::from)
                 }
-                Err(_) => text.into(),
+                // What is wrong with it matters only where there is something to replace.
+                Err(reason) => {
+                    if pattern.is_match(text).map_err(too_hard)? {
+                        return Err(Failure::unfit(reason.as_str()));
+                    }
+                    text.into()
+                }
             },
             Change::Split {
                 separator,
                 keep_trailing,
             } => {
-                let mut parts: Vec<&str> = separator.split(text).collect();
-                // A separator of no length at the start parts nothing off.
-                if parts.len() > 1 && separator.find(text).is_some_and(|found| found.end() == 0) {
-                    parts.remove(0);
-                }
-                while !keep_trailing && parts.last().is_some_and(|last| last.is_empty()) {
-                    parts.pop();
-                }
+                let parts = split(text, separator, *keep_trailing).map_err(too_hard)?;
                 Value::from(parts)
             }
             Change::Join(_) => text.into(),
@@ -102,67 +101,33 @@ impl Change {
     }
 }
 
-/// A replacement as Java writes it, with `\` before what means itself, as the one of our expressions.
-pub(crate) fn replacement(written: &str, pattern: &Regex) -> Result<String, String> {
-    let mut ours = String::new();
-    let mut letters = written.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
-                None => return Err("character to be escaped is missing".to_string()),
-                Some('$') => ours.push_str("$$"),
-                Some(other) => ours.push(other),
-            },
-            '$' => {
-                let named = letters.next_if_eq(&'{').is_some();
-                let mut name = String::new();
-                while let Some(letter) = letters.next_if(|letter| match named {
-                    true => *letter != '}',
-                    // A number goes on while there is such a group.
-                    false => name
-                        .parse::<usize>()
-                        .map_or(letter.is_ascii_digit(), |before| {
-                            let digit = letter
-                                .to_digit(10)
-                                .and_then(|digit| usize::try_from(digit).ok());
-                            digit.is_some_and(|digit| {
-                                before.saturating_mul(10).saturating_add(digit)
-                                    < pattern.captures_len()
-                            })
-                        }),
-                }) {
-                    name.push(letter);
-                }
-                if named {
-                    letters.next();
-                }
-                ours.push_str(&reference(&name, named, letters.peek().is_none(), pattern)?);
-            }
-            other => ours.push(other),
-        }
-    }
-    Ok(ours)
+/// What a document is told whose text an expression takes too many steps on.
+fn too_hard(error: TooManySteps) -> Failure {
+    Failure::unfit(error.to_string())
 }
 
-/// A group that a replacement names.
-fn reference(name: &str, named: bool, at_end: bool, pattern: &Regex) -> Result<String, String> {
-    match name.parse::<usize>() {
-        _ if named => {
-            if !pattern.capture_names().flatten().any(|known| known == name) {
-                return Err(format!("No group with name {{{name}}}"));
-            }
+/// The parts of a text between separators, as Java splits.
+fn split<'t>(
+    text: &'t str,
+    separator: &JavaPattern,
+    keep_trailing: bool,
+) -> Result<Vec<&'t str>, TooManySteps> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for found in separator.find_all(text) {
+        let found = found?;
+        // One of no length at the start parts nothing off.
+        if found.end > 0 {
+            parts.push(&text[at..found.start]);
+            at = found.end;
         }
-        Ok(number) => {
-            if number >= pattern.captures_len() {
-                return Err(format!("No group {number}"));
-            }
-        }
-        Err(_) if at_end => {
-            return Err("Illegal group reference: group index is missing".to_string());
-        }
-        Err(_) => return Err("Illegal group reference".to_string()),
     }
-    Ok(format!("${{{name}}}"))
+    let has_separator = !parts.is_empty();
+    parts.push(&text[at..]);
+    while has_separator && !keep_trailing && parts.last().is_some_and(|last| last.is_empty()) {
+        parts.pop();
+    }
+    Ok(parts)
 }
 
 fn bytes(text: &str) -> Result<i64, Failure> {

@@ -1,6 +1,8 @@
 //! Keys and values: `a=1;b=2` with separators as regular expressions, and logfmt, `a=1 b="two words" c`.
 
-use regex::{Match, Regex};
+use std::ops::Range;
+
+use clew_analysis::{JavaPattern, TooManySteps};
 
 use super::span::{Span, TEXT_BYTES_MAX};
 
@@ -23,77 +25,91 @@ pub(crate) enum PairValue {
 }
 
 /// The pairs of a text; false, with those before it, if a part of it is no pair.
+///
+/// # Errors
+/// When looking for separators takes too many steps.
 pub(crate) fn pairs(
     text: &str,
-    between_pairs: &Regex,
-    within_pair: &Regex,
+    between_pairs: &JavaPattern,
+    within_pair: &JavaPattern,
     found: &mut Vec<Pair>,
-) -> bool {
+) -> Result<bool, TooManySteps> {
     found.clear();
     if text.len() > TEXT_BYTES_MAX {
-        return false;
+        return Ok(false);
     }
     let mut start = 0;
-    let mut separators = between_pairs.find_iter(text);
+    let separators = between_pairs.find_all(text);
+    // One of no length at the start parts nothing off.
+    let mut separators = separators.filter(|each| !matches!(each, Ok(range) if range.end == 0));
     loop {
-        let separator = separators.next();
-        let end = separator.map_or(text.len(), |found| found.start());
-        let Some(within) = within_pair.find(&text[start..end]) else {
-            let rest = separator.into_iter().chain(separators);
-            return start == end && !text.is_empty() && is_nothing_but(rest, text, end);
+        let separator = separators.next().transpose()?;
+        let end = separator.as_ref().map_or(text.len(), |range| range.start);
+        let Some(within) = within_pair.find_at(&text[start..end], 0)? else {
+            if start != end || text.is_empty() {
+                return Ok(false);
+            }
+            let rest = separator.into_iter().map(Ok).chain(separators);
+            return is_nothing_but(rest, text, end);
         };
         found.push(Pair {
-            key: Span::new(start, start + within.start()),
-            value: PairValue::Text(Span::new(start + within.end(), end)),
+            key: Span::new(start, start + within.start),
+            value: PairValue::Text(Span::new(start + within.end, end)),
         });
         match separator {
-            None => return true,
-            Some(separator) => start = separator.end(),
+            None => return Ok(true),
+            Some(separator) => start = separator.end,
         }
     }
 }
 
 /// Whether from a place on there are separators alone: as in Java, empty parts at the end are none.
-fn is_nothing_but<'t>(
-    separators: impl Iterator<Item = Match<'t>>,
+fn is_nothing_but(
+    separators: impl Iterator<Item = Result<Range<usize>, TooManySteps>>,
     text: &str,
     mut at: usize,
-) -> bool {
+) -> Result<bool, TooManySteps> {
     for separator in separators {
-        if separator.start() != at {
-            return false;
+        let separator = separator?;
+        if separator.start != at {
+            return Ok(false);
         }
-        at = separator.end();
+        at = separator.end;
     }
-    at == text.len()
+    Ok(at == text.len())
 }
 
 /// The pairs of a text whose values may stand in quotes or in brackets; what is no pair is passed over, and so are keys without a
 /// value. Blanks around separators belong to nobody.
+///
+/// # Errors
+/// When looking for separators takes too many steps.
 pub(crate) fn quoted_pairs(
     text: &str,
-    between_pairs: &Regex,
-    within_pair: &Regex,
+    between_pairs: &JavaPattern,
+    within_pair: &JavaPattern,
     found: &mut Vec<Pair>,
-) {
+) -> Result<(), TooManySteps> {
     found.clear();
     if text.len() > TEXT_BYTES_MAX {
-        return;
+        return Ok(());
     }
     let mut start = 0;
-    while let Some(within) = within_pair.find_at(text, start) {
+    while let Some(within) = within_pair.find_at(text, start)? {
         // The key is what stands behind the last separator before it.
-        let before = &text[start..within.start()];
-        let separator = between_pairs.find_iter(before).last();
-        let key_start = start + separator.map_or(0, |separator| separator.end());
-        let key = trimmed(text, key_start, within.start());
-        let next = between_pairs.find_at(text, within.end());
-        let end = next.map_or(text.len(), |next| next.start());
-        let blanks = text[within.end()..].len() - text[within.end()..].trim_start().len();
-        let open = (within.end() + blanks).min(end.max(within.end()));
+        let before = &text[start..within.start];
+        let mut key_start = start;
+        for separator in between_pairs.find_all(before) {
+            key_start = start + separator?.end;
+        }
+        let key = trimmed(text, key_start, within.start);
+        let next = between_pairs.find_at(text, within.end)?;
+        let end = next.map_or(text.len(), |next| next.start);
+        let blanks = text[within.end..].len() - text[within.end..].trim_start().len();
+        let open = (within.end + blanks).min(end.max(within.end));
         let (value, end) = match enclosed(&text[open..]) {
             Some((inside, length)) => (Span::new(open + 1, open + 1 + inside), open + length),
-            None => (trimmed(text, within.end(), end), end),
+            None => (trimmed(text, within.end, end), end),
         };
         if !key.is_empty() && !value.is_empty() {
             found.push(Pair {
@@ -102,11 +118,12 @@ pub(crate) fn quoted_pairs(
             });
         }
         // Separators that match nothing at all must not hold it up.
-        start = end.max(within.end());
+        start = end.max(within.end);
         if start == text.len() || within.is_empty() {
-            return;
+            return Ok(());
         }
     }
+    Ok(())
 }
 
 /// A part of a text without the blanks around it.
@@ -213,9 +230,9 @@ mod tests {
     #[test]
     fn pairs_may_have_quotes_and_what_is_none_is_passed_over() {
         let check = |between: &str, within: &str, line: &str, expected: &str| {
-            let (between, within) = (Regex::new(between).unwrap(), Regex::new(within).unwrap());
+            let pattern = |written| clew_analysis::java_pattern(written).unwrap();
             let mut found = Vec::new();
-            quoted_pairs(line, &between, &within, &mut found);
+            quoted_pairs(line, &pattern(between), &pattern(within), &mut found).unwrap();
             let pairs = found.iter().map(|pair| match pair.value {
                 PairValue::Text(span) => format!("{}:{}", pair.key.of(line), span.of(line)),
                 _ => String::new(),
