@@ -108,6 +108,46 @@ class Analysis(ClewTest):
             with self.refused(400, reason=reason):
                 analyze(body={"tokenizer": tokenizer, "text": "x"})
 
+    def test_parts_say_what_they_must(self):
+        analyze = self.client.indices.analyze
+        for key, part, reason in [
+            ("filter", {"type": "truncate"}, "length parameter must be provided"),
+            ("filter", {"type": "synonym"}, "synonym requires either `synonyms` or `synonyms_path` to be configured"),
+            ("filter", {"type": "elision"}, "elision filter requires [articles] or [articles_path] setting"),
+            ("filter", {"type": "ngram", "min_gram": 1, "max_gram": 4},
+             "The difference between max_gram and min_gram in NGram Tokenizer must be less than or equal to: [1] but was [3]"),
+            ("filter", {"type": "shingle", "max_shingle_size": 6}, "must be less than or equal to: [3] but was [5]"),
+            ("char_filter", {"type": "mapping"}, "mapping requires either `mappings` or `mappings_path` to be configured"),
+        ]:
+            with self.refused(400, reason=reason):
+                analyze(body={"tokenizer": "standard", key: [part], "text": "x"})
+            with self.refused(400, reason=reason):
+                self.client.indices.create(index="lacks", body={"settings": {"analysis": {key: {"own": part}}}})
+        for name in ["synonym", "keep", "pattern_replace"]:
+            with self.refused(400, reason="Analysis settings required"):
+                analyze(body={"tokenizer": "standard", "filter": [name], "text": "x"})
+        wide = {"tokenizer": {"wide": {"type": "ngram", "min_gram": 2, "max_gram": 5}},
+                "analyzer": {"wide": {"tokenizer": "wide"}}}
+        self.client.indices.create(index="wide", body={"settings": {"index.max_ngram_diff": 3, "analysis": wide}})
+        self.assertIn("hell", words(analyze(index="wide", body={"analyzer": "wide", "text": "hello"})))
+        with self.refused(400, reason="index.max_ngram_diff"):
+            self.client.indices.create(index="narrow", body={"settings": {"analysis": wide}})
+
+    def test_filters_leave_places_as_lucene_does(self):
+        for filters, text, expected in [
+            (["stop", "shingle"], "the quick fox and a dog", ["_ quick", "quick", "quick fox", "fox", "fox _", "_ dog", "dog"]),
+            ([{"type": "word_delimiter", "preserve_original": True}], "fox's SL5's", ["fox's", "fox", "SL5's", "SL", "5", "s"]),
+            (["uppercase"], "groß", ["GROß"]),
+            (["elision"], "L'avion", ["avion"]),
+        ]:
+            made = self.client.indices.analyze(body={"tokenizer": "whitespace", "filter": filters, "text": text})
+            self.assertEqual(words(made), expected)
+        body = {"tokenizer": "standard", "filter": ["unique"], "text": "a b a c"}
+        made = self.client.indices.analyze(body=body)["tokens"]
+        self.assertEqual([(t["token"], t["position"]) for t in made], [("a", 0), ("b", 1), ("c", 2)])
+        body = {"tokenizer": {"type": "path_hierarchy", "skip": 1}, "text": "/one/two/three"}
+        self.assertEqual(words(self.client.indices.analyze(body=body)), ["/two", "/two/three"])
+
     def test_each_step_is_explained(self):
         body = {"char_filter": ["html_strip"], "tokenizer": "whitespace", "filter": ["lowercase", "stop"],
                 "text": "<b>The</b> Fox", "explain": True}

@@ -23,7 +23,9 @@ mod tests;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
-pub use custom::{Analysis, counting_each, counts_each, shown_name, strip_html, with_filters};
+pub use custom::{
+    Analysis, PartLimits, counting_each, counts_each, shown_name, strip_html, with_filters,
+};
 pub use java_pattern::{
     Found, JavaPattern, PatternError, Places, Replacement, TooManySteps, java_pattern,
 };
@@ -152,6 +154,7 @@ fn kind(text: &str) -> &'static str {
         Some(first) if is_ideograph(first) => "<IDEOGRAPHIC>",
         Some(first) if is_katakana(first) && all(is_katakana) => "<KATAKANA>",
         Some(first) if is_hangul(first) && all(is_hangul) => "<HANGUL>",
+        Some(first) if is_southeast_asian(first) => "<SOUTHEAST_ASIAN>",
         Some(first) if first.is_numeric() && all(|letter| !letter.is_alphabetic()) => "<NUM>",
         _ => "<ALPHANUM>",
     }
@@ -168,6 +171,15 @@ fn is_katakana(letter: char) -> bool {
             | '\u{3300}'..='\u{3357}'
             | '\u{ff66}'..='\u{ff9f}'
     )
+}
+
+/// Letters of scripts without spaces: Thai, Lao, Myanmar, Khmer.
+fn is_southeast_asian(letter: char) -> bool {
+    letter.is_alphabetic()
+        && matches!(
+            letter,
+            '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        )
 }
 
 fn is_hangul(letter: char) -> bool {

@@ -8,7 +8,7 @@ use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream,
 
 use super::beside::Beside;
 use super::cjk::{Pairs, usual_width};
-use super::kept::Kept;
+use super::kept::{Kept, unique};
 use super::language::{self, ARTICLES};
 use super::letters::Letters;
 use super::light::{self, Light};
@@ -251,7 +251,8 @@ impl Filter {
             Filter::Fold { keep: true } => folded_beside(terms),
             Filter::Stop(words) => words.without(terms),
             Filter::Length(min, max) => {
-                terms.retain(|term| (*min..=*max).contains(&term.token.text.chars().count()));
+                let units = |term: &Term| term.token.text.encode_utf16().count();
+                terms.retain(|term| (*min..=*max).contains(&units(term)));
                 terms
             }
             Filter::Keywords {
@@ -288,7 +289,8 @@ impl Filter {
                 let letters = text.replace('İ', "i").replace('I', "ı");
                 crate::stream::lower(&letters)
             }
-            Filter::Upper => text.to_uppercase(),
+            // One for one, as Lucene does it: ß has no capital.
+            Filter::Upper => text.chars().map(upper).collect(),
             Filter::Fold { .. } => ascii_folded(text),
             Filter::IcuFold => unicode::folded(text),
             Filter::Normal(form) => form.of(text),
@@ -336,6 +338,15 @@ impl Filter {
 fn whole(pattern: &str) -> Result<JavaPattern, String> {
     let read = java_pattern(pattern).and_then(|_| java_pattern(&format!(r"\A(?:{pattern})\z")));
     read.map_err(|error| error.to_string())
+}
+
+/// The capital of a letter, where it is one.
+fn upper(letter: char) -> char {
+    let mut capitals = letter.to_uppercase();
+    match (capitals.next(), capitals.next()) {
+        (Some(capital), None) => capital,
+        _ => letter,
+    }
 }
 
 /// Whether pieces are taken from the ends of words.
@@ -441,20 +452,6 @@ fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
         out.push(term);
     }
     out
-}
-
-fn unique(terms: Vec<Term>, only_same_position: bool) -> Vec<Term> {
-    let mut seen = BTreeSet::new();
-    let place = |term: &Term| {
-        if only_same_position {
-            term.token.position
-        } else {
-            0
-        }
-    };
-    let mut terms = terms;
-    terms.retain(|term| seen.insert((place(term), term.token.text.clone())));
-    terms
 }
 
 fn fingerprint(terms: Vec<Term>, separator: &str, max: usize) -> Vec<Term> {

@@ -126,3 +126,26 @@ fn stems(rules: &[String]) -> Result<BTreeMap<String, String>, String> {
     }
     Ok(stems)
 }
+
+/// Without terms that were there before; their places go with them, unless terms of other places may be the same.
+pub(super) fn unique(mut terms: Vec<Term>, only_same_position: bool) -> Vec<Term> {
+    let mut seen = BTreeSet::new();
+    if only_same_position {
+        terms.retain(|term| seen.insert((term.token.position, term.token.text.clone())));
+        return terms;
+    }
+    let mut gone = 0;
+    let mut before = None;
+    terms.retain_mut(|term| {
+        let place = term.token.position;
+        let step = before.map_or(place + 1, |before| place.saturating_sub(before));
+        before = Some(place);
+        let is_new = seen.insert((0, term.token.text.clone()));
+        if !is_new {
+            gone += step;
+        }
+        term.token.position = place.saturating_sub(gone);
+        is_new
+    });
+    terms
+}

@@ -14,6 +14,7 @@ mod language;
 mod letters;
 mod light;
 mod part;
+mod required;
 mod settings;
 mod shingle;
 mod stop_words;
@@ -31,6 +32,7 @@ use serde_json::{Value, json};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 pub use char_filter::strip_html;
+pub use required::PartLimits;
 pub use settings::Analysis;
 
 use char_filter::{CharFilter, Filtered};

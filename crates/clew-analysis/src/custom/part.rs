@@ -24,6 +24,11 @@ impl<'v> Part<'v> {
         }
     }
 
+    /// Whether a parameter is there.
+    pub(super) fn is_given(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(|value| !value.is_null())
+    }
+
     /// A number within bounds.
     pub(super) fn number(
         &self,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::beside::CHAINS;
 use super::language::{self, LANGUAGES};
+use super::required::{self, PartLimits};
 use super::{Chain, full_name, usual};
 
 /// Most analyzers and normalizers of one index.
@@ -52,6 +53,19 @@ impl Analysis {
         Ok(analysis)
     }
 
+    /// Checks what parts of the object `analysis` must say, and how far their numbers are apart, for an index that is made.
+    ///
+    /// # Errors
+    /// A reason in OpenSearch's words.
+    pub fn check(source: &Value, limits: PartLimits) -> Result<(), String> {
+        for key in ["char_filter", "tokenizer", "filter"] {
+            for (_, part) in members(source, key) {
+                required::check(key, part, limits)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What it was read from; null when there is nothing.
     pub fn source(&self) -> &Value {
         &self.source
@@ -77,12 +91,16 @@ impl Analysis {
     ///
     /// # Errors
     /// A reason in OpenSearch's words, when a part is unknown or its parameters make no sense.
-    pub fn assembled(&self, wanted: &Value) -> Result<String, String> {
+    pub fn assembled(&self, wanted: &Value, limits: PartLimits) -> Result<String, String> {
         let mut parts = json!({});
         for key in ["char_filter", "tokenizer", "filter"] {
             let each = |part: &Value| match part {
                 Value::String(name) => {
                     let part = named(&self.source, key, name);
+                    let own = self.source.get(key).and_then(|parts| parts.get(name));
+                    if own.is_none() {
+                        required::check_name(key, name)?;
+                    }
                     // Known by its type alone, or else unknown.
                     let alone = match key {
                         "tokenizer" => json!({ key: part }),
@@ -97,7 +115,10 @@ impl Analysis {
                         _ => Ok(part),
                     }
                 }
-                definition => Ok(with_chains(&self.source, definition.clone())),
+                definition => {
+                    required::check(key, definition, limits)?;
+                    Ok(with_chains(&self.source, definition.clone()))
+                }
             };
             parts[key] = match wanted.get(key) {
                 Some(Value::Array(items)) => items.iter().map(each).collect::<Result<_, _>>()?,
@@ -231,6 +252,8 @@ fn defined(source: &Value, key: &str, name: &str) -> Value {
     defined.cloned().unwrap_or_else(|| match (key, name) {
         // By its name alone it makes shorter pieces than as a type.
         ("filter", "edge_ngram") => json!({"type": name, "max_gram": 1}),
+        // Its own articles are there in any case.
+        ("filter", "elision") => json!({"type": name, "articles_case": true}),
         _ => json!({"type": name}),
     })
 }

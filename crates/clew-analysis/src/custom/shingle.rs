@@ -38,44 +38,63 @@ impl Shingle {
         self.keeps_words || self.sizes.len() > 1
     }
 
+    /// Each place begins shingles of all sizes, also one that another filter has left empty: there the filler stands.
     pub(super) fn apply(&self, terms: &[Term]) -> Vec<Term> {
-        let is_lone = self.keeps_lone_words && terms.len() < self.sizes.start;
+        let places = self.places(terms);
+        let is_lone = self.keeps_lone_words && places.len() < self.sizes.start;
         let mut out = Vec::new();
-        for (at, term) in terms.iter().enumerate() {
-            if self.keeps_words || is_lone {
-                out.push(term.clone());
+        for (at, place) in places.iter().enumerate() {
+            if (self.keeps_words || is_lone) && !place.is_filler {
+                let mut word = place.term.clone();
+                word.token.position = at;
+                out.push(word);
             }
             for size in self.sizes.clone() {
-                out.extend(self.joined(&terms[at..], size));
+                out.extend(self.joined(&places[at..], at, size));
             }
         }
         out
     }
 
-    /// So many places joined, gaps filled; `None` when there are not as many.
-    fn joined(&self, terms: &[Term], size: usize) -> Option<Term> {
-        let first = terms.first()?;
-        let mut words: Vec<&str> = Vec::with_capacity(size);
-        let mut end = first;
+    /// The terms with what stands for those that are missing before each of them, fewer than the longest shingle has.
+    fn places(&self, terms: &[Term]) -> Vec<Place> {
+        let most = self.sizes.end.saturating_sub(2);
+        let mut places = Vec::with_capacity(terms.len());
+        let mut next = 0;
         for term in terms {
-            let place = term.token.position.checked_sub(first.token.position)?;
-            if place >= size {
-                break;
+            let missing = term.token.position.saturating_sub(next).min(most);
+            for _ in 0..missing {
+                let mut filler = term.clone();
+                filler.token.text.clone_from(&self.filler);
+                filler.token.offset_to = filler.token.offset_from;
+                places.push(Place {
+                    term: filler,
+                    is_filler: true,
+                });
             }
-            while words.len() < place {
-                words.push(&self.filler);
-            }
-            if words.len() == place {
-                words.push(&term.token.text);
-                end = term;
-            }
+            places.push(Place {
+                term: term.clone(),
+                is_filler: false,
+            });
+            next = term.token.position + 1;
         }
-        if words.len() < size {
+        places
+    }
+
+    /// So many places joined; `None` when there are not as many, or nothing but fillers.
+    fn joined(&self, places: &[Place], position: usize, size: usize) -> Option<Term> {
+        let places = places.get(..size)?;
+        if places.iter().all(|place| place.is_filler) {
             return None;
         }
-        let mut shingle = first.clone();
+        let words: Vec<&str> = places
+            .iter()
+            .map(|place| place.term.token.text.as_str())
+            .collect();
+        let mut shingle = places.first()?.term.clone();
         shingle.token.text = words.join(&self.separator);
-        shingle.token.offset_to = end.token.offset_to;
+        shingle.token.offset_to = places.last()?.term.token.offset_to;
+        shingle.token.position = position;
         // Where words do not stand beside them, the shortest shingles take one place each.
         shingle.token.position_length = if self.keeps_words {
             size
@@ -85,4 +104,10 @@ impl Shingle {
         shingle.kind = "shingle";
         Some(shingle)
     }
+}
+
+/// A place in a text: a term, or what stands for one that was left out.
+struct Place {
+    term: Term,
+    is_filler: bool,
 }

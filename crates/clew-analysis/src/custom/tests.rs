@@ -106,6 +106,16 @@ fn tokenizers_cut_where_their_names_say() {
             vec!["/a", "/a/b"],
         ),
         (
+            json!({"type": "path_hierarchy", "skip": 1}),
+            "/a/b/c",
+            vec!["/b", "/b/c"],
+        ),
+        (
+            json!({"type": "path_hierarchy", "skip": 2, "reverse": true}),
+            "/one/two/three",
+            vec!["/one/", "one/"],
+        ),
+        (
             json!({"type": "path_hierarchy", "reverse": true, "delimiter": "."}),
             "a.b.c",
             vec!["a.b.c", "b.c", "c"],
@@ -139,6 +149,22 @@ fn filters_leave_gaps_and_share_places() {
         "a b c",
         &[("a", 0), ("a b", 0), ("b", 1), ("b c", 1), ("c", 2)],
     );
+    let gaps = json!({"tokenizer": {"type": "whitespace"}, "filter": [
+        {"type": "stop", "stopwords": ["the", "and", "a"]}, {"type": "shingle"},
+    ]});
+    check(
+        gaps,
+        "the quick fox and a dog",
+        &[
+            ("_ quick", 0),
+            ("quick", 1),
+            ("quick fox", 1),
+            ("fox", 2),
+            ("fox _", 2),
+            ("_ dog", 3),
+            ("dog", 4),
+        ],
+    );
     check(
         filtered(json!({"type": "synonym", "synonyms": ["fast, quick", "big apple => nyc"]})),
         "quick big apple pie",
@@ -151,8 +177,25 @@ fn filters_leave_gaps_and_share_places() {
     );
     check(
         filtered(json!({"type": "unique"})),
-        "a b a",
-        &[("a", 0), ("b", 1)],
+        "a b a c",
+        &[("a", 0), ("b", 1), ("c", 2)],
+    );
+    check(
+        filtered(json!({"type": "word_delimiter", "generate_word_parts": false})),
+        "'x' SL500's fox's-tail",
+        &[("x", 0), ("500", 1)],
+    );
+    check(
+        filtered(json!({"type": "word_delimiter", "preserve_original": true})),
+        "fox's SL5's",
+        &[
+            ("fox's", 0),
+            ("fox", 0),
+            ("SL5's", 1),
+            ("SL", 1),
+            ("5", 2),
+            ("s", 3),
+        ],
     );
     check(
         filtered(json!({"type": "limit", "max_token_count": 1})),
@@ -164,7 +207,7 @@ fn filters_leave_gaps_and_share_places() {
 #[test]
 fn filters_change_words() {
     for (filter, text, expected) in [
-        (json!({"type": "uppercase"}), "ab", "AB"),
+        (json!({"type": "uppercase"}), "abß", "ABß"),
         (json!({"type": "asciifolding"}), "Crème", "Creme"),
         (
             json!({"type": "stemmer", "language": "english"}),

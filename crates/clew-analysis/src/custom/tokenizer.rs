@@ -127,12 +127,17 @@ impl Cutter {
         let part = Part::new(part);
         let cutter = Box::new(Cutter::whole(&part)?);
         let most = match part.type_name() {
-            "standard" | "classic" | "whitespace" | "uax_url_email" => {
+            "standard" | "classic" | "whitespace" | "uax_url_email" | "char_group" => {
                 part.number("max_token_length", TOKEN_LENGTH_MAX, 1..=LENGTH_MAX)?
             }
             _ => TOKEN_LENGTH_MAX,
         };
-        Ok(if most < TOKEN_LENGTH_MAX {
+        let most = most.min(TOKEN_LENGTH_MAX);
+        let is_cut = matches!(
+            *cutter,
+            Cutter::Letters { .. } | Cutter::Between(_) | Cutter::Addresses(_)
+        );
+        Ok(if most < TOKEN_LENGTH_MAX || is_cut {
             Cutter::Short { cutter, most }
         } else {
             *cutter
@@ -292,14 +297,27 @@ impl Cutter {
         let places: Vec<usize> = text.match_indices(*delimiter).map(|(at, _)| at).collect();
         let mut ranges: Vec<Range<usize>> = Vec::new();
         if *reverse {
-            let starts =
-                std::iter::once(0).chain(places.iter().map(|at| at + delimiter.len_utf8()));
-            ranges.extend(starts.map(|start| start..text.len()));
-            let kept = ranges.len().saturating_sub(*skip);
-            ranges.truncate(kept);
+            let behind = places.iter().map(|at| at + delimiter.len_utf8());
+            let mut bounds: Vec<usize> = std::iter::once(0).chain(behind).collect();
+            if bounds.last().is_some_and(|last| *last < text.len()) {
+                bounds.push(text.len());
+            }
+            let end = bounds.len().checked_sub(skip + 1).map(|at| bounds[at]);
+            if let Some(end) = end {
+                let starts = bounds.iter().copied().take_while(|start| *start < end);
+                ranges.extend(starts.map(|start| start..end));
+            }
         } else {
-            let ends = places.iter().copied().filter(|at| *at > 0);
-            ranges.extend(ends.chain([text.len()]).map(|end| 0..end).skip(*skip));
+            // What is passed over is not part of the paths behind it, either.
+            let mut ends = places.iter().copied().filter(|at| *at > 0);
+            let start = match *skip {
+                0 => Some(0),
+                skip => ends.nth(skip - 1),
+            };
+            let ends = ends.chain([text.len()]);
+            if let Some(start) = start {
+                ranges.extend(ends.map(|end| start..end));
+            }
         }
         ranges.retain(|range| !range.is_empty());
         ranges
@@ -324,19 +342,29 @@ const ADDRESSES: &str = r"(?x)
 /// Tokens of at most so many UTF-16 units: longer ones become several, each with a place of its own.
 fn shortened(tokens: Vec<Token>, most: usize) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
-    for token in tokens {
+    for mut token in tokens {
         let mut rest = token.text.as_str();
+        if piece_within(rest, most) == rest.len() {
+            token.position = out.len();
+            out.push(token);
+            continue;
+        }
+        // Where letters have become longer or shorter, the pieces have the whole word's place.
+        let is_as_written = token.offset_to - token.offset_from == rest.len();
         let mut start = token.offset_from;
         while !rest.is_empty() {
             let (piece, behind) = rest.split_at(piece_within(rest, most));
+            let end = start + piece.len();
             out.push(Token {
                 text: piece.to_string(),
                 offset_from: start,
-                offset_to: start + piece.len(),
+                offset_to: if is_as_written { end } else { token.offset_to },
                 position: out.len(),
                 position_length: 1,
             });
-            start += piece.len();
+            if is_as_written {
+                start = end;
+            }
             rest = behind;
         }
     }

@@ -169,7 +169,20 @@ impl Delimiter {
             before = now;
         }
         parts.extend(start.map(|from| from..word.len()));
+        if self.possessive {
+            parts.retain(|part| !self.is_possessive(word, part));
+        }
         parts
+    }
+
+    /// Whether a part is the `s` of `fox's`.
+    fn is_possessive(&self, word: &str, part: &Range<usize>) -> bool {
+        let before = word[..part.start].strip_suffix('\'');
+        let owner = before.and_then(|before| before.chars().next_back());
+        let next = word[part.end..].chars().next();
+        matches!(&word[part.clone()], "s" | "S")
+            && owner.is_some_and(|owner| self.class(owner).is_letter())
+            && next.is_none_or(|next| self.class(next) == SIGN)
     }
 
     pub(super) fn apply(&self, terms: Vec<Term>) -> Vec<Term> {
@@ -181,17 +194,9 @@ impl Delimiter {
                 out.push(term);
                 continue;
             }
-            let mut word = term.token.text.as_str();
-            if self.possessive {
-                word = word
-                    .strip_suffix("'s")
-                    .or(word.strip_suffix("'S"))
-                    .unwrap_or(word);
-            }
+            let word = term.token.text.as_str();
             let parts = self.parts(word);
-            if parts.len() <= 1 && parts.first().is_some_and(|part| part.len() == word.len()) {
-                let text = word.to_string();
-                term.token.text = text;
+            if parts.first().is_some_and(|part| part.len() == word.len()) {
                 out.push(term);
                 continue;
             }
@@ -234,7 +239,11 @@ impl Delimiter {
             parts.iter().map(|part| &word[part.clone()]).collect()
         };
         if self.joined_all {
-            add(text(parts), self.rank_joined(), whole, 0..word.len());
+            // A word with signs around it has nothing to be joined to.
+            if let [first, .., last] = parts {
+                let range = first.start..last.end;
+                add(text(parts), self.rank_joined(), whole, range);
+            }
         } else {
             let mut from = 0;
             for run in shown.chunk_by(|a, b| a.numbers == b.numbers) {
@@ -271,7 +280,9 @@ impl Delimiter {
         for part in parts {
             let mut characters = word[part.clone()].chars();
             let numbers = characters.all(|character| !self.class(character).is_letter());
-            let places = usize::from(if numbers { self.numbers } else { self.words });
+            // A word with signs around it is always there.
+            let is_wanted = if numbers { self.numbers } else { self.words };
+            let places = usize::from(is_wanted || parts.len() == 1);
             pieces.push(Piece {
                 numbers,
                 place,

@@ -1,6 +1,6 @@
 //! `_analyze`: the terms of a text.
 
-use clew_analysis::{POSITION_GAP, Parts, Token, explained, tokens};
+use clew_analysis::{POSITION_GAP, PartLimits, Parts, Token, explained, tokens};
 use clew_engine::Index;
 use clew_schema::FieldKind;
 use serde_json::{Map, Value, json};
@@ -102,6 +102,8 @@ impl Asked {
         let mapping = index.map(Index::mapping);
         let analysis = mapping.as_ref().map(|mapping| mapping.analysis().clone());
         let analysis = analysis.unwrap_or_default();
+        let limits = index.map(|index| part_limits(&index.settings().given));
+        let limits = limits.unwrap_or_default();
         if let Some(name) = &self.normalizer {
             if self.analyzer.is_some() || self.parts.contains_key("tokenizer") {
                 return Err(ApiError::validation(
@@ -110,7 +112,7 @@ impl Asked {
             }
             return match (analysis.normalizer(name), name.as_str()) {
                 (_, "lowercase") => analysis
-                    .assembled(&json!({"filter": ["lowercase"]}))
+                    .assembled(&json!({"filter": ["lowercase"]}), limits)
                     .map_err(ApiError::illegal_argument),
                 (Some(own), _) => Ok(own),
                 (None, _) => Err(ApiError::illegal_argument(format!(
@@ -121,7 +123,7 @@ impl Asked {
         if !self.parts.is_empty() && self.analyzer.is_none() {
             let parts = Value::Object(self.parts.clone());
             return analysis
-                .assembled(&parts)
+                .assembled(&parts, limits)
                 .map_err(ApiError::illegal_argument);
         }
         if let Some(name) = &self.analyzer {
@@ -309,6 +311,19 @@ fn too_many(max: usize) -> ApiError {
              setting."
         ),
     )
+}
+
+/// How far the lengths of what analyzers cut may be apart.
+pub(crate) fn part_limits(given: &BTreeMap<String, String>) -> PartLimits {
+    let number = |name: &str, usual: i64| {
+        let written = given.get(name);
+        written.and_then(|text| text.parse().ok()).unwrap_or(usual)
+    };
+    let usual = PartLimits::default();
+    PartLimits {
+        ngram_diff: number("index.max_ngram_diff", usual.ngram_diff),
+        shingle_diff: number("index.max_shingle_diff", usual.shingle_diff),
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
 use crate::http::setting_values::{Flat, flatten_plain, parse_bytes, parse_time, unflatten};
+use crate::indices::analyze::part_limits;
 use crate::indices::known_settings;
 use crate::state::slow_log;
 
@@ -315,6 +316,8 @@ pub(crate) fn change_analysis(
     let settings = update(&index.settings(), flat, index.name(), index.uuid())?;
     let source = analysis_of(&settings.given).unwrap_or(Value::Null);
     if !source.is_null() {
+        Analysis::check(&source, part_limits(&settings.given))
+            .map_err(ApiError::illegal_argument)?;
         Analysis::read(&source).map_err(ApiError::illegal_argument)?;
     }
     let index = index.name().to_string();

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::http::error::{ApiError, Cause};
-use crate::indices::{data_streams, index_sort, settings};
+use crate::indices::{analyze, data_streams, index_sort, settings};
 
 /// Plans missing indexes by the templates.
 #[derive(Debug)]
@@ -64,6 +64,8 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
     let mut mapping = Mapping::new();
     mapping.set_limits(settings.mapping_limits);
     if let Some(source) = settings::analysis_of(&settings.given) {
+        let limits = analyze::part_limits(&settings.given);
+        Analysis::check(&source, limits).map_err(ApiError::illegal_argument)?;
         let analysis = Analysis::read(&source).map_err(ApiError::illegal_argument)?;
         mapping.set_analysis(analysis);
     }

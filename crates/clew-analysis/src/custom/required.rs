@@ -1,0 +1,293 @@
+//! What parts of analyzers must say, and how far their numbers may be apart. It is asked for where an index is made or an
+//! analyzer put together; what is kept already is read as it is.
+
+use serde_json::Value;
+
+use super::part::Part;
+
+/// How far the longest and the shortest pieces of words may be apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartLimits {
+    /// Of `ngram`, in letters.
+    pub ngram_diff: i64,
+    /// Of `shingle`, in words; single words count as one more.
+    pub shingle_diff: i64,
+}
+
+impl Default for PartLimits {
+    fn default() -> Self {
+        PartLimits {
+            ngram_diff: 1,
+            shingle_diff: 3,
+        }
+    }
+}
+
+/// Says what a part by its name alone, without parameters, lacks.
+pub(super) fn check_name(key: &str, name: &str) -> Result<(), String> {
+    let wants = match key {
+        "filter" => matches!(
+            name,
+            "condition"
+                | "dictionary_decompounder"
+                | "hunspell"
+                | "hyphenation_decompounder"
+                | "keep"
+                | "keep_types"
+                | "keyword_marker"
+                | "pattern_capture"
+                | "pattern_replace"
+                | "predicate_token_filter"
+                | "stemmer_override"
+                | "synonym"
+                | "synonym_graph"
+        ),
+        "char_filter" => matches!(name, "mapping" | "pattern_replace"),
+        _ => false,
+    };
+    if wants {
+        return Err("Analysis settings required - can't instantiate analysis factory".to_string());
+    }
+    Ok(())
+}
+
+/// Checks a part, `filter`, `tokenizer` or `char_filter` by its key.
+///
+/// # Errors
+/// A reason in OpenSearch's words, when a parameter is missing or out of bounds.
+pub(super) fn check(key: &str, part: &Value, limits: PartLimits) -> Result<(), String> {
+    let part = Part::new(part);
+    match (key, part.type_name()) {
+        ("filter" | "tokenizer", "ngram" | "nGram") => pieces(&part, Some(limits.ngram_diff)),
+        ("filter" | "tokenizer", "edge_ngram" | "edgeNGram") => pieces(&part, None),
+        ("filter", _) => filter(&part, limits),
+        ("tokenizer", "path_hierarchy" | "PathHierarchy") => {
+            one_letter(&part, "delimiter")?;
+            one_letter(&part, "replacement")
+        }
+        ("char_filter", "mapping") if !has(&part, &["mappings", "mappings_path"]) => Err(
+            "mapping requires either `mappings` or `mappings_path` to be configured".to_string(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn filter(part: &Part<'_>, limits: PartLimits) -> Result<(), String> {
+    let wrong = match part.type_name() {
+        "shingle" => return shingles(part, limits.shingle_diff),
+        "truncate" if !has(part, &["length"]) => "length parameter must be provided",
+        "truncate" if number(part, "length", 1) < 1 => "length parameter must be a positive number",
+        "elision" if !has(part, &["articles", "articles_path"]) => {
+            "elision filter requires [articles] or [articles_path] setting"
+        }
+        "synonym" | "synonym_graph" if !has(part, &["synonyms", "synonyms_path"]) => {
+            "synonym requires either `synonyms` or `synonyms_path` to be configured"
+        }
+        "keyword_marker" => {
+            let has_words = has(part, &["keywords", "keywords_path"]);
+            match (has_words, has(part, &["keywords_pattern"])) {
+                (true, true) => {
+                    "cannot specify both `keywords_pattern` and `keywords` or `keywords_path`"
+                }
+                (false, false) => {
+                    "keyword filter requires either `keywords`, `keywords_path`, or `keywords_pattern` to be configured"
+                }
+                _ => return Ok(()),
+            }
+        }
+        "limit" if number(part, "max_token_count", 1) < 1 => {
+            "maxTokenCount must be greater than zero"
+        }
+        "length" if number(part, "min", 0) < 0 => {
+            "minimum length must be greater than or equal to zero"
+        }
+        "length" if number(part, "max", i64::MAX) < number(part, "min", 0) => {
+            "maximum length must not be greater than minimum length"
+        }
+        "fingerprint" => {
+            let separator = part.text("separator").unwrap_or_else(|| " ".to_string());
+            if separator.chars().count() == 1 {
+                return Ok(());
+            }
+            return Err(format!(
+                "Setting [separator] must be a single, non-null character. [{separator}] was provided."
+            ));
+        }
+        _ => return Ok(()),
+    };
+    Err(wrong.to_string())
+}
+
+/// Pieces of words, whose lengths may be so far apart.
+fn pieces(part: &Part<'_>, diff_max: Option<i64>) -> Result<(), String> {
+    let min = number(part, "min_gram", 1);
+    let max = number(part, "max_gram", 2);
+    let diff = max.saturating_sub(min);
+    if let Some(most) = diff_max.filter(|most| diff > *most) {
+        return Err(format!(
+            "The difference between max_gram and min_gram in NGram Tokenizer must be less than or equal to: [{most}] but \
+             was [{diff}]. This limit can be set by changing the [index.max_ngram_diff] index level setting."
+        ));
+    }
+    if min < 1 {
+        return Err("minGram must be greater than zero".to_string());
+    }
+    // Alone, `max_gram` has no default below `min_gram` here.
+    if has(part, &["max_gram"]) && min > max {
+        return Err("minGram must not be greater than maxGram".to_string());
+    }
+    Ok(())
+}
+
+fn shingles(part: &Part<'_>, diff_max: i64) -> Result<(), String> {
+    let max = number(part, "max_shingle_size", 2);
+    let min = number(part, "min_shingle_size", 2);
+    let words = i64::from(part.flag("output_unigrams", true)?);
+    let diff = max.saturating_sub(min).saturating_add(words);
+    if diff > diff_max {
+        return Err(format!(
+            "In Shingle TokenFilter the difference between max_shingle_size and min_shingle_size (and +1 if outputting \
+             unigrams) must be less than or equal to: [{diff_max}] but was [{diff}]. This limit can be set by changing the \
+             [index.max_shingle_diff] index level setting."
+        ));
+    }
+    let wrong = if max < 2 {
+        "Max shingle size must be >= 2"
+    } else if min < 2 {
+        "Min shingle size must be >= 2"
+    } else if min > max {
+        "Min shingle size must be <= max shingle size"
+    } else {
+        return Ok(());
+    };
+    Err(wrong.to_string())
+}
+
+fn one_letter(part: &Part<'_>, key: &str) -> Result<(), String> {
+    match part.text(key) {
+        Some(text) if text.chars().count() != 1 => Err(format!("{key} must be a one char value")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a part has one of these parameters.
+fn has(part: &Part<'_>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| part.is_given(key))
+}
+
+/// A number; what is none is told by those who read it.
+fn number(part: &Part<'_>, key: &str, usual: i64) -> i64 {
+    let written = part.text(key);
+    written.and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_parts_must_say_is_told() {
+        let check = |key: &str, part: Value, reason: &str| {
+            let checked = check(key, &part, PartLimits::default());
+            let said = checked.err().unwrap_or_default();
+            assert!(
+                said.starts_with(reason) && said.is_empty() == reason.is_empty(),
+                "{part}: {said}"
+            );
+        };
+        check(
+            "filter",
+            json!({"type": "truncate"}),
+            "length parameter must be provided",
+        );
+        check("filter", json!({"type": "truncate", "length": 3}), "");
+        check(
+            "filter",
+            json!({"type": "elision"}),
+            "elision filter requires",
+        );
+        check(
+            "filter",
+            json!({"type": "synonym"}),
+            "synonym requires either",
+        );
+        check(
+            "filter",
+            json!({"type": "synonym_graph", "synonyms": []}),
+            "",
+        );
+        check(
+            "filter",
+            json!({"type": "keyword_marker"}),
+            "keyword filter requires",
+        );
+        check(
+            "filter",
+            json!({"type": "keyword_marker", "keywords": "a", "keywords_pattern": "b"}),
+            "cannot specify both",
+        );
+        check(
+            "filter",
+            json!({"type": "limit", "max_token_count": 0}),
+            "maxTokenCount must be greater",
+        );
+        check(
+            "filter",
+            json!({"type": "length", "min": 3, "max": "2"}),
+            "maximum length",
+        );
+        check(
+            "filter",
+            json!({"type": "fingerprint", "separator": ""}),
+            "Setting [separator]",
+        );
+        check(
+            "filter",
+            json!({"type": "shingle", "max_shingle_size": 6}),
+            "In Shingle TokenFilter",
+        );
+        check(
+            "filter",
+            json!({"type": "shingle", "max_shingle_size": 5, "output_unigrams": false}),
+            "",
+        );
+        check(
+            "filter",
+            json!({"type": "shingle", "max_shingle_size": 1}),
+            "Max shingle size",
+        );
+        check(
+            "filter",
+            json!({"type": "ngram", "max_gram": 4}),
+            "The difference between max_gram",
+        );
+        check(
+            "tokenizer",
+            json!({"type": "ngram", "min_gram": "3", "max_gram": "4"}),
+            "",
+        );
+        check(
+            "tokenizer",
+            json!({"type": "edge_ngram", "min_gram": 1, "max_gram": 20}),
+            "",
+        );
+        check(
+            "filter",
+            json!({"type": "edge_ngram", "min_gram": 3, "max_gram": 2}),
+            "minGram must not be",
+        );
+        check(
+            "tokenizer",
+            json!({"type": "path_hierarchy", "delimiter": "ab"}),
+            "delimiter must be",
+        );
+        check(
+            "char_filter",
+            json!({"type": "mapping"}),
+            "mapping requires either",
+        );
+        check("char_filter", json!({"type": "html_strip"}), "");
+    }
+}
