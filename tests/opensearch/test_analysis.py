@@ -126,6 +126,16 @@ class Analysis(ClewTest):
         for name in ["synonym", "keep", "pattern_replace"]:
             with self.refused(400, reason="Analysis settings required"):
                 analyze(body={"tokenizer": "standard", "filter": [name], "text": "x"})
+        for kind, body, reason in [
+            ("analyzer", {"tokenizer": "standard", "filter": ["nope"]}, "Custom Analyzer [own] failed to find filter under name [nope]"),
+            ("analyzer", {"tokenizer": "nope"}, "Custom Analyzer [own] failed to find tokenizer under name [nope]"),
+            ("analyzer", {"tokenizer": "standard", "filter": "synonym"}, "failed to find filter under name [synonym]"),
+            ("normalizer", {"type": "custom", "filter": ["porter_stem"]}, "Custom normalizer [own] may not use filter [porter_stem]"),
+            ("normalizer", {"type": "custom", "char_filter": ["html_strip"]}, "may not use char filter [html_strip]"),
+            ("normalizer", {"type": "custom", "tokenizer": "standard"}, "Custom normalizer [own] cannot configure a tokenizer"),
+        ]:
+            with self.refused(400, reason=reason):
+                self.client.indices.create(index="lacks", body={"settings": {"analysis": {kind: {"own": body}}}})
         wide = {"tokenizer": {"wide": {"type": "ngram", "min_gram": 2, "max_gram": 5}},
                 "analyzer": {"wide": {"tokenizer": "wide"}}}
         self.client.indices.create(index="wide", body={"settings": {"index.max_ngram_diff": 3, "analysis": wide}})
@@ -162,6 +172,31 @@ class Analysis(ClewTest):
         shown = self.client.indices.analyze(body=body)["detail"]["tokenizer"]["tokens"][0]
         self.assertIn("positionLength", shown)
         self.assertNotIn("bytes", shown)
+        body = {"tokenizer": "keyword", "filter": [{"type": "truncate", "length": 1}], "text": "ab", "explain": True}
+        detail = self.client.indices.analyze(body=body)["detail"]
+        self.assertEqual(detail["charfilters"], [])
+        self.assertEqual(detail["tokenfilters"][0]["name"], "__anonymous__truncate")
+
+    def test_several_texts_lie_as_far_apart_as_in_fields(self):
+        properties = {"t": {"type": "text"}, "k": {"type": "keyword", "normalizer": "plain"}}
+        self.client.indices.create(index="gaps", body={"settings": SETTINGS, "mappings": {"properties": properties}})
+        for index, asked, positions in [
+            ("gaps", {"field": "t"}, [0, 1, 102]), ("gaps", {"field": "k"}, [0, 1]), ("gaps", {"normalizer": "plain"}, [0, 1]),
+            ("gaps", {"analyzer": "standard"}, [0, 1, 102]), (None, {"analyzer": "standard"}, [0, 1, 2]),
+            (None, {"tokenizer": "standard"}, [0, 1, 102]),
+        ]:
+            made = self.client.indices.analyze(index=index, body={**asked, "text": ["A b", "C"]})["tokens"]
+            self.assertEqual([token["position"] for token in made], positions, asked)
+        folded = self.client.indices.analyze(index="gaps", body={"field": "k", "text": "É"})
+        self.assertEqual(words(folded), ["e"])
+        for index, asked, reason in [
+            (None, {"normalizer": "plain"}, "index is required if normalizer is specified"),
+            (None, {"analyzer": "standard", "filter": ["lowercase"]}, "cannot define extra components on a named analyzer"),
+            ("gaps", {"field": "t", "filter": ["lowercase"]}, "cannot define extra components on a field-specific analyzer"),
+            ("gaps", {"tokenizer": "nope"}, "failed to find tokenizer under [nope]"),
+        ]:
+            with self.refused(400, reason=reason):
+                self.client.indices.analyze(index=index, body={**asked, "text": "x"})
 
     def test_what_is_unknown_is_named(self):
         for body, reason in [

@@ -51,6 +51,36 @@ pub(super) fn check_name(key: &str, name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a part changes letters one by one, as parts of normalizers must.
+pub(super) fn is_of_letters(key: &str, part: &Value) -> bool {
+    let kind = Part::new(part).type_name();
+    match key {
+        "char_filter" => matches!(kind, "mapping" | "pattern_replace"),
+        _ => matches!(
+            kind,
+            "arabic_normalization"
+                | "asciifolding"
+                | "bengali_normalization"
+                | "cjk_width"
+                | "decimal_digit"
+                | "elision"
+                | "german_normalization"
+                | "hindi_normalization"
+                | "icu_folding"
+                | "icu_normalizer"
+                | "indic_normalization"
+                | "lowercase"
+                | "persian_normalization"
+                | "scandinavian_folding"
+                | "scandinavian_normalization"
+                | "serbian_normalization"
+                | "sorani_normalization"
+                | "trim"
+                | "uppercase"
+        ),
+    }
+}
+
 /// Checks a part, `filter`, `tokenizer` or `char_filter` by its key.
 ///
 /// # Errors

@@ -63,6 +63,35 @@ impl Analysis {
                 required::check(key, part, limits)?;
             }
         }
+        for (name, body) in members(source, "analyzer") {
+            let kind = body.get("type").and_then(Value::as_str);
+            if kind.is_none_or(|kind| kind == "custom") {
+                are_known(source, name, body, &["tokenizer", "char_filter", "filter"])?;
+            }
+        }
+        for (name, body) in members(source, "normalizer") {
+            if let Some(kind) = body.get("type").and_then(Value::as_str)
+                && !matches!(kind, "custom" | "lowercase")
+            {
+                return Err(format!("Unknown normalizer type [{kind}] for [{name}]"));
+            }
+            if body.get("tokenizer").is_some() {
+                return Err(format!(
+                    "Custom normalizer [{name}] cannot configure a tokenizer"
+                ));
+            }
+            are_known(source, name, body, &["char_filter", "filter"])?;
+            for (key, what) in [("char_filter", "char filter"), ("filter", "filter")] {
+                for part in names(body.get(key)) {
+                    let defined = defined(source, key, &part);
+                    if !required::is_of_letters(key, &defined) {
+                        return Err(format!(
+                            "Custom normalizer [{name}] may not use {what} [{part}]"
+                        ));
+                    }
+                }
+            }
+        }
         Ok(())
     }
 
@@ -102,18 +131,10 @@ impl Analysis {
                         required::check_name(key, name)?;
                     }
                     // Known by its type alone, or else unknown.
-                    let alone = match key {
-                        "tokenizer" => json!({ key: part }),
-                        _ => json!({"tokenizer": {"type": "keyword"}, key: [part]}),
-                    };
-                    match Chain::compile(&alone) {
-                        Err(reason)
-                            if reason.starts_with("Unknown ") && reason.contains(" type [") =>
-                        {
-                            Err(format!("failed to find global {key} under [{name}]"))
-                        }
-                        _ => Ok(part),
+                    if is_unknown(&compiled_alone(key, &part)) {
+                        return Err(format!("failed to find global {key} under [{name}]"));
                     }
+                    Ok(part)
                 }
                 definition => {
                     required::check(key, definition, limits)?;
@@ -153,6 +174,42 @@ fn members<'v>(source: &'v Value, key: &str) -> impl Iterator<Item = (&'v String
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
+}
+
+/// Whether the parts that an analyzer or a normalizer names are there, by definition or by their names.
+fn are_known(source: &Value, name: &str, body: &Value, keys: &[&str]) -> Result<(), String> {
+    for key in keys {
+        for part in names(body.get(*key)) {
+            let own = source.get(*key).and_then(|parts| parts.get(&part));
+            if own.is_none() && (required::check_name(key, &part).is_err() || !is_known(key, &part))
+            {
+                return Err(format!(
+                    "Custom Analyzer [{name}] failed to find {key} under name [{part}]"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a part of a name without any definition.
+fn is_known(key: &str, name: &str) -> bool {
+    let part = defined(&Value::Null, key, name);
+    !is_unknown(&compiled_alone(key, &part))
+}
+
+/// A part in an analyzer of its own.
+fn compiled_alone(key: &str, part: &Value) -> Result<Chain, String> {
+    Chain::compile(&match key {
+        "tokenizer" => json!({ key: part }),
+        _ => json!({"tokenizer": {"type": "keyword"}, key: [part]}),
+    })
+}
+
+/// Whether a part was not read because there is none of its type.
+fn is_unknown(read: &Result<Chain, String>) -> bool {
+    read.as_ref()
+        .is_err_and(|reason| reason.starts_with("Unknown ") && reason.contains(" type ["))
 }
 
 /// The parts of an analyzer that the settings name.

@@ -1,5 +1,7 @@
 //! `_analyze`: the terms of a text.
 
+use std::collections::BTreeMap;
+
 use clew_analysis::{POSITION_GAP, PartLimits, Parts, Token, explained, tokens};
 use clew_engine::Index;
 use clew_schema::FieldKind;
@@ -78,6 +80,7 @@ impl Asked {
                     .map(|item| item.as_str().map(str::to_lowercase));
                 self.attributes = names.collect::<Option<_>>().ok_or_else(wrong)?;
             }
+            ("attributes", Value::String(name)) => self.attributes = vec![name.to_lowercase()],
             ("tokenizer", Value::String(_) | Value::Object(_))
             | ("filter" | "char_filter", Value::Array(_)) => {
                 self.parts.insert(key.to_string(), value.clone());
@@ -97,6 +100,76 @@ impl Asked {
         Ok(())
     }
 
+    /// Whether what is asked for goes together.
+    fn check(&self, index: Option<&Index>) -> Result<(), ApiError> {
+        let has_more = !self.parts.is_empty();
+        let has_normalizer = self.normalizer.is_some();
+        let wrongs = [
+            (
+                has_normalizer && index.is_none(),
+                "index is required if normalizer is specified",
+            ),
+            (
+                has_normalizer && (self.analyzer.is_some() || self.parts.contains_key("tokenizer")),
+                "tokenizer/analyze should be null if normalizer is specified",
+            ),
+            (
+                has_more && self.analyzer.is_some(),
+                "cannot define extra components on a named analyzer",
+            ),
+            (
+                has_more && has_normalizer,
+                "cannot define extra components on a named normalizer",
+            ),
+            (
+                has_more && self.field.is_some(),
+                "cannot define extra components on a field-specific analyzer",
+            ),
+        ];
+        let found = wrongs.into_iter().filter(|(is_wrong, _)| *is_wrong);
+        let found: Vec<&str> = found.map(|(_, reason)| reason).collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        Err(ApiError::validations(&found))
+    }
+
+    /// Positions between two texts: none where the analyzer is not one of fields of an index.
+    fn gap(&self, index: Option<&Index>) -> usize {
+        let is_keyword = |index: &Index| {
+            let mapping = index.mapping();
+            let mapped = self.field.as_ref().and_then(|field| mapping.field(field));
+            mapped.is_some_and(|mapped| matches!(mapped.kind, FieldKind::Keyword { .. }))
+        };
+        let is_plain = match index {
+            Some(index) => self.normalizer.is_some() || is_keyword(index),
+            None => self.parts.is_empty(),
+        };
+        if is_plain { 0 } else { POSITION_GAP }
+    }
+
+    /// What the parts of a kind are called, as the request or the settings of the index name them.
+    fn part_names(&self, key: &str, source: &Value) -> Vec<String> {
+        let own = match (&self.analyzer, &self.normalizer) {
+            (Some(name), _) => source.get("analyzer").and_then(|all| all.get(name)),
+            (None, Some(name)) => source.get("normalizer").and_then(|all| all.get(name)),
+            (None, None) => None,
+        };
+        let written = own.and_then(|own| own.get(key)).or(self.parts.get(key));
+        let name = |part: &Value| match part {
+            Value::String(name) => name.clone(),
+            part => {
+                let kind = part.get("type").and_then(Value::as_str);
+                format!("__anonymous__{}", kind.unwrap_or_default())
+            }
+        };
+        match written {
+            Some(Value::Array(parts)) => parts.iter().map(name).collect(),
+            Some(part) => vec![name(part)],
+            None => Vec::new(),
+        }
+    }
+
     /// The analyzer that is meant.
     fn analyzer(&self, index: Option<&Index>) -> Result<String, ApiError> {
         let mapping = index.map(Index::mapping);
@@ -104,12 +177,8 @@ impl Asked {
         let analysis = analysis.unwrap_or_default();
         let limits = index.map(|index| part_limits(&index.settings().given));
         let limits = limits.unwrap_or_default();
+        self.check(index)?;
         if let Some(name) = &self.normalizer {
-            if self.analyzer.is_some() || self.parts.contains_key("tokenizer") {
-                return Err(ApiError::validation(
-                    "tokenizer/analyze should be null if normalizer is specified",
-                ));
-            }
             return match (analysis.normalizer(name), name.as_str()) {
                 (_, "lowercase") => analysis
                     .assembled(&json!({"filter": ["lowercase"]}), limits)
@@ -122,9 +191,13 @@ impl Asked {
         }
         if !self.parts.is_empty() && self.analyzer.is_none() {
             let parts = Value::Object(self.parts.clone());
-            return analysis
-                .assembled(&parts, limits)
-                .map_err(ApiError::illegal_argument);
+            let assembled = analysis.assembled(&parts, limits);
+            return assembled.map_err(|reason| {
+                ApiError::illegal_argument(match index {
+                    Some(_) => reason.replace("failed to find global ", "failed to find "),
+                    None => reason,
+                })
+            });
         }
         if let Some(name) = &self.analyzer {
             return analysis.analyzer(name).ok_or_else(|| {
@@ -141,9 +214,16 @@ impl Asked {
             ));
         };
         let mapping = index.mapping();
-        match mapping.field(field).map(|mapped| &mapped.kind) {
+        let mapped = mapping.field(field);
+        let normalizer = mapped.and_then(|mapped| mapped.settings.normalizer.as_deref());
+        match mapped.map(|mapped| &mapped.kind) {
             Some(FieldKind::Text { analyzer, .. }) => Ok(analyzer.clone()),
-            Some(FieldKind::Keyword { .. }) => Ok("keyword".to_string()),
+            Some(FieldKind::Keyword { .. }) => match normalizer {
+                Some("lowercase") => analysis
+                    .assembled(&json!({"filter": ["lowercase"]}), limits)
+                    .map_err(ApiError::illegal_argument),
+                normalizer => Ok(normalizer.unwrap_or("keyword").to_string()),
+            },
             Some(_) => Err(ApiError::illegal_argument(format!(
                 "Can't process field [{field}], Analysis requests are only supported on tokenized \
                  fields"
@@ -161,6 +241,11 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
         None => None,
     };
     let analyzer = asked.analyzer(index.as_deref())?;
+    let gap = asked.gap(index.as_deref());
+    let source = index
+        .as_deref()
+        .map(|index| index.mapping().analysis().source().clone());
+    let source = source.unwrap_or_default();
     let max = index
         .and_then(|index| index.settings().given.get(TOKENS_MAX_SETTING)?.parse().ok())
         .unwrap_or(TOKENS_MAX);
@@ -172,10 +257,10 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
         .hold(words_bytes(text_bytes).saturating_mul(copies))?;
     let shown = call.off_thread(move || {
         if asked.explain {
-            asked.explanation(&analyzer, max)
+            asked.explanation(&analyzer, (max, gap), &source)
         } else {
             Ok(
-                json!({"tokens": Shown::of(&asked.texts, max, |text| tokens(&analyzer, text))?.plain()}),
+                json!({"tokens": Shown::of(&asked.texts, (max, gap), |text| tokens(&analyzer, text))?.plain()}),
             )
         }
     });
@@ -184,9 +269,18 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
 
 impl Asked {
     /// What became of the texts in each step.
-    fn explanation(&self, analyzer: &str, max: usize) -> Result<Value, ApiError> {
+    fn explanation(
+        &self,
+        analyzer: &str,
+        bounds: (usize, usize),
+        source: &Value,
+    ) -> Result<Value, ApiError> {
         let show = |of: &dyn Fn(&str) -> Vec<Token>| -> Result<Vec<Value>, ApiError> {
-            Ok(Shown::of(&self.texts, max, of)?.explained(&self.attributes))
+            Ok(Shown::of(&self.texts, bounds, of)?.explained(&self.attributes))
+        };
+        let called = |key: &str, number: usize, kind: &String| {
+            let name = self.part_names(key, source).into_iter().nth(number);
+            name.unwrap_or_else(|| kind.clone())
         };
         let steps: Option<Vec<Parts>> = self
             .texts
@@ -206,7 +300,8 @@ impl Asked {
             .char_filters
             .iter()
             .enumerate()
-            .map(|(number, (name, _))| {
+            .map(|(number, (kind, _))| {
+                let name = called("char_filter", number, kind);
                 let texts: Vec<&String> = steps
                     .iter()
                     .map(|step| &step.char_filters[number].1)
@@ -215,22 +310,21 @@ impl Asked {
             });
         let char_filters: Vec<Value> = char_filters.collect();
         let tokenizer = json!({
-            "name": first.tokenizer.0,
+            "name": called("tokenizer", 0, &first.tokenizer.0),
             "tokens": show(&|text| steps[at(text)].tokenizer.1.clone())?,
         });
         let mut filters = Vec::new();
-        for (number, (name, _)) in first.filters.iter().enumerate() {
+        for (number, (kind, _)) in first.filters.iter().enumerate() {
+            let name = called("filter", number, kind);
             let tokens = show(&|text| steps[at(text)].filters[number].1.clone())?;
             filters.push(json!({"name": name, "tokens": tokens}));
         }
-        let mut detail = json!({"custom_analyzer": true, "tokenizer": tokenizer});
-        if !char_filters.is_empty() {
-            detail["charfilters"] = char_filters.into();
-        }
-        if !filters.is_empty() {
-            detail["tokenfilters"] = filters.into();
-        }
-        Ok(json!({ "detail": detail }))
+        Ok(json!({"detail": {
+            "custom_analyzer": true,
+            "charfilters": char_filters,
+            "tokenizer": tokenizer,
+            "tokenfilters": filters,
+        }}))
     }
 }
 
@@ -238,9 +332,10 @@ impl Asked {
 struct Shown(Vec<(Value, Token)>);
 
 impl Shown {
+    /// At most so many of them, with so many positions between two texts.
     fn of(
         texts: &[String],
-        max: usize,
+        (max, gap): (usize, usize),
         tokens: impl Fn(&str) -> Vec<Token>,
     ) -> Result<Shown, ApiError> {
         let mut shown = Vec::new();
@@ -274,7 +369,7 @@ impl Shown {
                 shown.push((one, token));
             }
             offset_base = units + text[at..].encode_utf16().count() + 1;
-            position_base += last + POSITION_GAP + 1;
+            position_base += last + gap + 1;
         }
         Ok(Shown(shown))
     }
@@ -333,7 +428,7 @@ mod tests {
     #[test]
     fn offsets_are_counted_as_clients_count_them() {
         let texts = ["Größe 😀 x1".to_string(), "42".to_string()];
-        let shown = |max| Shown::of(&texts, max, |text| tokens("standard", text));
+        let shown = |max| Shown::of(&texts, (max, POSITION_GAP), |text| tokens("standard", text));
         assert!(shown(2).is_err());
         let shown = shown(10).unwrap().plain();
         let part = |at: usize, key: &str| shown[at][key].clone();
