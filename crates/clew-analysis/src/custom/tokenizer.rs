@@ -170,6 +170,10 @@ impl Cutter {
                 pattern: part.pattern("pattern", "")?,
                 group: Some(0),
             },
+            // Without a pattern nothing is cut.
+            "simple_pattern_split" if part.text("pattern").is_none_or(|text| text.is_empty()) => {
+                Cutter::Plain("keyword")
+            }
             "simple_pattern_split" => Cutter::Pattern {
                 pattern: part.pattern("pattern", "")?,
                 group: None,
