@@ -217,107 +217,88 @@ mod tests {
 
     use super::*;
 
+    #[track_caller]
+    fn told(key: &str, part: Value, reason: &str) {
+        let said = check(key, &part, PartLimits::default()).err();
+        let said = said.unwrap_or_default();
+        let is_told = said.starts_with(reason) && said.is_empty() == reason.is_empty();
+        assert!(is_told, "{part}: {said}");
+    }
+
     #[test]
     fn what_parts_must_say_is_told() {
-        let check = |key: &str, part: Value, reason: &str| {
-            let checked = check(key, &part, PartLimits::default());
-            let said = checked.err().unwrap_or_default();
-            assert!(
-                said.starts_with(reason) && said.is_empty() == reason.is_empty(),
-                "{part}: {said}"
-            );
-        };
-        check(
-            "filter",
-            json!({"type": "truncate"}),
-            "length parameter must be provided",
-        );
-        check("filter", json!({"type": "truncate", "length": 3}), "");
-        check(
-            "filter",
-            json!({"type": "elision"}),
-            "elision filter requires",
-        );
-        check(
-            "filter",
-            json!({"type": "synonym"}),
-            "synonym requires either",
-        );
-        check(
-            "filter",
-            json!({"type": "synonym_graph", "synonyms": []}),
-            "",
-        );
-        check(
-            "filter",
-            json!({"type": "keyword_marker"}),
-            "keyword filter requires",
-        );
-        check(
-            "filter",
-            json!({"type": "keyword_marker", "keywords": "a", "keywords_pattern": "b"}),
-            "cannot specify both",
-        );
-        check(
-            "filter",
-            json!({"type": "limit", "max_token_count": 0}),
-            "maxTokenCount must be greater",
-        );
-        check(
-            "filter",
-            json!({"type": "length", "min": 3, "max": "2"}),
-            "maximum length",
-        );
-        check(
-            "filter",
-            json!({"type": "fingerprint", "separator": ""}),
-            "Setting [separator]",
-        );
-        check(
-            "filter",
-            json!({"type": "shingle", "max_shingle_size": 6}),
-            "In Shingle TokenFilter",
-        );
-        check(
-            "filter",
-            json!({"type": "shingle", "max_shingle_size": 5, "output_unigrams": false}),
-            "",
-        );
-        check(
-            "filter",
-            json!({"type": "shingle", "max_shingle_size": 1}),
-            "Max shingle size",
-        );
-        check(
-            "filter",
-            json!({"type": "ngram", "max_gram": 4}),
-            "The difference between max_gram",
-        );
-        check(
-            "tokenizer",
-            json!({"type": "ngram", "min_gram": "3", "max_gram": "4"}),
-            "",
-        );
-        check(
-            "tokenizer",
-            json!({"type": "edge_ngram", "min_gram": 1, "max_gram": 20}),
-            "",
-        );
-        check(
-            "filter",
-            json!({"type": "edge_ngram", "min_gram": 3, "max_gram": 2}),
-            "minGram must not be",
-        );
-        check(
-            "tokenizer",
-            json!({"type": "path_hierarchy", "delimiter": "ab"}),
-            "delimiter must be",
-        );
-        check(
+        for (part, reason) in [
+            (
+                json!({"type": "truncate"}),
+                "length parameter must be provided",
+            ),
+            (json!({"type": "truncate", "length": 3}), ""),
+            (json!({"type": "elision"}), "elision filter requires"),
+            (json!({"type": "synonym"}), "synonym requires either"),
+            (json!({"type": "synonym_graph", "synonyms": []}), ""),
+            (json!({"type": "keyword_marker"}), "keyword filter requires"),
+            (
+                json!({"type": "keyword_marker", "keywords": "a", "keywords_pattern": "b"}),
+                "cannot specify both",
+            ),
+            (
+                json!({"type": "limit", "max_token_count": 0}),
+                "maxTokenCount must be",
+            ),
+            (
+                json!({"type": "length", "min": 3, "max": "2"}),
+                "maximum length",
+            ),
+            (
+                json!({"type": "fingerprint", "separator": ""}),
+                "Setting [separator]",
+            ),
+        ] {
+            told("filter", part, reason);
+        }
+        told(
             "char_filter",
             json!({"type": "mapping"}),
-            "mapping requires either",
+            "mapping requires",
         );
-        check("char_filter", json!({"type": "html_strip"}), "");
+        told("char_filter", json!({"type": "html_strip"}), "");
+        let path = json!({"type": "path_hierarchy", "delimiter": "ab"});
+        told("tokenizer", path, "delimiter must be");
+    }
+
+    #[test]
+    fn lengths_are_not_too_far_apart() {
+        for (part, reason) in [
+            (
+                json!({"type": "shingle", "max_shingle_size": 6}),
+                "In Shingle TokenFilter",
+            ),
+            (
+                json!({"type": "shingle", "max_shingle_size": 5, "output_unigrams": false}),
+                "",
+            ),
+            (
+                json!({"type": "shingle", "max_shingle_size": 1}),
+                "Max shingle size",
+            ),
+            (
+                json!({"type": "ngram", "max_gram": 4}),
+                "The difference between max_gram",
+            ),
+            (
+                json!({"type": "ngram", "min_gram": "3", "max_gram": "4"}),
+                "",
+            ),
+            (
+                json!({"type": "edge_ngram", "min_gram": 1, "max_gram": 20}),
+                "",
+            ),
+            (
+                json!({"type": "edge_ngram", "min_gram": 3, "max_gram": 2}),
+                "minGram must not be",
+            ),
+        ] {
+            told("filter", part, reason);
+        }
     }
 }
