@@ -109,6 +109,7 @@ def long():
     yield lambda client: client.get("/quiet/_mapping/field/" + "*a" * 20_000)
     yield lambda client: client.post("/_analyze", {"text": "a" * size, "tokenizer": {"type": "ngram", "min_gram": 1, "max_gram": 2}})
     yield lambda client: client.post("/_analyze", {"text": "a" * 3_000, "tokenizer": {"type": "pattern", "pattern": "(a+)+$"}})
+    yield lambda client: client.post("/_analyze", {"text": "a" * 3_000, "tokenizer": {"type": "pattern", "pattern": "(?:a|aa)+(?<=a)b"}})
     yield lambda client: client.post("/_ingest/pipeline/_simulate", {
         "pipeline": {"processors": [{"grok": {"field": "m", "patterns": ["%{GREEDYDATA}" * 20 + "!"]}}]},
         "docs": [{"_source": {"m": "a" * 10_000}}]})

@@ -194,7 +194,8 @@ impl Filter {
                 separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
             },
-            "flatten_graph" => Filter::Nothing,
+            // Payloads are not kept.
+            "flatten_graph" | "type_as_payload" => Filter::Nothing,
             "delimited_payload" => {
                 let sign = part.text("delimiter");
                 Filter::UpTo(sign.and_then(|sign| sign.chars().next()).unwrap_or('|'))
