@@ -69,10 +69,7 @@ impl Source {
                 zone,
                 offset_ms,
             } => {
-                let range = column.range();
-                let (min, max) = range.map_or((0, 0), |(min, max)| {
-                    (column.instant(min), column.instant(max))
-                });
+                let (min, max) = column.instants().unwrap_or((0, 0));
                 Steps::Date {
                     rounding: Rounding::prepare(*interval, zone, *offset_ms, min..=max),
                     hint: 0,
@@ -91,12 +88,14 @@ impl Source {
         })
     }
 
-    fn begin(&mut self, block: Block<'_>) {
+    fn begin(&mut self, block: Block<'_>) -> Result<(), AggError> {
         self.at = 0;
         self.rows.clear();
-        if !self.column.is_empty() {
-            self.column
-                .read(block.docs, Repeats::Dropped, &mut self.rows);
+        match self.column.is_empty() {
+            true => Ok(()),
+            false => self
+                .column
+                .read(block.docs, Repeats::Dropped, &mut self.rows),
         }
     }
 
@@ -199,7 +198,7 @@ impl Chain {
 impl Collect for Chain {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         for source in &mut self.sources {
-            source.begin(block);
+            source.begin(block)?;
         }
         'docs: for ((place, doc), parent) in (0_u32..).zip(block.docs).zip(block.parents) {
             self.numbers.clear();

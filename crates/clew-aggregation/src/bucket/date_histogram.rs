@@ -13,7 +13,7 @@ use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Openi
 use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
-use crate::field::column::ValueColumn;
+use crate::field::column::{CLOCKS_FROM_MS, CLOCKS_TO_MS, ValueColumn};
 use crate::field::context::AggContext;
 use crate::field::rows::Rows;
 use crate::field::values::{bound_ms, date_format, plan_values};
@@ -36,10 +36,6 @@ pub(crate) struct DateHistogram {
     /// The field, where its values are ranges.
     ranges: Option<String>,
 }
-
-/// Changes of clocks are known between these for ranges, which may have no end: from the beginning of 1900 to that of 2100.
-const RANGES_BEGIN_MS: i64 = -2_208_988_800_000;
-const RANGES_END_MS: i64 = 4_102_444_800_000;
 
 /// How an instant finds its bucket, cheapest first.
 enum Numbering {
@@ -89,7 +85,7 @@ impl DateHistogram {
         let range = column
             .range()
             .map(|(min, max)| (column.instant(min), column.instant(max)));
-        let (min, max) = range.unwrap_or((0, 0));
+        let (min, max) = column.instants().unwrap_or((0, 0));
         let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, min..=max);
         let numbering = Numbering::of(rounding, range);
         Ok(DateHistogram {
@@ -113,7 +109,7 @@ impl DateHistogram {
         dates: &DatePlan,
         (column, level): (ValueColumn, Level),
     ) -> Result<Self, AggError> {
-        let known = RANGES_BEGIN_MS..=RANGES_END_MS;
+        let known = CLOCKS_FROM_MS..=CLOCKS_TO_MS;
         let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, known);
         Ok(DateHistogram {
             steps: Steps {

@@ -88,7 +88,7 @@ impl Collect for Ranges {
             return Ok(());
         }
         self.column
-            .read(block.docs, Repeats::Dropped, &mut self.rows);
+            .read(block.docs, Repeats::Dropped, &mut self.rows)?;
         let mut at = 0;
         while at < self.rows.entries.len() {
             let entry = self.rows.entries[at];

@@ -43,6 +43,11 @@ impl AskedBuckets for SignificantSpec {
 /// [`AggError`] when the field has no words.
 fn words_of(source: &Source, context: &AggContext<'_>) -> Result<ValuePlan, AggError> {
     let field = &source.field;
+    if source.script.is_some() {
+        return Err(AggError::invalid(
+            "[script] is not supported for aggregation [significant_text]",
+        ));
+    }
     let Some(mapped) = context.mapping.field(field) else {
         return Err(AggError::invalid(format!(
             "Field [{field}] does not exist, SignificantText requires an analyzed field"
@@ -215,7 +220,7 @@ fn count_column(
     let mut pace = Pace::of_blocks();
     for docs in docs.chunks(BLOCK_DOCS) {
         go_on_reducing(&mut pace)?;
-        column.read(docs, Repeats::Dropped, &mut rows);
+        column.read(docs, Repeats::Dropped, &mut rows)?;
         for raw in &rows.values {
             if let Ok(at) = raws.binary_search(raw) {
                 counts[at] += 1;

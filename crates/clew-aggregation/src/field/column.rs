@@ -1,19 +1,20 @@
 //! Reads a segment's column in blocks. Every type is read as the `u64` that tantivy stores, which
 //! keeps the values' order; what a number means is looked up once per bucket, not per document.
 
+use std::cell::RefCell;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use clew_query::AggError;
 use clew_schema::Span;
 use clew_search::Regexp;
+use tantivy::SegmentReader;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
-use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnType, MonotonicallyMappableToU64};
-use tantivy::{DocId, SegmentReader};
+use tantivy::columnar::{BytesColumn, Column, ColumnType, MonotonicallyMappableToU64};
 
 use crate::field::ids::{ID_FIELD, IdRanks};
+use crate::field::made::{Made, Texts};
 use crate::field::mask::Mask;
-use crate::field::rows::{Repeats, Rows};
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::key::Key;
@@ -21,20 +22,27 @@ use crate::value::partition::part_of;
 
 const NANOS_PER_MS: i64 = 1_000_000;
 
+/// Changes of clocks are known between these for values that may lie anywhere, as those of ranges without an end and of
+/// scripts may: from the beginning of 1900 to that of 2100.
+pub(crate) const CLOCKS_FROM_MS: i64 = -2_208_988_800_000;
+pub(crate) const CLOCKS_TO_MS: i64 = 4_102_444_800_000;
+
 /// How many keys are read before what they take is booked.
 const KEYS_AT_ONCE: usize = 1_024;
 
 /// A segment's values of one source.
 pub(crate) struct ValueColumn {
-    column: Option<Column<u64>>,
-    decoder: Decoder,
+    pub(super) column: Option<Column<u64>>,
+    pub(super) decoder: Decoder,
     /// Stands in for documents without a value.
-    missing: Option<u64>,
+    pub(super) missing: Option<u64>,
     /// What `missing` means when it is not one of the column's own values.
-    foreign: Option<(u64, Key)>,
+    pub(super) foreign: Option<(u64, Key)>,
+    /// The script that makes the values, where there is no column of them.
+    pub(super) made: Option<Box<Made>>,
 }
 
-enum Decoder {
+pub(super) enum Decoder {
     Integer,
     Unsigned,
     /// Nanoseconds, read as milliseconds.
@@ -44,11 +52,16 @@ enum Decoder {
     Address(Option<Arc<CompactSpaceU64Accessor>>),
     Ranges(Option<BytesColumn>),
     Ids(IdRanks),
+    /// Texts that a script made.
+    Made(RefCell<Texts>),
 }
 
 impl ValueColumn {
     /// Opens the column behind a source; segments older than the field have none.
     pub(crate) fn open(reader: &SegmentReader, plan: &ValuePlan) -> Result<Self, AggError> {
+        if let Some(made) = &plan.made {
+            return Self::of_script(reader, plan, made);
+        }
         Self::open_column(reader, plan).map_err(|source| AggError::Column {
             field: plan.field.clone(),
             source,
@@ -105,6 +118,7 @@ impl ValueColumn {
             decoder,
             missing: None,
             foreign: None,
+            made: None,
         };
         if let Some(key) = &plan.missing {
             opened.set_missing(key)?;
@@ -112,7 +126,7 @@ impl ValueColumn {
         Ok(opened)
     }
 
-    fn set_missing(&mut self, key: &Key) -> tantivy::Result<()> {
+    pub(super) fn set_missing(&mut self, key: &Key) -> tantivy::Result<()> {
         let own = self.encode(key)?;
         let value = own.unwrap_or_else(|| {
             let beyond = match &self.decoder {
@@ -149,6 +163,7 @@ impl ValueColumn {
                 text.dictionary().term_ord(key.as_bytes())?
             }
             (Decoder::Ids(ids), Key::Str(key)) => ids.raw_of(key)?,
+            (Decoder::Made(_), _) => self.made_raw(key),
             (Decoder::Address(Some(space)), Key::Ip(address)) => {
                 use tantivy::columnar::column_values::CompactHit;
                 match space.u128_to_next_compact(u128::from(*address)) {
@@ -160,13 +175,31 @@ impl ValueColumn {
         })
     }
 
-    /// Whether there is nothing to read at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.column.is_none() && self.missing.is_none()
+    /// The number behind a key that a script made.
+    pub(super) fn made_raw(&self, key: &Key) -> Option<u64> {
+        match (&self.decoder, key) {
+            (Decoder::Made(texts), Key::Str(text)) => Some(texts.borrow_mut().number(text)),
+            (Decoder::Float, Key::F64(value)) => Some(value.to_u64()),
+            (Decoder::Integer, Key::I64(value)) => Some(value.to_u64()),
+            _ => None,
+        }
     }
 
-    /// The least and the greatest number that can be read, not necessarily present.
+    /// Whether there is nothing to read at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.column.is_none() && self.missing.is_none() && self.made.is_none()
+    }
+
+    /// Whether a script makes the values, of which nothing is known before it runs.
+    pub(crate) fn is_made(&self) -> bool {
+        self.made.is_some()
+    }
+
+    /// The least and the greatest number that can be read, not necessarily present; none where a script makes them.
     pub(crate) fn range(&self) -> Option<(u64, u64)> {
+        if self.is_made() {
+            return None;
+        }
         let column = self
             .column
             .as_ref()
@@ -177,6 +210,15 @@ impl ValueColumn {
             (None, Some(missing)) => Some((missing, missing)),
             (column, None) => column,
         }
+    }
+
+    /// Between which moments changes of clocks have to be known, in milliseconds since the epoch.
+    pub(crate) fn instants(&self) -> Option<(i64, i64)> {
+        if self.is_made() {
+            return Some((CLOCKS_FROM_MS, CLOCKS_TO_MS));
+        }
+        let (min, max) = self.range()?;
+        Some((self.instant(min), self.instant(max)))
     }
 
     /// A number as a floating-point value; only for numeric kinds.
@@ -193,7 +235,8 @@ impl ValueColumn {
             | Decoder::Text(_)
             | Decoder::Address(_)
             | Decoder::Ranges(_)
-            | Decoder::Ids(_) => i64::from_u64(raw) as f64,
+            | Decoder::Ids(_)
+            | Decoder::Made(_) => i64::from_u64(raw) as f64,
         }
     }
 
@@ -211,7 +254,8 @@ impl ValueColumn {
             | Decoder::Text(_)
             | Decoder::Address(_)
             | Decoder::Ranges(_)
-            | Decoder::Ids(_) => i64::from_u64(raw),
+            | Decoder::Ids(_)
+            | Decoder::Made(_) => i64::from_u64(raw),
         }
     }
 
@@ -250,6 +294,10 @@ impl ValueColumn {
                         return Err(std::io::ErrorKind::InvalidData.into());
                     }
                 }
+            }
+            Decoder::Made(texts) => {
+                let texts = texts.borrow();
+                keys.extend(own.iter().map(|raw| Key::Str(texts.text(*raw).into())));
             }
             Decoder::Ids(ids) => {
                 for raw in own {
@@ -343,6 +391,11 @@ impl ValueColumn {
         if sets.include.is_none() && sets.exclude.is_none() {
             return Ok(None);
         }
+        if let Some(made) = &self.made {
+            // What there will be is not known yet, so that each value is looked at when it is there.
+            *made.only.borrow_mut() = Some(sets.clone());
+            return Ok(None);
+        }
         let list = |set: &Option<TermSet>| -> tantivy::Result<Option<Vec<u64>>> {
             let mut list = match set {
                 None => return Ok(None),
@@ -407,92 +460,5 @@ impl ValueColumn {
             CompactHit::Exact(compact) | CompactHit::Next(compact) => Some(u64::from(compact)),
             CompactHit::AfterLast => None,
         }
-    }
-
-    /// Reads the values of `docs` (ascending, repeats allowed).
-    pub(crate) fn read(&self, docs: &[DocId], repeats: Repeats, rows: &mut Rows) {
-        rows.entries.clear();
-        rows.row_ids.clear();
-        let several = match self.column.as_ref().map(|column| &column.index) {
-            None | Some(ColumnIndex::Empty { .. }) => false,
-            Some(ColumnIndex::Full) => {
-                rows.entries.extend(0..block_len(docs));
-                rows.row_ids.extend_from_slice(docs);
-                false
-            }
-            Some(index @ ColumnIndex::Optional(_)) => {
-                rows.docs.clear();
-                index.docids_to_rowids(docs, &mut rows.docs, &mut rows.row_ids);
-                align(docs, &rows.docs, &mut rows.entries);
-                false
-            }
-            Some(index @ ColumnIndex::Multivalued(_)) => {
-                for (entry, doc) in (0_u32..).zip(docs) {
-                    for row_id in index.value_row_ids(*doc) {
-                        rows.entries.push(entry);
-                        rows.row_ids.push(row_id);
-                    }
-                }
-                rows.entries.len() > docs.len() || rows.entries.windows(2).any(|w| w[0] == w[1])
-            }
-        };
-        rows.values.clear();
-        rows.values.resize(rows.row_ids.len(), 0);
-        if let Some(column) = &self.column {
-            fetch(column, &rows.row_ids, &mut rows.values);
-        }
-        if several {
-            rows.sort_each(repeats);
-        }
-        if let Some(missing) = self.missing {
-            rows.fill_missing(block_len(docs), missing);
-        }
-    }
-
-    /// Marks the places of documents that have no value.
-    pub(crate) fn without_value(&self, docs: &[DocId], places: &mut Vec<u32>) {
-        places.clear();
-        let index = self.column.as_ref().map(|column| &column.index);
-        if self.missing.is_some() {
-            return;
-        }
-        places.extend(
-            (0_u32..)
-                .zip(docs)
-                .filter(|(_, doc)| index.is_none_or(|index| !index.has_value(**doc)))
-                .map(|(place, _)| place),
-        );
-    }
-}
-
-fn block_len(docs: &[DocId]) -> u32 {
-    u32::try_from(docs.len()).expect("blocks are small")
-}
-
-/// Dense runs are unpacked in one go; scattered rows one by one.
-fn fetch(column: &Column<u64>, row_ids: &[u32], values: &mut [u64]) {
-    match row_ids {
-        [] => {}
-        // A document can be listed twice, so both ends alone prove nothing.
-        [first, .., last]
-            if (*last - *first) as usize + 1 == row_ids.len()
-                && (*first..).zip(row_ids).all(|(want, have)| want == *have) =>
-        {
-            column.values.get_range(u64::from(*first), values);
-        }
-        _ => column.values.get_vals(row_ids, values),
-    }
-}
-
-/// The places in `docs` of `found`, a subsequence of it.
-fn align(docs: &[DocId], found: &[DocId], entries: &mut Vec<u32>) {
-    if docs.len() == found.len() {
-        entries.extend(0..block_len(docs));
-        return;
-    }
-    let mut places = (0_u32..).zip(docs);
-    for doc in found {
-        let place = places.find(|(_, candidate)| *candidate == doc);
-        entries.extend(place.map(|(place, _)| place));
     }
 }

@@ -3,14 +3,19 @@
 pub(crate) mod column;
 pub(crate) mod context;
 mod ids;
+mod made;
 pub(crate) mod mask;
+mod reading;
 pub(crate) mod rows;
 pub(crate) mod segments;
 pub(crate) mod values;
 
+use std::sync::Arc;
+
 use clew_schema::RangeKind;
 use clew_search::Regexp;
 
+use crate::field::made::MadePlan;
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 
@@ -23,6 +28,8 @@ pub(crate) struct ValuePlan {
     pub(crate) kind: ValueKind,
     pub(crate) missing: Option<Key>,
     pub(crate) format: ValueFormat,
+    /// The script that makes the values, where they lie in no column.
+    pub(crate) made: Option<Arc<MadePlan>>,
 }
 
 impl ValuePlan {
@@ -34,6 +41,7 @@ impl ValuePlan {
             kind: ValueKind::Unmapped,
             missing: None,
             format: ValueFormat::Raw,
+            made: None,
         }
     }
 

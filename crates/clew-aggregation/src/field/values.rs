@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 
 use crate::field::context::AggContext;
 use crate::field::ids::ID_FIELD;
+use crate::field::made::plan_made;
 use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -27,6 +28,9 @@ pub(crate) fn plan_values(
     aggregation: &'static str,
     context: &AggContext<'_>,
 ) -> Result<ValuePlan, AggError> {
+    if let Some(script) = &source.script {
+        return plan_made(source, script, aggregation, context);
+    }
     if source.field == INDEX_FIELD {
         return constant(source, context.index, aggregation);
     }
@@ -83,6 +87,7 @@ pub(crate) fn plan_values(
         kind,
         missing,
         format,
+        made: None,
     })
 }
 
@@ -142,6 +147,7 @@ fn ids(source: &Source) -> ValuePlan {
         kind: ValueKind::Keyword,
         missing: None,
         format: ValueFormat::Raw,
+        made: None,
     }
 }
 
@@ -160,6 +166,7 @@ fn constant(
         kind: ValueKind::Keyword,
         missing: Some(Key::Str(value.into())),
         format: ValueFormat::Raw,
+        made: None,
     })
 }
 
@@ -199,11 +206,12 @@ fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, Agg
         kind,
         missing,
         format,
+        made: None,
     })
 }
 
 /// The kind of values that a request says an unmapped field would have.
-fn hinted_kind(value_type: &str) -> Option<ValueKind> {
+pub(super) fn hinted_kind(value_type: &str) -> Option<ValueKind> {
     Some(match value_type {
         "string" => ValueKind::Keyword,
         "byte" | "short" | "integer" | "long" => ValueKind::Long,
@@ -229,7 +237,7 @@ fn check_ranges(kind: RangeKind, type_name: &str, aggregation: &str) -> Result<(
     }
 }
 
-fn supports(aggregation: &str, kind: ValueKind) -> bool {
+pub(super) fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
         _ if matches!(kind, ValueKind::Range(_)) => matches!(
             aggregation,
@@ -254,7 +262,11 @@ fn supports(aggregation: &str, kind: ValueKind) -> bool {
     }
 }
 
-fn unsupported(source: &Source, type_name: &'static str, aggregation: &'static str) -> AggError {
+pub(super) fn unsupported(
+    source: &Source,
+    type_name: &'static str,
+    aggregation: &'static str,
+) -> AggError {
     AggError::Unsupported {
         field: source.field.clone(),
         type_name,

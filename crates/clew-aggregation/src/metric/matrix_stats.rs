@@ -58,7 +58,7 @@ impl Collect for Matrix {
         let mut numbers = vec![f64::NAN; block.docs.len() * width];
         let mut values = Vec::new();
         for (at, column) in self.columns.iter().enumerate() {
-            column.read(block.docs, Repeats::Kept, &mut self.rows);
+            column.read(block.docs, Repeats::Kept, &mut self.rows)?;
             let mut start = 0;
             while let Some(entry) = self.rows.entries.get(start).copied() {
                 let same = |other: &&u32| **other == entry;

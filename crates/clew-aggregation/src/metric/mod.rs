@@ -160,7 +160,7 @@ pub(crate) fn each_value(
     if column.is_empty() {
         return Ok(());
     }
-    column.read(block.docs, Repeats::Kept, rows);
+    column.read(block.docs, Repeats::Kept, rows)?;
     for (entry, raw) in rows.entries.iter().zip(&rows.values) {
         add(block.parents[*entry as usize], *raw)?;
     }

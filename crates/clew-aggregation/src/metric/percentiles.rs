@@ -48,7 +48,8 @@ impl Collect for Quantiles {
         if self.column.is_empty() {
             return Ok(());
         }
-        self.column.read(block.docs, Repeats::Kept, &mut self.rows);
+        self.column
+            .read(block.docs, Repeats::Kept, &mut self.rows)?;
         for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
             let parent = block.parents[*entry as usize];
             grow(&mut self.states, parent, account)?;

@@ -42,8 +42,9 @@ pub(crate) struct ValueCount {
 
 impl ValueCount {
     pub(crate) fn open(segment: Segment<'_>, plan: &dyn Planned) -> Result<Self, AggError> {
-        // A document's keywords, addresses and ranges are a set; its numbers are a list.
+        // A document's keywords, addresses and ranges are a set; its numbers, and what a script makes, are a list.
         let repeats = match plan.values().kind {
+            _ if plan.values().made.is_some() => Repeats::Kept,
             ValueKind::Keyword | ValueKind::Ip | ValueKind::Range(_) => Repeats::Dropped,
             _ => Repeats::Kept,
         };
@@ -61,7 +62,7 @@ impl Collect for ValueCount {
         if self.column.is_empty() {
             return Ok(());
         }
-        self.column.read(block.docs, self.repeats, &mut self.rows);
+        self.column.read(block.docs, self.repeats, &mut self.rows)?;
         for entry in &self.rows.entries {
             let parent = block.parents[*entry as usize];
             grow(&mut self.counts, parent, account)?;

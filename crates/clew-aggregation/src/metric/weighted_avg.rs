@@ -67,8 +67,8 @@ impl Collect for WeightedAvg {
             return Ok(());
         }
         let (values, weights) = (&mut self.value_rows, &mut self.weight_rows);
-        self.values.read(block.docs, Repeats::Kept, values);
-        self.weights.read(block.docs, Repeats::Kept, weights);
+        self.values.read(block.docs, Repeats::Kept, values)?;
+        self.weights.read(block.docs, Repeats::Kept, weights)?;
         let mut at = 0;
         for (entry, raw) in values.entries.iter().zip(&values.values) {
             while weights.entries.get(at).is_some_and(|other| other < entry) {

@@ -194,7 +194,7 @@ fn keys_of(
     let mut docs: Vec<DocId> = found.iter().map(|(_, doc)| *doc).collect();
     docs.sort_unstable();
     let mut rows = Rows::default();
-    column.read(&docs, Repeats::Dropped, &mut rows);
+    column.read(&docs, Repeats::Dropped, &mut rows)?;
     if rows.entries.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(AggError::invalid(
             "Sample diversifying key must be a single valued-field",

@@ -80,6 +80,7 @@ impl Tape {
     pub(super) fn source(&mut self) -> Source {
         Source {
             field: self.text(),
+            script: None,
             missing: self.maybe(Tape::scalar),
             format: self.maybe(Tape::text),
             value_type: self.maybe(Tape::text),

@@ -1,9 +1,11 @@
 //! One aggregation's settings, taken out one by one; what is left over at the end is unknown.
 
+use clew_query::ScriptPurpose;
 use clew_query::aggregation::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
 use serde_json::{Map, Value};
 
 use super::error::AggDslError;
+use crate::dsl::WrittenScript;
 use crate::http::suggestion::did_you_mean;
 
 /// The settings of one aggregation.
@@ -87,22 +89,25 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn source(&mut self) -> Result<Source, AggDslError> {
-        let has_script = self.settings.iter().any(|(name, _)| *name == "script");
-        let field = self.text("field")?.ok_or_else(|| match has_script {
-            true => AggDslError::illegal(format!(
-                "[script] is not supported here. Aggregation [{}] of type [{}] \
-                 needs a [field]",
-                self.name, self.kind
-            )),
-            false => AggDslError::illegal(format!(
+        let script = match self.take("script") {
+            None => None,
+            Some(script) => {
+                let written = WrittenScript::of("script", script)?;
+                Some(Box::new(written.read(ScriptPurpose::Values)?))
+            }
+        };
+        let field = self.text("field")?;
+        if field.is_none() && script.is_none() {
+            return Err(AggDslError::illegal(format!(
                 "Required one of fields [field, script], but none were specified. Aggregation \
                  [{}] of type [{}]",
                 self.name, self.kind
-            )),
-        })?;
+            )));
+        }
         let value_type = self.text("value_type")?;
         Ok(Source {
-            field,
+            field: field.unwrap_or_default(),
+            script,
             value_type: value_type.or(self.text("valueType")?),
             missing: self.scalar("missing")?,
             format: self.text("format")?,

@@ -13,6 +13,8 @@ pub enum AggDslErrorKind {
     XContentParse,
     /// A part of a query is not what it must be.
     Malformed,
+    /// A script is not understood.
+    Script,
 }
 
 impl AggDslErrorKind {
@@ -23,6 +25,7 @@ impl AggDslErrorKind {
             AggDslErrorKind::IllegalArgument => "illegal_argument_exception",
             AggDslErrorKind::XContentParse => "x_content_parse_exception",
             AggDslErrorKind::Malformed => "parse_exception",
+            AggDslErrorKind::Script => "script_exception",
         }
     }
 }
@@ -35,6 +38,8 @@ pub struct AggDslError {
     pub kind: AggDslErrorKind,
     /// What is wrong.
     pub reason: String,
+    /// The same as queries tell it, with what is within.
+    of_query: Option<Box<crate::dsl::DslError>>,
 }
 
 impl From<crate::dsl::DslError> for AggDslError {
@@ -46,11 +51,12 @@ impl From<crate::dsl::DslError> for AggDslError {
                 DslErrorKind::IllegalArgument => AggDslErrorKind::IllegalArgument,
                 DslErrorKind::XContentParse => AggDslErrorKind::XContentParse,
                 DslErrorKind::Malformed => AggDslErrorKind::Malformed,
-                DslErrorKind::Script => AggDslErrorKind::IllegalArgument,
+                DslErrorKind::Script => AggDslErrorKind::Script,
             },
-            reason: match (error.kind, error.within) {
-                (DslErrorKind::Script, Some(within)) => within.reason,
-                _ => error.reason,
+            reason: error.reason.clone(),
+            of_query: match error.kind {
+                DslErrorKind::Script => Some(Box::new(error)),
+                _ => None,
             },
         }
     }
@@ -61,24 +67,30 @@ impl AggDslError {
         AggDslError {
             kind: AggDslErrorKind::Parsing,
             reason: reason.into(),
+            of_query: None,
         }
     }
     pub(super) fn illegal(reason: impl Into<String>) -> Self {
         AggDslError {
             kind: AggDslErrorKind::IllegalArgument,
             reason: reason.into(),
+            of_query: None,
         }
     }
     pub(super) fn content(reason: impl Into<String>) -> Self {
         AggDslError {
             kind: AggDslErrorKind::XContentParse,
             reason: reason.into(),
+            of_query: None,
         }
     }
 }
 
 impl From<AggDslError> for ApiError {
     fn from(error: AggDslError) -> Self {
-        ApiError::bad_request(error.kind.type_name(), error.reason)
+        match error.of_query {
+            Some(error) => ApiError::from(*error),
+            None => ApiError::bad_request(error.kind.type_name(), error.reason),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::SpecParts;
+use crate::query::Script;
 
 /// A value written in a request, before the field's type is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,8 +23,11 @@ pub enum Scalar {
 /// Where an aggregation's values come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
-    /// The field's path.
+    /// The field's path; empty where a script alone makes the values.
     pub field: String,
+    /// What makes the values: of each value of the field, which it is given, or of the document where there is no field.
+    #[serde(default)]
+    pub script: Option<Box<Script>>,
     /// The value of documents that have none; without it they are left out.
     pub missing: Option<Scalar>,
     /// How values are printed, instead of the field's own format.
@@ -37,6 +41,7 @@ impl Source {
     pub fn field(field: impl Into<String>) -> Self {
         Source {
             field: field.into(),
+            script: None,
             missing: None,
             format: None,
             value_type: None,

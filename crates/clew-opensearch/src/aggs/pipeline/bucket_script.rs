@@ -28,12 +28,11 @@ fn read(
     // What a path leads to wins over a parameter of the same name.
     let written = written.without_params(paths.iter().map(|(name, _)| name.as_str()));
     let script = written.read(ScriptPurpose::Bucket).map_err(|error| {
-        let error = AggDslError::from(error);
+        let reason = error.within.map_or(error.reason, |within| within.reason);
         AggDslError::illegal(format!(
-            "the script [{}] of [{}] cannot be used: {}",
+            "the script [{}] of [{}] cannot be used: {reason}",
             written.source(),
-            body.name,
-            error.reason
+            body.name
         ))
     })?;
     made(body, kind(Box::new(script)), paths)

@@ -90,6 +90,8 @@ pub enum ScriptPurpose {
     Bucket,
     /// It makes a value to show: it sees the document's source.
     Field,
+    /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]).
+    Values,
 }
 
 /// How near a document's vector is to another one, which a script asks for.
@@ -117,6 +119,10 @@ pub struct Script {
 }
 
 impl Script {
+    /// What scripts of [`ScriptPurpose::Values`] call the value that they are given, which stands among their fields
+    /// under this name.
+    pub const GIVEN: &'static str = "_value";
+
     /// Understands a script; its parameters are part of it.
     ///
     /// # Errors

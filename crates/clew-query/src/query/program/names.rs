@@ -3,7 +3,7 @@
 use super::functions::{self, Known};
 use super::parser::Parser;
 use super::tree::{Node, Operator};
-use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
+use super::{Script, ScriptLanguage, ScriptMeasure, ScriptPurpose};
 use crate::query::VectorMeasure;
 
 impl Parser<'_> {
@@ -19,6 +19,9 @@ impl Parser<'_> {
             "doc" if self.purpose != ScriptPurpose::Change => return self.doc(),
             "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
                 return Ok(Node::Score);
+            }
+            Script::GIVEN if self.purpose == ScriptPurpose::Values => {
+                return Ok(Node::Value(self.field(Script::GIVEN)));
             }
             "ctx" if self.purpose == ScriptPurpose::Change => return Ok(Node::Context),
             "new" => return self.made(),
@@ -81,7 +84,7 @@ impl Parser<'_> {
             return Err(self.wrong(format_args!("unknown call [{name}]")));
         }
         if class.is_none()
-            && !is_of_bucket
+            && !matches!(self.purpose, ScriptPurpose::Bucket | ScriptPurpose::Values)
             && let Some(measure) = functions::measure(name)
         {
             self.expect("(")?;

@@ -246,8 +246,8 @@ impl<'a> ScriptValue<'a> {
         }
     }
 
-    /// What is in a list.
-    pub(super) fn items(&self) -> Option<Vec<ScriptValue<'a>>> {
+    /// What is in a list, if it is one.
+    pub fn items(&self) -> Option<Vec<ScriptValue<'a>>> {
         match self {
             ScriptValue::List(items) => Some(items.to_vec()),
             ScriptValue::Json(Value::Array(items)) => {

@@ -13,7 +13,7 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
-use super::value::{mixed, unit};
+use super::value::{mixed, salt_of, unit};
 use crate::query::resolver::SegmentHits;
 
 /// What the vectors of a script's measures are, by segment.
@@ -44,6 +44,8 @@ enum ScriptColumn {
     Same(Option<String>),
     /// Vectors, which a measure tells whether they are there.
     Vector(usize),
+    /// The value that the script is given.
+    Given,
     /// The mapping has no such field.
     Unmapped,
     /// No values can be had of it.
@@ -59,6 +61,7 @@ impl CompiledScript {
     ) -> Self {
         let fields = script.fields().iter();
         let columns = fields.map(|path| match mapping.field(path) {
+            _ if purpose == ScriptPurpose::Values && path == Script::GIVEN => ScriptColumn::Given,
             Some(field) => ScriptColumn::of(field, script),
             None => ScriptColumn::Unmapped,
         });
@@ -133,6 +136,7 @@ impl ScriptColumn {
             ScriptColumn::Points(name) => OpenColumn::Points(columns.column_opt(name)?),
             ScriptColumn::Same(value) => OpenColumn::Same(value.clone()),
             ScriptColumn::Vector(measure) => OpenColumn::Vector(*measure),
+            ScriptColumn::Given => OpenColumn::Given,
             ScriptColumn::Unmapped | ScriptColumn::Refused(_) => OpenColumn::None,
         })
     }
@@ -151,6 +155,7 @@ enum OpenColumn {
     Points(Option<Column<u64>>),
     Same(Option<String>),
     Vector(usize),
+    Given,
     None,
 }
 
@@ -189,6 +194,7 @@ impl OpenScript {
             open: self,
             doc,
             score,
+            given: None,
         };
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
@@ -209,11 +215,78 @@ impl OpenScript {
     }
 }
 
+/// A value that a script is given beside a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GivenValue {
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(Box<str>),
+}
+
+impl GivenValue {
+    fn seen<'a>(&self) -> ScriptValue<'a> {
+        match self {
+            GivenValue::Whole(number) => ScriptValue::Whole(*number),
+            GivenValue::Float(number) => ScriptValue::Float(*number),
+            GivenValue::Text(text) => ScriptValue::Text(text.to_string().into()),
+        }
+    }
+}
+
+/// A script that makes values of documents, under a mapping.
+#[derive(Clone, Debug)]
+pub struct ValueScript(Arc<CompiledScript>);
+
+impl ValueScript {
+    /// Of a script for [`ScriptPurpose::Values`]; `now_ms` is when the request came, in milliseconds since the epoch.
+    pub fn new(script: &Script, mapping: &Mapping, now_ms: i64) -> Self {
+        let known = (Vec::new(), now_ms);
+        let compiled = CompiledScript::new(script, ScriptPurpose::Values, mapping, known);
+        ValueScript(Arc::new(compiled))
+    }
+
+    /// The same over a segment, whose columns it opens.
+    ///
+    /// # Errors
+    /// When a column cannot be read.
+    pub fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenValueScript> {
+        let open = OpenScript::new(self.0.clone(), reader, salt_of(reader))?;
+        Ok(OpenValueScript(open))
+    }
+}
+
+/// The same over one segment.
+pub struct OpenValueScript(OpenScript);
+
+impl OpenValueScript {
+    /// What the script makes of a document, and of a value that it is given.
+    ///
+    /// # Errors
+    /// What went wrong in the script.
+    pub fn value(
+        &self,
+        doc: DocId,
+        given: Option<&GivenValue>,
+    ) -> Result<ScriptValue<'_>, ScriptError> {
+        let mut document = OneDocument {
+            open: &self.0,
+            doc,
+            score: 0.0,
+            given,
+        };
+        self.0.compiled.script.run(&mut document)
+    }
+}
+
 /// A document as its script sees it.
 struct OneDocument<'o> {
     open: &'o OpenScript,
     doc: DocId,
     score: f64,
+    given: Option<&'o GivenValue>,
 }
 
 fn values<'a, V>(
@@ -288,6 +361,7 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_> {
                     .into_iter()
                     .collect()
             }
+            OpenColumn::Given => self.given.map(GivenValue::seen).into_iter().collect(),
             OpenColumn::None => {
                 let path = self.open.compiled.script.fields().get(field);
                 let reason = match self.open.compiled.columns.get(field) {

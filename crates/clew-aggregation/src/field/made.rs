@@ -1,0 +1,377 @@
+//! Values that scripts make: of documents, or of each value of a field. They lie in no column, so that the script runs
+//! whenever they are read; texts are numbered in the order in which they come.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use clew_platform::{MemoryAccount, MemoryPurpose, Pace, Reservation};
+use clew_query::aggregation::Source;
+use clew_query::{AggError, QueryError, Script, ScriptError, ScriptValue, go_on_reducing};
+use clew_search::{GivenValue, OpenValueScript, ValueScript};
+use jiff::tz::TimeZone;
+use tantivy::{DocId, SegmentReader};
+
+use crate::field::column::ValueColumn;
+use crate::field::context::AggContext;
+use crate::field::rows::{Repeats, Rows};
+use crate::field::values::{date_format, hinted_kind, key_of, plan_values, supports, unsupported};
+use crate::field::{TermSets, ValueKind, ValuePlan};
+use crate::value::format::ValueFormat;
+use crate::value::key::Key;
+
+/// Texts of one segment, in bytes.
+const TEXT_BYTES_MAX: usize = 64 << 20;
+/// What a text takes beside its letters: its place in a list and in a map, and its length.
+const TEXT_BYTES: usize = 64;
+
+/// Aggregations whose values scripts can make.
+const WITH_SCRIPTS: &[&str] = &[
+    "terms",
+    "rare_terms",
+    "cardinality",
+    "value_count",
+    "missing",
+    "min",
+    "max",
+    "avg",
+    "sum",
+    "stats",
+    "extended_stats",
+    "percentiles",
+    "percentile_ranks",
+    "median_absolute_deviation",
+    "weighted_avg",
+    "histogram",
+    "variable_width_histogram",
+    "date_histogram",
+    "range",
+    "date_range",
+    "diversified_sampler",
+];
+
+/// A script that makes values, under a mapping.
+#[derive(Clone, Debug)]
+pub(crate) struct MadePlan {
+    script: ValueScript,
+    /// The values that it is given one by one.
+    of: Option<ValuePlan>,
+    memory: Option<Arc<MemoryAccount>>,
+}
+
+/// Where the values of a source come from whose values a script makes, and what they mean.
+///
+/// # Errors
+/// When the aggregation takes no scripts, or its field cannot serve.
+pub(super) fn plan_made(
+    source: &Source,
+    script: &Script,
+    aggregation: &'static str,
+    context: &AggContext<'_>,
+) -> Result<ValuePlan, AggError> {
+    if !WITH_SCRIPTS.contains(&aggregation) {
+        return Err(AggError::invalid(format!(
+            "[script] is not supported for aggregation [{aggregation}]"
+        )));
+    }
+    let of = given_of(source, context)?;
+    let kind = match &of {
+        // A field that is not there has no values that a script could make something of.
+        Some(of) if of.kind == ValueKind::Unmapped => {
+            let plain = Source {
+                script: None,
+                ..source.clone()
+            };
+            return plan_values(&plain, aggregation, context);
+        }
+        Some(of) => {
+            made_of(of.kind).ok_or_else(|| unsupported(source, "geo_point", aggregation))?
+        }
+        None => made_alone(source, aggregation),
+    };
+    if !supports(aggregation, kind) {
+        return Err(unsupported(source, "keyword", aggregation));
+    }
+    let format = match kind {
+        ValueKind::Date => ValueFormat::Date {
+            format: date_format(source, of.as_ref().map(|of| &of.format))?,
+            zone: TimeZone::UTC,
+        },
+        ValueKind::Boolean => ValueFormat::Boolean,
+        ValueKind::Keyword => ValueFormat::Raw,
+        _ => ValueFormat::of_numbers(source.format.as_deref())?,
+    };
+    let missing = source
+        .missing
+        .as_ref()
+        .map(|scalar| key_of(scalar, kind, &format, context.now_ms))
+        .transpose()?;
+    let made = MadePlan {
+        script: ValueScript::new(script, context.mapping, context.now_ms),
+        of,
+        memory: context.memory.cloned(),
+    };
+    Ok(ValuePlan {
+        field: source.field.clone(),
+        column: None,
+        kind,
+        missing,
+        format,
+        made: Some(Arc::new(made)),
+    })
+}
+
+/// The values that a script is given, where there are any.
+fn given_of(source: &Source, context: &AggContext<'_>) -> Result<Option<ValuePlan>, AggError> {
+    if source.field.is_empty() {
+        return Ok(None);
+    }
+    // What is missing is a value of the script, and every kind of field can be counted.
+    let plain = Source::field(source.field.clone());
+    plan_values(&plain, "value_count", context).map(Some)
+}
+
+/// What a script makes of the values of a field.
+fn made_of(kind: ValueKind) -> Option<ValueKind> {
+    Some(match kind {
+        ValueKind::Keyword | ValueKind::Ip => ValueKind::Keyword,
+        ValueKind::Long | ValueKind::Double | ValueKind::Boolean | ValueKind::Unsigned => {
+            ValueKind::Double
+        }
+        ValueKind::Date | ValueKind::DateNanos => ValueKind::Date,
+        ValueKind::Unmapped | ValueKind::Geo | ValueKind::Range(_) => return None,
+    })
+}
+
+/// What a script makes of documents: what the request says, or what the aggregation is usually of.
+fn made_alone(source: &Source, aggregation: &str) -> ValueKind {
+    let hinted = source.value_type.as_deref().and_then(hinted_kind);
+    match (hinted, aggregation) {
+        (Some(ValueKind::Unsigned), _) => ValueKind::Long,
+        (
+            Some(
+                kind @ (ValueKind::Keyword
+                | ValueKind::Long
+                | ValueKind::Double
+                | ValueKind::Boolean
+                | ValueKind::Date),
+            ),
+            _,
+        ) => kind,
+        (
+            _,
+            "terms"
+            | "rare_terms"
+            | "cardinality"
+            | "value_count"
+            | "missing"
+            | "diversified_sampler",
+        ) => ValueKind::Keyword,
+        (_, "date_histogram" | "date_range") => ValueKind::Date,
+        _ => ValueKind::Double,
+    }
+}
+
+/// A script over one segment.
+pub(super) struct Made {
+    script: OpenValueScript,
+    /// What it is given.
+    of: Option<Box<ValueColumn>>,
+    field: String,
+    kind: ValueKind,
+    /// Which of its values count, where only some do.
+    pub(super) only: RefCell<Option<TermSets>>,
+}
+
+impl Made {
+    pub(super) fn open(
+        reader: &SegmentReader,
+        plan: &ValuePlan,
+        made: &MadePlan,
+    ) -> Result<Self, AggError> {
+        let script = made.script.open(reader);
+        Ok(Made {
+            script: script.map_err(|source| AggError::Column {
+                field: plan.field.clone(),
+                source,
+            })?,
+            of: match &made.of {
+                Some(of) => Some(Box::new(ValueColumn::open(reader, of)?)),
+                None => None,
+            },
+            field: plan.field.clone(),
+            kind: plan.kind,
+            only: RefCell::new(None),
+        })
+    }
+
+    /// Hands over what the script makes of documents, each value with its document's place among them.
+    pub(super) fn each(
+        &self,
+        docs: &[DocId],
+        mut take: impl FnMut(u32, Key),
+    ) -> Result<(), AggError> {
+        let mut pace = Pace::of_blocks();
+        let mut run =
+            |entry: u32, doc: DocId, given: Option<&GivenValue>| -> Result<(), AggError> {
+                go_on_reducing(&mut pace)?;
+                let value = self.script.value(doc, given).map_err(failed)?;
+                each_key(&value, self.kind, &mut |key| take(entry, key))
+            };
+        let Some(of) = &self.of else {
+            let mut docs = (0_u32..).zip(docs);
+            return docs.try_for_each(|(entry, doc)| run(entry, *doc, None));
+        };
+        let mut rows = Rows::default();
+        of.read(docs, Repeats::Kept, &mut rows)?;
+        let mut distinct = rows.values.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let keys = of.keys(&distinct).map_err(|source| AggError::Column {
+            field: self.field.clone(),
+            source: source.into(),
+        })?;
+        let given: Vec<GivenValue> = keys.iter().map(|key| given(key, self.kind)).collect();
+        for (entry, raw) in rows.entries.iter().zip(&rows.values) {
+            if let Ok(at) = distinct.binary_search(raw) {
+                run(*entry, docs[*entry as usize], given.get(at))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: ScriptError) -> AggError {
+    AggError::Query(Box::new(QueryError::Script(error)))
+}
+
+/// A value of a field as its script is given it: all numbers are fractions, but for dates.
+fn given(key: &Key, made: ValueKind) -> GivenValue {
+    match key {
+        Key::Date(millis) => GivenValue::Whole(*millis),
+        Key::I64(millis) if made == ValueKind::Date => GivenValue::Whole(*millis),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "scripts of values are given floating-point numbers, as in OpenSearch"
+        )]
+        Key::I64(whole) => GivenValue::Float(*whole as f64),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "scripts of values are given floating-point numbers, as in OpenSearch"
+        )]
+        Key::U64(whole) => GivenValue::Float(*whole as f64),
+        Key::F64(number) => GivenValue::Float(*number),
+        Key::Bool(truth) => GivenValue::Float(f64::from(u8::from(*truth))),
+        Key::Str(text) => GivenValue::Text(text.clone()),
+        Key::Ip(address) => GivenValue::Text(address.to_canonical().to_string().into()),
+        Key::Null | Key::Tuple(_) => GivenValue::Text("".into()),
+    }
+}
+
+/// Hands over the values that a script made: none of nothing, each of a list.
+fn each_key(
+    value: &ScriptValue<'_>,
+    kind: ValueKind,
+    take: &mut dyn FnMut(Key),
+) -> Result<(), AggError> {
+    match value.items() {
+        Some(items) => items.iter().try_for_each(|item| one_key(item, kind, take)),
+        None => one_key(value, kind, take),
+    }
+}
+
+fn one_key(
+    value: &ScriptValue<'_>,
+    kind: ValueKind,
+    take: &mut dyn FnMut(Key),
+) -> Result<(), AggError> {
+    match (value, kind) {
+        (ScriptValue::Null, _) => {}
+        (value, ValueKind::Keyword) => take(Key::Str(value.shown().into())),
+        (value, ValueKind::Double) => take(Key::F64(number(value)?)),
+        (ScriptValue::Whole(own) | ScriptValue::Date(own), _) => take(Key::I64(*own)),
+        (value, _) => take(Key::I64(whole(number(value)?))),
+    }
+    Ok(())
+}
+
+/// A value as a number: a truth value is 1 or 0, a moment its milliseconds.
+fn number(value: &ScriptValue<'_>) -> Result<f64, AggError> {
+    let number = match value {
+        ScriptValue::Bool(truth) => Some(f64::from(u8::from(*truth))),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "metrics compute in floating point, as their clients expect"
+        )]
+        ScriptValue::Date(millis) => Some(*millis as f64),
+        other => other.number(),
+    };
+    // Nothing behind this reckons with numbers that are none.
+    number.filter(|number| number.is_finite()).ok_or_else(|| {
+        AggError::aggregation(format!(
+            "Unsupported script value [{}], expected a number, date, or boolean",
+            value.shown()
+        ))
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "whole numbers lose the fraction, and the cast saturates"
+)]
+fn whole(number: f64) -> i64 {
+    number as i64
+}
+
+/// Texts, each with a number of its own.
+pub(super) struct Texts {
+    numbers: HashMap<Arc<str>, u64>,
+    texts: Vec<Arc<str>>,
+    bytes: usize,
+    memory: Option<Reservation>,
+}
+
+impl Texts {
+    pub(super) fn new(made: &MadePlan) -> Self {
+        let memory = made.memory.as_ref();
+        Texts {
+            numbers: HashMap::new(),
+            texts: Vec::new(),
+            bytes: 0,
+            memory: memory.map(|memory| memory.open(MemoryPurpose::Searches)),
+        }
+    }
+
+    /// The number of a text, which is a new one where it was not seen before.
+    pub(super) fn number(&mut self, text: &str) -> u64 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let (number, text) = (self.texts.len() as u64, Arc::<str>::from(text));
+        self.bytes += text.len() + TEXT_BYTES;
+        self.texts.push(text.clone());
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The text of a number.
+    pub(super) fn text(&self, number: u64) -> &str {
+        let at = usize::try_from(number).ok();
+        at.and_then(|at| self.texts.get(at))
+            .map_or("", |text| &**text)
+    }
+
+    /// Books what came since the last time; a block of documents brings little at once.
+    pub(super) fn book(&mut self) -> Result<(), AggError> {
+        if self.bytes > TEXT_BYTES_MAX {
+            return Err(AggError::TooLarge {
+                wanted_bytes: self.bytes,
+                max_bytes: TEXT_BYTES_MAX,
+            });
+        }
+        match &mut self.memory {
+            Some(memory) => memory.grow_to(self.bytes).map_err(AggError::Memory),
+            None => Ok(()),
+        }
+    }
+}

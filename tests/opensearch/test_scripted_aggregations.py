@@ -1,0 +1,129 @@
+"""Values of aggregations that scripts make."""
+
+from .base import ClewTest
+
+MAPPINGS = {
+    "properties": {
+        "n": {"type": "integer"},
+        "price": {"type": "double"},
+        "tag": {"type": "keyword"},
+        "at": {"type": "date"},
+        "text": {"type": "text"},
+    }
+}
+
+
+class ScriptedValuesTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(index="s", body={"settings": {"number_of_shards": 2}, "mappings": MAPPINGS})
+        self.index_all(
+            "s",
+            {
+                "a": {"n": 7, "price": 2.5, "tag": ["x", "y"], "at": "2024-03-01T10:30:00Z"},
+                "b": {"n": 4, "price": 10, "tag": "z", "at": "2024-03-31T22:30:00Z"},
+                "c": {"n": 4, "price": 1, "tag": "x", "at": "2024-11-05T00:00:00Z"},
+                "d": {"tag": "x"},
+            },
+        )
+
+    def aggregate(self, query=None, **aggs):
+        query = query or {"exists": {"field": "n"}}
+        return self.client.search(index="s", body={"size": 0, "query": query, "aggs": aggs})["aggregations"]
+
+    def buckets(self, kind, query=None, **body):
+        found = self.aggregate(query, x={kind: body})["x"]["buckets"]
+        return [(bucket["key"], bucket["doc_count"]) for bucket in found]
+
+    def test_metrics_are_of_what_scripts_make(self):
+        product = {"source": "doc['n'].value * doc['price'].value * params.f", "params": {"f": 2}}
+        found = self.aggregate(
+            sum={"sum": {"script": product}},
+            avg={"avg": {"script": {"lang": "expression", "source": "doc['n'].value * 2"}}},
+            min={"min": {"script": "doc['n'].value - 10"}},
+            stats={"stats": {"script": "[doc['n'].value, 1]"}},
+            count={"value_count": {"script": "doc['tag']"}},
+            kinds={"cardinality": {"script": "doc['tag'].value + doc['n'].value"}},
+            middle={"percentiles": {"script": "doc['n'].value", "percents": [50]}},
+            flags={"sum": {"script": "doc['n'].value > 5"}},
+            latest={"max": {"script": "doc['at'].value"}},
+            mean={"weighted_avg": {"value": {"script": "doc['n'].value"}, "weight": {"script": "1"}}},
+        )
+        self.assertEqual(found["sum"]["value"], 2 * (17.5 + 40 + 4))
+        self.assertEqual((found["avg"]["value"], found["min"]["value"]), (10, -6))
+        self.assertEqual((found["stats"]["count"], found["stats"]["sum"]), (6, 18))
+        self.assertEqual((found["count"]["value"], found["kinds"]["value"]), (4, 3))
+        self.assertEqual(found["middle"]["values"]["50.0"], 4)
+        self.assertEqual((found["flags"]["value"], found["mean"]["value"]), (1, 5))
+        self.assertEqual(found["latest"]["value"], 1730764800000)
+
+    def test_values_of_fields_are_given_to_scripts(self):
+        found = self.aggregate(
+            sum={"sum": {"field": "n", "script": {"source": "_value * params.f", "params": {"f": 10}}}},
+            half={"sum": {"field": "n", "script": "_value / 2"}},
+            fast={"sum": {"field": "n", "script": {"lang": "expression", "source": "_value + 1"}}},
+            none={"sum": {"field": "nope", "script": "_value * 2"}},
+        )
+        self.assertEqual([found[name]["value"] for name in ("sum", "half", "fast", "none")], [150, 7.5, 18, 0])
+        script = {"field": "tag", "script": "'t-' + _value.toUpperCase()"}
+        self.assertEqual(self.buckets("terms", **script), [("t-X", 2), ("t-Y", 1), ("t-Z", 1)])
+        self.assertEqual(self.buckets("terms", field="n", script="_value % 3"), [(1.0, 3)])
+
+    def test_buckets_are_of_what_scripts_make(self):
+        self.assertEqual(self.buckets("terms", script="doc['n'].value"), [("4", 2), ("7", 1)])
+        self.assertEqual(self.buckets("terms", script="doc['n'].value", value_type="long"), [(4, 2), (7, 1)])
+        self.assertEqual(self.buckets("terms", script="doc['tag']"), [("x", 2), ("y", 1), ("z", 1)])
+        self.assertEqual(self.buckets("terms", script="doc['tag']", include="[xz]", exclude="z"), [("x", 2)])
+        key = "doc['n'].value > 5 ? 'many' : 'few'"
+        self.assertEqual(self.buckets("terms", script=key, order={"_key": "desc"}), [("many", 1), ("few", 2)])
+        absent = "doc['n'].size() == 0 ? null : 'some'"
+        everything = {"match_all": {}}
+        self.assertEqual(self.buckets("terms", everything, script=absent), [("some", 3)])
+        named = self.buckets("terms", everything, script=absent, missing="none")
+        self.assertEqual(named, [("some", 3), ("none", 1)])
+        self.assertEqual(self.aggregate(everything, x={"missing": {"script": absent}})["x"]["doc_count"], 1)
+        self.assertEqual(self.buckets("histogram", script="doc['n'].value * 1.5", interval=5), [(5.0, 2), (10.0, 1)])
+        ranges = [{"to": 5}, {"from": 5}]
+        self.assertEqual([count for _, count in self.buckets("range", script="doc['n'].value", ranges=ranges)], [2, 1])
+
+    def test_dates_are_what_scripts_make(self):
+        month = {"calendar_interval": "month", "min_doc_count": 1, "format": "yyyy-MM"}
+        for zone, expected in (
+            ("UTC", [("2024-03", 2), ("2024-11", 1)]),
+            ("Europe/Berlin", [("2024-03", 1), ("2024-04", 1), ("2024-11", 1)]),
+        ):
+            body = {**month, "script": "doc['at'].value", "time_zone": zone}
+            found = self.aggregate(x={"date_histogram": body})["x"]["buckets"]
+            self.assertEqual([(one["key_as_string"], one["doc_count"]) for one in found], expected)
+        later = {**month, "field": "at", "script": {"source": "_value + params.day", "params": {"day": 86400000}}}
+        found = self.aggregate(x={"date_histogram": later})["x"]["buckets"]
+        self.assertEqual([one["key_as_string"] for one in found], ["2024-03", "2024-04", "2024-11"])
+
+    def test_sources_of_combinations_are_scripts_too(self):
+        inner = {"s": {"sum": {"field": "price"}}}
+        sources = [{"k": {"terms": {"script": "doc['n'].value > 5 ? 'many' : 'few'"}}}]
+        found = self.aggregate(x={"composite": {"sources": sources}, "aggs": inner})["x"]["buckets"]
+        self.assertEqual([(one["key"]["k"], one["s"]["value"]) for one in found], [("few", 11), ("many", 2.5)])
+        terms = [{"field": "n"}, {"script": "doc['tag'].value"}]
+        found = self.aggregate(x={"multi_terms": {"terms": terms}})["x"]["buckets"]
+        self.assertEqual(sorted(one["key_as_string"] for one in found), ["4|x", "4|z", "7|x"])
+
+    def test_kept_scripts_are_named(self):
+        self.client.put_script(id="twice", body={"script": {"lang": "painless", "source": "doc['n'].value * params.f"}})
+        script = {"id": "twice", "params": {"f": 3}}
+        self.assertEqual(self.aggregate(x={"max": {"script": script}})["x"]["value"], 21)
+
+    def test_what_is_wrong_is_said(self):
+        for aggs, kind, reason in [
+            ({"sum": {"script": "doc['n'].value *"}}, "script_exception", "compile error"),
+            ({"sum": {"script": "nope + 1"}}, "script_exception", "cannot resolve symbol [nope]"),
+            ({"sum": {"script": "'a'"}}, None, "Unsupported script value [a], expected a number, date, or boolean"),
+            ({"significant_terms": {"field": "tag", "script": "_value"}}, None, "[script] is not supported"),
+            ({"terms": {"field": "text", "script": "_value"}}, None, "Text fields are not optimised"),
+        ]:
+            with self.subTest(aggs), self.refused(400, kind) as caught:
+                self.aggregate(x=aggs)
+            self.assertIn(reason, str(caught.exception.info))
+        with self.refused(400) as caught:
+            self.aggregate({"match_all": {}}, x={"sum": {"script": "doc['n'].value"}})
+        self.assertIn("A document doesn't have a value for a field", str(caught.exception.info))
