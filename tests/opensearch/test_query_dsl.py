@@ -389,8 +389,21 @@ class FunctionScores(ClewTest):
         self.assertEqual(self.scores({"terms_set": by("3")}), {})
         lesser = self.scores({"terms_set": by("Math.min(params.num_terms, doc['needed'].value)")})
         self.assertEqual({**lesser, **self.scores({"terms_set": query})}, lesser)
-        with self.refused(400, "illegal_argument_exception", "minimum_should_match_script"):
-            self.scores({"terms_set": by("doc['needed'].size() + 1")})
+        # Any script will do, which is run for each document.
+        for script in ("doc['needed'].size() + 1", "int n = 0; for (int i = 0; i < params.num_terms; ++i) { n += 1 } return n", "1.9 + 0.2"):
+            self.assertEqual(self.scores({"terms_set": by(script)}), any_of(2), script)
+        needed = "doc['needed'].value > 1 ? 1 : 2"
+        self.assertEqual(sorted(self.scores({"terms_set": by(needed)})), ["2", "3"])
+        given = {"tags": {"terms": ["a", "b"], "minimum_should_match_script": {"source": "params.num_terms - params.less", "params": {"less": 1, "num_terms": 9}}}}
+        self.assertEqual(self.scores({"terms_set": given}), any_of(1))
+        with self.refused(400) as caught:
+            self.scores({"terms_set": by("doc['nope'].value")})
+        self.assertIn("No field found for [nope] in mapping", str(caught.exception.info))
+        with self.refused(400, "script_exception", "compile error"):
+            self.scores({"terms_set": by("params.num_terms +")})
+        both = {"terms": ["a"], "minimum_should_match_field": "needed", "minimum_should_match_script": "1"}
+        with self.refused(400, "illegal_argument_exception", "not both"):
+            self.scores({"terms_set": {"tags": both}})
 
     def test_names_of_what_matched(self):
         clauses = [

@@ -23,7 +23,6 @@ mod script;
 mod similar;
 mod sort;
 mod span;
-mod terms_minimum;
 mod told;
 
 use base64::Engine as _;

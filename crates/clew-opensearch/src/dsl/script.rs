@@ -233,6 +233,18 @@ impl Written {
         self
     }
 
+    /// The same with one more parameter.
+    #[must_use]
+    pub(super) fn with_param(mut self, name: &str, value: Value) -> Self {
+        match &mut self.params {
+            Value::Object(params) => {
+                params.insert(name.to_string(), value);
+            }
+            params => *params = serde_json::json!({ name: value }),
+        }
+        self
+    }
+
     /// The script, understood.
     pub(crate) fn read(&self, purpose: ScriptPurpose) -> Result<Script, DslError> {
         let lang = self.lang.as_deref().unwrap_or("painless");

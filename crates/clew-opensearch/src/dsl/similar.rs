@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use clew_query::{
-    Bool, LikeDocument, LikeItem, LikeNamed, MinimumShouldMatch, MoreLikeThis, Query, Term,
+    Bool, LikeDocument, LikeItem, LikeNamed, MoreLikeThis, Query, ScriptPurpose, TermsMinimum,
     TermsSet, WordChoice,
 };
 use serde_json::{Map, Value};
 
 use super::object::{Parameters, one_field, plain};
 use super::script::Written;
-use super::terms_minimum::TermsMinimum;
 use super::{DslError, DslErrorKind, named};
 
 /// What an item is told that is not one thing.
@@ -186,59 +185,31 @@ pub(super) fn terms_set(body: &Value) -> Result<Query, DslError> {
         return Err(DslError::parsing("[terms_set] requires [terms]"));
     };
     let script = parameters.take("minimum_should_match_script");
-    let minimum = match script {
-        Some(script) => {
-            let script = Written::of("terms_set", script)?;
-            TermsMinimum::of(script.source()).ok_or_else(|| {
-                DslError::illegal(
-                    "cannot execute [minimum_should_match_script]: it may be [params.num_terms], \
-                     [doc['field'].value], [Math.min(params.num_terms, doc['field'].value)] or a number",
-                )
-            })?
-        }
-        None => TermsMinimum::Field {
-            path: parameters.text("minimum_should_match_field")?.ok_or_else(|| {
-                DslError::illegal(
-                    "No minimum should match has been specified: [minimum_should_match_field] is missing",
-                )
-            })?,
-            at_most_all: false,
-        },
-    };
+    let path = parameters.text("minimum_should_match_field")?;
     parameters.finish()?;
-    let count = match minimum {
-        TermsMinimum::All => terms.len(),
-        TermsMinimum::Count(count) => count,
-        TermsMinimum::Field { path, at_most_all } => {
-            return Ok(Query::TermsSet(TermsSet {
-                field: field.to_string(),
-                terms: terms.clone(),
-                minimum_field: path,
-                at_most_all,
-                boost,
-            }));
+    let minimum = match (script, path) {
+        (Some(_), Some(_)) => {
+            return Err(DslError::illegal(
+                "A single minimum_should_match_field or minimum_should_match_script should be \
+                 specified, not both",
+            ));
+        }
+        (Some(script), None) => {
+            let written = Written::of("terms_set", script)?;
+            let written = written.with_param("num_terms", Value::from(terms.len()));
+            TermsMinimum::Script(Box::new(written.read(ScriptPurpose::Values)?))
+        }
+        (None, Some(path)) => TermsMinimum::Field(path),
+        (None, None) => {
+            return Err(DslError::illegal(
+                "No minimum should match has been specified: [minimum_should_match_field] is missing",
+            ));
         }
     };
-    Ok(any_of(field, terms, count, boost))
-}
-
-/// Documents with so many of some terms, one at least.
-fn any_of(field: &str, terms: &[Value], count: usize, boost: f32) -> Query {
-    if count > terms.len() {
-        return Query::MatchNone;
-    }
-    let term = |value: &Value| {
-        Query::Term(Term {
-            field: field.to_string(),
-            value: value.clone(),
-            case_insensitive: false,
-            boost,
-        })
-    };
-    let count = i64::try_from(count.max(1)).unwrap_or(i64::MAX);
-    Query::Bool(Bool {
-        should: terms.iter().map(term).collect(),
-        minimum_should_match: Some(MinimumShouldMatch::Count(count)),
-        ..Bool::default()
-    })
+    Ok(Query::TermsSet(TermsSet {
+        field: field.to_string(),
+        terms: terms.clone(),
+        minimum,
+        boost,
+    }))
 }

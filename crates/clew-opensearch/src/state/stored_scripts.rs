@@ -13,7 +13,15 @@ use crate::http::error::{ApiError, Cause};
 pub(crate) const KIND: &str = "script";
 
 /// Members whose values are scripts.
-const PLACES: [&str; 2] = ["script", "if"];
+const PLACES: [&str; 7] = [
+    "script",
+    "if",
+    "minimum_should_match_script",
+    "init_script",
+    "map_script",
+    "combine_script",
+    "reduce_script",
+];
 /// What may stand beside the name of a kept script, in a step of a pipeline as well.
 const BESIDE: [&str; 7] = [
     "params",

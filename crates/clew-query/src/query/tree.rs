@@ -13,6 +13,7 @@ use super::minimum::MinimumShouldMatch;
 use super::named::TermsOf;
 use super::percolate::PercolateQuery;
 use super::predicate::PredicateQuery;
+use super::program::Script;
 use super::query_string::QueryString;
 use super::regexp_options::{RegexpOptions, RegexpSyntax};
 use super::related::RelatedQuery;
@@ -122,7 +123,7 @@ pub enum Query {
     SparseVector(SparseVector),
     /// Documents like given texts.
     MoreLikeThis(Box<MoreLikeThis>),
-    /// As many of the terms as a field says.
+    /// As many of the terms as each document wants.
     TermsSet(TermsSet),
     /// Documents scored by the distance of a vector.
     VectorScore(Box<VectorScore>),
@@ -351,18 +352,24 @@ pub struct DistanceFeature {
     pub boost: f32,
 }
 
-/// As many of some terms as a field of the document says.
+/// As many of some terms as each document wants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TermsSet {
     /// Field path.
     pub field: String,
     /// The terms.
     pub terms: Vec<Value>,
-    /// Path of the field that says how many must match.
-    pub minimum_field: String,
-    /// Whether all terms are enough where the field says more.
-    #[serde(default)]
-    pub at_most_all: bool,
+    /// What says how many must match.
+    pub minimum: TermsMinimum,
     /// Factor on the score.
     pub boost: f32,
+}
+
+/// What says how many of some terms must match.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TermsMinimum {
+    /// The path of a field of the document.
+    Field(String),
+    /// A script for [`ScriptPurpose::Values`](super::ScriptPurpose::Values), for each document.
+    Script(Box<Script>),
 }

@@ -8,6 +8,7 @@ mod automaton;
 mod column_range;
 mod compile;
 mod constant;
+mod covered;
 mod describe;
 mod each;
 mod forward;

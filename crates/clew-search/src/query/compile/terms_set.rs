@@ -1,31 +1,22 @@
 //! Documents with as many of some terms as they say themselves.
 
-use clew_query::{QueryError, Term, TermsSet};
+use std::sync::Arc;
+
+use clew_query::{QueryError, ScriptPurpose, Term, TermsMinimum, TermsSet};
 use clew_schema::FieldKind;
 
 use super::compound::{all, any};
 use super::{Compiler, Node};
-use crate::query::constant::Covered;
+use crate::query::covered::{Covered, Wanted};
+use crate::query::function::script::CompiledScript;
 
 impl Compiler<'_> {
-    /// Documents with as many of the terms as a field of theirs says.
+    /// Documents with as many of the terms as a field of theirs, or a script, says.
     pub(super) fn terms_set(&mut self, query: &TermsSet, factor: f32) -> Result<Node, QueryError> {
         let Some((mapped, field)) = self.field(&query.field) else {
             return Ok(Node::nothing());
         };
-        let snapshot = self.context.snapshot;
-        let Some(minimum) = snapshot.mapping.field(&query.minimum_field) else {
-            return Err(QueryError::create(format!(
-                "failed to find minimum_should_match field [{}]",
-                query.minimum_field
-            )));
-        };
-        if !matches!(minimum.kind, FieldKind::Integer(_)) {
-            return Err(QueryError::create(format!(
-                "minimum_should_match field [{}] must be of a whole-number type",
-                query.minimum_field
-            )));
-        }
+        let wanted = self.wanted(&query.minimum)?;
         let Some(terms) = super::terms::dictionary_terms(mapped, field, &query.terms)? else {
             return Err(QueryError::create(format!(
                 "[terms_set] needs a field with a dictionary of terms, not [{}] of type [{}]",
@@ -37,11 +28,7 @@ impl Compiler<'_> {
         let covered = Covered {
             field,
             terms,
-            minimum: minimum.column(),
-            minimum_max: match query.at_most_all {
-                true => i64::try_from(query.terms.len()).unwrap_or(i64::MAX),
-                false => i64::MAX,
-            },
+            wanted,
         };
         let mut scoring = Vec::with_capacity(query.terms.len());
         for value in &query.terms {
@@ -54,5 +41,31 @@ impl Compiler<'_> {
             scoring.push(self.term(&term, factor)?);
         }
         Ok(all(vec![any(scoring, 1), Node::set(covered, 0.0)]))
+    }
+
+    /// What says how many of the terms a document wants.
+    fn wanted(&self, minimum: &TermsMinimum) -> Result<Wanted, QueryError> {
+        let mapping = &self.context.snapshot.mapping;
+        let path = match minimum {
+            TermsMinimum::Field(path) => path,
+            TermsMinimum::Script(script) => {
+                // It makes a number, as one that orders does.
+                let purpose = ScriptPurpose::Order;
+                let known = (Vec::new(), self.context.now_ms);
+                let script = CompiledScript::new(script, purpose, mapping, known);
+                return Ok(Wanted::Script(Arc::new(script)));
+            }
+        };
+        let Some(field) = mapping.field(path) else {
+            return Err(QueryError::create(format!(
+                "failed to find minimum_should_match field [{path}]"
+            )));
+        };
+        if !matches!(field.kind, FieldKind::Integer(_)) {
+            return Err(QueryError::create(format!(
+                "minimum_should_match field [{path}] must be of a whole-number type"
+            )));
+        }
+        Ok(Wanted::Column(field.column()))
     }
 }

@@ -61,7 +61,8 @@ impl NestedRows {
     }
 }
 
-fn lives(reader: &SegmentReader, doc: DocId) -> bool {
+/// Whether a document is not deleted.
+pub(crate) fn lives(reader: &SegmentReader, doc: DocId) -> bool {
     let alive = reader.alive_bitset();
     alive.is_none_or(|alive| alive.is_alive(doc))
 }

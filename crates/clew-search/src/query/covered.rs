@@ -1,0 +1,121 @@
+//! Documents with as many of some terms as each of them wants.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clew_platform::{CancellationToken, Pace};
+use clew_query::{go_on_in_set, unless_stopped_in_set};
+use tantivy::columnar::Column;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, SegmentReader};
+use tantivy_common::BitSet;
+
+use super::constant::{DocumentSet, FoundDocs, knows};
+use super::function::query::lives;
+use super::function::script::{CompiledScript, OpenScript};
+use super::function::value::salt_of;
+
+/// Documents with at least as many of the terms as they want, and with one of them.
+#[derive(Debug)]
+pub(crate) struct Covered {
+    pub(crate) field: Field,
+    pub(crate) terms: Vec<Vec<u8>>,
+    pub(crate) wanted: Wanted,
+}
+
+/// What says how many of the terms a document wants.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    /// The least number of a column.
+    Column(String),
+    /// A script.
+    Script(Arc<CompiledScript>),
+}
+
+impl DocumentSet for Covered {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
+        let wanted = self.wanted.open(reader)?;
+        if !knows(reader, self.field) || matches!(wanted, OpenWanted::Column(None)) {
+            return Ok(FoundDocs::Nothing);
+        }
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        let mut pace = Pace::of_blocks();
+        for (doc, count) in self.counts(reader)? {
+            go_on_in_set(&mut pace)?;
+            let wanted = match &wanted {
+                OpenWanted::Column(column) => column
+                    .as_ref()
+                    .and_then(|column| column.values_for_doc(doc).min()),
+                OpenWanted::Script(script) => by_script(script, reader, doc)?,
+            };
+            // At least one term must match whatever is said.
+            if wanted.is_some_and(|wanted| count >= wanted.max(1)) {
+                bits.insert(doc);
+            }
+        }
+        Ok(FoundDocs::Bits(bits))
+    }
+}
+
+impl Covered {
+    /// How many of the terms each document has that has any.
+    fn counts(&self, reader: &SegmentReader) -> tantivy::Result<BTreeMap<DocId, i64>> {
+        let inverted = reader.inverted_index(self.field)?;
+        let mut counts: BTreeMap<DocId, i64> = BTreeMap::new();
+        let mut pace = Pace::of_blocks();
+        for term in &self.terms {
+            let Some(info) = inverted.terms().get(term)? else {
+                continue;
+            };
+            let mut block =
+                inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+            while !block.docs().is_empty() {
+                go_on_in_set(&mut pace)?;
+                for doc in block.docs() {
+                    *counts.entry(*doc).or_default() += 1;
+                }
+                block.advance();
+            }
+        }
+        Ok(counts)
+    }
+}
+
+enum OpenWanted {
+    /// None where no document of the segment says anything.
+    Column(Option<Column<i64>>),
+    Script(OpenScript),
+}
+
+impl Wanted {
+    fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenWanted> {
+        Ok(match self {
+            Wanted::Column(name) => OpenWanted::Column(reader.fast_fields().column_opt(name)?),
+            Wanted::Script(script) => {
+                let script = OpenScript::new(script.clone(), reader, salt_of(reader))?;
+                OpenWanted::Script(script)
+            }
+        })
+    }
+}
+
+/// How many a script wants of a document; a failure ends the search, unless the document is deleted.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a count loses its fraction, and the cast saturates"
+)]
+fn by_script(
+    script: &OpenScript,
+    reader: &SegmentReader,
+    doc: DocId,
+) -> tantivy::Result<Option<i64>> {
+    match script.checked(doc, 0.0) {
+        Ok(wanted) => Ok(Some(wanted as i64)),
+        Err(error) if lives(reader, doc) => {
+            CancellationToken::current().fail(error);
+            unless_stopped_in_set()?;
+            Ok(None)
+        }
+        Err(_) => Ok(None),
+    }
+}
