@@ -146,7 +146,7 @@ class MoreAggregationsTest(ClewTest):
 
     def test_what_is_wrong_is_refused(self):
         for aggs, reason in [
-            ({"x": {"scripted_metric": {"map_script": "1"}}}, "needs scripts"),
+            ({"x": {"scripted_metric": {"map_script": "1"}}}, "[combineScript] must not be null: [x]"),
             ({"x": {"sampler": {"shard_size": 0}}}, "[shardSize] must be greater than 0"),
             ({"x": {"diversified_sampler": {}}}, "Required one of fields"),
             ({"x": {"matrix_stats": {}}}, "Required [fields]"),

@@ -108,6 +108,53 @@ class ScriptedValuesTest(ClewTest):
         found = self.aggregate(x={"multi_terms": {"terms": terms}})["x"]["buckets"]
         self.assertEqual(sorted(one["key_as_string"] for one in found), ["4|x", "4|z", "7|x"])
 
+    def gather(self, map_script, combine="return state.all", reduce="states", init="state.all = []", query=None, **more):
+        scripts = {"init_script": init, "map_script": map_script, "combine_script": combine, "reduce_script": reduce}
+        return self.aggregate(query, x={"scripted_metric": {**scripts, **more}})["x"]["value"]
+
+    def test_scripts_gather_what_documents_have(self):
+        profit = "double sum = 0; for (t in state.all) { sum += t } return sum"
+        total = "double sum = 0; for (a in states) { sum += a } return sum"
+        sale = "state.all.add(doc.tag.value == 'z' ? -1 * doc.price.value : doc.price.value * params.f)"
+        self.assertEqual(self.gather(sale, profit, total, params={"f": 2}), 2 * 3.5 - 10)
+        # One state for each shard, whether it has documents or none.
+        self.assertEqual(self.gather("state.n += 1", "state.n", "states.size()", "state.n = 0"), 2)
+        nothing = {"ids": {"values": ["nope"]}}
+        self.assertEqual(self.gather("state.n += 1", "state.n", total, "state.n = 0", nothing), 0)
+        seen = "def key = doc['tag'].value; state.by.put(key, state.by.getOrDefault(key, 0) + 1)"
+        joined = "def all = [:]; for (s in states) { for (e in s.entrySet()) { all[e.getKey()] = all.getOrDefault(e.getKey(), 0) + e.getValue() } } return all"
+        counts = self.gather(seen, "return state.by", joined, "state.by = [:]")
+        self.assertEqual(counts, {"x": 2, "z": 1})
+        without = {"map_script": "state.m = doc['n'].value", "combine_script": "state", "reduce_script": "states[0] != null"}
+        self.assertTrue(self.aggregate(x={"scripted_metric": without})["x"]["value"])
+
+    def test_buckets_gather_apart(self):
+        scripts = {
+            "init_script": "state.sum = 0", "map_script": "state.sum += doc['n'].value",
+            "combine_script": "return state.sum", "reduce_script": "long sum = 0; for (s in states) { sum += s } return sum",
+        }
+        inner = {
+            "x": {"scripted_metric": scripts},
+            "twice": {"bucket_script": {"buckets_path": {"x": "x.value"}, "script": "params.x * 2"}},
+        }
+        found = self.aggregate(t={"terms": {"field": "tag"}, "aggs": inner})["t"]["buckets"]
+        numbers = {one["key"]: (one["x"]["value"], one["twice"]["value"]) for one in found}
+        self.assertEqual(numbers, {"x": (11, 22), "y": (7, 14), "z": (4, 8)})
+
+    def test_what_scripts_must_not_gather_is_refused(self):
+        for map_script, more, reason in [
+            ("state.all.add(nope)", {}, "cannot resolve symbol [nope]"),
+            ("state.all.add(doc['n'].value)", {"init": "state.all = doc['n'].value"}, "cannot resolve symbol [doc]"),
+            ("state.all.add(1)", {"reduce": "state.all"}, "cannot resolve symbol [state]"),
+            ("state.all.add(states)", {}, "cannot resolve symbol [states]"),
+            ("state.nope.add(1)", {}, "null"),
+            ("for (int i = 0; i >= 0; i = 0) { }", {}, "takes more than [50000] steps"),
+            ({"source": "1", "params": {"a": 1}}, {"params": {"a": 2}}, "used in both aggregation and script parameters"),
+        ]:
+            with self.subTest(map_script), self.refused(400) as caught:
+                self.gather(map_script, **more)
+            self.assertIn(reason, str(caught.exception.info))
+
     def test_kept_scripts_are_named(self):
         self.client.put_script(id="twice", body={"script": {"lang": "painless", "source": "doc['n'].value * params.f"}})
         script = {"id": "twice", "params": {"f": 3}}

@@ -8,9 +8,11 @@ pub(crate) mod buckets;
 use std::sync::Arc;
 
 use clew_query::aggregation::Method;
-use clew_query::{AggError, SortKey, compare_rows};
+use clew_query::{AggError, SortKey, compare_rows, json_bytes};
 use clew_search::MergedHit;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tantivy::DocId;
 
 use crate::counted::arrays::{DROPPED, follow_each, merge_each};
 use crate::counted::buckets::Buckets;
@@ -37,6 +39,28 @@ pub(crate) enum Partial {
     Weighted(Vec<Weighted>),
     Points(Vec<Points>),
     Matrix(Vec<MatrixMoments>),
+    Scripted(Vec<Gathered>),
+}
+
+/// What scripts gather of one bucket.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Gathered {
+    /// Documents that they have not seen yet: the places of their segments in the shard, and theirs in these.
+    pub(crate) docs: Vec<(u32, DocId)>,
+    /// What each shard answered; in the end the one value that is made of all.
+    pub(crate) answers: Vec<Value>,
+}
+
+impl Gathered {
+    fn merge(&mut self, other: Gathered) {
+        self.docs.extend(other.docs);
+        self.answers.extend(other.answers);
+    }
+
+    fn bytes(&self) -> usize {
+        let answers: usize = self.answers.iter().map(json_bytes).sum();
+        size_of::<Gathered>() + size_of_val(&self.docs[..]) + answers
+    }
 }
 
 /// Distributions per bucket.
@@ -157,6 +181,9 @@ impl Partial {
             (Partial::Weighted(mine), Partial::Weighted(theirs)) => {
                 merge_each(mine, theirs, parent_map, |a, b| a.merge(&b))
             }
+            (Partial::Scripted(mine), Partial::Scripted(theirs)) => {
+                merge_each(mine, theirs, parent_map, Gathered::merge)
+            }
             _ => unreachable!("partial results of one request have the same shape"),
         }
     }
@@ -192,6 +219,7 @@ impl Partial {
             Partial::Weighted(values) => follow_each(values, parents),
             Partial::Points(values) => follow_each(values, parents),
             Partial::Matrix(values) => follow_each(values, parents),
+            Partial::Scripted(values) => follow_each(values, parents),
         }
     }
 
@@ -222,6 +250,7 @@ impl Partial {
                 let inside: usize = values.iter().map(MatrixMoments::heap_bytes).sum();
                 size_of_val(&values[..]) + inside
             }
+            Partial::Scripted(values) => values.iter().map(Gathered::bytes).sum(),
             Partial::Quantiles(quantiles) => quantiles
                 .states
                 .iter()

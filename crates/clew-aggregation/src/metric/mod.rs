@@ -6,6 +6,7 @@ pub(crate) mod extended_stats;
 pub(crate) mod geo;
 pub(crate) mod matrix_stats;
 pub(crate) mod percentiles;
+pub(crate) mod scripted;
 pub(crate) mod simple;
 pub(crate) mod top_hits;
 pub(crate) mod value_count;
@@ -15,7 +16,7 @@ pub(crate) mod weighted_avg;
 use clew_query::AggError;
 use clew_query::aggregation::MetricSpec;
 
-use crate::collect::{Block, Collect, Planned, Segment};
+use crate::collect::{Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::field::ValuePlan;
 use crate::field::column::ValueColumn;
@@ -26,6 +27,7 @@ use crate::metric::extended_stats::{ExtendedPlan, plan_extended_stats};
 use crate::metric::geo::{GeoBoundsPlan, GeoCentroidPlan, plan_geo_bounds, plan_geo_centroid};
 use crate::metric::matrix_stats::{MatrixPlan, plan_matrix};
 use crate::metric::percentiles::{QuantilePlan, plan_median_deviation, plan_percentiles};
+use crate::metric::scripted::{ScriptedPlan, plan_scripted};
 use crate::metric::simple::{MomentKind, plan_moments};
 use crate::metric::top_hits::{TopHitsPlan, plan_top_hits};
 use crate::metric::value_count::{ValueCountPlan, plan_value_count};
@@ -50,10 +52,23 @@ pub(crate) trait Metric {
     fn wants_scores(&self) -> bool {
         false
     }
+    /// Goes on from what was counted, once all documents were seen that are to be.
+    fn conclude(&self, _partial: &mut Partial, _seen: Seen) -> Result<(), AggError> {
+        Ok(())
+    }
     /// What each bucket's result takes besides, in bytes.
     fn result_bytes(&self) -> usize {
         0
     }
+}
+
+/// Whose documents were all seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Those of a shard, of which a metric has one bucket in any case where it lies in no other.
+    Shard(Level),
+    /// Those of all shards.
+    All,
 }
 
 /// What was counted in one bucket.
@@ -108,6 +123,7 @@ metrics! {
     GeoBounds(GeoBoundsPlan),
     GeoCentroid(GeoCentroidPlan),
     TopHits(TopHitsPlan),
+    Scripted(ScriptedPlan),
 }
 
 /// The plan of a metric with a name, and the values that it is of; another metric is another line here too.
@@ -139,6 +155,7 @@ pub(crate) fn plan_metric(
         MetricSpec::WeightedAvg(spec) => plan_weighted_avg(spec, context).map(of),
         MetricSpec::Matrix(spec) => plan_matrix(spec, context).map(of),
         MetricSpec::TopHits(spec) => plan_top_hits(name, spec, context).map(of),
+        MetricSpec::Scripted(spec) => plan_scripted(spec, context).map(of),
     }
 }
 

@@ -86,6 +86,7 @@ macro_rules! inside {
             | AggResult::MedianDeviation(_)
             | AggResult::WeightedAvg(_)
             | AggResult::Matrix(_)
+            | AggResult::Scripted(_)
             | AggResult::GeoBounds(_)
             | AggResult::GeoCentroid { .. }
             | AggResult::SimpleValue(_)
@@ -214,6 +215,7 @@ impl AggResult {
             AggResult::ValueCount(count) | AggResult::Cardinality(count) => {
                 plain.then_some(Some(*count as f64))
             }
+            AggResult::Scripted(value) => (plain && value.is_number()).then(|| value.as_f64()),
             AggResult::Stats(stats) | AggResult::StatsBucket(stats) => stats.number(property?),
             AggResult::ExtendedStats(stats) | AggResult::ExtendedStatsBucket(stats) => {
                 stats.number(property?)
@@ -293,6 +295,7 @@ impl AggResult {
             } => "InternalNested",
             AggResult::Joined { .. } => "InternalReverseNested",
             AggResult::Matrix(_) => "InternalMatrixStats",
+            AggResult::Scripted(_) => "InternalScriptedMetric",
             _ => "InternalNumericMetricsAggregation",
         }
     }

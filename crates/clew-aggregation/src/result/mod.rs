@@ -9,6 +9,7 @@ use std::ops::Range;
 use clew_query::aggregation::{EndKind, Grid};
 use clew_schema::geo::GeoPoint;
 use clew_search::MergedHit;
+use serde_json::Value;
 
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -125,6 +126,8 @@ pub enum AggResult {
     },
     /// How several fields are distributed, and how they vary together.
     Matrix(MatrixResult),
+    /// What scripts made; null where there were no documents.
+    Scripted(Value),
     /// The upper left and the lower right corner of the box around points; `None` of nothing.
     GeoBounds(Option<(GeoPoint, GeoPoint)>),
     /// The middle of points.

@@ -15,12 +15,15 @@ use crate::collect::{Block, Collect, Level, Segment, finish_all};
 use crate::counted::Partial;
 use crate::field::context::{AggContext, documents_of};
 use crate::limits::{Account, AggLimits};
+use crate::metric::Seen;
 use crate::pipeline::{PipelinePlan, apply};
 use crate::result::{AggResults, NamedResult};
 use crate::run::deposit::{Counted, Deposit};
 use crate::run::samples::Samples;
 use crate::tree::open::open_all;
-use crate::tree::passes::{count_backgrounds, count_late, cut_buckets, settle, wants_background};
+use crate::tree::passes::{
+    conclude, count_backgrounds, count_late, cut_buckets, settle, wants_background,
+};
 use crate::tree::profile::{AggProfile, count_buckets, profiles};
 use crate::tree::results::reduce;
 use crate::tree::unify::unify;
@@ -243,8 +246,10 @@ impl AggCollector {
         each(&self.plans, &mut self.merged, |plan, one| {
             count_backgrounds(plan, one, readers)?;
             count_buckets(plan, one);
-            cut_buckets(plan, one, 1)
+            cut_buckets(plan, one, 1)?;
+            conclude(plan, one, Seen::Shard(Level::Root))
         })?;
+        self.account.settle(size_of_all(&self.merged))?;
         Ok(Intermediate {
             plans: self.plans,
             pipelines: self.pipelines,
@@ -380,6 +385,7 @@ impl Intermediate {
     ) -> Result<AggResults, AggError> {
         let mut partials = self.partials;
         settle(&self.plans, &mut partials)?;
+        conclude(&self.plans, &mut partials, Seen::All)?;
         let mut all = reduce(&self.plans, &partials, self.limits, book)?;
         apply(&self.plans, &self.pipelines, &mut all.results)?;
         Ok(all)

@@ -4,9 +4,11 @@ use clew_query::AggError;
 use tantivy::SegmentReader;
 
 use crate::bucket::BucketAgg;
+use crate::collect::Level;
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::limits::Account;
+use crate::metric::Seen;
 use crate::tree::{Op, Plan};
 
 /// The aggregations of a list that make buckets, with these.
@@ -82,6 +84,31 @@ pub(crate) fn count_backgrounds(
     for (plan, bucket, buckets) in with_buckets(plans, partials) {
         bucket.count_background(plan, buckets, readers)?;
         count_backgrounds(&plan.subs, &mut buckets.subs, readers)?;
+    }
+    Ok(())
+}
+
+/// Has every metric go on from what was counted, at any depth, once all documents were seen that are to be.
+///
+/// # Errors
+/// What a metric's script fails for; once the request is over.
+pub(crate) fn conclude(
+    plans: &[Plan],
+    partials: &mut [Partial],
+    seen: Seen,
+) -> Result<(), AggError> {
+    let inside = match seen {
+        Seen::Shard(_) => Seen::Shard(Level::Nested),
+        Seen::All => Seen::All,
+    };
+    for (plan, partial) in plans.iter().zip(partials) {
+        match (&plan.op, partial) {
+            (Op::Metric(metric), partial) => metric.as_metric().conclude(partial, seen)?,
+            (Op::Bucket(_), Partial::Buckets(buckets)) => {
+                conclude(&plan.subs, &mut buckets.subs, inside)?;
+            }
+            (Op::Bucket(_), _) => {}
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::bucket::{
     composite, date_histogram, filters, geo_grid, multi_terms, only, range, significant_terms,
     terms,
 };
-use super::metric::{geo, matrix_stats, percentiles, stats};
+use super::metric::{geo, matrix_stats, percentiles, scripted_metric, stats};
 use super::path::AggPath;
 use super::pipeline::{sequence, summary};
 use super::shown::{histogram_body, metric_body, named_buckets_body};
@@ -171,6 +171,7 @@ fn render(
         }
         AggResult::Percentiles(percentiles) => Ok(percentiles::write(body, percentiles)),
         AggResult::Matrix(matrix) => Ok(matrix_stats::write(body, matrix)),
+        AggResult::Scripted(value) => Ok(scripted_metric::write(body, value)),
         AggResult::GeoBounds(corners) => Ok(geo::write_bounds(body, corners.as_ref())),
         AggResult::GeoCentroid { middle, count } => {
             Ok(geo::write_centroid(body, middle.as_ref(), *count))

@@ -233,9 +233,14 @@ impl Written {
         self
     }
 
+    /// Whether it has a parameter.
+    pub(crate) fn has_param(&self, name: &str) -> bool {
+        self.params.get(name).is_some()
+    }
+
     /// The same with one more parameter.
     #[must_use]
-    pub(super) fn with_param(mut self, name: &str, value: Value) -> Self {
+    pub(crate) fn with_param(mut self, name: &str, value: Value) -> Self {
         match &mut self.params {
             Value::Object(params) => {
                 params.insert(name.to_string(), value);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::query::Script;
 use crate::{SortKey, SortMode};
 
 use super::parts::{QueryVisitor, SpecParts};
@@ -110,6 +111,21 @@ pub struct MatrixSpec {
 }
 
 impl SpecParts for MatrixSpec {}
+
+/// What scripts gather of documents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptedMetricSpec {
+    /// Begins what is gathered in a shard.
+    pub init: Option<Box<Script>>,
+    /// Adds to it what a document has.
+    pub map: Box<Script>,
+    /// Makes of it what the shard answers.
+    pub combine: Box<Script>,
+    /// Makes one of what all shards answered.
+    pub reduce: Box<Script>,
+}
+
+impl SpecParts for ScriptedMetricSpec {}
 
 /// The first documents themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -30,7 +30,7 @@ pub use grid::{GEOHASH_MAX, Grid, GridBounds, ZOOM_MAX};
 pub use heuristic::{Comparison, Heuristic};
 pub use metrics::{
     CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec, Method,
-    PercentilesSpec, TopHitsSpec, WeightedAvgSpec,
+    PercentilesSpec, ScriptedMetricSpec, TopHitsSpec, WeightedAvgSpec,
 };
 pub use moving::MovingFunction;
 pub use pipelines::{GapPolicy, PipelineKind, PipelineSpec, Sequence, Summary};

@@ -15,7 +15,7 @@ use super::documents::{
 };
 use super::metrics::{
     CardinalitySpec, ExtendedStatsSpec, GeoBoundsSpec, MatrixSpec, MedianDeviationSpec,
-    PercentilesSpec, TopHitsSpec, WeightedAvgSpec,
+    PercentilesSpec, ScriptedMetricSpec, TopHitsSpec, WeightedAvgSpec,
 };
 use super::parts::SpecParts;
 use super::pipelines::PipelineSpec;
@@ -196,6 +196,8 @@ specs! {
         GeoCentroid(Source),
         /// How several fields are distributed, and how they vary together.
         Matrix(MatrixSpec),
+        /// What scripts gather of documents.
+        Scripted(ScriptedMetricSpec),
     }
 }
 

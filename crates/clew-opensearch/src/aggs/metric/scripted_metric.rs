@@ -1,17 +1,69 @@
-//! `scripted_metric`, which is known and refused.
+//! `scripted_metric`: what scripts gather of documents.
 
-use clew_query::aggregation::AggSpec;
+use clew_query::aggregation::{AggSpec, ScriptedMetricSpec};
+use clew_query::{Script, ScriptPurpose};
+use serde_json::{Map, Value};
 
 use crate::aggs::body::Body;
 use crate::aggs::error::AggDslError;
+use crate::aggs::render::TypeName;
 use crate::aggs::table::{NOT_LISTED, Row};
+use crate::dsl::WrittenScript;
 
 /// By name: the values it reads, and its reader.
-pub(crate) const ROWS: &[Row] = &[Row::new("scripted_metric", NOT_LISTED, refused)];
+pub(crate) const ROWS: &[Row] = &[Row::new("scripted_metric", NOT_LISTED, read)];
 
-fn refused(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
-    Err(AggDslError::illegal(format!(
-        "[scripted_metric] aggregation [{}] needs scripts, and there are none",
-        body.name
-    )))
+fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let params = match body.take("params") {
+        None => Map::new(),
+        Some(Value::Object(params)) => params.clone(),
+        Some(other) => return Err(body.wrong("params", other)),
+    };
+    let none = Map::new();
+    let init = script(body, ("init_script", ScriptPurpose::State), &params)?;
+    let map = script(
+        body,
+        ("map_script", ScriptPurpose::StateOfDocument),
+        &params,
+    )?;
+    let combine = script(body, ("combine_script", ScriptPurpose::State), &params)?;
+    let reduce = script(body, ("reduce_script", ScriptPurpose::States), &none)?;
+    let name = body.name;
+    let wanted = |script: Option<Box<Script>>, called: &str| {
+        let missing = || AggDslError::illegal(format!("[{called}] must not be null: [{name}]"));
+        script.ok_or_else(missing)
+    };
+    Ok(AggSpec::Scripted(ScriptedMetricSpec {
+        init,
+        map: wanted(map, "mapScript")?,
+        combine: wanted(combine, "combineScript")?,
+        reduce: wanted(reduce, "reduceScript")?,
+    }))
+}
+
+/// One of the scripts, with the parameters that several of them share.
+fn script(
+    body: &mut Body<'_>,
+    (key, purpose): (&'static str, ScriptPurpose),
+    params: &Map<String, Value>,
+) -> Result<Option<Box<Script>>, AggDslError> {
+    let Some(script) = body.take(key) else {
+        return Ok(None);
+    };
+    let mut written = WrittenScript::of(key, script)?;
+    for (name, value) in params {
+        if written.has_param(name) {
+            return Err(AggDslError::illegal(format!(
+                "Parameter name \"{name}\" used in both aggregation and script parameters"
+            )));
+        }
+        written = written.with_param(name, value.clone());
+    }
+    Ok(Some(Box::new(written.read(purpose)?)))
+}
+
+/// Writes its result, and says the type.
+pub(crate) fn write(body: &mut Map<String, Value>, value: &Value) -> TypeName {
+    body.insert("value".to_string(), value.clone());
+    "scripted_metric"
 }

@@ -8,11 +8,13 @@
 //! what it holds by both. Deliberately absent: classes, functions of one's own, and anything that reaches beyond the
 //! document.
 
+mod asked;
 mod assign;
 mod changes;
 mod dates;
 mod failures;
 mod functions;
+mod gathered;
 mod held;
 mod lambdas;
 mod lexer;
@@ -37,8 +39,9 @@ use parser::Parser;
 use run::Machine;
 use tree::{Node, Operator, Statement};
 
+pub use gathered::ScriptState;
 pub use run::ScriptDocument;
-pub use value::ScriptValue;
+pub use value::{ScriptValue, json_bytes};
 
 /// How long the text of a script may be.
 const SOURCE_BYTES_MAX: usize = 65_535;
@@ -92,6 +95,41 @@ pub enum ScriptPurpose {
     Field,
     /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]).
     Values,
+    /// It begins or ends what is gathered of documents: it sees `state`, which it may change, and no document.
+    State,
+    /// It gathers something of a document: it sees that, and `state`, which it changes.
+    StateOfDocument,
+    /// It makes one of what was gathered in several places: it sees `states`, and no document.
+    States,
+}
+
+impl ScriptPurpose {
+    /// Whether there is a document.
+    fn sees_fields(self) -> bool {
+        !matches!(
+            self,
+            ScriptPurpose::Change | ScriptPurpose::State | ScriptPurpose::States
+        )
+    }
+
+    /// Whether there are vectors to measure.
+    fn sees_vectors(self) -> bool {
+        self.sees_fields()
+            && !matches!(
+                self,
+                ScriptPurpose::Bucket | ScriptPurpose::Values | ScriptPurpose::StateOfDocument
+            )
+    }
+
+    /// What the object is called that is there to be changed.
+    fn context(self) -> Option<&'static str> {
+        match self {
+            ScriptPurpose::Change => Some("ctx"),
+            ScriptPurpose::State | ScriptPurpose::StateOfDocument => Some("state"),
+            ScriptPurpose::States => Some("states"),
+            _ => None,
+        }
+    }
 }
 
 /// How near a document's vector is to another one, which a script asks for.

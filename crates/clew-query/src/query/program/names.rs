@@ -16,14 +16,14 @@ impl Parser<'_> {
             "true" => return Ok(Node::Bool(true)),
             "false" => return Ok(Node::Bool(false)),
             "params" => return Ok(Node::Params),
-            "doc" if self.purpose != ScriptPurpose::Change => return self.doc(),
+            "doc" if self.purpose.sees_fields() => return self.doc(),
             "_score" if matches!(self.purpose, ScriptPurpose::Score | ScriptPurpose::Order) => {
                 return Ok(Node::Score);
             }
             Script::GIVEN if self.purpose == ScriptPurpose::Values => {
                 return Ok(Node::Value(self.field(Script::GIVEN)));
             }
-            "ctx" if self.purpose == ScriptPurpose::Change => return Ok(Node::Context),
+            _ if self.purpose.context() == Some(word) => return Ok(Node::Context),
             "new" => return self.made(),
             _ => {}
         }
@@ -84,7 +84,7 @@ impl Parser<'_> {
             return Err(self.wrong(format_args!("unknown call [{name}]")));
         }
         if class.is_none()
-            && !matches!(self.purpose, ScriptPurpose::Bucket | ScriptPurpose::Values)
+            && self.purpose.sees_vectors()
             && let Some(measure) = functions::measure(name)
         {
             self.expect("(")?;

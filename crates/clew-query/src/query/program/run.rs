@@ -1,13 +1,13 @@
 //! A script at work on one document.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::operators::{apply, fitted, holds, is_of, lenient};
 use super::tree::{Node, Operator, Statement, Type};
 use super::value::ScriptValue;
-use super::{Script, ScriptLanguage, changes, functions, members};
+use super::{Script, changes, members};
 use crate::error::{ScriptError, ScriptErrorKind};
 
 /// Steps of one run: some milliseconds of work.
@@ -15,12 +15,16 @@ const STEPS_MAX: usize = 50_000;
 
 /// Steps of one run that changes an object.
 const CHANGE_STEPS_MAX: usize = 500_000;
+/// Between two looks at the time of the request.
+const STEPS_LOOK: usize = 1 << 18;
+/// So long after its end what was found in time may be put together.
+const GRACE: Duration = Duration::from_millis(50);
 /// Bytes of what a run puts into lists and maps.
 const HELD_BYTES_MAX: usize = 16 << 20;
 /// What a value takes there, beside its text.
 const VALUE_BYTES: usize = 32;
 /// So many items are gone through in one step.
-const STEP_ITEMS: usize = 16;
+pub(super) const STEP_ITEMS: usize = 16;
 
 /// A document as a script sees it. Fields and measures are named by their places in the script.
 pub trait ScriptDocument<'a> {
@@ -67,13 +71,15 @@ pub(super) enum Flow<'a> {
 
 /// A script at work.
 pub(super) struct Machine<'a, 'd> {
-    script: &'a Script,
-    document: &'d mut dyn ScriptDocument<'a>,
+    pub(super) script: &'a Script,
+    pub(super) document: &'d mut dyn ScriptDocument<'a>,
     variables: Vec<ScriptValue<'a>>,
     params: ScriptValue<'a>,
     /// The object that is there to be changed, or nothing.
     context: ScriptValue<'a>,
     steps: usize,
+    /// How many there were when the request's time was last looked at.
+    steps_looked: usize,
     steps_max: usize,
     held_bytes: usize,
     /// What the last statement's value was, which is the script's where it says nothing else.
@@ -89,6 +95,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             params: ScriptValue::Json(&script.params),
             context: ScriptValue::Null,
             steps: 0,
+            steps_looked: 0,
             steps_max: STEPS_MAX,
             held_bytes: 0,
             last: None,
@@ -107,6 +114,25 @@ impl<'a, 'd> Machine<'a, 'd> {
             steps_max: CHANGE_STEPS_MAX,
             ..Machine::new(script, document)
         }
+    }
+
+    /// A script at work on what it shares with others, all of which are at work as long as that is there.
+    pub(super) fn within(
+        script: &'a Script,
+        document: &'d mut dyn ScriptDocument<'a>,
+        shared: ScriptValue<'a>,
+        steps_max: usize,
+    ) -> Self {
+        Machine {
+            context: shared,
+            steps_max,
+            ..Machine::new(script, document)
+        }
+    }
+
+    /// Bytes that it put into lists and maps.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     /// The object as it is now.
@@ -135,6 +161,15 @@ impl<'a, 'd> Machine<'a, 'd> {
                 ScriptErrorKind::Limit,
                 format!("the script takes more than [{max}] steps for one document"),
             ));
+        }
+        if self.steps - self.steps_looked >= STEPS_LOOK {
+            self.steps_looked = self.steps;
+            if clew_platform::overdue(GRACE) {
+                return Err(ScriptError::new(
+                    ScriptErrorKind::Limit,
+                    "the script was at work when the time of its request was up",
+                ));
+            }
         }
         Ok(())
     }
@@ -293,7 +328,7 @@ impl<'a, 'd> Machine<'a, 'd> {
         nodes.iter().map(|node| self.value(node)).collect()
     }
 
-    fn value(&mut self, node: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
+    pub(super) fn value(&mut self, node: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
         self.step()?;
         let value = self.of_node(node)?;
         // Whoever has it goes through it.
@@ -364,47 +399,6 @@ impl<'a, 'd> Machine<'a, 'd> {
         })
     }
 
-    /// What the document has.
-    fn of_document(&mut self, node: &Node) -> Result<ScriptValue<'a>, ScriptError> {
-        Ok(match node {
-            Node::Source => self
-                .document
-                .source()
-                .map_or(ScriptValue::Null, ScriptValue::of_json),
-            Node::Score => ScriptValue::Float(self.document.score()),
-            Node::Now => ScriptValue::Date(self.document.now_ms()),
-            Node::Values(field) => {
-                let values: Arc<[ScriptValue<'a>]> = self.document.values(*field)?.into();
-                ScriptValue::List(values)
-            }
-            Node::Value(field) => match self.document.first(*field)? {
-                Some(value) => value,
-                None if self.script.language == ScriptLanguage::Expression => {
-                    ScriptValue::Float(0.0)
-                }
-                None => {
-                    return Err(ScriptError::new(
-                        ScriptErrorKind::State,
-                        "A document doesn't have a value for a field! Use \
-                         doc[<field>].size()==0 to check if a document is missing a field!",
-                    ));
-                }
-            },
-            Node::IsMapped(field) => ScriptValue::Bool(self.document.is_mapped(*field)),
-            Node::Measure(measure) => match self.document.measure(*measure) {
-                Some(near) => ScriptValue::Float(near),
-                None => {
-                    return Err(ScriptError::new(
-                        ScriptErrorKind::State,
-                        "A document doesn't have a value for a vector field! Use \
-                         doc[<field>].size()==0 to check if a document is missing a field!",
-                    ));
-                }
-            },
-            _ => ScriptValue::Null,
-        })
-    }
-
     fn negated(&mut self, inner: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
         let value = self.value(inner)?;
         if let ScriptValue::Whole(number) = value {
@@ -439,28 +433,6 @@ impl<'a, 'd> Machine<'a, 'd> {
             made.push((changes::key(&name), value));
         }
         ScriptValue::mapped(made)
-    }
-
-    fn function(
-        &mut self,
-        name: &str,
-        arguments: &'a [Node],
-    ) -> Result<ScriptValue<'a>, ScriptError> {
-        let values = self.all(arguments)?;
-        if let ("randomScore", [seed, ..]) = (name, &values[..]) {
-            return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
-        }
-        if let ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) = (name, &values[..]) {
-            self.hold(of)?;
-            let size = of.size().unwrap_or(0);
-            let looks = match name {
-                "copyOfSet" => size.saturating_mul(size),
-                _ => size,
-            };
-            self.steps(looks / STEP_ITEMS)?;
-            return changes::copied(name, of);
-        }
-        functions::call(name, self.script.language, &values)
     }
 }
 

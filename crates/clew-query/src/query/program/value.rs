@@ -313,8 +313,8 @@ fn written(out: &mut Beginning, items: &[ScriptValue<'_>]) -> fmt::Result {
     out.write_char(']')
 }
 
-/// About how long a value of JSON is as a text.
-pub(super) fn json_bytes(value: &Value) -> usize {
+/// About how long a value of JSON is as a text, in bytes.
+pub fn json_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => VALUE_BYTES,
         Value::String(text) => VALUE_BYTES + text.len(),

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use clew_query::{
-    Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
+    Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState, ScriptValue,
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{FieldKind, MappedField, Mapping};
@@ -278,6 +278,24 @@ impl OpenValueScript {
             given,
         };
         self.0.compiled.script.run(&mut document)
+    }
+
+    /// Has the script gather something of a document.
+    ///
+    /// # Errors
+    /// As [`ScriptState::gather`].
+    pub fn gather<'s>(
+        &'s self,
+        doc: DocId,
+        state: &mut ScriptState<'s>,
+    ) -> Result<(), ScriptError> {
+        let mut document = OneDocument {
+            open: &self.0,
+            doc,
+            score: 0.0,
+            given: None,
+        };
+        state.gather(&self.0.compiled.script, &mut document)
     }
 }
 

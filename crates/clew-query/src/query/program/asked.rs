@@ -1,0 +1,74 @@
+//! What a script asks of its document, and the functions that it calls.
+
+use std::sync::Arc;
+
+use super::run::{Machine, STEP_ITEMS};
+use super::tree::Node;
+use super::value::ScriptValue;
+use super::{ScriptLanguage, changes, functions};
+use crate::error::{ScriptError, ScriptErrorKind};
+
+impl<'a> Machine<'a, '_> {
+    /// What the document has.
+    pub(super) fn of_document(&mut self, node: &Node) -> Result<ScriptValue<'a>, ScriptError> {
+        Ok(match node {
+            Node::Source => self
+                .document
+                .source()
+                .map_or(ScriptValue::Null, ScriptValue::of_json),
+            Node::Score => ScriptValue::Float(self.document.score()),
+            Node::Now => ScriptValue::Date(self.document.now_ms()),
+            Node::Values(field) => {
+                let values: Arc<[ScriptValue<'a>]> = self.document.values(*field)?.into();
+                ScriptValue::List(values)
+            }
+            Node::Value(field) => match self.document.first(*field)? {
+                Some(value) => value,
+                None if self.script.language == ScriptLanguage::Expression => {
+                    ScriptValue::Float(0.0)
+                }
+                None => {
+                    return Err(ScriptError::new(
+                        ScriptErrorKind::State,
+                        "A document doesn't have a value for a field! Use \
+                         doc[<field>].size()==0 to check if a document is missing a field!",
+                    ));
+                }
+            },
+            Node::IsMapped(field) => ScriptValue::Bool(self.document.is_mapped(*field)),
+            Node::Measure(measure) => match self.document.measure(*measure) {
+                Some(near) => ScriptValue::Float(near),
+                None => {
+                    return Err(ScriptError::new(
+                        ScriptErrorKind::State,
+                        "A document doesn't have a value for a vector field! Use \
+                         doc[<field>].size()==0 to check if a document is missing a field!",
+                    ));
+                }
+            },
+            _ => ScriptValue::Null,
+        })
+    }
+
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        arguments: &'a [Node],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let values = self.all(arguments)?;
+        if let ("randomScore", [seed, ..]) = (name, &values[..]) {
+            return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
+        }
+        if let ("copyOfList" | "copyOfSet" | "copyOfMap", [of]) = (name, &values[..]) {
+            self.hold(of)?;
+            let size = of.size().unwrap_or(0);
+            let looks = match name {
+                "copyOfSet" => size.saturating_mul(size),
+                _ => size,
+            };
+            self.steps(looks / STEP_ITEMS)?;
+            return changes::copied(name, of);
+        }
+        functions::call(name, self.script.language, &values)
+    }
+}
