@@ -210,3 +210,46 @@ class ScriptsTest(ClewTest):
             with self.refused(500) as caught:
                 self.search(query=query)
             self.assertIn(f"{what} cannot be executed", str(caught.exception.info))
+
+    def test_scripts_are_tried(self):
+        def tried(source, context=None, setup=None, **script):
+            body = {"script": {"source": source, **script}}
+            body.update({"context": context} if context else {}, **({"context_setup": setup} if setup else {}))
+            return self.client.transport.perform_request("POST", "/_scripts/painless/_execute", body=body)["result"]
+
+        self.assertEqual(tried("params.count / params.total", params={"count": 100.0, "total": 1000.0}), "0.1")
+        self.assertEqual(tried("[1, 'a', true]", "painless_test"), "[1, a, true]")
+        setup = {"index": "s", "document": {"n": 4, "tag": "x"}}
+        self.assertIs(tried("doc['n'].value > params.least", "filter", setup, params={"least": 3}), True)
+        self.assertIs(tried("doc['n'].value > 4", "filter", setup), False)
+        self.assertEqual(tried("doc['n'].value * 1.5", "score", setup), 6.0)
+        for arguments, reason in [
+            (("doc['n'].value",), "cannot resolve symbol [doc]"),
+            (("doc['price'].value > 1", "filter", setup), "A document doesn't have a value for a field"),
+            (("true", "filter"), "[context_setup] needs an [index] and a [document]"),
+            (("1", "nope"), "unsupported script context name [nope]"),
+            (("1 / 0",), "/ by zero"),
+        ]:
+            with self.subTest(arguments), self.refused(400) as caught:
+                tried(*arguments)
+            self.assertIn(reason, str(caught.exception.info))
+
+    def test_loops_and_functions_of_ones_own(self):
+        everything = {"exists": {"field": "n"}}
+        for source, expected in [
+            ("int i = 0; do { i += 2 } while (i < doc['n'].value); return i", {"a": 8, "b": 4}),
+            ("int i = 0; do { i++; if (i == 2) { continue; } if (i > 5) { break } } while (true); return i", {"a": 6, "b": 6}),
+            ("int twice(int x) { return x * 2; } twice(doc['n'].value)", {"a": 14, "b": 8}),
+            ("int of(int x) { if (x < 2) { return 1 } return x * of(x - 1) } return of(5)", {"a": 120, "b": 120}),
+            ("def most(List l) { def m = l[0]; for (x in l) { if (x > m) { m = x } } return m } def m = 1; return most([3, doc['n'].value]) + m", {"a": 8, "b": 5}),
+        ]:
+            self.assertEqual(self.scores(source, everything), expected, source)
+        for source, reason in [
+            ("int f(int x) { return f(x) } return f(1)", "deep"),
+            ("int f(int x) { return x } return f(1, 2)", "unknown call [f] with [2] arguments"),
+            ("int f(int x) { return y } int y = 1; return f(1)", "cannot resolve symbol [y]"),
+            ("int f(int x) { return x } int f(int x) { return 2 } return f(1)", "already defined"),
+        ]:
+            with self.subTest(source), self.refused(400) as caught:
+                self.scores(source, everything)
+            self.assertIn(reason, str(caught.exception.info))

@@ -116,6 +116,7 @@ pub use search::request::{
     NestedStep, ProfileDetail, SearchControl, SearchRequest, SearchResponse, ShardCounts,
     ShardFailure, ShardProfile, Within,
 };
+pub use search::scripts::telling;
 pub use search::segment_stats::{SegmentStats, VectorColumnStats};
 pub use shard::FileDamage;
 pub use write::write_memory::parsed_bytes;

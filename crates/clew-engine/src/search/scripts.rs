@@ -8,7 +8,7 @@ use clew_query::{QueryError, ScriptError};
 ///
 /// # Errors
 /// What a script failed with; else those of the work.
-pub(super) fn telling<T, E: From<QueryError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub fn telling<T, E: From<QueryError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let token = CancellationToken::current().part();
     let done = {
         let _entered = token.enter();

@@ -3,7 +3,7 @@
 use super::endpoint::{Group, endpoint};
 use super::params::ADMIN;
 use crate::ingest;
-use crate::search::{scripts, search_pipeline};
+use crate::search::{scripts, search_pipeline, tried_script};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
@@ -28,6 +28,11 @@ pub(super) const GROUPS: &[Group] = &[
                 scripts::put
             )
             .takes("StoredScript"),
+            endpoint!(
+                "GET POST",
+                ["/_scripts/painless/_execute"],
+                tried_script::execute
+            ),
             endpoint!("GET", ["/_scripts/{id}"], scripts::get),
             endpoint!("DELETE", ["/_scripts/{id}"], scripts::delete),
             endpoint!("GET", ["/_script_context"], scripts::contexts),

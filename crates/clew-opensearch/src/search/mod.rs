@@ -409,4 +409,5 @@ mod script_fields;
 pub(crate) mod scripts;
 pub(crate) mod search_pipeline;
 pub(crate) mod search_shards;
+pub(crate) mod tried_script;
 pub(crate) mod validate;

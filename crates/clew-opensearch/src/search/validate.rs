@@ -212,7 +212,7 @@ async fn write_source(
     Ok(())
 }
 
-fn now_ms() -> i64 {
+pub(super) fn now_ms() -> i64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }

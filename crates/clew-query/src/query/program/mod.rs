@@ -21,6 +21,7 @@ mod lexer;
 mod members;
 mod names;
 mod operators;
+mod own;
 mod parser;
 mod run;
 mod statements;
@@ -37,7 +38,7 @@ use super::script::{ScoreFormula, VectorMeasure};
 use crate::error::{ScriptError, ScriptErrorKind};
 use parser::Parser;
 use run::Machine;
-use tree::{Node, Operator, Statement};
+use tree::{Node, Operator, Own, Statement};
 
 pub use gathered::ScriptState;
 pub use run::ScriptDocument;
@@ -101,6 +102,8 @@ pub enum ScriptPurpose {
     StateOfDocument,
     /// It makes one of what was gathered in several places: it sees `states`, and no document.
     States,
+    /// It is tried: it sees its parameters alone.
+    Alone,
 }
 
 impl ScriptPurpose {
@@ -108,7 +111,10 @@ impl ScriptPurpose {
     fn sees_fields(self) -> bool {
         !matches!(
             self,
-            ScriptPurpose::Change | ScriptPurpose::State | ScriptPurpose::States
+            ScriptPurpose::Change
+                | ScriptPurpose::State
+                | ScriptPurpose::States
+                | ScriptPurpose::Alone
         )
     }
 
@@ -153,6 +159,9 @@ pub struct Script {
     measures: Vec<ScriptMeasure>,
     /// Places for variables.
     variables: usize,
+    /// Functions of its own.
+    #[serde(default)]
+    functions: Vec<Own>,
     body: Vec<Statement>,
 }
 
@@ -191,6 +200,7 @@ impl Script {
             fields: read.fields,
             measures: read.measures,
             variables: read.variables,
+            functions: read.functions,
             body: read.body,
         })
     }
@@ -240,6 +250,16 @@ impl Script {
             return Err(too_much(SAID_BYTES_MAX).of(&self.source));
         }
         Ok(said)
+    }
+
+    /// What it makes where there is no document, as it stands in a text.
+    ///
+    /// # Errors
+    /// As [`Script::run`].
+    pub fn alone(&self, now_ms: i64) -> Result<String, ScriptError> {
+        let mut nothing = NoDocument(now_ms);
+        let said = self.run(&mut nothing)?;
+        Ok(said.shown().into_owned())
     }
 
     /// What it makes of an object, which it sees as `ctx`: the object as the script leaves it. What it says is of no

@@ -37,6 +37,9 @@ impl Parser<'_> {
             return self.function(Some(word), &name);
         }
         if self.is_at("(") {
+            if self.function_names.iter().any(|(name, _)| name == word) {
+                return self.own_call(word);
+            }
             return self.function(None, word);
         }
         if self.language == ScriptLanguage::Expression {

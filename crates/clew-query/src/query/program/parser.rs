@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::lexer::{Token, tokens};
 use super::members;
-use super::tree::{CLASS_LEVEL, CLASSES, LEVELS, Node, Operator, Statement, Type};
+use super::tree::{CLASS_LEVEL, CLASSES, LEVELS, Node, Operator, Own, Statement, Type};
 use super::{ScriptLanguage, ScriptMeasure, ScriptPurpose};
 
 /// How deep a script may be nested.
@@ -18,6 +18,7 @@ pub(super) struct Read {
     pub(super) fields: Vec<String>,
     pub(super) measures: Vec<ScriptMeasure>,
     pub(super) variables: usize,
+    pub(super) functions: Vec<Own>,
     pub(super) body: Vec<Statement>,
 }
 
@@ -36,6 +37,13 @@ pub(super) struct Parser<'a> {
     /// Variables that can be seen, with their places.
     pub(super) scope: Vec<(String, Type, usize)>,
     pub(super) variables: usize,
+    /// Functions of the script's own that were read.
+    pub(super) functions: Vec<Own>,
+    /// The names of these, and of the one that is read, with how many arguments they take.
+    pub(super) function_names: Vec<(String, usize)>,
+    /// How deep what was read is, and how many operators a statement of it has.
+    pub(super) deepest: usize,
+    pub(super) longest: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -57,6 +65,10 @@ impl<'a> Parser<'a> {
             measures: Vec::new(),
             scope: Vec::new(),
             variables: 0,
+            functions: Vec::new(),
+            function_names: Vec::new(),
+            deepest: 0,
+            longest: 0,
         })
     }
 
@@ -79,6 +91,7 @@ impl<'a> Parser<'a> {
             fields: self.fields,
             measures: self.measures,
             variables: self.variables,
+            functions: self.functions,
             body,
         })
     }
@@ -162,6 +175,7 @@ impl<'a> Parser<'a> {
                 "the script is nested more than [{DEPTH_MAX}] deep"
             )));
         }
+        self.deepest = self.deepest.max(self.depth);
         let found = read(self);
         self.depth -= 1;
         found
@@ -212,6 +226,7 @@ impl<'a> Parser<'a> {
 
     fn count(&mut self) -> Result<(), String> {
         self.operators += 1;
+        self.longest = self.longest.max(self.operators);
         match self.operators > OPERATORS_MAX {
             true => Err(self.wrong(format_args!("more than [{OPERATORS_MAX}] operators"))),
             false => Ok(()),

@@ -73,7 +73,9 @@ pub(super) enum Flow<'a> {
 pub(super) struct Machine<'a, 'd> {
     pub(super) script: &'a Script,
     pub(super) document: &'d mut dyn ScriptDocument<'a>,
-    variables: Vec<ScriptValue<'a>>,
+    pub(super) variables: Vec<ScriptValue<'a>>,
+    /// How deep the trees are of functions of the script's own that are at work.
+    pub(super) own_depth: usize,
     params: ScriptValue<'a>,
     /// The object that is there to be changed, or nothing.
     context: ScriptValue<'a>,
@@ -92,6 +94,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             script,
             document,
             variables: vec![ScriptValue::Null; script.variables],
+            own_depth: 0,
             params: ScriptValue::Json(&script.params),
             context: ScriptValue::Null,
             steps: 0,
@@ -268,7 +271,9 @@ impl<'a, 'd> Machine<'a, 'd> {
                 Flow::Break => return Ok(Flow::Next),
                 back @ Flow::Return(_) => return Ok(back),
             }
-            self.block(step)?;
+            if let Flow::Break = self.block(step)? {
+                return Ok(Flow::Next);
+            }
         }
     }
 
@@ -375,6 +380,7 @@ impl<'a, 'd> Machine<'a, 'd> {
                 return Err(ScriptError::cast("a lambda has no place here"));
             }
             Node::Function(name, arguments) => self.function(name, arguments)?,
+            Node::Own(place, arguments) => self.own(*place, arguments)?,
             Node::Member { of, name, safe } => match self.value(of)? {
                 ScriptValue::Null if *safe => ScriptValue::Null,
                 value => members::member(&value, name)?,

@@ -37,6 +37,7 @@ impl Parser<'_> {
     /// All statements up to the end.
     pub(super) fn program(&mut self) -> Result<Vec<Statement>, String> {
         let mut body = Vec::new();
+        while self.own_function()? {}
         while *self.peek() != Token::End {
             self.statement(&mut body)?;
         }
@@ -94,6 +95,11 @@ impl Parser<'_> {
             });
             return Ok(());
         }
+        if self.take_word("do") {
+            let statement = self.done_first()?;
+            body.push(statement);
+            return self.end();
+        }
         if self.take_word("return") {
             let value = match self.is_at(";") || self.is_at("}") || *self.peek() == Token::End {
                 true => None,
@@ -130,6 +136,22 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         Ok(Statement::If(condition, yes, no))
+    }
+
+    /// `do .. while (condition)`, whose first word was read: the step between two rounds ends it.
+    fn done_first(&mut self) -> Result<Statement, String> {
+        let body = self.block()?;
+        if !self.take_word("while") {
+            return Err(self.unexpected());
+        }
+        self.expect("(")?;
+        let condition = self.expression()?;
+        self.expect(")")?;
+        Ok(Statement::Loop {
+            condition: None,
+            step: vec![Statement::If(condition, Vec::new(), vec![Statement::Break])],
+            body,
+        })
     }
 
     /// A loop over a list, or with a beginning, a condition and a step.

@@ -72,6 +72,20 @@ pub(super) struct Lambda {
     pub(super) body: Vec<Statement>,
 }
 
+/// A function of the script's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Own {
+    /// The variables that it is called with, and what each may hold.
+    pub(super) places: Vec<(usize, Type)>,
+    /// All its variables; each call has its own.
+    pub(super) variables: std::ops::Range<usize>,
+    /// How deep its tree is at most.
+    pub(super) depth: usize,
+    /// What it gives back.
+    pub(super) kind: Type,
+    pub(super) body: Vec<Statement>,
+}
+
 /// What a variable may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Type {
@@ -154,6 +168,8 @@ pub(super) enum Node {
     /// Only an argument of a call.
     Lambda(Lambda),
     Function(String, Vec<Node>),
+    /// A call of a function of the script's own, by its place among these.
+    Own(usize, Vec<Node>),
     Member {
         of: Box<Node>,
         name: String,

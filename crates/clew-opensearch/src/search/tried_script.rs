@@ -1,0 +1,82 @@
+//! `_scripts/painless/_execute`: a script is tried, without being kept, over parameters alone or over one document.
+
+use clew_engine::{Purpose, telling};
+use clew_query::{QueryError, ScriptPurpose};
+use clew_search::DocumentMatcher;
+use serde_json::{Value, json};
+
+use super::validate::now_ms;
+use crate::dsl::{self, WrittenScript};
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
+use crate::state::stored_scripts;
+
+/// `GET|POST /_scripts/painless/_execute`.
+pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
+    let mut body = call.json_object()?;
+    stored_scripts::fill(&call.api.engine, &mut body)?;
+    let known = ["script", "context", "context_setup"];
+    let mut members = body.as_object().into_iter().flatten();
+    if let Some((other, _)) = members.find(|(name, _)| !known.contains(&name.as_str())) {
+        return Err(ApiError::bad_request(
+            "x_content_parse_exception",
+            format!("[painless_execute_request] unknown field [{other}]"),
+        ));
+    }
+    let script = body
+        .get("script")
+        .ok_or_else(|| ApiError::illegal_argument("script must be provided".to_string()))?;
+    let context = body.get("context").and_then(Value::as_str);
+    let result = match context.unwrap_or("painless_test") {
+        "painless_test" => {
+            let script = WrittenScript::of("script", script)?.read(ScriptPurpose::Alone)?;
+            let run = move || script.alone(now_ms()).map_err(QueryError::Script);
+            Value::from(call.blocking(move |_| Ok(run()?)).await?)
+        }
+        "filter" => {
+            let query = json!({"script": {"script": script}});
+            Value::from(score_of(&call, &body, &query).await?.is_some())
+        }
+        "score" => {
+            let all = json!({"match_all": {}});
+            let within = body.pointer("/context_setup/query").unwrap_or(&all);
+            let query = json!({"script_score": {"query": within, "script": script}});
+            let score = score_of(&call, &body, &query).await?;
+            json!(f64::from(score.unwrap_or(0.0)))
+        }
+        other => {
+            return Err(ApiError::illegal_argument(format!(
+                "unsupported script context name [{other}]"
+            )));
+        }
+    };
+    Ok(Reply::json(&json!({"result": result})))
+}
+
+/// The score of the document that a request is about, where a query matches it.
+async fn score_of(call: &Call, body: &Value, query: &Value) -> Result<Option<f32>, ApiError> {
+    let index = body.pointer("/context_setup/index").and_then(Value::as_str);
+    let document = body.pointer("/context_setup/document");
+    let (Some(index), Some(document)) = (index, document) else {
+        return Err(ApiError::illegal_argument(
+            "[context_setup] needs an [index] and a [document] for this context".to_string(),
+        ));
+    };
+    let query = dsl::parse_query(query)?;
+    let opened = call.opened(index, Purpose::Read).await?;
+    let [found] = &opened[..] else {
+        return Err(ApiError::illegal_argument(format!(
+            "[context_setup] needs one index, [{index}] names [{}]",
+            opened.len()
+        )));
+    };
+    let found = found.index().clone();
+    let document = document.to_string().into_bytes();
+    call.blocking(move |_| {
+        let matcher = DocumentMatcher::build(&found.mapping(), &[document])?;
+        let matched = telling(|| matcher.matches(&query, now_ms()))?;
+        Ok(matched.first().map(|one| one.score))
+    })
+    .await
+}

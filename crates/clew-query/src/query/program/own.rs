@@ -1,0 +1,149 @@
+//! Functions of a script's own, which stand before its statements. A call has variables of its own, and sees no others.
+
+use super::lexer::Token;
+use super::operators::fitted;
+use super::parser::Parser;
+use super::run::{Flow, Machine};
+use super::tree::{Node, Own, Type};
+use super::value::ScriptValue;
+use crate::error::{ScriptError, ScriptErrorKind};
+
+/// How many functions a script may have.
+const FUNCTIONS_MAX: usize = 100;
+/// How deep the trees of functions may lie in each other that are at work: each level takes some of the stack.
+const DEPTH_MAX: usize = 400;
+
+impl Parser<'_> {
+    /// Reads a function, if one comes next.
+    pub(super) fn own_function(&mut self) -> Result<bool, String> {
+        let (Token::Word(kind), Token::Word(name), Token::Sign("(")) =
+            (self.peek(), self.ahead(1), self.ahead(2))
+        else {
+            return Ok(false);
+        };
+        let kind = match kind.as_str() {
+            "void" => Some(Type::Any),
+            kind => Type::named(kind),
+        };
+        let Some(kind) = kind else {
+            return Ok(false);
+        };
+        let name = name.clone();
+        self.skip();
+        self.skip();
+        self.skip();
+        let first = self.variables;
+        let places = self.own_arguments()?;
+        let known = (name, places.len());
+        if self.function_names.contains(&known) {
+            let (name, count) = known;
+            return Err(self.wrong(format_args!(
+                "function [{name}] with [{count}] arguments is already defined"
+            )));
+        }
+        if self.functions.len() >= FUNCTIONS_MAX {
+            return Err(self.wrong(format_args!("more than [{FUNCTIONS_MAX}] functions")));
+        }
+        self.function_names.push(known);
+        if !self.is_at("{") {
+            return Err(self.unexpected());
+        }
+        (self.deepest, self.longest) = (0, 0);
+        let body = self.block()?;
+        self.scope.clear();
+        self.functions.push(Own {
+            places,
+            variables: first..self.variables,
+            depth: 1 + self.deepest + self.longest,
+            kind,
+            body,
+        });
+        Ok(true)
+    }
+
+    /// `int x, def y)`
+    fn own_arguments(&mut self) -> Result<Vec<(usize, Type)>, String> {
+        let mut places = Vec::new();
+        if self.take(")") {
+            return Ok(places);
+        }
+        loop {
+            let kind = self.word()?;
+            let kind = Type::named(&kind)
+                .ok_or_else(|| self.wrong(format_args!("unknown type [{kind}]")))?;
+            let name = self.word()?;
+            places.push((self.declare(name, kind)?, kind));
+            if self.take(")") {
+                return Ok(places);
+            }
+            self.expect(",")?;
+        }
+    }
+
+    /// A call of a function of the script's own, whose name was read.
+    pub(super) fn own_call(&mut self, name: &str) -> Result<Node, String> {
+        self.expect("(")?;
+        let arguments = self.arguments(")")?;
+        let count = arguments.len();
+        let mut known = self.function_names.iter();
+        let place = known.position(|(own, takes)| own == name && *takes == count);
+        match place {
+            Some(place) => Ok(Node::Own(place, arguments)),
+            None => Err(self.wrong(format_args!(
+                "unknown call [{name}] with [{count}] arguments"
+            ))),
+        }
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// What a function of the script's own makes of its arguments.
+    pub(super) fn own(
+        &mut self,
+        place: usize,
+        arguments: &'a [Node],
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        let script = self.script;
+        let Some(function) = script.functions.get(place) else {
+            return Ok(ScriptValue::Null);
+        };
+        let mut given = Vec::with_capacity(arguments.len());
+        for (argument, (place, kind)) in self.all(arguments)?.into_iter().zip(&function.places) {
+            given.push((*place, fitted(*kind, argument, false)?));
+        }
+        let before = self.enter(function)?;
+        for (place, argument) in given {
+            self.set(place, argument);
+        }
+        let last = self.last.take();
+        let done = self.block(&function.body);
+        let said = std::mem::replace(&mut self.last, last);
+        self.leave(function, before);
+        let value = match done? {
+            Flow::Return(value) => value,
+            Flow::Next | Flow::Break | Flow::Continue => said.unwrap_or(ScriptValue::Null),
+        };
+        fitted(function.kind, value, false)
+    }
+
+    /// Begins a call; what the function's variables were in a call around this one is given back.
+    fn enter(&mut self, function: &Own) -> Result<Vec<ScriptValue<'a>>, ScriptError> {
+        if self.own_depth + function.depth > DEPTH_MAX {
+            return Err(ScriptError::new(
+                ScriptErrorKind::Limit,
+                "functions of the script call each other too deep",
+            ));
+        }
+        self.own_depth += function.depth;
+        self.steps(function.variables.len())?;
+        let own = self.variables.get(function.variables.clone());
+        Ok(own.map(<[_]>::to_vec).unwrap_or_default())
+    }
+
+    fn leave(&mut self, function: &Own, before: Vec<ScriptValue<'a>>) {
+        self.own_depth = self.own_depth.saturating_sub(function.depth);
+        for (place, value) in function.variables.clone().zip(before) {
+            self.set(place, value);
+        }
+    }
+}
