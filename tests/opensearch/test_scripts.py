@@ -167,7 +167,7 @@ class ScriptsTest(ClewTest):
         self.assertIn("fielddata=true", self.failure("doc['text'].value")["caused_by"]["reason"])
         for script, reason in [
             ("doc['n'].value +", "unexpected end of script at [16]"),
-            ("int f(int x) { return x }", "unexpected token"),
+            ("int f(int x) { return x }", "the script is empty"),
             ("ctx._source.n", "cannot resolve symbol [ctx]"),
         ]:
             error = self.failure(script)

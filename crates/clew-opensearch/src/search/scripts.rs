@@ -76,6 +76,11 @@ fn purpose_of(call: &Call) -> Option<ScriptPurpose> {
         "field" => ScriptPurpose::Field,
         "number_sort" => ScriptPurpose::Order,
         "ingest" | "processor_conditional" | "update" => ScriptPurpose::Change,
+        "aggs" | "terms_set" => ScriptPurpose::Values,
+        "aggs_init" | "aggs_combine" => ScriptPurpose::State,
+        "aggs_map" => ScriptPurpose::StateOfDocument,
+        "aggs_reduce" => ScriptPurpose::States,
+        "painless_test" => ScriptPurpose::Alone,
         _ => return None,
     })
 }
@@ -147,16 +152,30 @@ pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
 }
 
 /// What scripts of searches are for.
-const OF_SEARCHES: [&str; 4] = ["field", "filter", "number_sort", "score"];
+const OF_SEARCHES: [&str; 6] = [
+    "aggs",
+    "field",
+    "filter",
+    "number_sort",
+    "score",
+    "terms_set",
+];
 
 /// What scripts may be for that are Painless.
-const OF_PAINLESS: [&str; 7] = [
+const OF_PAINLESS: [&str; 14] = [
+    "aggs",
+    "aggs_combine",
+    "aggs_init",
+    "aggs_map",
+    "aggs_reduce",
     "field",
     "filter",
     "ingest",
     "number_sort",
+    "painless_test",
     "processor_conditional",
     "score",
+    "terms_set",
     "update",
 ];
 

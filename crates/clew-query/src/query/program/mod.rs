@@ -3,10 +3,10 @@
 //!
 //! A script is read once into a tree ([`Script::read`]) and run for each document ([`Script::run`]), which is seen through
 //! [`ScriptDocument`] alone. What is understood: values of fields, the score, parameters, arithmetic, comparisons, choices,
-//! variables, loops, and the methods of texts, lists, maps, dates and points that scores and filters are made of; an object
-//! that is there to be changed ([`Script::change`]) is seen as `ctx`. Each run is bounded by steps, its texts by bytes, and
-//! what it holds by both. Deliberately absent: classes, functions of one's own, and anything that reaches beyond the
-//! document.
+//! variables, loops, functions of one's own, and the methods of texts, lists, maps, dates and points that scores and filters
+//! are made of; an object that is there to be changed ([`Script::change`]) is seen as `ctx`, what several scripts share
+//! ([`ScriptState`]) as `state`. Each run is bounded by steps, its texts by bytes, and what it holds by both. Deliberately
+//! absent: classes, and anything that reaches beyond the document.
 
 mod asked;
 mod assign;

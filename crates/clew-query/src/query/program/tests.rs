@@ -137,6 +137,19 @@ fn painless_is_understood() {
             json!(64),
         ),
         (
+            "int i = 0; do { i++; if (i == 2) { continue } if (i > 4) { break } } while (true); i",
+            json!(5),
+        ),
+        ("int i = 9; do i++; while (i < 3); return i", json!(10)),
+        (
+            "int twice(int x) { return x * 2 } int t = 1; return twice(twice(3)) + t",
+            json!(13),
+        ),
+        (
+            "long of(long x) { if (x < 2) { return 1 } def y = x; return of(x - 1) * y } of(5)",
+            json!(120),
+        ),
+        (
             "if (doc['none'].size() > 0) { return 1 } else if (_score > 1) { return 2 } return 3",
             json!(2),
         ),
@@ -304,6 +317,8 @@ fn what_goes_wrong_is_told() {
         ("int x = 1.5; x", Kind::Cast),
         ("doc['price'][5]", Kind::Bounds),
         ("while (true) {}", Kind::Limit),
+        ("do { } while (true)", Kind::Limit),
+        ("int f(int x) { return f(x + 1) } f(1)", Kind::Limit),
         ("def t = 'xxxxxxxx'; while (true) { t += t }", Kind::Limit),
         ("def l = [1]; while (true) { l = [l, l] }", Kind::Limit),
         (copies.as_str(), Kind::Limit),
@@ -525,5 +540,49 @@ fn objects_that_cannot_be_changed_so_are_left() {
     ] {
         let error = changed(source).unwrap_err();
         assert_eq!(error.kind, kind, "{source}: {}", error.reason);
+    }
+}
+
+#[test]
+fn scripts_share_what_they_gather() {
+    let read = |source, purpose| {
+        Script::read(source, ScriptLanguage::Painless, &Value::Null, purpose).unwrap()
+    };
+    let init = read("state.all = []", ScriptPurpose::State);
+    let map = read(
+        "state.all.add(doc['price'].value)",
+        ScriptPurpose::StateOfDocument,
+    );
+    let combine = read(
+        "long sum = 0; for (x in state.all) { sum += x } return sum",
+        ScriptPurpose::State,
+    );
+    let reduce = read(
+        "long sum = 0; for (s in states) { sum += s } return sum",
+        ScriptPurpose::States,
+    );
+    let mut document = Document {
+        script: &map,
+        fields: BTreeMap::from([("price", vec![ScriptValue::Whole(7)])]),
+    };
+    let mut state = ScriptState::begin().unwrap();
+    state.prepare(&init, 0).unwrap();
+    state.gather(&map, &mut document).unwrap();
+    state.gather(&map, &mut document).unwrap();
+    let answer = state.end(&combine, 0).unwrap();
+    assert_eq!(answer, json!(14));
+    assert_eq!(reduce.join(&json!([14, 1]), 0).unwrap(), json!(15));
+    for (source, purpose) in [
+        ("doc['price'].value", ScriptPurpose::State),
+        ("states", ScriptPurpose::StateOfDocument),
+        ("state", ScriptPurpose::States),
+        ("ctx", ScriptPurpose::State),
+        ("_value", ScriptPurpose::Score),
+        ("cosineSimilarity([1], doc['v'])", ScriptPurpose::Values),
+        ("doc['price'].value", ScriptPurpose::Alone),
+    ] {
+        let language = ScriptLanguage::Painless;
+        let error = Script::read(source, language, &Value::Null, purpose).unwrap_err();
+        assert_eq!(error.kind, ScriptErrorKind::Unreadable, "{source}");
     }
 }
