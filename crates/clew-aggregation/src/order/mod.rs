@@ -166,7 +166,7 @@ fn numbers_of(counted: &Partial, property: Property, count: usize) -> Vec<f64> {
         }
         Partial::Weighted(sums) => sums.iter().map(Weighted::mean).collect(),
         // Boxes and middles are no numbers; no order names them.
-        Partial::Points(_) | Partial::Matrix(_) => Vec::new(),
+        Partial::Points(_) | Partial::Matrix(_) | Partial::Scripted(_) => Vec::new(),
         Partial::Quantiles(states) => states.numbers(property),
         Partial::Moments(moments) => moments.iter().map(|m| property.of_moments(m)).collect(),
         Partial::Extended(moments) => {
