@@ -161,7 +161,12 @@ class ScriptsTest(ClewTest):
         self.assertEqual((error["type"], error["reason"]), ("script_exception", "runtime error"))
         self.assertEqual(error["caused_by"]["type"], "illegal_state_exception")
         self.assertIn("doesn't have a value for a field", error["caused_by"]["reason"])
-        self.assertEqual(error["script"], "doc['n'].value")
+        self.assertEqual((error["script"], error["lang"]), ("doc['n'].value", "painless"))
+        self.assertEqual(error["position"], {"offset": 8, "start": 0, "end": 14})
+        self.assertEqual(error["script_stack"], ["doc['n'].value", " " * 8 + "^---- HERE"])
+        # The statement that failed, among others.
+        error = self.failure("int zero = 0;\nreturn 1 / zero")
+        self.assertEqual(error["position"], {"offset": 14, "start": 0, "end": 29})
         self.assertIn("No field found for [gone]", self.failure("doc['gone'].value")["caused_by"]["reason"])
         self.assertIn("must be a non-negative", self.failure("0 - doc['price'].value")["reason"].lower())
         self.assertIn("fielddata=true", self.failure("doc['text'].value")["caused_by"]["reason"])

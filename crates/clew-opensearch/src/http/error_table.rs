@@ -281,12 +281,17 @@ struct Place {
 /// Letters that are shown before and behind a place.
 const SHOWN_AROUND: usize = 25;
 
-/// The place that an error of a script tells at the end of its reason.
+/// The place that an error of a script tells: at the end of its reason where that was not understood.
 fn place_of(error: &ScriptError) -> Option<Place> {
-    let (_, place) = error.reason.rsplit_once(" at [")?;
-    let offset: usize = place.strip_suffix(']')?.parse().ok()?;
+    let offset = match error.kind {
+        ScriptErrorKind::Unreadable => {
+            let (_, place) = error.reason.rsplit_once(" at [")?;
+            place.strip_suffix(']')?.parse().ok()?
+        }
+        _ => error.at?,
+    };
     let script = &error.script;
-    if error.kind != ScriptErrorKind::Unreadable || offset > script.len() {
+    if offset > script.len() {
         return None;
     }
     let letter = |from: usize| (0..=from).rev().find(|at| script.is_char_boundary(*at));

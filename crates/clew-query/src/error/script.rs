@@ -41,6 +41,8 @@ pub struct ScriptError {
     pub reason: String,
     /// The script's text.
     pub script: String,
+    /// At which byte of the text it was when it failed, if it had begun.
+    pub at: Option<usize>,
 }
 
 impl ScriptError {
@@ -50,6 +52,16 @@ impl ScriptError {
             kind,
             reason: reason.into(),
             script: String::new(),
+            at: None,
+        }
+    }
+
+    /// The same, of a script that was at this byte of its text.
+    #[must_use]
+    pub(crate) fn placed(self, at: usize) -> Self {
+        ScriptError {
+            at: self.at.or(Some(at)),
+            ..self
         }
     }
 

@@ -28,11 +28,12 @@ impl<'a> Machine<'a, '_> {
                     ScriptValue::Float(0.0)
                 }
                 None => {
-                    return Err(ScriptError::new(
+                    let error = ScriptError::new(
                         ScriptErrorKind::State,
                         "A document doesn't have a value for a field! Use \
                          doc[<field>].size()==0 to check if a document is missing a field!",
-                    ));
+                    );
+                    return Err(error.placed(self.wanted_at(*field)));
                 }
             },
             Node::IsMapped(field) => ScriptValue::Bool(self.document.is_mapped(*field)),
@@ -48,6 +49,13 @@ impl<'a> Machine<'a, '_> {
             },
             _ => ScriptValue::Null,
         })
+    }
+
+    /// Where the statement at work wants one value of a field.
+    fn wanted_at(&self, field: usize) -> usize {
+        let mut places = self.script.wanted_at.iter();
+        let place = places.find(|(of, at)| *of == field && *at >= self.at);
+        place.map_or(self.at, |(_, at)| *at)
     }
 
     pub(super) fn function(

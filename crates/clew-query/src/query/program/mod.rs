@@ -157,6 +157,9 @@ pub struct Script {
     params: Value,
     fields: Vec<String>,
     measures: Vec<ScriptMeasure>,
+    /// Fields of which one value is wanted, with the bytes of the text where that is.
+    #[serde(default)]
+    wanted_at: Vec<(usize, usize)>,
     /// Places for variables.
     variables: usize,
     /// Functions of its own.
@@ -199,6 +202,7 @@ impl Script {
             },
             fields: read.fields,
             measures: read.measures,
+            wanted_at: read.wanted_at,
             variables: read.variables,
             functions: read.functions,
             body: read.body,
@@ -387,7 +391,11 @@ impl Script {
     /// The measure that the script is, and what it makes of it, where that is all it does: a number added to it, one
     /// divided by that sum, or half of a cosine and one.
     pub fn as_measure(&self) -> Option<(&ScriptMeasure, ScoreFormula)> {
-        let [Statement::Value(value) | Statement::Return(Some(value))] = &self.body[..] else {
+        let body = self.body.iter();
+        let body: Vec<&Statement> = body
+            .filter(|one| !matches!(one, Statement::At(_)))
+            .collect();
+        let [Statement::Value(value) | Statement::Return(Some(value))] = &body[..] else {
             return None;
         };
         let [only] = &self.measures[..] else {

@@ -17,6 +17,7 @@ const OPERATORS_MAX: usize = 400;
 pub(super) struct Read {
     pub(super) fields: Vec<String>,
     pub(super) measures: Vec<ScriptMeasure>,
+    pub(super) wanted_at: Vec<(usize, usize)>,
     pub(super) variables: usize,
     pub(super) functions: Vec<Own>,
     pub(super) body: Vec<Statement>,
@@ -34,6 +35,8 @@ pub(super) struct Parser<'a> {
     pub(super) purpose: ScriptPurpose,
     pub(super) fields: Vec<String>,
     pub(super) measures: Vec<ScriptMeasure>,
+    /// Fields of which one value is wanted, and where.
+    wanted_at: Vec<(usize, usize)>,
     /// Variables that can be seen, with their places.
     pub(super) scope: Vec<(String, Type, usize)>,
     pub(super) variables: usize,
@@ -63,6 +66,7 @@ impl<'a> Parser<'a> {
             purpose,
             fields: Vec::new(),
             measures: Vec::new(),
+            wanted_at: Vec::new(),
             scope: Vec::new(),
             variables: 0,
             functions: Vec::new(),
@@ -90,6 +94,7 @@ impl<'a> Parser<'a> {
         Ok(Read {
             fields: self.fields,
             measures: self.measures,
+            wanted_at: self.wanted_at,
             variables: self.variables,
             functions: self.functions,
             body,
@@ -155,6 +160,11 @@ impl<'a> Parser<'a> {
             Token::Sign(sign) => (*sign).to_string(),
         };
         format!("unexpected token ['{shown}'] at [{at}]")
+    }
+
+    /// The byte of the text where the next token begins.
+    pub(super) fn place(&self) -> usize {
+        self.tokens.get(self.at).map_or(0, |(at, _)| *at)
     }
 
     /// An error about what stands before this place.
@@ -349,7 +359,11 @@ impl<'a> Parser<'a> {
         }
         match of {
             Node::Params => self.param(&name),
-            Node::Values(field) if name == "value" && !safe => Ok(Node::Value(field)),
+            Node::Values(field) if name == "value" && !safe => {
+                let dot = self.tokens.get(self.at.saturating_sub(2));
+                self.wanted_at.push((field, dot.map_or(0, |(at, _)| *at)));
+                Ok(Node::Value(field))
+            }
             Node::Values(field) if name == "values" => Ok(Node::Values(field)),
             of => Ok(Node::Member {
                 of: Box::new(of),

@@ -74,6 +74,8 @@ pub(super) struct Machine<'a, 'd> {
     pub(super) script: &'a Script,
     pub(super) document: &'d mut dyn ScriptDocument<'a>,
     pub(super) variables: Vec<ScriptValue<'a>>,
+    /// The byte of the text where the statement begins that is at work.
+    pub(super) at: usize,
     /// How deep the trees are of functions of the script's own that are at work.
     pub(super) own_depth: usize,
     params: ScriptValue<'a>,
@@ -94,6 +96,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             script,
             document,
             variables: vec![ScriptValue::Null; script.variables],
+            at: 0,
             own_depth: 0,
             params: ScriptValue::Json(&script.params),
             context: ScriptValue::Null,
@@ -146,7 +149,8 @@ impl<'a, 'd> Machine<'a, 'd> {
     /// `None` where the script says nothing of a document.
     pub(super) fn run(&mut self) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         let script = self.script;
-        match self.block(&script.body)? {
+        let done = self.block(&script.body);
+        match done.map_err(|error| error.placed(self.at))? {
             Flow::Return(value) => Ok(Some(value)),
             Flow::Next | Flow::Break | Flow::Continue => Ok(self.last.take()),
         }
@@ -195,6 +199,10 @@ impl<'a, 'd> Machine<'a, 'd> {
 
     pub(super) fn block(&mut self, body: &'a [Statement]) -> Result<Flow<'a>, ScriptError> {
         for statement in body {
+            if let Statement::At(at) = statement {
+                self.at = *at;
+                continue;
+            }
             match self.statement(statement)? {
                 Flow::Next => {}
                 other => return Ok(other),
@@ -246,6 +254,10 @@ impl<'a, 'd> Machine<'a, 'd> {
             })),
             Statement::Value(value) => {
                 self.last = Some(self.value(value)?);
+                Ok(Flow::Next)
+            }
+            Statement::At(at) => {
+                self.at = *at;
                 Ok(Flow::Next)
             }
             Statement::Break => Ok(Flow::Break),

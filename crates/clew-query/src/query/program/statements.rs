@@ -63,6 +63,17 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
+        let (at, before) = (self.place(), body.len());
+        let is_block = self.is_at("{");
+        self.one_statement(body)?;
+        // What is in a block says itself where it is.
+        if body.len() > before && !is_block {
+            body.insert(before, Statement::At(at));
+        }
+        Ok(())
+    }
+
+    fn one_statement(&mut self, body: &mut Vec<Statement>) -> Result<(), String> {
         self.operators = 0;
         if self.take(";") {
             return Ok(());

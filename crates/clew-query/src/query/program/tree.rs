@@ -43,6 +43,8 @@ pub(super) enum Statement {
     Value(Node),
     Break,
     Continue,
+    /// What comes next begins at this byte of the text.
+    At(usize),
 }
 
 /// What a script calls its own failure.
