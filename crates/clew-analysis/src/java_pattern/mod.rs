@@ -178,8 +178,9 @@ impl JavaPattern {
         match &self.engine {
             Engine::Linear(regex) => Ok(regex.find_at(text, from).map(|found| found.range())),
             Engine::Looking(looking) => {
-                let found =
-                    looking.attempt(text, long_left, |regex| regex.find_from_pos(text, from))?;
+                let found = looking.attempt(text, long_left, |regex| {
+                    regex.find_from_pos(text, from).ok()
+                })?;
                 Ok(found.map(|found| found.range()))
             }
         }
@@ -225,12 +226,12 @@ impl Looking {
         })
     }
 
-    /// Tries with few steps, then with many.
+    /// Tries with few steps, then with many; what finds nothing for want of steps answers `None`.
     fn attempt<T>(
         &self,
         text: &str,
         long_left: &mut u32,
-        find: impl Fn(&fancy_regex::Regex) -> fancy_regex::Result<T>,
+        find: impl Fn(&fancy_regex::Regex) -> Option<T>,
     ) -> Result<T, TooManySteps> {
         let too_many = TooManySteps {
             text_bytes: text.len(),
@@ -238,11 +239,11 @@ impl Looking {
         if text.len() > LOOKED_AT_MAX {
             return Err(too_many);
         }
-        if let Ok(found) = find(&self.short) {
+        if let Some(found) = find(&self.short) {
             return Ok(found);
         }
         *long_left = long_left.checked_sub(1).ok_or(too_many)?;
-        find(&self.long).map_err(|_| too_many)
+        find(&self.long).ok_or(too_many)
     }
 }
 
@@ -293,7 +294,7 @@ impl Found<'_, '_> {
             }
             (Engine::Looking(looking), Kept::Looking(ranges)) => {
                 let captures = looking.attempt(text, &mut self.long_left, |regex| {
-                    regex.captures_from_pos(text, from)
+                    regex.captures_from_pos(text, from).ok()
                 })?;
                 ranges.clear();
                 if let Some(captures) = &captures {

@@ -13,7 +13,6 @@ use crate::search::request::{SearchRequest, SearchResponse};
 mod inner;
 mod leaf;
 mod root;
-mod scripts;
 mod times;
 
 pub(crate) use inner::{document_of, part_of};
@@ -91,4 +90,5 @@ pub(crate) mod place;
 pub(crate) mod recall;
 pub(crate) mod request;
 pub(crate) mod scratch;
+pub(crate) mod scripts;
 pub(crate) mod segment_stats;
