@@ -20,6 +20,7 @@ mod standard;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
@@ -34,6 +35,7 @@ use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 pub use standard::StandardTerms;
 use standard::StandardTokenizer;
+pub use units::Utf16Places;
 
 /// Positions between two values of one text field, so that a phrase does not reach across them.
 pub const POSITION_GAP: usize = 100;

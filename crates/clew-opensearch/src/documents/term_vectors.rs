@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use clew_analysis::{Analysis, POSITION_GAP, tokens};
+use clew_analysis::{Analysis, POSITION_GAP, Utf16Places, tokens};
 use clew_engine::{Access, Engine, EngineError, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
@@ -421,24 +421,25 @@ fn terms_of(
     for value in values {
         let found = tokens(analyzer, value);
         memory.take(found.len().saturating_mul(PLACE_BYTES))?;
-        let (mut at, mut units) = (0, offset_base);
+        let mut units = Utf16Places::new(value);
         for token in &found {
-            units += value[at..token.start].encode_utf16().count();
-            at = token.start;
             let mut place = Map::new();
             if asked.positions {
                 let position = position_base + token.position;
                 place.insert("position".to_string(), position.into());
             }
             if asked.offsets {
-                let length = value[token.start..token.end].encode_utf16().count();
-                place.insert("start_offset".to_string(), units.into());
-                place.insert("end_offset".to_string(), (units + length).into());
+                let stands = units.of(token.start, token.end);
+                place.insert(
+                    "start_offset".to_string(),
+                    (offset_base + stands.start).into(),
+                );
+                place.insert("end_offset".to_string(), (offset_base + stands.end).into());
             }
             let places = terms.entry(token.text.clone()).or_default();
             places.push(Value::Object(place));
         }
-        offset_base = units + value[at..].encode_utf16().count() + 1;
+        offset_base += units.length() + 1;
         position_base += found.last().map_or(0, |last| last.position + 1) + POSITION_GAP;
     }
     Ok(terms)

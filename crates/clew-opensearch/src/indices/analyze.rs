@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_analysis::{POSITION_GAP, PartLimits, Parts, Token, explained, tokens};
+use clew_analysis::{POSITION_GAP, PartLimits, Parts, Token, Utf16Places, explained, tokens};
 use clew_engine::Index;
 use clew_schema::FieldKind;
 use serde_json::{Map, Value, json};
@@ -346,29 +346,22 @@ impl Shown {
                 return Err(too_many(max));
             }
             let last = found.last().map_or(0, |last| last.position);
-            // Counted on from token to token: from the start each time would be quadratic.
-            let (mut at, mut units) = (0, offset_base);
+            let mut places = Utf16Places::new(text);
             for token in found {
-                // A term may begin before the one that precedes it.
-                if token.start < at {
-                    (at, units) = (0, offset_base);
-                }
-                units += text[at..token.start].encode_utf16().count();
-                let length = text[token.start..token.end].encode_utf16().count();
+                let place = places.of(token.start, token.end);
                 let mut one = json!({
                     "token": token.text,
-                    "start_offset": units,
-                    "end_offset": units + length,
+                    "start_offset": offset_base + place.start,
+                    "end_offset": offset_base + place.end,
                     "type": token.kind,
                     "position": position_base + token.position,
                 });
                 if token.length > 1 {
                     one["positionLength"] = token.length.into();
                 }
-                at = token.start;
                 shown.push((one, token));
             }
-            offset_base = units + text[at..].encode_utf16().count() + 1;
+            offset_base += places.length() + 1;
             position_base += last + gap + 1;
         }
         Ok(Shown(shown))

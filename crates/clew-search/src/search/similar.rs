@@ -123,33 +123,64 @@ fn likeness(edits: usize, length: usize) -> f32 {
     1.0 - edits as f32 / length.max(1) as f32
 }
 
-/// How many characters differ, and how many the other term has; `None` when too many differ.
+/// How many characters differ, and how many the other term has; `None` when too many differ. Costs the length times
+/// twice as many as may differ: what lies farther from the same place in both is farther than that.
 fn edits(wanted: &[char], text: &str, max: usize) -> Option<(usize, usize)> {
+    // A character has one to four bytes.
+    if text.len() + max < wanted.len() || text.len() > 4 * (wanted.len() + max) {
+        return None;
+    }
     let other: Vec<char> = text.chars().collect();
     if wanted.len().abs_diff(other.len()) > max {
         return None;
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
+    // Rows hold what is within the band, and one that is too far everywhere else.
+    let far = max + 1;
+    let mut before = vec![far; other.len() + 1];
+    let mut last = before.clone();
+    let mut row = before.clone();
+    for j in band(0, max, other.len()) {
+        last[j] = j;
+    }
     for i in 1..=wanted.len() {
-        let mut row = vec![i];
-        for j in 1..=other.len() {
-            let differs = usize::from(wanted[i - 1] != other[j - 1]);
-            let mut best = (last[j - 1] + differs).min(last[j] + 1).min(row[j - 1] + 1);
-            let swapped =
-                i > 1 && j > 1 && wanted[i - 1] == other[j - 2] && wanted[i - 2] == other[j - 1];
-            if swapped {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
+        let mut least = far;
+        let columns = band(i, max, other.len());
+        // What the row held three rows ago lies to the left and may be looked at.
+        if let Some(left) = columns.start().checked_sub(1) {
+            row[left] = far;
         }
-        if row.iter().min().is_none_or(|least| *least > max) {
+        for j in columns {
+            row[j] = match j.checked_sub(1) {
+                None => i,
+                Some(left) => {
+                    let differs = usize::from(wanted[i - 1] != other[left]);
+                    let best = (last[left] + differs).min(last[j] + 1).min(row[left] + 1);
+                    let swapped = i > 1
+                        && j > 1
+                        && wanted[i - 1] == other[j - 2]
+                        && wanted[i - 2] == other[left];
+                    match swapped {
+                        true => best.min(before[j - 2] + 1),
+                        false => best,
+                    }
+                }
+            };
+            least = least.min(row[j]);
+        }
+        if least > max {
             return None;
         }
-        before = std::mem::replace(&mut last, row);
+        // The next row, and the one that is made anew.
+        std::mem::swap(&mut before, &mut last);
+        std::mem::swap(&mut last, &mut row);
     }
-    let edits = *last.last()?;
+    let edits = last[other.len()];
     (edits <= max).then_some((edits, other.len()))
+}
+
+/// The places of the other term that are near enough to a place of this one.
+fn band(place: usize, max: usize, length: usize) -> std::ops::RangeInclusive<usize> {
+    place.saturating_sub(max)..=place.saturating_add(max).min(length)
 }
 
 #[cfg(test)]
@@ -173,5 +204,61 @@ mod tests {
         check("abcd", "abxy", Some(2));
         check("abcd", "wxyz", None);
         check("abcd", "abcdefg", None);
+    }
+
+    /// The same from the whole table.
+    fn plain(a: &[char], b: &[char]) -> usize {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                table[i][j] = if i == 0 || j == 0 {
+                    i + j
+                } else {
+                    let differs = usize::from(a[i - 1] != b[j - 1]);
+                    let mut best = table[i - 1][j - 1] + differs;
+                    best = best.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                    if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                        best = best.min(table[i - 2][j - 2] + 1);
+                    }
+                    best
+                };
+            }
+        }
+        table[a.len()][b.len()]
+    }
+
+    #[test]
+    fn the_band_says_what_the_whole_table_says() {
+        let words: Vec<String> = (0..729_u32)
+            .map(|n| {
+                let digits = (0..6).map(|at| n / 3_u32.pow(at) % 3);
+                let letters = digits.map(|digit| ['a', 'b', 'é'][digit as usize]);
+                letters.take(n as usize % 7).collect()
+            })
+            .collect();
+        for a in words.iter().step_by(3) {
+            let a: Vec<char> = a.chars().collect();
+            for b in &words {
+                let other: Vec<char> = b.chars().collect();
+                let all = plain(&a, &other);
+                for max in [1, 2] {
+                    let expected = (all <= max).then_some((all, other.len()));
+                    assert_eq!(edits(&a, b, max), expected, "{a:?} {b} {max}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn five_places_of_another_word_are_looked_at_for_each_of_a_word() {
+        let length = 30_000;
+        let looked = (1..=length).map(|place| band(place, 2, length).count());
+        assert!(looked.sum::<usize>() <= 5 * length);
+        let word = "a".repeat(length);
+        let wanted: Vec<char> = word.chars().collect();
+        assert_eq!(
+            edits(&wanted, &format!("{word}b"), 2),
+            Some((1, length + 1))
+        );
     }
 }

@@ -2,9 +2,11 @@
 //! index that are spelled like it.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
-use clew_analysis::{Token, tokens};
-use clew_engine::Pinned;
+use clew_analysis::{Token, Utf16Places, tokens};
+use clew_engine::{EngineError, Pinned};
+use clew_query::unless_stopped;
 use clew_schema::FieldKind;
 use clew_search::{SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
@@ -46,19 +48,46 @@ pub(super) fn suggest(
     memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
     let wish = read(body)?;
-    let mut entries = Vec::new();
-    for word in words(pinned, &wish, text)? {
-        let options = options(pinned, &wish, &word.text)?;
+    let found = words(pinned, &wish, text)?;
+    entries(found, text, memory, |word| options(pinned, &wish, word)).map(Value::Array)
+}
+
+/// How many words the text has for a wish, without looking for any.
+pub(super) fn count(
+    pinned: &Pinned,
+    text: &str,
+    body: &Map<String, Value>,
+) -> Result<usize, ApiError> {
+    Ok(words(pinned, &read(body)?, text)?.len())
+}
+
+/// An entry for each word. What is proposed for a word is looked for once, however often the word comes.
+fn entries(
+    words: Vec<Token>,
+    text: &str,
+    memory: &RequestMemory,
+    look: impl Fn(&str) -> Result<Vec<Value>, ApiError>,
+) -> Result<Vec<Value>, ApiError> {
+    let mut entries: Vec<Value> = Vec::new();
+    let mut known: HashMap<String, Vec<Value>> = HashMap::new();
+    // Places are counted in UTF-16 units, as clients count them.
+    let mut places = Utf16Places::new(text);
+    for word in words {
+        unless_stopped().map_err(EngineError::from)?;
+        let options = match known.get(&word.text) {
+            Some(options) => options.clone(),
+            None => {
+                let options = look(&word.text)?;
+                memory.take((options.len() + 1) * OPTION_BYTES)?;
+                known.insert(word.text.clone(), options.clone());
+                options
+            }
+        };
         memory.take((options.len() + 1) * OPTION_BYTES)?;
-        // Places are counted in UTF-16 units, as clients count them.
-        let units = |end: usize| text[..end].encode_utf16().count();
-        entries.push(entry(
-            &word.text,
-            units(word.start)..units(word.end),
-            options,
-        ));
+        let place = places.of(word.start, word.end);
+        entries.push(entry(&word.text, place, options));
     }
-    Ok(Value::Array(entries))
+    Ok(entries)
 }
 
 fn read(body: &Map<String, Value>) -> Result<Wish<'_>, ApiError> {
@@ -158,6 +187,7 @@ fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, Api
 
 fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, ApiError> {
     let mut found: Vec<SimilarTerm> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     // Each shard judges by what it has itself, as OpenSearch's do.
     for shard in pinned.shards() {
         let own_docs = shard.term_docs(wish.field, word)?;
@@ -170,9 +200,12 @@ fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, A
             enough && (wish.mode != Mode::Popular || term.docs > own_docs)
         });
         for term in wanted {
-            match found.iter_mut().find(|have| have.text == term.text) {
-                Some(have) => have.docs += term.docs,
-                None => found.push(term),
+            let have = known.get(&term.text).and_then(|at| found.get_mut(*at));
+            if let Some(have) = have {
+                have.docs += term.docs;
+            } else {
+                known.insert(term.text.clone(), found.len());
+                found.push(term);
             }
         }
     }
@@ -204,4 +237,47 @@ fn order(by_frequency: bool, a: &SimilarTerm, b: &SimilarTerm) -> Ordering {
         score.then(frequency)
     };
     first.then_with(|| a.text.cmp(&b.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits};
+
+    use super::*;
+
+    fn memory() -> RequestMemory {
+        RequestMemory::new(&MemoryAccount::new(MemoryLimits::none()))
+    }
+
+    #[test]
+    fn a_word_that_comes_often_is_looked_for_once() {
+        let text = "quik 日本 quik fox quik";
+        let looked = RefCell::new(Vec::new());
+        let found = entries(tokens("whitespace", text), text, &memory(), |word| {
+            looked.borrow_mut().push(word.to_string());
+            Ok(vec![json!({"text": format!("{word}!")})])
+        });
+        let found = found.unwrap();
+        assert_eq!(looked.into_inner(), ["quik", "日本", "fox"]);
+        let offsets = found.iter().map(|entry| entry["offset"].as_u64().unwrap());
+        assert_eq!(offsets.collect::<Vec<_>>(), [0, 5, 8, 13, 17]);
+        assert_eq!(found[4]["options"][0]["text"], "quik!");
+    }
+
+    #[test]
+    fn no_further_word_is_looked_for_once_nobody_waits() {
+        let token = CancellationToken::new();
+        let _entered = token.enter();
+        let text = "one two three four";
+        let looked = RefCell::new(0);
+        let found = entries(tokens("whitespace", text), text, &memory(), |_| {
+            *looked.borrow_mut() += 1;
+            token.cancel("enough");
+            Ok(Vec::new())
+        });
+        assert!(found.is_err());
+        assert_eq!(looked.into_inner(), 1);
+    }
 }
