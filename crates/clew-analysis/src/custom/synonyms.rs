@@ -1,12 +1,17 @@
 //! Words that stand for each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::part::Part;
 use super::{Chain, Term};
 
 /// Rules of one filter.
 const RULES_MAX: usize = 100_000;
+
+/// Words that stand for others, of all rules of one filter: a line of so many words that stand for each other has the square
+/// of their number.
+const PAIRS_MAX: usize = 4_000_000;
 
 /// How synonyms lie beside the words of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,21 +22,32 @@ pub(super) enum Layout {
     Graph,
 }
 
+/// Words that follow each other.
+type Words = Arc<Vec<String>>;
+
 /// What stands for a sequence of words.
 #[derive(Clone, Debug, Default)]
 struct Rule {
     /// Whether the words stay too.
     keeps: bool,
-    others: Vec<Vec<String>>,
+    others: Vec<Words>,
 }
 
 /// What sequences of words are replaced by, or what is added to them.
 #[derive(Clone, Debug)]
 pub(super) struct Synonyms {
-    rules: BTreeMap<Vec<String>, Rule>,
-    /// Words of the longest sequence.
-    longest: usize,
+    /// Beginnings of sequences; the first one is that of nothing.
+    begun: Vec<Begun>,
     layout: Layout,
+}
+
+/// The beginning of a sequence.
+#[derive(Clone, Debug, Default)]
+struct Begun {
+    /// Longer by one word.
+    next: HashMap<String, usize>,
+    /// Where it is a whole one.
+    rule: Option<Rule>,
 }
 
 /// WordNet's lines, `s(100000001,1,'word',v,1,0).`, as rules: words of one number are synonyms.
@@ -72,14 +88,11 @@ impl Synonyms {
             before,
             is_lenient: part.flag("lenient", false)?,
         };
-        let mut synonyms = Synonyms {
-            rules: BTreeMap::new(),
-            longest: 0,
-            layout: match part.type_name() {
-                "synonym_graph" => Layout::Graph,
-                _ => Layout::Flat,
-            },
+        let layout = match part.type_name() {
+            "synonym_graph" => Layout::Graph,
+            _ => Layout::Flat,
         };
+        let mut rules = Rules::default();
         for line in lines.iter().map(|line| line.trim()) {
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -92,52 +105,43 @@ impl Synonyms {
                         "" => Vec::new(),
                         from => reader.read(from)?,
                     };
+                    let (from, to) = (rules.numbers(from), rules.numbers(to));
                     for from in from {
-                        synonyms.add(from, to.iter(), false);
+                        rules.add(from, to.iter().copied(), false)?;
                     }
                 }
                 None => {
                     let all = reader.read(line)?;
+                    let all = rules.numbers(all);
                     for (at, from) in all.iter().enumerate() {
                         let others = all.iter().enumerate().filter(|(other, _)| *other != at);
-                        let others = others.map(|(_, words)| words);
-                        if expand {
-                            synonyms.add(from.clone(), others, true);
-                        } else {
-                            synonyms.add(from.clone(), all.iter().take(1), false);
+                        match expand {
+                            true => rules.add(*from, others.map(|(_, to)| *to), true)?,
+                            false => rules.add(*from, all.iter().copied().take(1), false)?,
                         }
                     }
                 }
             }
         }
-        Ok(synonyms)
+        Ok(Synonyms {
+            begun: rules.begun(),
+            layout,
+        })
     }
 
-    fn add<'w>(
-        &mut self,
-        from: Vec<String>,
-        to: impl Iterator<Item = &'w Vec<String>>,
-        keeps: bool,
-    ) {
-        self.longest = self.longest.max(from.len());
-        let rule = self.rules.entry(from).or_default();
-        rule.keeps |= keeps;
-        for words in to {
-            if !rule.others.contains(words) {
-                rule.others.push(words.clone());
-            }
-        }
-    }
-
-    /// The rule for the longest sequence at the beginning of some terms, and how long it is.
+    /// The rule for the longest sequence at the beginning of some terms, and how long it is. Costs the words of the
+    /// longest beginning that is there.
     fn find(&self, terms: &[Term]) -> Option<(usize, &Rule)> {
-        (1..=self.longest.min(terms.len()))
-            .rev()
-            .find_map(|length| {
-                let words = terms[..length].iter();
-                let words: Vec<String> = words.map(|term| term.token.text.clone()).collect();
-                Some((length, self.rules.get(&words)?))
-            })
+        let mut at = self.begun.first()?;
+        let mut found = None;
+        for (length, term) in (1..).zip(terms) {
+            let Some(next) = at.next.get(&term.token.text) else {
+                break;
+            };
+            at = self.begun.get(*next)?;
+            found = at.rule.as_ref().map(|rule| (length, rule)).or(found);
+        }
+        found
     }
 
     pub(super) fn apply(&self, terms: Vec<Term>) -> Vec<Term> {
@@ -181,6 +185,78 @@ impl Synonyms {
             Layout::Flat => out.own_first(),
             Layout::Graph => out.sorted(),
         }
+    }
+}
+
+/// Rules while they are read. Sequences have numbers, so that each is kept once, and each pair is looked for once.
+#[derive(Default)]
+struct Rules {
+    numbers: HashMap<Words, usize>,
+    /// By number.
+    sequences: Vec<Words>,
+    /// What stands for a sequence, and whether the words stay too; in the order of the rules.
+    rules: BTreeMap<usize, (bool, Vec<usize>)>,
+    pairs: HashSet<(usize, usize)>,
+    /// Pairs that were added, those that were there already among them.
+    added: usize,
+}
+
+impl Rules {
+    fn numbers(&mut self, sequences: Vec<Vec<String>>) -> Vec<usize> {
+        let number = |words: Vec<String>| {
+            let words = Arc::new(words);
+            *self.numbers.entry(words.clone()).or_insert_with(|| {
+                self.sequences.push(words);
+                self.sequences.len() - 1
+            })
+        };
+        sequences.into_iter().map(number).collect()
+    }
+
+    /// Adds what stands for a sequence.
+    fn add(
+        &mut self,
+        from: usize,
+        others: impl Iterator<Item = usize>,
+        keeps: bool,
+    ) -> Result<(), String> {
+        let (kept, all) = self.rules.entry(from).or_default();
+        *kept |= keeps;
+        for other in others {
+            self.added += 1;
+            if self.added > PAIRS_MAX {
+                return Err(format!(
+                    "at most {PAIRS_MAX} pairs of words and synonyms are allowed"
+                ));
+            }
+            if self.pairs.insert((from, other)) {
+                all.push(other);
+            }
+        }
+        Ok(())
+    }
+
+    /// The rules by the beginnings of their sequences.
+    fn begun(&self) -> Vec<Begun> {
+        let mut begun = vec![Begun::default()];
+        for (from, (keeps, others)) in &self.rules {
+            let mut at = 0;
+            for word in self.sequences[*from].iter() {
+                let new = begun.len();
+                at = *begun[at].next.entry(word.clone()).or_insert(new);
+                if at == new {
+                    begun.push(Begun::default());
+                }
+            }
+            begun[at].rule = Some(Rule {
+                keeps: *keeps,
+                others: others
+                    .iter()
+                    .map(|to| self.sequences[*to].clone())
+                    .collect(),
+            });
+        }
+        begun
     }
 }
 
@@ -256,7 +332,12 @@ impl Laid {
                 self.synonym(word, like, (start + step, 1));
             }
         }
-        let longest = rule.others.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = rule
+            .others
+            .iter()
+            .map(|words| words.len())
+            .max()
+            .unwrap_or(0);
         let places = if rule.keeps { matched.len() } else { longest };
         start + places.min(matched.len())
     }
@@ -312,4 +393,43 @@ fn way(
         let to = if word + 1 == words { end } else { free + word };
         (from, to)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(count: usize) -> Vec<Vec<String>> {
+        (0..count).map(|n| vec![format!("w{n}")]).collect()
+    }
+
+    #[test]
+    fn words_are_kept_once_however_often_they_stand_for_others() {
+        let mut rules = Rules::default();
+        let all = rules.numbers(words(300));
+        for from in &all {
+            let others = all.iter().filter(|to| *to != from).copied();
+            rules.add(*from, others, true).unwrap();
+        }
+        assert_eq!(rules.sequences.len(), 300);
+        assert_eq!(rules.added, 300 * 299);
+        let begun = rules.begun();
+        assert_eq!(begun.len(), 301);
+        let rule = begun[begun[0].next["w7"]].rule.as_ref().unwrap();
+        assert_eq!(rule.others.len(), 299);
+        assert_eq!(Arc::strong_count(&rule.others[0]), 2 + 299);
+    }
+
+    #[test]
+    fn more_pairs_than_are_allowed_are_refused_before_they_are_made() {
+        let mut rules = Rules::default();
+        let all = rules.numbers(words(10));
+        let many = (0..).map(|n| all[n % 10]);
+        let error = rules.add(all[0], many, true).unwrap_err();
+        assert_eq!(
+            error,
+            "at most 4000000 pairs of words and synonyms are allowed"
+        );
+        assert_eq!(rules.pairs.len(), 10);
+    }
 }
