@@ -28,7 +28,7 @@ pub use custom::{
     Analysis, PartLimits, counting_each, counts_each, shown_name, strip_html, with_filters,
 };
 pub use java_pattern::{
-    Found, JavaPattern, PatternError, Places, Replacement, TooManySteps, java_pattern,
+    Found, JavaPattern, NotReplaced, PatternError, Places, Replacement, TooManySteps, java_pattern,
 };
 
 use scripts::makes_word;

@@ -9,6 +9,11 @@ use crate::template::{Escape, Template, lookup, plain};
 /// Values inside each other that a path may make.
 const PATH_PARTS_MAX: usize = 100;
 
+/// What steps may set in one document, all together, in bytes: steps that copy what others copied double it each time.
+const SET_BYTES_MAX: usize = 256 << 20;
+/// What a value takes beside its text.
+const VALUE_BYTES: usize = 32;
+
 /// A document.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -22,6 +27,8 @@ pub struct Document {
     pub source: Value,
     /// `_ingest`: when it came in, and what failed.
     pub(crate) ingest: Map<String, Value>,
+    /// Bytes that steps have set so far.
+    set_bytes: usize,
 }
 
 impl Document {
@@ -36,6 +43,7 @@ impl Document {
             routing: None,
             source,
             ingest,
+            set_bytes: 0,
         }
     }
 
@@ -53,11 +61,28 @@ impl Document {
             _ => {}
         }
         if let Some(rest) = path.strip_prefix("_ingest.") {
-            let all = Value::Object(self.ingest.clone());
-            return lookup(&all, rest).cloned();
+            let inner = |path: &str| {
+                let (first, rest) = path.split_once('.')?;
+                lookup(self.ingest.get(first)?, rest)
+            };
+            return self.ingest.get(rest).or_else(|| inner(rest)).cloned();
         }
         let path = path.strip_prefix("_source.").unwrap_or(path);
         lookup(&self.source, path).cloned()
+    }
+
+    /// Whether there is a value at a path.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        match path {
+            "_index" => true,
+            "_id" => self.id.is_some(),
+            "_routing" => self.routing.is_some(),
+            _ if path.starts_with("_ingest.") => self.get(path).is_some(),
+            _ => {
+                let path = path.strip_prefix("_source.").unwrap_or(path);
+                lookup(&self.source, path).is_some()
+            }
+        }
     }
 
     /// The value at a path that must be there.
@@ -108,8 +133,54 @@ impl Document {
         }
     }
 
-    /// Sets the value at a path; objects on the way are made.
+    /// Sets the value at a path; objects on the way are made. Costs a look at the whole value.
     pub(crate) fn set(&mut self, path: &str, value: Value) -> Result<(), Failure> {
+        self.count(&value)?;
+        self.put(path, value)
+    }
+
+    /// Adds values to the list at a path, behind what stands there otherwise; where nothing does, the list is made. Costs
+    /// the values, not the list.
+    pub(crate) fn push(&mut self, path: &str, values: Vec<Value>) -> Result<(), Failure> {
+        for value in &values {
+            self.count(value)?;
+        }
+        if let Some(Value::Array(items)) = self.source_at(path) {
+            items.extend(values);
+            return Ok(());
+        }
+        let mut items = match self.get(path) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(one) => vec![one],
+        };
+        items.extend(values);
+        self.put(path, Value::Array(items))
+    }
+
+    /// What is at a path of the source, where putting a value there would replace it.
+    pub(crate) fn source_at(&mut self, path: &str) -> Option<&mut Value> {
+        if matches!(path, "_index" | "_id" | "_routing") || path.starts_with("_ingest.") {
+            return None;
+        }
+        let path = path.strip_prefix("_source.").unwrap_or(path);
+        lookup_mut(&mut self.source, path)
+    }
+
+    /// Counts what a step sets.
+    fn count(&mut self, value: &Value) -> Result<(), Failure> {
+        self.set_bytes = self.set_bytes.saturating_add(bytes_of(value));
+        if self.set_bytes <= SET_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Failure::unfit(format!(
+            "the processors of a document may set [{SET_BYTES_MAX}] bytes in it, this would be [{}]",
+            self.set_bytes
+        )))
+    }
+
+    /// Puts a value that is there already elsewhere, or that was counted.
+    pub(crate) fn put(&mut self, path: &str, value: Value) -> Result<(), Failure> {
         let text = || match &value {
             Value::Null => None,
             other => Some(plain(other)),
@@ -163,16 +234,30 @@ impl Document {
                 .render(&Value::Null, Escape::Plain)
                 .map_err(Failure::unfit);
         }
-        let mut all = self.source.clone();
-        if let Value::Object(members) = &mut all {
-            members.insert("_source".to_string(), self.source.clone());
-            members.insert("_ingest".to_string(), Value::Object(self.ingest.clone()));
-            members.insert("_index".to_string(), self.index.clone().into());
-            members.insert("_id".to_string(), json!(self.id));
-            members.insert("_routing".to_string(), json!(self.routing));
-        }
-        template.render(&all, Escape::Plain).map_err(Failure::unfit)
+        let beside = json!({
+            "_ingest": self.ingest,
+            "_index": self.index,
+            "_id": self.id,
+            "_routing": self.routing,
+        });
+        template
+            .render_beside(&self.source, &beside)
+            .map_err(Failure::unfit)
     }
+}
+
+/// What a value takes, about.
+fn bytes_of(value: &Value) -> usize {
+    let inside: usize = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_of).sum(),
+        Value::Object(members) => {
+            let of_member = |(name, value): (&String, &Value)| name.len() + bytes_of(value);
+            members.iter().map(of_member).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    VALUE_BYTES + inside
 }
 
 fn missing(name: &str, path: &str) -> Failure {
@@ -199,6 +284,30 @@ fn item(length: usize, name: &str, path: &str) -> Result<usize, Failure> {
         });
     }
     Ok(number)
+}
+
+/// The value that [`put`] would put another one in the place of, if [`lookup`] finds the same.
+fn lookup_mut<'a>(at: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+    let (name, rest) = match path.split_once('.') {
+        Some(_) if has(at, path) => return None,
+        Some((name, rest)) => (name, Some(rest)),
+        None => (path, None),
+    };
+    let inner = match at {
+        Value::Object(members) => members.get_mut(name),
+        Value::Array(items) => items.get_mut(name.parse::<usize>().ok()?),
+        _ => None,
+    }?;
+    match rest {
+        None => Some(inner),
+        Some(rest) => lookup_mut(inner, rest),
+    }
+}
+
+fn has(value: &Value, name: &str) -> bool {
+    value
+        .as_object()
+        .is_some_and(|members| members.contains_key(name))
 }
 
 fn put(at: &mut Value, path: &str, value: Value) -> Result<(), Failure> {
@@ -254,5 +363,66 @@ fn take(at: &mut Value, path: &str) -> Option<Value> {
             }
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(source: Value) -> Document {
+        Document::new("index", source, 0)
+    }
+
+    #[test]
+    fn values_are_added_where_lists_stand() {
+        let mut document = document(json!({"list": [1], "one": 1, "in": {"list": []}}));
+        for path in ["list", "one", "in.list", "none", "_ingest.list"] {
+            document.push(path, vec![2.into()]).unwrap();
+            document.push(path, vec![3.into()]).unwrap();
+        }
+        assert_eq!(
+            document.source,
+            json!({
+                "list": [1, 2, 3], "one": [1, 2, 3], "in": {"list": [2, 3]}, "none": [2, 3],
+            })
+        );
+        assert_eq!(document.get("_ingest.list"), Some(json!([2, 3])));
+    }
+
+    #[test]
+    fn a_value_that_is_added_counts_alone() {
+        let mut document = document(json!({"list": []}));
+        for _ in 0..1000 {
+            document.push("list", vec!["a".into()]).unwrap();
+        }
+        assert_eq!(document.set_bytes, 1000 * (VALUE_BYTES + 1));
+    }
+
+    #[test]
+    fn what_doubles_with_each_step_is_refused() {
+        let mut document = document(json!({"f0": "a".repeat(1 << 20)}));
+        let failed = (1..100).find_map(|step| {
+            let before = document.get(&format!("f{}", step - 1))?;
+            let both = Value::Array(vec![before.clone(), before]);
+            document.set(&format!("f{step}"), both).err()
+        });
+        let reason = failed.unwrap().to_string();
+        assert!(reason.contains("[268435456] bytes"), "{reason}");
+        assert!(document.names().len() < 10);
+    }
+
+    #[test]
+    fn templates_see_what_is_beside_the_source() {
+        let mut document = document(json!({"a": "x", "in": {"b": "y"}, "list": [{"a": "z"}, {}]}));
+        document.id = Some("1".to_string());
+        for (template, expected) in [
+            ("{{a}} {{_source.in.b}} {{_id}} {{_index}}", "x y 1 index"),
+            ("{{#list}}{{a}}{{_id}}{{_source.a}} {{/list}}", "z1x x1x "),
+            ("{{#_source}}{{in.b}}{{/_source}}{{_routing}}", "y"),
+        ] {
+            let template = Template::parse(template).unwrap();
+            assert_eq!(document.fill(&template).unwrap(), expected);
+        }
     }
 }

@@ -9,6 +9,9 @@ use crate::java::java_text;
 const DEPTH_MAX: usize = 50;
 /// Longest text that a template may become.
 const OUTPUT_BYTES_MAX: usize = 10 << 20;
+/// Parts of a template that are gone through: lists within lists are gone through once for each item of those around them,
+/// also where nothing is written.
+const STEPS_MAX: usize = 10_000_000;
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,8 +82,26 @@ impl Template {
     pub fn render(&self, values: &Value, escape: Escape) -> Result<String, String> {
         let mut renderer = Renderer {
             stack: vec![values],
+            beside: None,
             escape,
             text: String::new(),
+            steps: 0,
+        };
+        renderer.nodes(&self.nodes)?;
+        Ok(renderer.text)
+    }
+
+    /// Fills a template with values, plain, and with others that have names of their own; all values are `_source`.
+    ///
+    /// # Errors
+    /// When the text becomes too long.
+    pub(crate) fn render_beside(&self, values: &Value, beside: &Value) -> Result<String, String> {
+        let mut renderer = Renderer {
+            stack: vec![values],
+            beside: Some(beside),
+            escape: Escape::Plain,
+            text: String::new(),
+            steps: 0,
         };
         renderer.nodes(&self.nodes)?;
         Ok(renderer.text)
@@ -154,13 +175,19 @@ fn push_text(nodes: &mut Vec<Node>, text: &str) {
 struct Renderer<'a> {
     /// What paths are looked up in, the innermost last.
     stack: Vec<&'a Value>,
+    /// What has names before the outermost values.
+    beside: Option<&'a Value>,
     escape: Escape,
     text: String,
+    /// Parts that were gone through.
+    steps: usize,
 }
 
 impl<'a> Renderer<'a> {
     fn nodes(&mut self, nodes: &[Node]) -> Result<(), String> {
         for node in nodes {
+            // What a path may be looked up in is gone through as well.
+            self.step(self.stack.len())?;
             match node {
                 Node::Text(text) => self.text.push_str(text),
                 Node::Value { path, escape } => {
@@ -197,6 +224,7 @@ impl<'a> Renderer<'a> {
         match found {
             Some(Value::Array(items)) => {
                 for item in items {
+                    self.step(1)?;
                     self.within(item, nodes)?;
                 }
                 Ok(())
@@ -204,6 +232,17 @@ impl<'a> Renderer<'a> {
             Some(value) if holds => self.within(value, nodes),
             _ => Ok(()),
         }
+    }
+
+    /// Counts parts that are gone through.
+    fn step(&mut self, parts: usize) -> Result<(), String> {
+        self.steps = self.steps.saturating_add(parts);
+        if self.steps > STEPS_MAX {
+            return Err(format!(
+                "the template goes through more than [{STEPS_MAX}] parts"
+            ));
+        }
+        Ok(())
     }
 
     fn within(&mut self, value: &'a Value, nodes: &[Node]) -> Result<(), String> {
@@ -236,7 +275,10 @@ impl<'a> Renderer<'a> {
             }
             _ if name == "join" || separator.is_some() => {
                 let items = match self.find(inside) {
-                    Some(Value::Array(items)) => items.iter().map(plain).collect(),
+                    Some(Value::Array(items)) => {
+                        self.step(items.len())?;
+                        items.iter().map(plain).collect()
+                    }
                     Some(other) => vec![plain(other)],
                     None => Vec::new(),
                 };
@@ -262,10 +304,20 @@ impl<'a> Renderer<'a> {
         if path == "." {
             return self.stack.last().copied();
         }
-        self.stack
-            .iter()
-            .rev()
-            .find_map(|value| lookup(value, path))
+        let (outermost, inner) = self.stack.split_first()?;
+        let outermost: &'a Value = outermost;
+        let found = inner.iter().rev().find_map(|value| lookup(value, path));
+        let beside = || {
+            let beside = self.beside?;
+            if path == "_source" {
+                return Some(outermost);
+            }
+            match path.strip_prefix("_source.") {
+                Some(rest) => lookup(outermost, rest),
+                None => lookup(beside, path),
+            }
+        };
+        found.or_else(beside).or_else(|| lookup(outermost, path))
     }
 }
 
@@ -329,6 +381,17 @@ fn url(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_within_lists_are_not_gone_through_for_ever() {
+        let template = format!("{}{}", "{{#x}}".repeat(40), "{{/x}}".repeat(40));
+        let values = serde_json::json!({"x": [1, 1]});
+        let refused = filled(&template, &values).unwrap_err();
+        assert_eq!(
+            refused,
+            "the template goes through more than [10000000] parts"
+        );
+    }
     use serde_json::json;
 
     fn check(template: &str, values: &Value, expected: &str) {

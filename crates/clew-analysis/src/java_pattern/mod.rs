@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use regex::{CaptureLocations, Regex};
 
-pub use replacement::Replacement;
+pub use replacement::{NotReplaced, Replacement};
 pub(crate) use replacement::each_match;
 
 use flags::Flags;

@@ -112,6 +112,64 @@ impl Replacement {
     }
 }
 
+/// Why a text is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotReplaced {
+    /// Matches take too many steps to be found.
+    TooHard(TooManySteps),
+    /// It would become longer than is allowed.
+    TooLong {
+        /// Bytes that it would have up to the match with which it becomes too long.
+        bytes: usize,
+    },
+}
+
+impl Replacement {
+    /// The text with it in place of all matches, or `None` where nothing matches. No more is made than so many bytes and
+    /// what stands behind the last match.
+    ///
+    /// # Errors
+    /// When it would become longer, or that takes too many steps.
+    pub fn replaced_within(
+        &self,
+        text: &str,
+        pattern: &JavaPattern,
+        bytes_max: usize,
+    ) -> Result<Option<String>, NotReplaced> {
+        let mut places = pattern.places();
+        let mut found = pattern.find_all(text);
+        let (mut out, mut at, mut count) = (String::new(), 0, 0_usize);
+        while (found.next_places(&mut places)).map_err(NotReplaced::TooHard)? {
+            let Some(range) = places.get(0) else {
+                continue;
+            };
+            let between = text.get(at..range.start).unwrap_or_default();
+            let bytes = (out.len() + between.len()).saturating_add(self.bytes(&places));
+            if bytes > bytes_max {
+                return Err(NotReplaced::TooLong { bytes });
+            }
+            out.push_str(between);
+            self.push(text, &places, &mut out);
+            at = range.end;
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        Ok(Some(out))
+    }
+
+    /// How long what stands for a match is.
+    fn bytes(&self, places: &Places) -> usize {
+        let of_piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.len(),
+            Piece::Group(group) => places.get(*group).map_or(0, |range| range.len()),
+        };
+        self.0.iter().map(of_piece).sum()
+    }
+}
+
 /// Hands over the first matches, at most so many: where each lies, and its groups.
 ///
 /// # Errors

@@ -1,5 +1,7 @@
 //! Steps that change one document by itself.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::processor::{Field, Processor};
@@ -98,24 +100,64 @@ fn append(
     document: &mut Document,
 ) -> Result<(), Failure> {
     let path = document.fill(field)?;
-    let before = document.get(&path);
-    let is_new = before.is_none();
-    let mut items = match before {
-        None => Vec::new(),
-        Some(Value::Array(items)) => items,
-        Some(one) => vec![one],
-    };
-    let count = items.len();
-    for value in values {
-        let value = value.fill(document)?;
-        if duplicates || !items.contains(&value) {
-            items.push(value);
-        }
+    let filled = values.iter().map(|value| value.fill(document));
+    let filled = filled.collect::<Result<Vec<Value>, Failure>>()?;
+    if duplicates {
+        return document.push(&path, filled);
     }
-    if items.len() == count && !duplicates && !is_new {
+    let (others, is_new) = if let Some(Value::Array(items)) = document.source_at(&path) {
+        (others(items, filled), false)
+    } else {
+        match document.get(&path) {
+            None => (others(&[], filled), true),
+            Some(Value::Array(items)) => (others(&items, filled), false),
+            Some(one) => (others(&[one], filled), false),
+        }
+    };
+    if others.is_empty() && !is_new {
         return Ok(());
     }
-    document.set(&path, Value::Array(items))
+    document.push(&path, others)
+}
+
+/// So many values are looked for one by one.
+const FEW: usize = 8;
+
+/// Those of some values that are neither there nor among those before them.
+fn others(there: &[Value], values: Vec<Value>) -> Vec<Value> {
+    let mut others: Vec<Value> = Vec::new();
+    if values.len() <= FEW {
+        for value in values {
+            if !there.contains(&value) && !others.contains(&value) {
+                others.push(value);
+            }
+        }
+        return others;
+    }
+    let mut known: HashSet<String> = there.iter().map(identity).collect();
+    others.extend(
+        values
+            .into_iter()
+            .filter(|value| known.insert(identity(value))),
+    );
+    others
+}
+
+/// A text that equal values share.
+fn identity(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(identity).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| format!("{name:?}:{}", identity(value));
+            let mut members: Vec<String> = members.iter().map(member).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+        plain => plain.to_string(),
+    }
 }
 
 fn with_field(
@@ -154,7 +196,7 @@ fn rename(field: &Field, replace: bool, document: &mut Document) -> Result<(), F
         )));
     }
     let value = document.remove(&field.from).unwrap_or(Value::Null);
-    document.set(&field.to, value)
+    document.put(&field.to, value)
 }
 
 /// Turns a member with dots in its name into members of members.
@@ -185,5 +227,36 @@ fn expand(field: &str, path: Option<&str>, document: &mut Document) -> Result<()
                 document.set(&whole, Value::Array(items))
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn many_values_are_told_apart_as_few_are() {
+        let there = [json!({"a": 1, "b": [2]}), json!("x"), json!(1)];
+        let values = [
+            json!({"b": [2], "a": 1}),
+            json!("x"),
+            json!("y"),
+            json!("y"),
+            json!(1.0),
+            json!("1"),
+            json!(["1"]),
+            json!(null),
+            json!([1]),
+            json!(null),
+        ];
+        let few: Vec<Value> = values.iter().fold(Vec::new(), |mut others_so_far, value| {
+            let all = [&there[..], &others_so_far[..]].concat();
+            others_so_far.extend(others(&all, vec![value.clone()]));
+            others_so_far
+        });
+        assert_eq!(others(&there, values.to_vec()), few);
+        assert_eq!(few.len(), 6);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use clew_platform::CancellationToken;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
@@ -55,7 +56,11 @@ impl Pipeline {
         if let Some(ready) = READY.lock().get(&definition) {
             return Ok(ready.clone());
         }
-        let pipeline = Arc::new(Self::parse(body)?);
+        // Whoever writes wants it to be read to its end, also when nobody waits for the answer.
+        let pipeline = {
+            let _entered = CancellationToken::default().enter();
+            Arc::new(Self::parse(body)?)
+        };
         let mut ready = READY.lock();
         if ready.len() >= READY_MAX {
             ready.clear();

@@ -1,5 +1,7 @@
 //! Steps that take a text apart into fields: `kv`, `csv`.
 
+use std::collections::HashSet;
+
 use clew_analysis::JavaPattern;
 use serde_json::{Map, Value};
 
@@ -16,8 +18,8 @@ pub(crate) struct KeyValues {
     pub(crate) target: Option<String>,
     pub(crate) between_pairs: JavaPattern,
     pub(crate) within_pair: JavaPattern,
-    include: Option<Vec<String>>,
-    exclude: Vec<String>,
+    include: Option<HashSet<String>>,
+    exclude: HashSet<String>,
     pub(crate) prefix: String,
     trim_key: Vec<char>,
     trim_value: Vec<char>,
@@ -33,8 +35,8 @@ impl KeyValues {
             target: optional(config, "target_field")?,
             between_pairs: pattern(config, "field_split")?,
             within_pair: pattern(config, "value_split")?,
-            include: names(config, "include_keys")?,
-            exclude: names(config, "exclude_keys")?.unwrap_or_default(),
+            include: names(config, "include_keys")?.map(HashSet::from_iter),
+            exclude: HashSet::from_iter(names(config, "exclude_keys")?.unwrap_or_default()),
             prefix: optional(config, "prefix")?.unwrap_or_default(),
             trim_key: letters(optional(config, "trim_key")?),
             trim_value: letters(optional(config, "trim_value")?),
@@ -62,15 +64,10 @@ impl KeyValues {
                 None => format!("{}{key}", self.prefix),
             };
             // The same key twice makes a list.
-            let value = match document.get(&path) {
-                None => Value::from(value),
-                Some(Value::Array(mut items)) => {
-                    items.push(value.into());
-                    Value::Array(items)
-                }
-                Some(before) => Value::Array(vec![before, value.into()]),
-            };
-            document.set(&path, value)?;
+            match document.has(&path) {
+                false => document.set(&path, value.into())?,
+                true => document.push(&path, vec![value.into()])?,
+            }
         }
         // What stands before a part that is no pair is set all the same.
         if !is_whole {
@@ -105,11 +102,8 @@ impl KeyValues {
     /// A key and its value without what is around them, if the key is wanted.
     pub(crate) fn cleaned<'a>(&self, key: &'a str, value: &'a str) -> Option<(&'a str, &'a str)> {
         let key = key.trim_matches(self.trim_key.as_slice());
-        let included = self
-            .include
-            .as_ref()
-            .is_none_or(|names| names.iter().any(|name| name == key));
-        if !included || self.exclude.iter().any(|name| name == key) {
+        let included = (self.include.as_ref()).is_none_or(|names| names.contains(key));
+        if !included || self.exclude.contains(key) {
             return None;
         }
         let value = match self.strip_brackets {

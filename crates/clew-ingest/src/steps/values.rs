@@ -1,11 +1,14 @@
 //! Changes of single values.
 
-use clew_analysis::{JavaPattern, Replacement, TooManySteps};
+use clew_analysis::{JavaPattern, NotReplaced, Replacement, TooManySteps};
 use serde_json::Value;
 
 use super::url::decoded;
 use crate::error::{Failure, FailureKind, wrong_type};
 use crate::java::{self, class, java_text};
+
+/// Bytes that a text may become, unless it has about as many already.
+const TEXT_BYTES_MAX: usize = 16 << 20;
 
 /// A change of a text, or of each text of a list.
 #[derive(Debug)]
@@ -46,6 +49,11 @@ impl Change {
             ))),
             (Change::Join(separator), Value::Array(items)) => {
                 let texts: Vec<String> = items.iter().map(java_text).collect();
+                let own: usize = texts.iter().map(String::len).sum();
+                let between = separator.len().saturating_mul(texts.len());
+                if between > most(own) {
+                    return Err(too_long(own.saturating_add(between), most(own)));
+                }
                 Ok(texts.join(separator).into())
             }
             (Change::Join(_), other) => Err(wrong_type(path, &other, java::LIST)),
@@ -76,11 +84,7 @@ impl Change {
             Change::UrlDecode => decoded(text).map_err(Failure::unfit)?.into(),
             Change::Bytes => bytes(text)?.into(),
             Change::Replace { pattern, with } => match with {
-                Ok(with) => {
-                    let (replaced, ended) = with.replaced(text, pattern, usize::MAX);
-                    ended.map_err(too_hard)?;
-                    replaced.map_or_else(|| text.into(), Value::from)
-                }
+                Ok(with) => replaced(pattern, text, with)?.into(),
                 // What is wrong with it matters only where there is something to replace.
                 Err(reason) => {
                     if pattern.is_match(text).map_err(too_hard)? {
@@ -98,6 +102,27 @@ impl Change {
             }
             Change::Join(_) => text.into(),
         })
+    }
+}
+
+/// What a text of so many bytes may become: one that doubles with each step ends soon.
+fn most(bytes: usize) -> usize {
+    bytes.saturating_add(bytes / 8).max(TEXT_BYTES_MAX)
+}
+
+fn too_long(bytes: usize, most: usize) -> Failure {
+    Failure::unfit(format!(
+        "the text would have at least [{bytes}] bytes, [{most}] are allowed"
+    ))
+}
+
+/// A text in which all that matches is replaced, unless it becomes too long: what replaces a letter may be as long as a text.
+fn replaced(pattern: &JavaPattern, text: &str, with: &Replacement) -> Result<String, Failure> {
+    let most = most(text.len());
+    match with.replaced_within(text, pattern, most) {
+        Ok(replaced) => Ok(replaced.unwrap_or_else(|| text.to_string())),
+        Err(NotReplaced::TooHard(error)) => Err(too_hard(error)),
+        Err(NotReplaced::TooLong { bytes }) => Err(too_long(bytes, most)),
     }
 }
 
@@ -174,5 +199,34 @@ fn bytes(text: &str) -> Result<i64, Failure> {
         (_, None) => Err(refused(format!(
             "{setting} as a size in bytes: unit is missing or unrecognized"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replace(pattern: &str, text: &str, with: &str) -> Result<String, Failure> {
+        let pattern = clew_analysis::java_pattern(pattern).unwrap();
+        let with = Replacement::read(with, &pattern).unwrap();
+        replaced(&pattern, text, &with)
+    }
+
+    #[test]
+    fn a_text_that_would_become_too_long_is_not_made() {
+        assert_eq!(replace("a", "banana", "oo").unwrap(), "boonoonoo");
+        assert_eq!(replace("x", "banana", "oo").unwrap(), "banana");
+        let long = "x".repeat(1 << 20);
+        let some = replace("a", &format!("{}a", "b".repeat(100)), &long).unwrap();
+        assert_eq!(some.len(), 100 + (1 << 20));
+        let refused = replace("a", &"a".repeat(1000), &long)
+            .unwrap_err()
+            .to_string();
+        assert!(refused.ends_with("[16777216] are allowed"), "{refused}");
+        let twice = "$0".repeat(1000);
+        let refused = replace("a+", &"a".repeat(100_000), &twice).unwrap_err();
+        assert!(refused.to_string().contains("100000000"), "{refused}");
+        let list = Value::from(vec!["a"; 1000]);
+        assert!(Change::Join(long).apply("field", list).is_err());
     }
 }

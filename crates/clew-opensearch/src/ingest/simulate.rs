@@ -33,7 +33,9 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
         (None, None) => return Err(DefinitionError::missing("pipeline").into()),
     };
     stored_scripts::fill(&call.api.engine, &mut definition)?;
-    let pipeline = Arc::new(Pipeline::parse(&definition)?);
+    let pipeline = call
+        .off_thread(move || Pipeline::parse(&definition).map(Arc::new))
+        .await??;
     let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
         return Err(DefinitionError::missing("docs").into());
     };

@@ -45,7 +45,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     // What is kept names its scripts still.
     let mut filled = body.clone();
     stored_scripts::fill(&call.api.engine, &mut filled)?;
-    Pipeline::parse(&filled)?;
+    // Patterns take long to be compiled.
+    call.off_thread(move || Pipeline::parse(&filled).map(drop))
+        .await??;
     kept_pipelines::put(&call, KIND, id, body).await
 }
 

@@ -1,7 +1,10 @@
 //! `grok`: named patterns over a text, their captures as fields.
 
+mod expansion;
+
 use std::collections::BTreeMap;
 
+use clew_platform::stopped;
 use grok::parser::{GrokComponent, grok_split};
 use grok::{Grok as Patterns, Pattern};
 use serde_json::{Map, Value, json};
@@ -404,9 +407,14 @@ impl Grok {
                 format!("at most {PATTERNS_MAX} patterns are allowed"),
             ));
         }
-        let expressions = written
-            .iter()
-            .map(|one| Expression::compile(one, &patterns, &definitions));
+        expansion::check(&written, &definitions)?;
+        let expressions = written.iter().map(|one| {
+            // A pattern may take milliseconds.
+            if stopped() {
+                return Err(DefinitionError::refused("patterns", "the request is over"));
+            }
+            Expression::compile(one, &patterns, &definitions)
+        });
         Ok(Grok {
             field: text(config, "field")?,
             expressions: expressions.collect::<Result<_, _>>()?,
