@@ -16,7 +16,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::constant::knows;
 use super::forward::{Finder, Forward};
 use super::weighed::{Lengths, no_match};
-use moves::PlaceInDoc;
+use moves::PhraseInDoc;
 
 /// A place of the phrase and the words that it may hold.
 #[derive(Clone, Debug)]
@@ -27,13 +27,15 @@ pub(crate) struct PhrasePlace {
 
 /// How often a phrase is where the words of its places stand at these positions.
 pub(super) fn frequency(wanted: &[PhrasePlace], positions: &[Vec<u32>], slop: u32) -> f32 {
-    let mut places = moves::places(wanted);
-    for (place, positions) in places.iter_mut().zip(positions) {
-        place.begin();
-        place.add(positions);
-        place.end();
+    let mut phrase = PhraseInDoc::new(wanted);
+    for (place, positions) in (0..wanted.len()).zip(positions) {
+        let list = phrase.list_of(place);
+        if !phrase.is_read(list) {
+            phrase.add(list, positions);
+            phrase.end(list);
+        }
     }
-    moves::frequency(&mut places, i64::from(slop))
+    phrase.frequency(i64::from(slop))
 }
 
 /// Documents with the phrase.
@@ -59,11 +61,12 @@ impl Weight for MovingPhrase {
             return Ok(Box::new(EmptyScorer));
         }
         let inverted = reader.inverted_index(self.field)?;
-        let mut postings = Vec::with_capacity(self.places.len());
+        let phrase = PhraseInDoc::new(&self.places);
+        let mut postings = Vec::new();
         let mut pace = Pace::of_blocks();
-        for place in &self.places {
-            let mut of_place = Vec::with_capacity(place.terms.len());
-            for term in &place.terms {
+        for terms in phrase.lists() {
+            let mut of_place = Vec::with_capacity(terms.len());
+            for term in terms {
                 go_on_in_set(&mut pace)?;
                 let option = IndexRecordOption::WithFreqsAndPositions;
                 of_place.extend(inverted.read_postings(term, option)?);
@@ -74,7 +77,7 @@ impl Weight for MovingPhrase {
             postings.push(of_place);
         }
         let finder = PhraseFinder {
-            places: moves::places(&self.places),
+            phrase,
             slop: i64::from(self.slop),
             postings,
             lengths: Lengths::open(reader, self.field)?,
@@ -100,8 +103,9 @@ impl Weight for MovingPhrase {
 pub(crate) const MANY: usize = 256;
 
 struct PhraseFinder {
-    places: Vec<PlaceInDoc>,
+    phrase: PhraseInDoc,
     slop: i64,
+    /// Those of each list of words.
     postings: Vec<Vec<SegmentPostings>>,
     lengths: Lengths,
     weigher: Arc<Weigher>,
@@ -119,7 +123,7 @@ impl Finder for PhraseFinder {
                 return TERMINATED;
             }
             self.read();
-            self.frequency = moves::frequency(&mut self.places, self.slop);
+            self.frequency = self.phrase.frequency(self.slop);
             if self.frequency > 0.0 {
                 return self.doc;
             }
@@ -168,13 +172,13 @@ impl PhraseFinder {
 
     fn read(&mut self) {
         let mut positions = Vec::new();
-        for (place, of_place) in self.places.iter_mut().zip(&mut self.postings) {
-            place.begin();
+        for (list, of_place) in self.postings.iter_mut().enumerate() {
+            self.phrase.begin(list);
             for one in of_place.iter_mut().filter(|one| one.doc() == self.doc) {
                 one.positions(&mut positions);
-                place.add(&positions);
+                self.phrase.add(list, &positions);
             }
-            place.end();
+            self.phrase.end(list);
         }
     }
 }

@@ -5,135 +5,316 @@
 //! and whenever it passes the next one the distance that was left between first and last is one
 //! match. Places that want the same word never stand on the same one.
 
+use std::collections::{BTreeSet, HashMap};
+
+use clew_platform::Pace;
+use tantivy::Term;
+
 use super::PhrasePlace;
 
-/// A place of the phrase in one document.
-pub(super) struct PlaceInDoc {
+/// Up to so many places are looked through one by one.
+const FEW: usize = 16;
+
+/// A phrase in one document.
+pub(super) struct PhraseInDoc {
+    places: Vec<Place>,
+    /// Where the words of places stand, each list once: places that want the same words share it.
+    lists: Vec<Words>,
+}
+
+/// A place of the phrase.
+struct Place {
     offset: i64,
-    /// Which other places want one of the same words.
+    /// The number of its list.
+    list: usize,
+    /// Which other places want one of the same words; of few places alone.
     rivals: Vec<usize>,
-    /// Where its words stand, less its offset: a phrase as it was written has them all the same.
-    positions: Vec<i64>,
     at: usize,
 }
 
-/// The places of a phrase, without positions yet.
-pub(super) fn places(wanted: &[PhrasePlace]) -> Vec<PlaceInDoc> {
-    let shares =
-        |a: &PhrasePlace, b: &PhrasePlace| a.terms.iter().any(|term| b.terms.contains(term));
-    let one = |(own, place): (usize, &PhrasePlace)| PlaceInDoc {
-        offset: i64::try_from(place.offset).unwrap_or(i64::MAX),
-        rivals: (0..wanted.len())
-            .filter(|other| *other != own && shares(&wanted[*other], place))
-            .collect(),
-        positions: Vec::new(),
-        at: 0,
-    };
-    wanted.iter().enumerate().map(one).collect()
+/// Words that a place may hold.
+struct Words {
+    terms: Vec<Term>,
+    /// Their numbers among all words of the phrase, in order.
+    numbers: Vec<usize>,
+    /// How many places want them.
+    places: usize,
+    /// Whether other places want one of them.
+    is_contested: bool,
+    positions: Vec<i64>,
 }
 
-impl PlaceInDoc {
-    pub(super) fn begin(&mut self) {
-        self.positions.clear();
-        self.at = 0;
-    }
-
-    pub(super) fn add(&mut self, positions: &[u32]) {
-        let moved = positions
-            .iter()
-            .map(|position| i64::from(*position) - self.offset);
-        self.positions.extend(moved);
-    }
-
-    pub(super) fn end(&mut self) {
-        self.positions.sort_unstable();
-        self.positions.dedup();
-    }
-
-    fn position(&self) -> i64 {
-        self.positions[self.at]
-    }
-
-    /// Goes to the next position, if there is one.
-    fn advance(&mut self) -> bool {
-        let is_more = self.at + 1 < self.positions.len();
-        self.at += usize::from(is_more);
-        is_more
+impl Words {
+    fn shares_with(&self, other: &Self) -> bool {
+        let mut numbers = self.numbers.iter();
+        numbers.any(|number| other.numbers.binary_search(number).is_ok())
     }
 }
 
-/// How often the phrase is there.
-pub(super) fn frequency(places: &mut [PlaceInDoc], slop: i64) -> f32 {
-    if places.iter().any(|place| place.positions.is_empty()) {
-        return 0.0;
+impl PhraseInDoc {
+    /// A phrase, without positions yet. Costs its words, not the pairs of them.
+    pub(super) fn new(wanted: &[PhrasePlace]) -> Self {
+        let mut numbers: HashMap<&Term, usize> = HashMap::new();
+        let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
+        let mut wanted_by: Vec<usize> = Vec::new();
+        let (mut places, mut lists) = (Vec::with_capacity(wanted.len()), Vec::<Words>::new());
+        for place in wanted {
+            let mut own: Vec<usize> = Vec::with_capacity(place.terms.len());
+            for term in &place.terms {
+                let new = numbers.len();
+                own.push(*numbers.entry(term).or_insert(new));
+            }
+            own.sort_unstable();
+            own.dedup();
+            wanted_by.resize(numbers.len(), 0);
+            for number in &own {
+                wanted_by[*number] += 1;
+            }
+            let list = *known.entry(own).or_insert_with_key(|own| {
+                lists.push(Words {
+                    terms: place.terms.clone(),
+                    numbers: own.clone(),
+                    places: 0,
+                    is_contested: false,
+                    positions: Vec::new(),
+                });
+                lists.len() - 1
+            });
+            lists[list].places += 1;
+            places.push(Place {
+                offset: i64::try_from(place.offset).unwrap_or(i64::MAX),
+                list,
+                rivals: Vec::new(),
+                at: 0,
+            });
+        }
+        for words in &mut lists {
+            words.is_contested = words.numbers.iter().any(|number| wanted_by[*number] > 1);
+        }
+        let mut phrase = PhraseInDoc { places, lists };
+        if phrase.places.len() <= FEW {
+            for place in 0..phrase.places.len() {
+                let others = (0..phrase.places.len()).filter(|other| *other != place);
+                let rivals = others.filter(|other| phrase.are_rivals(place, *other));
+                phrase.places[place].rivals = rivals.collect();
+            }
+        }
+        phrase
     }
-    if slop == 0 {
-        exact(places)
-    } else {
-        Walk::new(places).map_or(0.0, |walk| walk.frequency(slop))
-    }
-}
 
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "positions of a document are far fewer than 2^24"
-)]
-fn exact(places: &[PlaceInDoc]) -> f32 {
-    let Some((first, rest)) = places.split_first() else {
-        return 0.0;
-    };
-    let everywhere = |position: &&i64| {
-        rest.iter()
-            .all(|place| place.positions.binary_search(position).is_ok())
-    };
-    first.positions.iter().filter(everywhere).count() as f32
+    /// The words of each list.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &[Term]> {
+        self.lists.iter().map(|words| &words.terms[..])
+    }
+
+    /// The number of a place's list.
+    pub(super) fn list_of(&self, place: usize) -> usize {
+        self.places[place].list
+    }
+
+    /// Whether it is known where the words of a list stand.
+    pub(super) fn is_read(&self, list: usize) -> bool {
+        !self.lists[list].positions.is_empty()
+    }
+
+    /// Forgets where the words of a list stand.
+    pub(super) fn begin(&mut self, list: usize) {
+        self.lists[list].positions.clear();
+    }
+
+    /// Adds where one of its words stands.
+    pub(super) fn add(&mut self, list: usize, positions: &[u32]) {
+        let positions = positions.iter().map(|position| i64::from(*position));
+        self.lists[list].positions.extend(positions);
+    }
+
+    /// All that was added was.
+    pub(super) fn end(&mut self, list: usize) {
+        let positions = &mut self.lists[list].positions;
+        positions.sort_unstable();
+        positions.dedup();
+    }
+
+    fn are_rivals(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (self.places[one].list, self.places[other].list);
+        one == other || self.lists[one].shares_with(&self.lists[other])
+    }
+
+    fn words(&self, place: usize) -> &Words {
+        &self.lists[self.places[place].list]
+    }
+
+    /// The word that a place has come to.
+    fn word(&self, place: usize) -> i64 {
+        self.words(place).positions[self.places[place].at]
+    }
+
+    /// The same less the place's offset: a phrase as it was written has all at the same.
+    fn position(&self, place: usize) -> i64 {
+        self.word(place) - self.places[place].offset
+    }
+
+    /// What comes first of several that moved: how far a place has come, and of equal ones which is earlier in the phrase.
+    fn order(&self, place: usize) -> (i64, i64) {
+        (self.position(place), self.places[place].offset)
+    }
+
+    /// How often the phrase is there. Leaves off once the request is over.
+    pub(super) fn frequency(&mut self, slop: i64) -> f32 {
+        if self.lists.iter().any(|words| words.positions.is_empty()) {
+            return 0.0;
+        }
+        if slop == 0 {
+            return self.exact();
+        }
+        // Each place stands on a word of its own.
+        if (self.lists.iter()).any(|words| words.positions.len() < words.places) {
+            return 0.0;
+        }
+        self.walked(slop, FEW)
+    }
+
+    /// The same where words may be moved; more places than so many are kept in order.
+    fn walked(&mut self, slop: i64, few: usize) -> f32 {
+        Walk::new(self, few).map_or(0.0, |walk| walk.frequency(slop))
+    }
+
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "positions of a document are far fewer than 2^24"
+    )]
+    fn exact(&self) -> f32 {
+        let Some((first, rest)) = self.places.split_first() else {
+            return 0.0;
+        };
+        let begun = self.lists[first.list].positions.iter();
+        let mut begun: Vec<i64> = begun.map(|word| word - first.offset).collect();
+        let mut pace = Pace::of_blocks();
+        for place in rest {
+            let words = &self.lists[place.list].positions;
+            begun.retain(|position| words.binary_search(&(position + place.offset)).is_ok());
+            if begun.is_empty() || pace.is_over() {
+                return 0.0;
+            }
+        }
+        begun.len() as f32
+    }
 }
 
 struct Walk<'a> {
-    places: &'a mut [PlaceInDoc],
+    phrase: &'a mut PhraseInDoc,
     /// The farthest position that a place has come to.
     end: i64,
+    /// Where there are many places.
+    index: Option<Index>,
+    pace: Pace,
+}
+
+/// Where many places stand.
+#[derive(Default)]
+struct Index {
+    /// Positions, offsets, and the places.
+    order: BTreeSet<(i64, i64, usize)>,
+    /// Those places that others may be in the way of, by the words that they stand on.
+    standing: HashMap<i64, BTreeSet<usize>>,
 }
 
 impl<'a> Walk<'a> {
     /// At the first positions, none of them on the same word.
-    fn new(places: &'a mut [PlaceInDoc]) -> Option<Self> {
-        let end = places.iter().map(PlaceInDoc::position).max()?;
-        let count = places.len();
-        let mut walk = Walk { places, end };
+    fn new(phrase: &'a mut PhraseInDoc, few: usize) -> Option<Self> {
+        for place in &mut phrase.places {
+            place.at = 0;
+        }
+        let count = phrase.places.len();
+        let end = (0..count).map(|place| phrase.position(place)).max()?;
+        let mut walk = Walk {
+            phrase,
+            end,
+            index: (count > few).then(Index::default),
+            pace: Pace::default(),
+        };
+        for place in 0..count {
+            walk.enter(place);
+        }
         (0..count).all(|place| walk.part(place)).then_some(walk)
     }
 
     /// The place that lies first; of several the one that is earlier in the phrase.
     fn first(&self, without: Option<usize>) -> Option<usize> {
-        let others = (0..self.places.len()).filter(|place| Some(*place) != without);
-        others.min_by_key(|place| (self.places[*place].position(), self.places[*place].offset))
+        if let Some(index) = &self.index {
+            let mut places = index.order.iter().map(|(.., place)| *place);
+            return places.find(|place| Some(*place) != without);
+        }
+        let others = (0..self.phrase.places.len()).filter(|place| Some(*place) != without);
+        others.min_by_key(|place| self.phrase.order(*place))
     }
 
+    /// Writes down where a place stands.
+    fn enter(&mut self, place: usize) {
+        let Some(index) = &mut self.index else {
+            return;
+        };
+        let (position, offset) = self.phrase.order(place);
+        index.order.insert((position, offset, place));
+        if self.phrase.words(place).is_contested {
+            let standing = index.standing.entry(self.phrase.word(place)).or_default();
+            standing.insert(place);
+        }
+    }
+
+    /// Strikes out where a place stands.
+    fn leave(&mut self, place: usize) {
+        let Some(index) = &mut self.index else {
+            return;
+        };
+        let (position, offset) = self.phrase.order(place);
+        index.order.remove(&(position, offset, place));
+        let word = self.phrase.word(place);
+        if let Some(standing) = index.standing.get_mut(&word) {
+            standing.remove(&place);
+            if standing.is_empty() {
+                index.standing.remove(&word);
+            }
+        }
+    }
+
+    /// Goes to the next position, if there is one and somebody still waits.
     fn advance(&mut self, place: usize) -> bool {
-        let is_more = self.places[place].advance();
-        self.end = self.end.max(self.places[place].position());
-        is_more
+        let next = self.phrase.places[place].at + 1;
+        let is_more = next < self.phrase.words(place).positions.len();
+        if !is_more || self.pace.is_over() {
+            return false;
+        }
+        self.leave(place);
+        self.phrase.places[place].at = next;
+        self.enter(place);
+        self.end = self.end.max(self.phrase.position(place));
+        true
+    }
+
+    /// Another place that wants the word that a place stands on, and stands there, too.
+    fn rival(&self, place: usize) -> Option<usize> {
+        let phrase = &*self.phrase;
+        let word = phrase.word(place);
+        let Some(index) = &self.index else {
+            let mut rivals = phrase.places[place].rivals.iter().copied();
+            return rivals.find(|rival| phrase.word(*rival) == word);
+        };
+        let mut standing = index.standing.get(&word)?.iter().copied();
+        standing.find(|other| *other != place && phrase.are_rivals(place, *other))
     }
 
     /// Moves places on that stand on the same word as another one, until none does.
     fn part(&mut self, mut place: usize) -> bool {
-        loop {
-            let word = |at: usize| self.places[at].position() + self.places[at].offset;
-            let mut rivals = self.places[place].rivals.iter().copied();
-            let Some(rival) = rivals.find(|rival| word(*rival) == word(place)) else {
-                return true;
-            };
-            let order = |at: usize| (self.places[at].position(), self.places[at].offset);
-            place = if order(place) < order(rival) {
-                place
-            } else {
-                rival
-            };
+        while let Some(rival) = self.rival(place) {
+            if self.phrase.order(rival) <= self.phrase.order(place) {
+                place = rival;
+            }
             if !self.advance(place) {
                 return false;
             }
         }
+        true
     }
 
     #[allow(
@@ -153,12 +334,12 @@ impl<'a> Walk<'a> {
         // Where the next one stands now, even if it has to give way on the first one's account.
         let stand = |walk: &Self, place| {
             let next = walk.first(Some(place));
-            next.map_or(i64::MAX, |next| walk.places[next].position())
+            next.map_or(i64::MAX, |next| walk.phrase.position(next))
         };
         let mut next = stand(&self, place);
-        let mut length = self.end - self.places[place].position();
+        let mut length = self.end - self.phrase.position(place);
         while self.advance(place) && self.part(place) {
-            let position = self.places[place].position();
+            let position = self.phrase.position(place);
             if position > next {
                 count(length);
                 let Some(first) = self.first(None) else {
@@ -166,7 +347,7 @@ impl<'a> Walk<'a> {
                 };
                 place = first;
                 next = stand(&self, place);
-                length = self.end - self.places[place].position();
+                length = self.end - self.phrase.position(place);
             } else {
                 length = length.min(self.end - position);
             }
@@ -192,21 +373,29 @@ mod tests {
                 terms: word.split('|').map(term).collect(),
             })
             .collect();
-        let mut places = places(&wanted);
-        for (place, words) in places.iter_mut().zip(phrase) {
-            place.begin();
+        let mut in_doc = PhraseInDoc::new(&wanted);
+        for (place, words) in phrase.iter().enumerate() {
+            let list = in_doc.list_of(place);
+            in_doc.begin(list);
             let stands = |word: &&str| words.split('|').any(|wanted| wanted == *word);
             let found = (0_u32..)
                 .zip(text.split(' '))
                 .filter(|(_, word)| stands(word));
-            place.add(&found.map(|(at, _)| at).collect::<Vec<_>>());
-            place.end();
+            in_doc.add(list, &found.map(|(at, _)| at).collect::<Vec<_>>());
+            in_doc.end(list);
         }
-        let found = frequency(&mut places, slop);
+        let found = in_doc.frequency(slop);
         assert!(
             (found - expected).abs() < 1e-6,
             "{phrase:?}~{slop} {text}: {found}"
         );
+        if slop > 0 && found > 0.0 {
+            let in_order = in_doc.walked(slop, 0);
+            assert!(
+                (in_order - expected).abs() < 1e-6,
+                "{phrase:?}~{slop} {text}: {in_order}"
+            );
+        }
     }
 
     #[test]
@@ -234,5 +423,47 @@ mod tests {
         check(&["a", "a"], 2, "a a", 1.0);
         check(&["a", "a"], 1, "a x a", 0.5);
         check(&["a", "b", "a"], 2, "a b", 0.0);
+    }
+
+    #[test]
+    fn many_places_are_walked_as_few_are() {
+        for few in [2, 3, 5] {
+            for text in ["a b a c b a a b", "b b a a c a", "c a a a b a b a c"] {
+                let words: Vec<&str> = text.split(' ').collect();
+                for phrase in words.windows(few) {
+                    let term = |word: &&str| Term::from_field_text(Field::from_field_id(0), word);
+                    let wanted = (0..).zip(phrase).map(|(offset, word)| PhrasePlace {
+                        offset,
+                        terms: vec![term(word)],
+                    });
+                    let mut in_doc = PhraseInDoc::new(&wanted.collect::<Vec<_>>());
+                    for (place, word) in phrase.iter().enumerate() {
+                        let stands = (0_u32..).zip(&words).filter(|(_, other)| *other == word);
+                        let list = in_doc.list_of(place);
+                        in_doc.begin(list);
+                        in_doc.add(list, &stands.map(|(at, _)| at).collect::<Vec<_>>());
+                    }
+                    let (one_by_one, in_order) = (in_doc.walked(4, FEW), in_doc.walked(4, 0));
+                    assert!((one_by_one - in_order).abs() < 1e-6, "{phrase:?} {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_of_one_word_share_where_it_stands() {
+        let term = Term::from_field_text(Field::from_field_id(0), "a");
+        let place = |offset| PhrasePlace {
+            offset,
+            terms: vec![term.clone()],
+        };
+        let wanted: Vec<PhrasePlace> = (0..5000).map(place).collect();
+        let mut in_doc = PhraseInDoc::new(&wanted);
+        assert_eq!(in_doc.lists().count(), 1);
+        let kept: usize = in_doc.places.iter().map(|place| place.rivals.len()).sum();
+        assert_eq!(kept, 0);
+        // A document with fewer of them is none, without a step.
+        in_doc.add(0, &(0..4999).collect::<Vec<u32>>());
+        assert!(in_doc.frequency(50).abs() < 1e-6);
     }
 }
