@@ -1,5 +1,6 @@
 //! What a document is made of, gathered while it is walked.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use clew_analysis::for_each_token;
@@ -132,14 +133,31 @@ fn put_together(
                 | FieldKind::Range { .. }
                 | FieldKind::Ip,
             ) => {
-                let start = out.len();
-                for value in group {
-                    if !out[start..].contains(value) {
-                        out.push(value.clone());
-                    }
-                }
+                out.extend(distinct(group));
             }
             _ => out.extend(group.iter().cloned()),
+        }
+    }
+    out
+}
+
+/// So many values are looked for one by one.
+const FEW: usize = 16;
+
+/// Values of one field, each once, in the order in which they come first. Costs the values, not their pairs.
+fn distinct(group: &[(Field, OwnedValue)]) -> Vec<(Field, OwnedValue)> {
+    let mut out: Vec<(Field, OwnedValue)> = Vec::with_capacity(group.len());
+    let (mut texts, mut bytes, mut addresses) = (HashSet::new(), HashSet::new(), HashSet::new());
+    for value in group {
+        let is_new = match &value.1 {
+            _ if group.len() <= FEW => !out.contains(value),
+            OwnedValue::Str(text) => texts.insert(text.as_str()),
+            OwnedValue::Bytes(value) => bytes.insert(value.as_slice()),
+            OwnedValue::IpAddr(address) => addresses.insert(*address),
+            _ => !out.contains(value),
+        };
+        if is_new {
+            out.push(value.clone());
         }
     }
     out
@@ -196,5 +214,30 @@ impl Cuts {
         }
         out.extend_from_slice(source.get(at..).unwrap_or_default());
         Some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_values_those_are_left_that_are_left_of_few() {
+        let field = Field::from_field_id(0);
+        let texts = (0..100).map(|n| OwnedValue::Str(format!("b{}", n * 7 % 40)));
+        let bytes = (0..100).map(|n| OwnedValue::Bytes(vec![n * 3 % 50]));
+        let addresses = (0..100).map(|n| OwnedValue::IpAddr((n * 5 % 60_u128).into()));
+        let values = texts.chain(bytes).chain(addresses);
+        let values: Vec<(Field, OwnedValue)> = values.map(|value| (field, value)).collect();
+        let mut naive: Vec<(Field, OwnedValue)> = Vec::new();
+        for value in &values {
+            if !naive.contains(value) {
+                naive.push(value.clone());
+            }
+        }
+        assert_eq!(distinct(&values), naive);
+        for few in values.chunks(5) {
+            assert_eq!(distinct(few), few);
+        }
     }
 }

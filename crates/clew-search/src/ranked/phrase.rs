@@ -18,6 +18,8 @@ pub(super) struct Part<'a> {
     offset: u32,
     positions: Positions<'a>,
     found: Vec<u32>,
+    /// Room for what is found of the others, of the first one alone.
+    others: Vec<u32>,
 }
 
 impl<'a> Part<'a> {
@@ -140,13 +142,20 @@ fn occurrences(parts: &mut [Part<'_>]) -> u32 {
         return 0;
     };
     first.read(last);
+    // One list for all others: a phrase may have thousands of words, and a word as many places.
+    let mut found = std::mem::take(&mut first.others);
+    let mut pace = Pace::of_blocks();
     for part in rest {
+        std::mem::swap(&mut found, &mut part.found);
         part.read(last);
-        keep_common(&mut first.found, &part.found);
-        if first.found.is_empty() {
-            return 0;
+        std::mem::swap(&mut found, &mut part.found);
+        keep_common(&mut first.found, &found);
+        if first.found.is_empty() || pace.is_over() {
+            first.found.clear();
+            break;
         }
     }
+    first.others = found;
     u32::try_from(first.found.len()).unwrap_or(u32::MAX)
 }
 
