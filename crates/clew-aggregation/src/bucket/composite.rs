@@ -211,6 +211,11 @@ impl BucketAgg for CompositePlan {
         Ok(Box::new(Chain::open(segment, plan, &self.links)?))
     }
 
+    fn bytes_per_doc(&self) -> usize {
+        let links = self.links.iter();
+        links.map(|link| link.values.bytes_per_doc()).sum()
+    }
+
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
         let InParent {
             node,

@@ -108,6 +108,10 @@ pub(crate) trait BucketAgg {
     fn wants_scores(&self) -> bool {
         false
     }
+    /// What reading its values takes for each document of a segment, beside those of its plan.
+    fn bytes_per_doc(&self) -> usize {
+        0
+    }
     /// The number that an order's path names.
     fn property(&self, _name: Option<&str>) -> Option<Property> {
         None

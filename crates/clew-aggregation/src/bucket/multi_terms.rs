@@ -76,6 +76,11 @@ impl BucketAgg for MultiTermsPlan {
         Ok(Box::new(Chain::open(segment, plan, &self.links)?))
     }
 
+    fn bytes_per_doc(&self) -> usize {
+        let links = self.links.iter();
+        links.map(|link| link.values.bytes_per_doc()).sum()
+    }
+
     fn result(&self, of: InParent<'_>, budget: &mut Budget<'_>) -> Result<AggResult, AggError> {
         let mut terms = terms_result(of, &self.terms, budget)?;
         for bucket in &mut terms.buckets {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::Pace;
 use clew_search::{Ids, Regexp};
 use tantivy::SegmentReader;
 use tantivy::columnar::column_values::VecColumn;
@@ -11,6 +12,9 @@ use crate::value::key::Key;
 
 /// The name of the field, and of its column.
 pub(super) const ID_FIELD: &str = "_id";
+
+/// What a column and the ranks behind it take for each document.
+pub(super) const BYTES_PER_DOC: usize = size_of::<u64>() + size_of::<u32>();
 
 /// What the numbers of such a column mean: ranks among the ids of the segment.
 pub(super) struct IdRanks(Ids);
@@ -49,7 +53,11 @@ impl IdRanks {
     /// The numbers of the ids that a pattern fits.
     pub(super) fn matching(&self, pattern: &Regexp) -> tantivy::Result<Vec<u64>> {
         let mut list = Vec::new();
+        let mut pace = Pace::default();
         for raw in 0..self.0.count() {
+            if pace.is_over() {
+                break;
+            }
             if pattern.matches(&self.0.id(raw)?) {
                 list.push(raw);
             }

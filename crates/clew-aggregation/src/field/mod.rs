@@ -45,6 +45,13 @@ impl ValuePlan {
         }
     }
 
+    /// What reading it takes for each document of a segment: ids have no column, and one is made for each search.
+    pub(crate) fn bytes_per_doc(&self) -> usize {
+        let is_made =
+            self.kind == ValueKind::Keyword && self.column.as_deref() == Some(ids::ID_FIELD);
+        if is_made { ids::BYTES_PER_DOC } else { 0 }
+    }
+
     /// A field may be unmapped in some of the indexes; what the others say about it counts. Whether that was so.
     pub(crate) fn adopt(&mut self, theirs: &ValuePlan) -> bool {
         let unmapped = self.kind == ValueKind::Unmapped;

@@ -27,7 +27,7 @@ use crate::tree::passes::{
 use crate::tree::profile::{AggProfile, count_buckets, profiles};
 use crate::tree::results::reduce;
 use crate::tree::unify::unify;
-use crate::tree::{Plan, plan_all, wants_scores};
+use crate::tree::{Plan, bytes_per_doc, plan_all, wants_scores};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;
@@ -159,6 +159,10 @@ impl AggCollector {
         }
         self.account.turn_to(reader)?;
         let segment = Segment { reader, ord };
+        let bytes = bytes_per_doc(&self.plans).saturating_mul(reader.max_doc() as usize);
+        if bytes > 0 {
+            self.account.charge(bytes)?;
+        }
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.wants_scores() {
             self.account.make_scores(reader.max_doc())?;

@@ -149,6 +149,28 @@ fn memory_is_bounded_per_collector() {
 }
 
 #[test]
+fn what_the_column_of_ids_takes_is_booked_before_it_is_made() {
+    let docs = vec![Doc::default(); 20_000];
+    let shards = vec![vec![docs]];
+    let limits = AggLimits {
+        memory_bytes_max: 200_000,
+        ..AggLimits::default()
+    };
+    let count = |field: &str| {
+        let spec = AggSpec::Cardinality(CardinalitySpec {
+            source: Source::field(field),
+            precision_threshold: 100,
+        });
+        try_run_within(&shards, &[named("x", spec, Vec::new())], limits)
+    };
+    assert!(count("code").is_ok());
+    // Twelve bytes for each document.
+    let error = count("_id").unwrap_err();
+    assert_eq!(error.kind(), AggErrorKind::TooLarge);
+    assert!(error.to_string().contains("240000"), "{error}");
+}
+
+#[test]
 fn what_results_take_is_booked_while_they_are_made() {
     let mapping = mapping();
     let docs: Vec<Doc> = (0..3_000)

@@ -135,6 +135,18 @@ fn plan_values_of(
     }
 }
 
+/// What opening the collectors of aggregations takes for each document of a segment.
+pub(crate) fn bytes_per_doc(plans: &[Plan]) -> usize {
+    let of_plan = |plan: &Plan| {
+        let special = match &plan.op {
+            Op::Bucket(bucket) => bucket.as_bucket().bytes_per_doc(),
+            Op::Metric(_) => 0,
+        };
+        plan.values.bytes_per_doc() + special + bytes_per_doc(&plan.subs)
+    };
+    plans.iter().map(of_plan).sum()
+}
+
 /// Whether any aggregation wants scores.
 pub(crate) fn wants_scores(plans: &[Plan]) -> bool {
     plans.iter().any(|plan| match &plan.op {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use clew_platform::{Pace, stopped};
 use clew_schema::Mapping;
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
@@ -23,7 +24,10 @@ impl KeptIds {
             return Ok(ids.clone());
         }
         let ids = Arc::new(Ids::read(reader)?);
-        kept.insert(segment, ids.clone());
+        // Those of a request that is over may be half of them.
+        if !stopped() {
+            kept.insert(segment, ids.clone());
+        }
         Ok(ids)
     }
 
@@ -42,7 +46,8 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Walks over the dictionary of a segment and the places of each id.
+    /// Walks over the dictionary of a segment and the places of each id. Leaves off, with those that it has, once the
+    /// request is over.
     ///
     /// # Errors
     /// A segment that cannot be read.
@@ -51,7 +56,8 @@ impl Ids {
         let mut ranks = vec![u32::MAX; reader.max_doc() as usize];
         let mut stream = inverted.terms().stream()?;
         let mut rank = 0;
-        while stream.advance() {
+        let mut pace = Pace::default();
+        while !pace.is_over() && stream.advance() {
             let option = IndexRecordOption::Basic;
             let mut postings = inverted.read_postings_from_terminfo(stream.value(), option)?;
             while postings.doc() != TERMINATED {
