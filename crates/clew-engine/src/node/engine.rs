@@ -246,6 +246,11 @@ impl Engine {
         self.inner.clock.since_epoch()
     }
 
+    /// The same in milliseconds, as dates have it.
+    pub fn now_ms(&self) -> i64 {
+        self.inner.now_ms()
+    }
+
     /// The threads that searches run on, as help for a search that is run elsewhere: in a measurement, say.
     pub fn search_threads(&self) -> &dyn Threads {
         &self.inner.pool

@@ -129,6 +129,7 @@ fn defaults(call: &Call) -> Result<Defaults, ApiError> {
         routing: call.params.get("routing").map(String::from),
         shown: SourceFilter::from_params(&call.params)?,
         stored: StoredScripts::for_body(&call.api.engine, &call.body),
+        now_ms: call.api.engine.now_ms(),
     })
 }
 

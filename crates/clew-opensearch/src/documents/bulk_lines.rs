@@ -59,6 +59,8 @@ pub(crate) struct Defaults {
     pub(crate) shown: Option<SourceFilter>,
     /// Scripts that updates may name.
     pub(crate) stored: StoredScripts,
+    /// When the request came, in milliseconds since the epoch.
+    pub(crate) now_ms: i64,
 }
 
 /// Cuts the body.
@@ -106,6 +108,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
         let around = Around {
             index: &index,
             stored: &defaults.stored,
+            now_ms: defaults.now_ms,
         };
         let about = (header.verb, &around);
         let action = read_action(about, &mut lines, (&mut condition, &mut shown))?;

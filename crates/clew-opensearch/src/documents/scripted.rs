@@ -1,7 +1,5 @@
 //! Writes by scripts: what a script sees of a document as `ctx`, and what it says that is to become of it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use clew_engine::{Changed, DocumentChange, DocumentNow, EngineError};
 use clew_query::{QueryError, Script, ScriptError, ScriptErrorKind, ScriptPurpose};
 use serde_json::{Map, Value, json};
@@ -18,6 +16,8 @@ pub(crate) struct ScriptedUpdate {
     index: String,
     /// Whether the script makes the document where there is none, too.
     makes_new: bool,
+    /// When it came, in milliseconds since the epoch, as scripts see it.
+    now_ms: i64,
 }
 
 /// What is around an update that its body does not say.
@@ -27,6 +27,8 @@ pub(crate) struct Around<'a> {
     pub(crate) index: &'a str,
     /// Scripts that bodies may name.
     pub(crate) stored: &'a StoredScripts,
+    /// Milliseconds since the epoch.
+    pub(crate) now_ms: i64,
 }
 
 impl ScriptedUpdate {
@@ -45,6 +47,7 @@ impl ScriptedUpdate {
                 script: Err(ScriptError::new(ScriptErrorKind::Absent, reason)),
                 index,
                 makes_new,
+                now_ms: around.now_ms,
             });
         }
         let written = WrittenScript::of("script", &script)?;
@@ -52,6 +55,7 @@ impl ScriptedUpdate {
             script: written.understood(ScriptPurpose::Change),
             index,
             makes_new,
+            now_ms: around.now_ms,
         })
     }
 
@@ -61,7 +65,7 @@ impl ScriptedUpdate {
             .script
             .as_ref()
             .map_err(|error| failed(error.clone()))?;
-        let mut left = script.change(context, now_ms()).map_err(failed)?;
+        let mut left = script.change(context, self.now_ms).map_err(failed)?;
         let op = match left.get("op") {
             Some(Value::String(op)) => op.clone(),
             _ => String::new(),
@@ -92,7 +96,7 @@ impl DocumentChange for ScriptedUpdate {
                 return Ok(Changed::Document(upsert.to_vec()));
             }
             let mut context =
-                json!({"op": "create", "_index": self.index, "_id": id, "_now": now_ms()});
+                json!({"op": "create", "_index": self.index, "_id": id, "_now": self.now_ms});
             context["_source"] = object(upsert)?;
             let (op, source) = self.run(&context)?;
             return Ok(match op.as_str() {
@@ -103,7 +107,7 @@ impl DocumentChange for ScriptedUpdate {
         };
         let mut context = json!({
             "op": "index", "_index": self.index, "_id": id, "_version": there.version,
-            "_routing": there.routing, "_now": now_ms(),
+            "_routing": there.routing, "_now": self.now_ms,
         });
         context["_source"] = object(there.source)?;
         let (op, source) = self.run(&context)?;
@@ -127,12 +131,6 @@ fn object(source: &[u8]) -> Result<Value, EngineError> {
     Ok(Value::Object(read))
 }
 
-/// Milliseconds since the epoch, as scripts see them.
-pub(crate) fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +140,7 @@ mod tests {
         let around = Around {
             index: "i",
             stored: &stored,
+            now_ms: 0,
         };
         let script = json!({"source": source, "params": {"tag": "b", "by": 4}});
         let update = ScriptedUpdate::read(script, &around, true).unwrap();

@@ -136,6 +136,7 @@ mod tests {
         let around = Around {
             index: "i",
             stored: &stored,
+            now_ms: 0,
         };
         let check = |body: &str, reason: &str| {
             let error = parse(&Bytes::copy_from_slice(body.as_bytes()), &around).unwrap_err();

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use clew_engine::{Action, Engine, WriteOperation};
@@ -88,7 +87,7 @@ impl<'a> Ingest<'a> {
         }
         let value: Value =
             serde_json::from_slice(source).map_err(|error| ApiError::malformed_json(&error))?;
-        let mut document = Document::new(operation.index.clone(), value, now_ms());
+        let mut document = Document::new(operation.index.clone(), value, self.engine.now_ms());
         document.id = operation.id.clone();
         document.routing = operation.routing.clone();
         if let Some(name) = first
@@ -173,10 +172,4 @@ fn broken(name: &str, error: &ApiError) -> Failure {
     Failure::unfit(format!(
         "pipeline with id [{name}] could not be loaded, caused by [{reason}]"
     ))
-}
-
-/// Milliseconds since the epoch, as documents that come now are told.
-pub(super) fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }

@@ -7,7 +7,7 @@ use clew_ingest::{DefinitionError, Document, Failure, Flow, Pipeline, StepEnd, S
 use clew_platform::stopped;
 use serde_json::{Value, json};
 
-use super::prepare::{Ingest, now_ms};
+use super::prepare::Ingest;
 use super::store;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -56,7 +56,7 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
             // Once the request is over nobody sees the answer.
             let wanted = docs.iter().take_while(|_| !stopped());
             let shown = wanted.map(|doc| {
-                let document = document_of(doc);
+                let document = document_of(doc, engine.now_ms());
                 if is_verbose {
                     let watched = (document, name.as_str());
                     return step_by_step(&mut ingest, &pipeline, watched, &memory);
@@ -69,12 +69,12 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"docs": shown})))
 }
 
-fn document_of(doc: &Value) -> Document {
+fn document_of(doc: &Value, now_ms: i64) -> Document {
     let text = |key: &str| doc.get(key).map(plain);
     let mut document = Document::new(
         text("_index").unwrap_or_else(|| "_index".to_string()),
         doc.get("_source").cloned().unwrap_or_else(|| json!({})),
-        now_ms(),
+        now_ms,
     );
     document.id = Some(text("_id").unwrap_or_else(|| "_id".to_string()));
     document.routing = text("routing").or_else(|| text("_routing"));

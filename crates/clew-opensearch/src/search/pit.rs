@@ -1,7 +1,5 @@
 //! Points in time: the documents that there were at one moment, for any number of searches.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use axum::http::StatusCode;
 use clew_engine::{Pinned, Purpose};
 use serde_json::{Value, json};
@@ -36,8 +34,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let mut shards = outcomes.shown();
     shards["skipped"] = json!(0);
     let pinned = call.api.engine.pin(&resolved)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
+    let created_ms = u64::try_from(call.api.engine.now_ms()).unwrap_or_default();
     let pit = Pit {
         _memory: memory_of(&call, &pinned, &[])?,
         pinned,

@@ -5,7 +5,6 @@ use clew_query::{QueryError, ScriptPurpose};
 use clew_search::DocumentMatcher;
 use serde_json::{Value, json};
 
-use super::validate::now_ms;
 use crate::dsl::{self, WrittenScript};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -31,7 +30,8 @@ pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
     let result = match context.unwrap_or("painless_test") {
         "painless_test" => {
             let script = WrittenScript::of("script", script)?.read(ScriptPurpose::Alone)?;
-            let run = move || script.alone(now_ms()).map_err(QueryError::Script);
+            let now_ms = call.api.engine.now_ms();
+            let run = move || script.alone(now_ms).map_err(QueryError::Script);
             Value::from(call.blocking(move |_| Ok(run()?)).await?)
         }
         "filter" => {
@@ -73,9 +73,9 @@ async fn score_of(call: &Call, body: &Value, query: &Value) -> Result<Option<f32
     };
     let found = found.index().clone();
     let document = document.to_string().into_bytes();
-    call.blocking(move |_| {
+    call.blocking(move |engine| {
         let matcher = DocumentMatcher::build(&found.mapping(), &[document])?;
-        let matched = telling(|| matcher.matches(&query, now_ms()))?;
+        let matched = telling(|| matcher.matches(&query, engine.now_ms()))?;
         Ok(matched.first().map(|one| one.score))
     })
     .await

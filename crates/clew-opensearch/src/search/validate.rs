@@ -66,7 +66,7 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     };
     let pinned = call.api.engine.pin(&resolved)?;
     let checked = call
-        .blocking(move |_| check(&pinned, &query, all_shards))
+        .blocking(move |engine| check(&pinned, (&query, engine.now_ms()), all_shards))
         .await?;
     let valid = checked.iter().all(|one| one["valid"] == true);
     let shards = checked.len().max(usize::from(resolved.is_empty()));
@@ -81,7 +81,11 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Whether a query is one to a shard of each index, or to all of them.
-fn check(pinned: &Pinned, query: &Query, all_shards: bool) -> Result<Vec<Value>, EngineError> {
+fn check(
+    pinned: &Pinned,
+    (query, now_ms): (&Query, i64),
+    all_shards: bool,
+) -> Result<Vec<Value>, EngineError> {
     let mut checked = Vec::new();
     let mut last = None;
     for shard in pinned.shards() {
@@ -94,7 +98,7 @@ fn check(pinned: &Pinned, query: &Query, all_shards: bool) -> Result<Vec<Value>,
         if all_shards {
             one["shard"] = shard.number().into();
         }
-        match shard.validate(query, now_ms()) {
+        match shard.validate(query, now_ms) {
             Ok(()) => {
                 one["valid"] = true.into();
                 one["explanation"] = describe(query).into();
@@ -157,9 +161,9 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
     let (asked, name) = (id.clone(), index.name().to_string());
     let index_of_shard = index.clone();
     let (found, query) = call
-        .blocking(move |_| {
+        .blocking(move |engine| {
             let found = match pinned.shard_of(&index_of_shard, &key) {
-                Some(shard) => shard.explain(&query, now_ms(), &asked)?,
+                Some(shard) => shard.explain(&query, engine.now_ms(), &asked)?,
                 None => Explanation::NoDocument,
             };
             Ok((found, query))
@@ -210,9 +214,4 @@ async fn write_source(
         json.end_object();
     }
     Ok(())
-}
-
-pub(super) fn now_ms() -> i64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }

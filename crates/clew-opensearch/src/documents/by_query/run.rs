@@ -239,7 +239,7 @@ async fn write_part<'h>(
             }
             let operation = match &script {
                 // A script that fails ends the job before anything of this part is written.
-                Some(script) => match original.scripted(script, operation) {
+                Some(script) => match original.scripted((&**script, engine.now_ms()), operation) {
                     Ok(operation) => operation,
                     Err(error) => return Ok(Err(error)),
                 },

@@ -8,7 +8,6 @@ use clew_query::{Script, ScriptError, ScriptPurpose};
 use serde_json::{Map, Value, json};
 
 use super::spec::{Job, Verb};
-use crate::documents::scripted::now_ms;
 use crate::dsl::WrittenScript;
 use crate::http::error::ApiError;
 use crate::http::error_table::script_cause;
@@ -51,7 +50,7 @@ impl Original {
     /// Where the script fails, or asks for what cannot be done.
     pub(super) fn scripted(
         &self,
-        script: &Script,
+        (script, now_ms): (&Script, i64),
         mut operation: WriteOperation,
     ) -> Result<Option<WriteOperation>, ApiError> {
         let Action::Index { source, .. } = &mut operation.action else {
@@ -64,7 +63,7 @@ impl Original {
         let read = serde_json::from_slice::<Map<String, Value>>(source);
         let read = read.map_err(|error| ApiError::malformed_json(&error))?;
         context["_source"] = Value::Object(read);
-        let left = script.change(&context, now_ms()).map_err(failed)?;
+        let left = script.change(&context, now_ms).map_err(failed)?;
         let Value::Object(mut left) = left else {
             return Err(ApiError::illegal_argument(
                 "the context is not a map any more",

@@ -1,7 +1,7 @@
 //! `_clone`: a snapshot of some of another one's indexes. It shares no files with it.
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, documents_file_name};
+use clew_engine::{Engine, EngineError, documents_file_name};
 use serde_json::{Map, Value};
 
 use super::content::{IndexContent, Stored, stored};
@@ -77,7 +77,7 @@ fn carry_out(
         return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause));
     }
     content.name = target.to_string();
-    content.started_ms = now_ms();
+    content.started_ms = now_ms(&api.engine);
     let clone = Stored {
         id: api.engine.new_snapshot_id(),
         content,
@@ -97,7 +97,7 @@ fn carry_out(
         started_ms: clone.content.started_ms,
     })?;
     let id = clone.id.clone();
-    let written = write(repository, &found.id, clone);
+    let written = write(&api.engine, repository, &found.id, clone);
     if written.is_err()
         && let Err(left) = repository.folder.delete(&id)
     {
@@ -108,7 +108,12 @@ fn carry_out(
 }
 
 /// Copies the documents, each file checked as a whole before anything of it is taken.
-fn write(repository: &Repository, source: &str, clone: Stored) -> Result<(), EngineError> {
+fn write(
+    engine: &Engine,
+    repository: &Repository,
+    source: &str,
+    clone: Stored,
+) -> Result<(), EngineError> {
     let Stored { id, mut content } = clone;
     for (at, index) in content.indices.iter_mut().enumerate() {
         for (shard, file) in (0_u32..).zip(&mut index.files) {
@@ -117,7 +122,7 @@ fn write(repository: &Repository, source: &str, clone: Stored) -> Result<(), Eng
             *file = repository.folder.write_documents(&id, &name, documents)?;
         }
     }
-    content.ended_ms = now_ms();
+    content.ended_ms = now_ms(engine);
     let content = serde_json::to_value(&content).unwrap_or(Value::Object(Map::new()));
     repository.folder.complete(&id, content)
 }

@@ -1,7 +1,6 @@
 //! Taking a snapshot: the documents of each shard as they are now, then the manifest.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clew_engine::{
     DefinitionChange, Definitions, Engine, EngineError, IndexHandle, Purpose, ResolveOptions,
@@ -77,7 +76,7 @@ fn prepare(
     (asked, indices): (Asked, Vec<IndexHandle>),
 ) -> Result<impl FnOnce() -> Result<Stored, ApiError> + Send + use<>, ApiError> {
     let id = api.engine.new_snapshot_id();
-    let started_ms = now_ms();
+    let started_ms = now_ms(&api.engine);
     let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
         repository: repository.name.clone(),
         name: name.clone(),
@@ -269,7 +268,7 @@ fn write(
     if snapshot.content.include_global_state {
         snapshot.content.definitions = engine.with_definitions(templates);
     }
-    snapshot.content.ended_ms = now_ms();
+    snapshot.content.ended_ms = now_ms(engine);
     let content = serde_json::to_value(&snapshot.content).unwrap_or(Value::Object(Map::new()));
     repository.folder.complete(&snapshot.id, content)
 }
@@ -286,7 +285,6 @@ fn templates(definitions: &Definitions) -> Vec<DefinitionChange> {
 }
 
 /// Milliseconds since the epoch.
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+pub(super) fn now_ms(engine: &Engine) -> u64 {
+    u64::try_from(engine.now_ms()).unwrap_or_default()
 }

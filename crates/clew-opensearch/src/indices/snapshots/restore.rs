@@ -108,7 +108,7 @@ fn plan(
             repository: repository.name.clone(),
             snapshot: snapshot.content.name.clone(),
             bytes: restored.files.iter().map(|file| file.bytes).collect(),
-            started_ms: now_ms(),
+            started_ms: now_ms(engine),
         };
         let from = json!(from).to_string();
         restored

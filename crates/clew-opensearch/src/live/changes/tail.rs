@@ -6,7 +6,7 @@
 //! events wait in memory. A client so slow that the log has given up its place is told `lagged`.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
@@ -54,7 +54,8 @@ pub(crate) async fn tail(call: Call) -> Result<Reply, ApiError> {
     let query = query_of(&call).await?.unwrap_or_else(Query::match_all);
     let indices = readable(&call)?;
     let checked = query.clone();
-    call.blocking(move |_| check(&checked, &indices)).await?;
+    call.blocking(move |engine| check(&checked, &indices, engine.now_ms()))
+        .await?;
     let at = match &call.last_event_id {
         Some(id) => Glsn::new(id.parse().map_err(|_| {
             ApiError::illegal_argument(format!("[Last-Event-ID] is no position: [{id}]"))
@@ -86,7 +87,7 @@ pub(crate) async fn tail(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Refuses a query that does not fit the indexes of now, or that only a whole index can answer.
-fn check(query: &Query, indices: &[IndexHandle]) -> Result<(), EngineError> {
+fn check(query: &Query, indices: &[IndexHandle], now_ms: i64) -> Result<(), EngineError> {
     for part in query.all() {
         if matches!(
             part,
@@ -101,7 +102,7 @@ fn check(query: &Query, indices: &[IndexHandle]) -> Result<(), EngineError> {
     }
     for index in indices {
         let matcher = DocumentMatcher::build(&index.mapping(), &[b"{}".to_vec()])?;
-        matcher.matches(query, now_ms())?;
+        matcher.matches(query, now_ms)?;
     }
     Ok(())
 }
@@ -152,8 +153,8 @@ impl Tail {
             }
         };
         let (next, is_empty) = (page.next, page.changes.is_empty());
-        let query = self.query.clone();
-        let matched = tokio::task::spawn_blocking(move || matched(page, &query)).await;
+        let (query, now_ms) = (self.query.clone(), self.call.api.engine.now_ms());
+        let matched = tokio::task::spawn_blocking(move || matched(page, (&query, now_ms))).await;
         let Ok(Ok(matched)) = matched else {
             let error = ApiError::internal("the documents could not be matched");
             self.send(event("error", None, &error.body())).await?;
@@ -202,7 +203,7 @@ impl Tail {
 }
 
 /// The changes of a page that are documents which match, in their order.
-fn matched(page: ChangePage, query: &Query) -> Result<Vec<Change>, QueryError> {
+fn matched(page: ChangePage, query: (&Query, i64)) -> Result<Vec<Change>, QueryError> {
     let written = page.changes.into_iter().filter(|c| c.source.is_some());
     let written: Vec<Change> = written.collect();
     let mut matched = Vec::new();
@@ -222,21 +223,19 @@ fn matched(page: ChangePage, query: &Query) -> Result<Vec<Change>, QueryError> {
 }
 
 /// The same among changes of one index.
-fn matched_of(changes: &[Change], query: &Query) -> Result<Vec<Change>, QueryError> {
+fn matched_of(
+    changes: &[Change],
+    (query, now_ms): (&Query, i64),
+) -> Result<Vec<Change>, QueryError> {
     let Some(first) = changes.first() else {
         return Ok(Vec::new());
     };
     let sources = changes.iter().filter_map(|change| change.source.as_ref());
     let sources: Vec<Vec<u8>> = sources.map(|source| source.to_vec()).collect();
     let matcher = DocumentMatcher::build(&first.index.mapping(), &sources)?;
-    let found = matcher.matches(query, now_ms())?;
+    let found = matcher.matches(query, now_ms)?;
     let found = found.into_iter().filter_map(|one| changes.get(one.slot));
     Ok(found.cloned().collect())
-}
-
-fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A server-sent event; without a name it is a message.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clew_engine::EngineError;
 use clew_platform::{Clock, RealClock, SimDisk};
+use serde_json::{Value, json};
 
 use super::fixture::{Node, segment_file};
 
@@ -31,4 +32,32 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// A node with the endpoints of this crate alone.
 fn open(disk: &SimDisk) -> Result<Node, EngineError> {
     Node::open(disk, &[])
+}
+
+/// The clock of the engine says what time it is, wherever a client is told.
+#[test]
+fn what_time_it_is_comes_from_the_clock_that_the_engine_has() {
+    const NOW_MS: u64 = 1_790_000_000_000;
+    let node = open(&SimDisk::new()).unwrap();
+    let script = json!({"script": {"source": "ctx._source.at = ctx._now"}, "upsert": {"at": 0}});
+    node.done("PUT /i/_doc/1", json!({"at": 0}));
+    node.done("POST /i/_update/1", script.clone());
+    let lines = format!("{}\n{script}\n", json!({"update": {"_id": "1"}}));
+    node.done("POST /i/_bulk", lines);
+    let written = node.done("GET /i/_doc/1", Value::Null);
+    assert_eq!(written["_source"]["at"], NOW_MS);
+    let pipeline = json!({
+        "pipeline": {"processors": [{"set": {"field": "at", "value": "{{_ingest.timestamp}}"}}]},
+        "docs": [{"_source": {}}],
+    });
+    let simulated = node.done("POST /_ingest/pipeline/_simulate", pipeline);
+    let at = &simulated["docs"][0]["doc"]["_source"]["at"];
+    assert!(at.to_string().contains("2026-09-21T"), "{at}");
+    let pit = node.done("POST /i/_search/point_in_time?keep_alive=1m", Value::Null);
+    assert_eq!(pit["creation_time"], NOW_MS);
+    let now = json!({"query": {"range": {"at": {"gte": "now", "lte": "now"}}}});
+    node.done("PUT /d", json!({"mappings": {"properties": {"at": {"type": "date"}}}}));
+    node.done("PUT /d/_doc/1?refresh=true", json!({"at": NOW_MS}));
+    let explained = node.done("POST /d/_explain/1", now);
+    assert_eq!(explained["matched"], true);
 }
