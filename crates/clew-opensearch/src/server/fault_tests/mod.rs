@@ -56,7 +56,10 @@ fn what_time_it_is_comes_from_the_clock_that_the_engine_has() {
     let pit = node.done("POST /i/_search/point_in_time?keep_alive=1m", Value::Null);
     assert_eq!(pit["creation_time"], NOW_MS);
     let now = json!({"query": {"range": {"at": {"gte": "now", "lte": "now"}}}});
-    node.done("PUT /d", json!({"mappings": {"properties": {"at": {"type": "date"}}}}));
+    node.done(
+        "PUT /d",
+        json!({"mappings": {"properties": {"at": {"type": "date"}}}}),
+    );
     node.done("PUT /d/_doc/1?refresh=true", json!({"at": NOW_MS}));
     let explained = node.done("POST /d/_explain/1", now);
     assert_eq!(explained["matched"], true);
