@@ -283,6 +283,21 @@ fn values_match_like_a_loop() {
         ),
         (
             Query::Terms {
+                field: "ip".into(),
+                values: vec![
+                    json!("10.0.0.3"),
+                    json!("10.0.0.64/28"),
+                    json!("10.0.0.200"),
+                ],
+                boost: 1.0,
+            },
+            is(|d| {
+                let last = d.ip.map(|ip| ip.octets()[15]);
+                last.is_some_and(|last| last == 3 || last == 200 || (64..80).contains(&last))
+            }),
+        ),
+        (
+            Query::Terms {
                 field: "price".into(),
                 values: vec![json!(12.5), json!(0.125)],
                 boost: 1.0,

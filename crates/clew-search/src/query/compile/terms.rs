@@ -99,7 +99,7 @@ impl Compiler<'_> {
     }
 
     pub(super) fn terms(
-        &self,
+        &mut self,
         path: &str,
         values: &[Value],
         score: f32,
@@ -131,8 +131,22 @@ impl Compiler<'_> {
         {
             return Ok(Node::set(AnyTerm { field, terms }, score));
         }
-        let mut nodes = Vec::with_capacity(values.len());
+        let (mut terms, mut others) = (Vec::new(), Vec::new());
         for value in values {
+            match address_term(mapped, field, value)? {
+                Some(term) => terms.push(term),
+                None => others.push(value),
+            }
+        }
+        // Each of them is a clause that looks at the whole column.
+        if mapped.date_format().is_some() {
+            self.count_clauses(others.len())?;
+        }
+        let mut nodes = Vec::with_capacity(others.len() + 1);
+        if !terms.is_empty() {
+            nodes.push(Node::set(AnyTerm { field, terms }, 1.0));
+        }
+        for value in others {
             nodes.push(self.equal_in_column(mapped, value, 1.0)?);
         }
         Ok(super::rescored(super::compound::any(nodes, 1), score))
@@ -339,6 +353,20 @@ pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
 fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
     let automaton = Arc::new(automaton);
     Node::set(AnyAccepted { field, automaton }, score)
+}
+
+/// The term of an address in the dictionary; a network has none, nor has a field that is not indexed.
+fn address_term(
+    mapped: &MappedField,
+    field: Field,
+    value: &Value,
+) -> Result<Option<Vec<u8>>, QueryError> {
+    if mapped.kind != FieldKind::Ip || !mapped.indexed {
+        return Ok(None);
+    }
+    let (first, last) = literal::network(value)?;
+    let term = IndexTerm::from_field_ip_addr(field, first);
+    Ok((first == last).then(|| term.serialized_value_bytes().to_vec()))
 }
 
 /// The values' bytes in the dictionary; `None` when the field has no dictionary for them.
