@@ -210,7 +210,7 @@ def pages():
     yield search("suggest term", {"suggest": {"text": " ".join(f"x{n}y{n}" for n in range(1000)), "s": {"term": {
         "field": "words", "suggest_mode": "always", "size": 1000, "max_edits": 2, "prefix_length": 0, "min_word_length": 1}}}})
     yield search("suggest phrase", {"suggest": {"text": " ".join(f"x{n}y{n}" for n in range(30)), "s": {"phrase": {
-        "field": "words", "size": 100, "max_errors": 30, "direct_generator": [
+        "field": "words", "size": 100, "max_errors": 30, "token_limit": 100, "direct_generator": [
             {"field": "words", "suggest_mode": "always", "size": 100, "prefix_length": 0, "min_word_length": 1}]}}}})
     lines = [line for n in range(1_000) for line in ({"index": "big"}, {"size": 100, "query": {"wildcard": {"unique": f"*{n}*"}}})]
     yield Kind("msearch", "POST", "/_msearch", "".join(json.dumps(line) + "\n" for line in lines))

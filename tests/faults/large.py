@@ -259,7 +259,7 @@ def suggesters():
     return [
         search("many", size=0, suggest={"a": {"text": text, "term": {"field": "t", "size": 1000, "suggest_mode": "always"}}}),
         search("many", size=0, suggest={"a": {"prefix": "c", "completion": {"field": "s", "size": 10_000}}}),
-        search("many", size=0, suggest={"a": {"text": text[:5_000], "phrase": {"field": "t", "size": 1000}}}),
+        search("many", size=0, suggest={"a": {"text": text[:5_000], "phrase": {"field": "t", "size": 1000, "token_limit": 1000}}}),
         search("many", size=0, suggest={f"a{n}": {"prefix": "c", "completion": {"field": "s", "size": 10_000}} for n in range(30)}),
     ]
 

@@ -29,6 +29,46 @@ class PipelineTest(ClewTest):
         shown = self.client.ingest.simulate(id="p", body={"docs": [{"_source": {"name": "Bo"}}]})
         self.assertEqual(shown["docs"][0]["doc"]["_source"]["greeting"], "hello Bo")
 
+    def test_what_doubles_with_each_step_is_refused_before_it_is_made(self):
+        def failed(steps, source):
+            body = {"pipeline": {"processors": steps}, "docs": [{"_source": source}]}
+            return self.client.ingest.simulate(body=body)["docs"][0]["error"]["reason"]
+
+        doubling = {"gsub": {"field": "m", "pattern": "^.*$", "replacement": "$0$0"}}
+        self.assertIn("[16777216] are allowed", failed([doubling] * 40, {"m": "a"}))
+        copies = [{"set": {"field": f"f{n + 1}", "value": f"{{{{f{n}}}}}{{{{f{n}}}}}"}} for n in range(40)]
+        self.assertIn("more than [10485760] bytes", failed(copies, {"f0": "a"}))
+        copies = [{"set": {"field": f"f{n}", "value": "{{m}}"}} for n in range(100)]
+        self.assertIn("may set [268435456] bytes", failed(copies, {"m": "a" * (4 << 20)}))
+        inside = {f"P{n}": f"%{{P{n + 1}}}%{{P{n + 1}}}" for n in range(40)} | {"P40": "a"}
+        grok = {"grok": {"field": "m", "patterns": ["%{P0:x}"], "pattern_definitions": inside}}
+        for ask in (
+            lambda: self.client.ingest.put_pipeline(id="g", body={"processors": [grok]}),
+            lambda: failed([grok], {"m": "a"}),
+        ):
+            with self.refused(400) as caught:
+                ask()
+            self.assertIn("may become [262144] bytes", caught.exception.info["error"]["reason"])
+        deep = {"source": "{{#x}}" * 40 + "{{/x}}" * 40, "params": {"x": [1, 1]}}
+        with self.refused(400) as caught:
+            self.client.render_search_template(body=deep)
+        self.assertIn("more than [10000000] parts", str(caught.exception.info["error"]))
+
+    def test_many_pairs_and_values_become_lists(self):
+        steps = [
+            {"kv": {"field": "m", "field_split": " ", "value_split": "=", "include_keys": ["a", "b"]}},
+            {"foreach": {"field": "a", "processor": {"append": {"field": "in.c", "value": "{{_ingest._value}}"}}}},
+            {"foreach": {"field": "a", "processor": {"append": {
+                "field": "d", "value": "{{_ingest._value}}{{b}}", "allow_duplicates": False}}}},
+        ]
+        line = " ".join(f"a={n % 500}" for n in range(2000)) + " b=x other=y"
+        body = {"pipeline": {"processors": steps}, "docs": [{"_source": {"m": line}}]}
+        made = self.client.ingest.simulate(body=body)["docs"][0]["doc"]["_source"]
+        self.assertEqual((made["a"], made["b"]), ([str(n % 500) for n in range(2000)], "x"))
+        self.assertEqual(made["in"]["c"], made["a"])
+        self.assertEqual(made["d"], [f"{n}x" for n in range(500)])
+        self.assertNotIn("other", made)
+
     def test_what_is_wrong_with_a_simulation_or_a_circle_is_told_as_there(self):
         pipeline = {"processors": [{"date": {"field": "at", "formats": ["MMM dd HH:mm:ss"], "timezone": "{{zone}}"}}]}
         body = {"pipeline": pipeline, "docs": [{"_source": {"at": "Jan 12 10:11:12", "zone": "Asia/Tokyo"}}]}

@@ -79,6 +79,18 @@ class Queries(SearchTest):
         options = reply["suggest"]["title"][0]["options"]
         self.assertEqual([option["text"] for option in options], ["quick"])
 
+    def test_a_phrase_suggester_leaves_texts_of_many_words_as_they_are(self):
+        def options(words, **more):
+            body = {"size": 0, "suggest": {"s": {"text": "quik " * words, "phrase": {"field": "title", **more}}}}
+            return self.client.search(index="books", body=body)["suggest"]["s"][0]["options"]
+
+        self.assertTrue(options(9))
+        self.assertEqual(options(10), [])
+        self.assertTrue(options(10, token_limit=11))
+        with self.refused(400) as caught:
+            options(1, token_limit=0)
+        self.assertIn("token_limit must be >= 1", caught.exception.info["error"]["root_cause"][0]["reason"])
+
     def test_the_body_of_a_get_may_stand_in_the_address(self):
         body = {"source": '{"query": {"ids": {"values": ["2"]}}}'}
         media = {"source_content_type": "application/json"}
