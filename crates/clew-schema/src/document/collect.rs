@@ -225,7 +225,7 @@ mod tests {
     fn of_many_values_those_are_left_that_are_left_of_few() {
         let field = Field::from_field_id(0);
         let texts = (0..100).map(|n| OwnedValue::Str(format!("b{}", n * 7 % 40)));
-        let bytes = (0..100).map(|n| OwnedValue::Bytes(vec![n * 3 % 50]));
+        let bytes = (0..100).map(|n| OwnedValue::Bytes(vec![n % 50]));
         let addresses = (0..100).map(|n| OwnedValue::IpAddr((n * 5 % 60_u128).into()));
         let values = texts.chain(bytes).chain(addresses);
         let values: Vec<(Field, OwnedValue)> = values.map(|value| (field, value)).collect();
