@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use regex::{CaptureLocations, Regex};
 
-pub use replacement::{NotReplaced, Replacement};
 pub(crate) use replacement::each_match;
+pub use replacement::{NotReplaced, Replacement};
 
 use flags::Flags;
 use translate::{Target, Wrong, translate};
