@@ -22,6 +22,18 @@ const PLACES: [&str; 7] = [
     "combine_script",
     "reduce_script",
 ];
+/// Members that hold documents, or what scripts are given: nothing in them is a script.
+const DATA: [&str; 9] = [
+    "doc",
+    "docs",
+    "document",
+    "documents",
+    "like",
+    "params",
+    "unlike",
+    "upsert",
+    "value",
+];
 /// What may stand beside the name of a kept script, in a step of a pipeline as well.
 const BESIDE: [&str; 7] = [
     "params",
@@ -63,7 +75,8 @@ fn has_any(body: &Value) -> bool {
     match body {
         Value::Array(items) => items.iter().any(has_any),
         Value::Object(members) => members.iter().any(|(name, value)| {
-            (PLACES.contains(&name.as_str()) && named(value).is_some()) || has_any(value)
+            let is_script = PLACES.contains(&name.as_str()) && named(value).is_some();
+            is_script || !DATA.contains(&name.as_str()) && has_any(value)
         }),
         _ => false,
     }
@@ -106,7 +119,10 @@ impl StoredScripts {
                 if PLACES.contains(&name.as_str()) {
                     self.fill_one(value).map_err(|id| missing(&id))?;
                 }
-                self.fill_all(value)
+                match DATA.contains(&name.as_str()) {
+                    true => Ok(()),
+                    false => self.fill_all(value),
+                }
             }),
             _ => Ok(()),
         }
@@ -166,6 +182,9 @@ mod tests {
             json!({"source": "1", "lang": "painless", "params": {"a": 1}})
         );
         assert_eq!(body["other"]["terms"]["script"]["id"], "one");
+        let documents = json!({"percolate": {"document": {"script": {"id": "two"}}}});
+        assert!(!has_any(&documents));
+        assert!(all.fill_all(&mut documents.clone()).is_ok());
         let error = all
             .fill_all(&mut json!({"script": {"id": "two"}}))
             .unwrap_err();
