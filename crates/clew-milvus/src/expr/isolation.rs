@@ -129,7 +129,8 @@ mod tests {
             ("key == 10 or a == 1", "OR"),
             ("key == 10 and key > 3", "GreaterThan"),
         ] {
-            let want = format!("partition key isolation does not support {what}");
+            let want =
+                format!("partition key isolation does not support {what}: invalid parameter");
             assert_eq!(said(text), want, "{text}");
         }
         for text in ["a == 1", "a == 1 or b == 2", "key is null", "key == a_2"] {
