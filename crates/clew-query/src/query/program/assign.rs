@@ -122,6 +122,8 @@ impl Parser<'_> {
             return Ok(None);
         };
         let (seen, operators) = (self.scope.len(), self.operators);
+        let longest = self.longest;
+        (self.operators, self.longest) = (0, 0);
         let lambda = self.inside(|parser| {
             let mut places = Vec::with_capacity(names.len());
             for name in names {
@@ -138,9 +140,12 @@ impl Parser<'_> {
             Ok(Lambda { places, body })
         });
         self.scope.truncate(seen);
-        // The statement around it goes on.
-        self.operators = operators;
-        lambda.map(Some)
+        // The statement around it goes on, and its tree is deeper by what lies in the lambda.
+        let inside = self.longest;
+        (self.operators, self.longest) = (operators, longest);
+        let lambda = lambda?;
+        self.count(inside)?;
+        Ok(Some(lambda))
     }
 
     /// The names before an arrow, which are gone past with it.

@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
     fn any_of(&mut self) -> Result<Node, String> {
         let mut left = self.all_of()?;
         while self.take("||") {
-            self.count()?;
+            self.count(1)?;
             let right = self.all_of()?;
             left = Node::Or(Box::new(left), Box::new(right));
         }
@@ -227,15 +227,16 @@ impl<'a> Parser<'a> {
     fn all_of(&mut self) -> Result<Node, String> {
         let mut left = self.pair(0)?;
         while self.take("&&") {
-            self.count()?;
+            self.count(1)?;
             let right = self.pair(0)?;
             left = Node::And(Box::new(left), Box::new(right));
         }
         Ok(left)
     }
 
-    fn count(&mut self) -> Result<(), String> {
-        self.operators += 1;
+    /// Counts operators of the statement that is read.
+    pub(super) fn count(&mut self, more: usize) -> Result<(), String> {
+        self.operators += more;
         self.longest = self.longest.max(self.operators);
         match self.operators > OPERATORS_MAX {
             true => Err(self.wrong(format_args!("more than [{OPERATORS_MAX}] operators"))),
@@ -249,7 +250,7 @@ impl<'a> Parser<'a> {
         };
         let mut left = self.pair(level + 1)?;
         while let Some(operator) = self.operator(operators) {
-            self.count()?;
+            self.count(1)?;
             let right = self.pair(level + 1)?;
             left = Node::Pair(operator, Box::new(left), Box::new(right));
         }
@@ -322,10 +323,10 @@ impl<'a> Parser<'a> {
         loop {
             let safe = self.is_at("?.");
             if self.take(".") || self.take("?.") {
-                self.count()?;
+                self.count(1)?;
                 node = self.member(node, safe)?;
             } else if self.take("[") {
-                self.count()?;
+                self.count(1)?;
                 let index = self.expression()?;
                 self.expect("]")?;
                 node = self.element(node, index)?;

@@ -504,6 +504,29 @@ fn objects_are_changed_in_place() {
 }
 
 #[test]
+fn what_lies_in_lambdas_makes_a_tree_deep() {
+    let nested = |lambdas: usize| {
+        (0..lambdas).fold("1".to_string(), |inner, at| {
+            let many = "+1".repeat(100);
+            format!("[1].collect(x{at} -> {{ return {inner}{many}; }})[0]")
+        })
+    };
+    let read = |lambdas| {
+        let source = format!("return {};", nested(lambdas));
+        let language = ScriptLanguage::Painless;
+        Script::read(&source, language, &Value::Null, ScriptPurpose::Field)
+    };
+    assert!(read(3).is_ok());
+    let refused = read(5).unwrap_err();
+    assert!(refused.reason.contains("operators"), "{}", refused.reason);
+    // Those beside each other lie in none.
+    let many = "l.add(l.any(x -> { return x == 1; }));".repeat(300);
+    let source = format!("def l = [1]; {many} return l.size();");
+    let language = ScriptLanguage::Painless;
+    assert!(Script::read(&source, language, &Value::Null, ScriptPurpose::Field).is_ok());
+}
+
+#[test]
 fn objects_that_cannot_be_changed_so_are_left() {
     use ScriptErrorKind as Kind;
     for (source, kind) in [
