@@ -101,6 +101,9 @@ pub(super) const GROWING: &[&str] = &[
     "entrySet",
 ];
 
+/// Those of them that make a list of what they are told about it; others make one where they are told nothing.
+pub(super) const MAKING: &[&str] = &["subList", "limit", "skip", "collect"];
+
 /// What a list or a map answers that can be changed; `None` where only such have no such method.
 pub(super) fn call<'a>(
     of: &ScriptValue<'a>,

@@ -24,7 +24,12 @@ impl<'a> Machine<'a, '_> {
         }
         let arguments = self.all(arguments)?;
         if !matches!(of, ScriptValue::Items(_) | ScriptValue::Members(_)) {
-            return members::call(of, name, &arguments);
+            let found = members::call(of, name, &arguments)?;
+            if name == "splitOnToken" {
+                self.hold(&found)?;
+                self.steps(found.size().unwrap_or(0) / STEP_ITEMS)?;
+            }
+            return Ok(found);
         }
         let grows = changes::GROWING.contains(&name);
         if grows {
@@ -53,7 +58,8 @@ impl<'a> Machine<'a, '_> {
         let Some(found) = changes::call(of, name, &arguments)? else {
             return members::call(of, name, &arguments);
         };
-        if grows && arguments.is_empty() {
+        let is_made = arguments.is_empty() || changes::MAKING.contains(&name);
+        if grows && is_made {
             self.hold(&found)?;
         }
         Ok(found)

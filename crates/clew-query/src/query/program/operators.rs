@@ -135,8 +135,14 @@ const COMPARED_MAX: usize = 1 << 20;
 /// Whether two values are the same; numbers are whatever their types. Lists and maps of more values than
 /// [`COMPARED_MAX`] are not, but for those that are one.
 pub(super) fn is_same<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>) -> bool {
+    compared(left, right).0
+}
+
+/// The same, and how many values of lists and maps that took.
+pub(super) fn compared<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>) -> (bool, usize) {
     let mut left_over = COMPARED_MAX;
-    same_within(left, right, &mut left_over)
+    let same = same_within(left, right, &mut left_over);
+    (same, COMPARED_MAX - left_over)
 }
 
 #[allow(
@@ -165,6 +171,9 @@ fn same_within<'a>(left: &ScriptValue<'a>, right: &ScriptValue<'a>, left_over: &
         }
         (ScriptValue::List(_) | ScriptValue::Items(_), _)
         | (_, ScriptValue::List(_) | ScriptValue::Items(_)) => {
+            if left.size() != right.size() {
+                return false;
+            }
             let (Some(left), Some(right)) = (left.items(), right.items()) else {
                 return false;
             };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::operators::{apply, fitted, holds, is_of, lenient};
+use super::operators::{apply, compared, fitted, holds, is_of, lenient};
 use super::tree::{Node, Operator, Statement, Type};
 use super::value::ScriptValue;
 use super::{Script, changes, members};
@@ -324,7 +324,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             Some(operator) => {
                 let before = element(&of, &key)?;
                 let value = self.value(value)?;
-                apply(operator, self.script.language, &before, &value)?
+                self.paired(operator, &before, &value)?
             }
         };
         self.hold(&value)?;
@@ -382,7 +382,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             },
             Node::Pair(operator, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
-                apply(*operator, self.script.language, &left, &right)?
+                self.paired(*operator, &left, &right)?
             }
             Node::Negated(inner) => self.negated(inner)?,
             Node::Flipped(inner) => ScriptValue::Whole(!self.value(inner)?.want_whole()?),
@@ -415,6 +415,23 @@ impl<'a, 'd> Machine<'a, 'd> {
             | Node::IsMapped(_)
             | Node::Measure(_) => self.of_document(node)?,
         })
+    }
+
+    /// What an operator makes of two values, with steps for the lists and maps that it goes through.
+    fn paired(
+        &mut self,
+        operator: Operator,
+        left: &ScriptValue<'a>,
+        right: &ScriptValue<'a>,
+    ) -> Result<ScriptValue<'a>, ScriptError> {
+        if let Operator::Equal | Operator::NotEqual = operator {
+            let (same, values) = compared(left, right);
+            self.steps(values / STEP_ITEMS)?;
+            return Ok(ScriptValue::Bool(same == (operator == Operator::Equal)));
+        }
+        let items = left.size().unwrap_or(0) + right.size().unwrap_or(0);
+        self.steps(items / STEP_ITEMS)?;
+        apply(operator, self.script.language, left, right)
     }
 
     fn negated(&mut self, inner: &'a Node) -> Result<ScriptValue<'a>, ScriptError> {
