@@ -339,14 +339,16 @@ fn check_metrics(
 
 /// Refuses parts of a path that contradict each other, sections of indexes that there are not, and a level that none is.
 fn check_stats(call: &Call) -> Result<(), ApiError> {
+    let metrics = call.path("metric").unwrap_or("_all");
+    let names: Vec<&str> = metrics.split(',').collect();
     let level = call.params.get("level").unwrap_or("node");
-    if !["node", "indices", "shards"].contains(&level) {
+    // Caches have levels of their own.
+    let is_level = ["node", "indices", "shards"].contains(&level) || names.contains(&"caches");
+    if !is_level {
         return Err(ApiError::illegal_argument(format!(
             "level parameter must be one of [indices] or [node] or [shards] but was [{level}]"
         )));
     }
-    let metrics = call.path("metric").unwrap_or("_all");
-    let names: Vec<&str> = metrics.split(',').collect();
     let path = stats_path(call);
     let all = names.contains(&"_all");
     if all && names.len() > 1 {
