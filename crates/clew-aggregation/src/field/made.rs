@@ -347,6 +347,10 @@ impl Texts {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
+        // It is too much already, which is told where it is booked.
+        if self.bytes > TEXT_BYTES_MAX {
+            return 0;
+        }
         let (number, text) = (self.texts.len() as u64, Arc::<str>::from(text));
         self.bytes += text.len() + TEXT_BYTES;
         self.texts.push(text.clone());

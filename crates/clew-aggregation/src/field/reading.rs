@@ -13,6 +13,9 @@ use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::value::key::Key;
 use crate::value::partition::part_of;
 
+/// Values that scripts may make of one block of documents.
+const MADE_MAX: usize = 1 << 22;
+
 impl ValueColumn {
     /// Values that a script makes; the columns that it looks at are opened.
     pub(super) fn of_script(
@@ -69,13 +72,24 @@ impl ValueColumn {
         rows: &mut Rows,
     ) -> Result<(), AggError> {
         rows.clear();
+        let mut count = 0_usize;
         made.each(docs, |entry, key| {
+            count += 1;
+            if count > MADE_MAX {
+                return;
+            }
             // Its kind is the decoder's, so that each key has a number.
             if let Some(raw) = self.made_raw(&key) {
                 rows.entries.push(entry);
                 rows.values.push(raw);
             }
         })?;
+        if count > MADE_MAX {
+            return Err(AggError::TooLarge {
+                wanted_bytes: count.saturating_mul(size_of::<(u32, u64)>()),
+                max_bytes: MADE_MAX * size_of::<(u32, u64)>(),
+            });
+        }
         if let Decoder::Made(texts) = &self.decoder {
             texts.borrow_mut().book()?;
         }
