@@ -34,6 +34,8 @@ const DATA: [&str; 9] = [
     "upsert",
     "value",
 ];
+/// Members whose own members have names that somebody chose: what is named as data is none there.
+const NAMED: [&str; 3] = ["aggregations", "aggs", "script_fields"];
 /// What may stand beside the name of a kept script, in a step of a pipeline as well.
 const BESIDE: [&str; 7] = [
     "params",
@@ -76,7 +78,11 @@ fn has_any(body: &Value) -> bool {
         Value::Array(items) => items.iter().any(has_any),
         Value::Object(members) => members.iter().any(|(name, value)| {
             let is_script = PLACES.contains(&name.as_str()) && named(value).is_some();
-            is_script || !DATA.contains(&name.as_str()) && has_any(value)
+            let is_inside = || match value {
+                Value::Object(each) if NAMED.contains(&name.as_str()) => each.values().any(has_any),
+                value => has_any(value),
+            };
+            is_script || !DATA.contains(&name.as_str()) && is_inside()
         }),
         _ => false,
     }
@@ -119,9 +125,14 @@ impl StoredScripts {
                 if PLACES.contains(&name.as_str()) {
                     self.fill_one(value).map_err(|id| missing(&id))?;
                 }
-                match DATA.contains(&name.as_str()) {
-                    true => Ok(()),
-                    false => self.fill_all(value),
+                if DATA.contains(&name.as_str()) {
+                    return Ok(());
+                }
+                match value {
+                    Value::Object(each) if NAMED.contains(&name.as_str()) => {
+                        each.values_mut().try_for_each(|one| self.fill_all(one))
+                    }
+                    value => self.fill_all(value),
                 }
             }),
             _ => Ok(()),
@@ -182,6 +193,10 @@ mod tests {
             json!({"source": "1", "lang": "painless", "params": {"a": 1}})
         );
         assert_eq!(body["other"]["terms"]["script"]["id"], "one");
+        let mut chosen = json!({"aggs": {"value": {"sum": {"script": {"id": "one"}}}}});
+        assert!(has_any(&chosen));
+        all.fill_all(&mut chosen).unwrap();
+        assert_eq!(chosen["aggs"]["value"]["sum"]["script"]["source"], "1");
         let documents = json!({"percolate": {"document": {"script": {"id": "two"}}}});
         assert!(!has_any(&documents));
         assert!(all.fill_all(&mut documents.clone()).is_ok());
