@@ -22,7 +22,7 @@ pub(crate) fn read(encoded: &Value) -> Result<KeptMapping, MappingError> {
     kept.analysis = encoded.get("analysis").cloned().unwrap_or_default();
     let analysis = match &kept.analysis {
         Value::Null => Analysis::default(),
-        source => Analysis::read(source).map_err(MappingError::unreadable)?,
+        source => Analysis::kept(source),
     };
     // Nor have those from before there were similarities.
     if let Some(given) = encoded.get("similarities").and_then(Value::as_object) {

@@ -53,6 +53,30 @@ impl Analysis {
         Ok(analysis)
     }
 
+    /// The same of an index that is there already. What was taken when it was made and is not any more is left out, and a
+    /// tokenizer is `standard` then, so that an index can be opened whatever it was made with.
+    pub fn kept(source: &Value) -> Analysis {
+        if let Ok(analysis) = Analysis::read(source) {
+            return analysis;
+        }
+        let mut analysis = Analysis {
+            source: source.clone(),
+            ..Analysis::default()
+        };
+        for (name, body) in members(source, "analyzer") {
+            let parts = analyzer_parts(source, name, body).unwrap_or_default();
+            let full = full_name(name, &readable(parts, "standard"));
+            analysis.analyzers.insert(name.clone(), full);
+        }
+        for (name, body) in members(source, "normalizer") {
+            let mut parts = composed(source, name, body, "Normalizer").unwrap_or_default();
+            parts["tokenizer"] = json!({"type": "keyword"});
+            let full = full_name(name, &readable(parts, "keyword"));
+            analysis.normalizers.insert(name.clone(), full);
+        }
+        analysis
+    }
+
     /// Checks what parts of the object `analysis` must say, and how far their numbers are apart, for an index that is made.
     ///
     /// # Errors
@@ -204,6 +228,27 @@ fn compiled_alone(key: &str, part: &Value) -> Result<Chain, String> {
         "tokenizer" => json!({ key: part }),
         _ => json!({"tokenizer": {"type": "keyword"}, key: [part]}),
     })
+}
+
+/// Parts without those that cannot be read; `tokenizer` is in the place of one that cannot.
+fn readable(mut parts: Value, tokenizer: &str) -> Value {
+    if Chain::compile(&parts).is_ok() {
+        return parts;
+    }
+    for key in ["char_filter", "filter"] {
+        if let Some(Value::Array(items)) = parts.get_mut(key) {
+            items.retain(|part| compiled_alone(key, part).is_ok());
+        }
+    }
+    let cutter = parts.get("tokenizer").cloned().unwrap_or_default();
+    if compiled_alone("tokenizer", &cutter).is_err() {
+        parts["tokenizer"] = json!({"type": tokenizer});
+    }
+    // Some are read as those before them leave words.
+    if Chain::compile(&parts).is_err() {
+        parts = json!({"tokenizer": {"type": tokenizer}});
+    }
+    parts
 }
 
 /// Whether a part was not read because there is none of its type.

@@ -599,3 +599,31 @@ fn synonyms_may_be_wordnets() {
     );
     assert!(Chain::compile(&filtered(synonyms(json!(["forest, woods"])))).is_err());
 }
+
+#[test]
+fn what_was_kept_is_read_without_what_is_not_taken_any_more() {
+    let source = json!({
+        "filter": {"f": {"type": "keyword_marker", "keywords_pattern": "("}},
+        "tokenizer": {"t": {"type": "pattern", "pattern": "("}},
+        "analyzer": {
+            "a": {"tokenizer": "whitespace", "filter": ["f", "lowercase"]},
+            "b": {"tokenizer": "t", "filter": ["uppercase"]},
+            "c": {"tokenizer": "keyword"},
+        },
+        "normalizer": {"n": {"filter": ["f", "lowercase"]}},
+    });
+    assert!(Analysis::read(&source).is_err());
+    let kept = Analysis::kept(&source);
+    for (name, expected) in [
+        ("a", vec!["a-b", "c"]),
+        ("b", vec!["A", "B", "C"]),
+        ("c", vec!["A-b C"]),
+    ] {
+        let terms = crate::tokens(&kept.analyzer(name).unwrap(), "A-b C");
+        let terms: Vec<&str> = terms.iter().map(|term| term.text.as_str()).collect();
+        assert_eq!(terms, expected, "{name}");
+    }
+    let normalizer = kept.normalizer("n").unwrap();
+    assert_eq!(crate::normalize(&normalizer, "A B"), "a b");
+    assert_eq!(kept.source(), &source);
+}

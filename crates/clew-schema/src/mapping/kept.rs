@@ -74,7 +74,7 @@ impl Mapping {
     /// stays as it is.
     ///
     /// # Errors
-    /// [`MappingError::Kept`] when the settings make no analyzers, or lack one that a field names.
+    /// [`MappingError::UnknownAnalyzer`] and its like when the settings lack one that a field names.
     pub fn with_analysis(&self, source: Value) -> Result<Mapping, MappingError> {
         let kept = KeptMapping {
             analysis: source,
@@ -148,8 +148,7 @@ impl Mapping {
         let senseless = |error: &dyn std::fmt::Display| MappingError::kept(error.to_string());
         let mut mapping = Mapping::unlimited();
         if !spec.analysis.is_null() {
-            mapping
-                .set_analysis(Analysis::read(&spec.analysis).map_err(|error| senseless(&error))?);
+            mapping.set_analysis(Analysis::kept(&spec.analysis));
         }
         let similarities = Similarities::read(spec.similarities);
         mapping.set_similarities(similarities.map_err(|error| senseless(&error))?);
