@@ -28,7 +28,12 @@ impl Filtered {
     pub(super) fn origin(&self, place: usize) -> usize {
         let after = self.anchors.partition_point(|(new, _)| *new <= place);
         let origin = match after.checked_sub(1).and_then(|at| self.anchors.get(at)) {
-            Some((new, old)) => old + (place - new),
+            Some((new, old)) => {
+                // Inside of what is longer than the text it stands for, no place is behind that text's last letter.
+                let next = self.anchors.get(after);
+                let last = next.map_or(self.length, |(_, next)| next.saturating_sub(1));
+                (old + (place - new)).min(last).max(*old)
+            }
             None => place,
         };
         origin.min(self.length)

@@ -108,9 +108,11 @@ impl Chain {
         for filter in &self.filters {
             terms = filter.apply(terms);
         }
+        // Filters make letters longer and shorter: a place may have come to lie inside of one of the text's.
+        let place = |place: usize| text.floor_char_boundary(filtered.origin(place));
         for term in &mut terms {
-            term.token.offset_from = filtered.origin(term.token.offset_from);
-            term.token.offset_to = filtered.origin(term.token.offset_to);
+            term.token.offset_from = place(term.token.offset_from);
+            term.token.offset_to = place(term.token.offset_to);
         }
         terms.sort_by_key(|term| term.token.position);
         terms

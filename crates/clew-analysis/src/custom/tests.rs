@@ -627,3 +627,32 @@ fn what_was_kept_is_read_without_what_is_not_taken_any_more() {
     assert_eq!(crate::normalize(&normalizer, "A B"), "a b");
     assert_eq!(kept.source(), &source);
 }
+
+#[test]
+fn places_are_never_inside_of_letters() {
+    let places = |parts: Value, text: &str| -> Vec<(String, usize, usize)> {
+        let terms = Chain::compile(&parts).unwrap().run(text).into_iter();
+        terms
+            .map(|term| {
+                (
+                    term.token.text,
+                    term.token.offset_from,
+                    term.token.offset_to,
+                )
+            })
+            .collect()
+    };
+    let mapping = |rule: &str, tokenizer: Value| json!({"char_filter": [{"type": "mapping", "mappings": [rule]}], "tokenizer": tokenizer});
+    let begun = mapping("ü => ue", json!({"type": "edge_ngram", "max_gram": 4}));
+    let expected = [("f", 0, 1), ("fu", 0, 1), ("fue", 0, 3), ("fuer", 0, 4)];
+    let expected = expected.map(|(text, from, to)| (text.to_string(), from, to));
+    assert_eq!(places(begun, "für"), expected);
+    let longer = mapping("é => abc def", json!({"type": "whitespace"}));
+    let expected =
+        [("abc", 0, 0), ("def日", 0, 5)].map(|(text, from, to)| (text.to_string(), from, to));
+    assert_eq!(places(longer, "é日"), expected);
+    let cut = json!({"tokenizer": {"type": "whitespace"}, "filter": [{"type": "asciifolding"}, {"type": "word_delimiter_graph"}]});
+    for (_, from, to) in places(cut, "⑽² x") {
+        assert!("⑽² x".get(from..to).is_some(), "{from} {to}");
+    }
+}
