@@ -49,13 +49,13 @@ impl Filtered {
                 continue;
             }
             // What lies before keeps the anchors that it had.
-            let shift = |place: usize| text.len() + (place - at);
-            let kept = self
-                .anchors
-                .iter()
-                .filter(|(new, _)| (at..range.start).contains(new));
-            let kept: Vec<_> = kept.map(|(new, old)| (shift(*new), *old)).collect();
-            anchors.extend(kept);
+            let first = self.anchors.partition_point(|(new, _)| *new < at);
+            let behind = self.anchors.partition_point(|(new, _)| *new < range.start);
+            let kept = self.anchors.get(first..behind).unwrap_or_default();
+            anchors.extend(
+                kept.iter()
+                    .map(|(new, old)| (text.len() + (new - at), *old)),
+            );
             text.push_str(self.text.get(at..range.start).unwrap_or_default());
             anchors.push((text.len(), self.origin(range.start)));
             text.push_str(replacement);
