@@ -381,6 +381,9 @@ class FunctionScores(ClewTest):
     def test_terms_counted_by_a_field(self):
         query = {"tags": {"terms": ["a", "b"], "minimum_should_match_field": "needed"}}
         self.assertEqual(sorted(self.scores({"terms_set": query})), ["1", "2"])
+        found = self.client.search(index="shop", body={"query": {"terms_set": query}, "highlight": {"fields": {"tags": {}}}})
+        marked = {hit["_id"]: hit["highlight"]["tags"] for hit in found["hits"]["hits"]}
+        self.assertEqual(marked, {"1": ["<em>a</em>"], "2": ["<em>a</em>", "<em>b</em>"]})
         by = lambda script: {"tags": {"terms": ["a", "b"], "minimum_should_match_script": {"source": script}}}
         self.assertEqual(self.scores({"terms_set": by("doc['needed'].value")}), self.scores({"terms_set": query}))
         any_of = lambda count: self.scores({"bool": {"should": [{"term": {"tags": tag}} for tag in "ab"], "minimum_should_match": count}})

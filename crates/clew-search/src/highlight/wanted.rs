@@ -157,7 +157,12 @@ impl Reader<'_> {
             FieldQuery::Fuzzy(field, value, fuzziness, _) => {
                 self.push(field, fuzzy(value, &fuzziness));
             }
-            FieldQuery::Range(_) | FieldQuery::Exists(..) | FieldQuery::TermsSet(_) => {}
+            FieldQuery::TermsSet(set) => {
+                for value in &set.terms {
+                    self.push(&set.field, Wanted::Term(plain(value)));
+                }
+            }
+            FieldQuery::Range(_) | FieldQuery::Exists(..) => {}
         }
     }
 
