@@ -97,7 +97,9 @@ impl Pairs {
         for mut term in terms {
             if !self.kinds.contains(&term.kind) {
                 self.flush(&mut run, &mut out);
-                let step = before.map_or(term.token.position, |last| term.token.position - last);
+                let step = before.map_or(term.token.position, |last| {
+                    term.token.position.saturating_sub(last)
+                });
                 before = Some(term.token.position);
                 term.token.position = (out.next + step).saturating_sub(usize::from(out.next > 0));
                 out.next = term.token.position + 1;
