@@ -1,9 +1,11 @@
 //! Times of lines that begin with something else, or write them in other ways: pairs of logfmt, the audit log, Redis, PHP, Tomcat,
 //! Squid, Ruby, MySQL's slow log, and layouts that have the level first. Nothing is looked for in prose.
 
+use jiff::tz::TimeZone;
+
 use super::Times;
 use super::plain::level_word;
-use super::stamp::{day_first, iso_ms};
+use super::stamp::{Stamp, day_first, iso_ms, rfc3164};
 use super::token::{level, quoted, split, word};
 
 /// How far into a line pairs are looked at.
@@ -22,9 +24,17 @@ pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
         b'0'..=b'9' => number_first(line, times),
         b'[' => {
             let (stamp, rest) = day_first(&line[1..])?;
-            Some(timed((stamp.epoch_ms(times), rest)))
+            let ms = match (stamp, named_zone(rest)) {
+                (Stamp::Local(civil), Some(zone)) => Times::new(zone).local_ms(civil),
+                _ => stamp.epoch_ms(times),
+            };
+            Some(timed((ms, rest)))
         }
-        b'A'..=b'Z' => level_first(line, times),
+        // As syslog has it, with no host behind it.
+        b'A'..=b'Z' => match rfc3164(line, times) {
+            Some((stamp, rest)) => Some(timed((stamp.epoch_ms(times), rest))),
+            None => level_first(line, times),
+        },
         b'a'..=b'z' | b'@' => match line.starts_with("type=") {
             true => audited(line),
             false => pairs(line, times),
@@ -41,6 +51,15 @@ fn timed((ms, rest): (i64, &str)) -> Found<'_> {
         level: None,
         rest,
     }
+}
+
+/// The zone that PHP names behind its times: ` Europe/Berlin]`.
+fn named_zone(behind: &str) -> Option<TimeZone> {
+    /// No zone has a longer name.
+    const NAME_BYTES_MAX: usize = 40;
+    let (name, _) = behind.strip_prefix(' ')?.split_once(']')?;
+    let is_name = name.len() <= NAME_BYTES_MAX && name.contains('/');
+    is_name.then(|| TimeZone::get(name).ok()).flatten()
 }
 
 /// `10-Oct-2026 12:34:56.789 INFO x`, `1791635696.789 x`, and Redis: `1234:M 10 Oct 2026 12:34:56.789 # x`.
@@ -72,7 +91,7 @@ fn number_first<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
 fn epoch(text: &str) -> Option<(i64, &str)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     // From 2001 to 2286.
-    (digits(text) == 10).then_some(())?;
+    (digits(text) == 10 && !text.starts_with('0')).then_some(())?;
     let seconds: i64 = text.get(..10)?.parse().ok()?;
     let fraction = text.get(10..)?.strip_prefix('.')?;
     let places = digits(fraction);
@@ -171,6 +190,11 @@ mod tests {
             ),
             ("[10-Oct-2026 12:34:56 UTC] PHP Warning:  x", second, "-"),
             (
+                "[10-Oct-2026 14:34:56 Europe/Berlin] PHP Warning:  x",
+                second,
+                "-",
+            ),
+            (
                 r#"[10/Oct/2026 12:34:56] "GET / HTTP/1.1" 200 1"#,
                 second,
                 "-",
@@ -199,6 +223,13 @@ mod tests {
                 time,
                 "-",
             ),
+            ("Oct 10 2026 12:34:56 ERROR text", second, "error"),
+            (
+                "Jun 14 09:08:07.25 WARN text",
+                "2026-06-14T09:08:07.250Z",
+                "warning",
+            ),
+            ("0000000000.000 x", "", "-"),
             ("# Time is 2026-10-10T12:34:56Z", "", "-"),
             ("ERROR text of 2026-10-10 12:34:56,789", "", "error"),
             ("a=1 b=2", "", "-"),
