@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use clew_engine::{DocPlace, FieldValues, Pinned, WantedField};
+use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
+use clew_platform::{MemoryPurpose, Reservation};
+use clew_query::unless_stopped;
 use serde::Deserialize;
 
 use super::Service;
@@ -12,6 +14,7 @@ use crate::collection::{Collection, Field, Metric, TEXT, pairs};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::held;
+use crate::incoming::Refused;
 use crate::proto::{HighlightData, HighlightResult, Highlighter};
 
 /// Milvus' number of highlighters of words.
@@ -21,6 +24,10 @@ const TEXT_MATCH: &str = "TextMatch";
 /// Characters of a fragment, and fragments of a text, where nothing is said.
 const FRAGMENT_SIZE: usize = 100;
 const FRAGMENTS: usize = 5;
+/// Longest tag: it stands at every word that is marked.
+const TAG_BYTES_MAX: usize = 1_000;
+/// What a fragment takes beside its text.
+const FRAGMENT_BYTES: usize = size_of::<String>();
 
 /// What of hits is to be marked, and how.
 #[derive(Clone, Debug)]
@@ -124,9 +131,15 @@ fn listed<T: for<'d> Deserialize<'d>>(
 impl Marks {
     fn read(params: &BTreeMap<String, String>) -> Result<Marks> {
         let tags = |name: &str, usual: &str| -> Result<Vec<String>> {
-            let given = listed(params, name)?.unwrap_or_else(|| vec![usual.to_string()]);
-            match given.is_empty() {
-                true => Err(MilvusError::invalid(format!("{name} cannot be empty"))),
+            let given: Option<Vec<String>> = listed(params, name)?;
+            let given = given.unwrap_or_else(|| vec![usual.to_string()]);
+            if given.is_empty() {
+                return Err(MilvusError::invalid(format!("{name} cannot be empty")));
+            }
+            match given.iter().any(|tag| tag.len() > TAG_BYTES_MAX) {
+                true => Err(MilvusError::invalid(format!(
+                    "a tag among {name} has more than {TAG_BYTES_MAX} bytes"
+                ))),
                 false => Ok(given),
             }
         };
@@ -148,12 +161,16 @@ impl Marks {
     }
 
     /// The fragments of each text; the texts are those of lists of hits, of which each has its own words beside the named.
+    ///
+    /// # Errors
+    /// When they do not fit into memory beside others, or nobody waits for them any more.
     fn all(
         &self,
         analyzer: &str,
         (texts, topks): (&[Option<String>], &[i64]),
         (named, searched): (&[String], &[String]),
-    ) -> Vec<HighlightData> {
+        memory: &mut Reservation,
+    ) -> Result<Vec<HighlightData>> {
         let mut datas = Vec::with_capacity(texts.len());
         let mut texts = texts.iter();
         for (list, count) in topks.iter().enumerate() {
@@ -164,14 +181,16 @@ impl Marks {
             }
             let count = usize::try_from(*count).unwrap_or_default();
             for text in texts.by_ref().take(count) {
+                unless_stopped().map_err(EngineError::from)?;
                 let told = text.as_ref();
                 let told = told.map(|text| self.fragments(analyzer, text, &words));
-                datas.push(HighlightData {
-                    fragments: told.unwrap_or_default(),
-                });
+                let fragments = told.unwrap_or_default();
+                let bytes = fragments.iter().map(|one| FRAGMENT_BYTES + one.len());
+                memory.grow(bytes.sum()).map_err(Refused::from)?;
+                datas.push(HighlightData { fragments });
             }
         }
-        datas
+        Ok(datas)
     }
 
     fn fragments(&self, analyzer: &str, text: &str, words: &HashSet<String>) -> Vec<String> {
@@ -263,11 +282,17 @@ impl Service {
             };
             let (analyzer, marks) = (analyzer.clone(), highlights.marks.clone());
             let (named, topks) = (named.clone(), topks.to_vec());
-            let marked = self
-                .beside(move |_| Ok(marks.all(&analyzer, (&texts, &topks), (&named, &searched))));
+            let mut memory = self.limits().memory.open(MemoryPurpose::Searches);
+            let marked = self.beside(move |_| {
+                let (texts, words) = ((&texts[..], &topks[..]), (&named[..], &searched[..]));
+                let datas = marks.all(&analyzer, texts, words, &mut memory)?;
+                Ok((datas, memory))
+            });
+            let (datas, memory) = marked.await?;
+            held::hold(memory);
             results.push(HighlightResult {
                 field_name: name.clone(),
-                datas: marked.await?,
+                datas,
             });
         }
         Ok(results)
@@ -276,6 +301,8 @@ impl Service {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::{MemoryAccount, MemoryLimits};
+
     use super::*;
 
     fn marks(offset: usize, size: usize, count: usize) -> Marks {
@@ -324,12 +351,25 @@ mod tests {
     #[test]
     fn each_list_of_hits_has_the_words_of_its_own_search() {
         let texts = ["a b", "a b", "b c"].map(|text| Some(text.to_string()));
+        let mut memory = MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches);
         let told = marks(0, 9, 5).all(
             "standard",
             (&texts, &[1, 2]),
             (&["c".to_string()], &["a".to_string(), "b".to_string()]),
+            &mut memory,
         );
+        let told = told.unwrap();
+        assert!(memory.bytes() > 4 * FRAGMENT_BYTES);
         let told: Vec<Vec<String>> = told.into_iter().map(|one| one.fragments).collect();
         assert_eq!(told, [["{a} b"], ["{b}"], ["{b} <c>"]]);
+    }
+
+    #[test]
+    fn tags_are_not_longer_than_what_they_mark_may_be() {
+        for (length, is_right) in [(TAG_BYTES_MAX, true), (TAG_BYTES_MAX + 1, false)] {
+            let tags = serde_json::json!(["a".repeat(length)]).to_string();
+            let params: BTreeMap<String, String> = [("pre_tags".to_string(), tags)].into();
+            assert_eq!(Marks::read(&params).is_ok(), is_right, "{length}");
+        }
     }
 }
