@@ -359,7 +359,7 @@ mod tests {
             &mut memory,
         );
         let told = told.unwrap();
-        assert!(memory.bytes() > 4 * FRAGMENT_BYTES);
+        assert_eq!(memory.bytes(), 3 * FRAGMENT_BYTES + 15);
         let told: Vec<Vec<String>> = told.into_iter().map(|one| one.fragments).collect();
         assert_eq!(told, [["{a} b"], ["{b}"], ["{b} <c>"]]);
     }
