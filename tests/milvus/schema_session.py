@@ -94,7 +94,7 @@ class Schemas(Session):
     def vectors(self):
         client = self.client
         self.make("more")
-        self.refused(1100, "must be nullable", lambda: client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3))
+        self.refused(1, "requires nullable=True", lambda: client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3))
         client.add_collection_field("more", "x", DataType.FLOAT_VECTOR, dim=3, nullable=True)
         client.create_index("more", self.index("x", index_type="HNSW", metric_type="COSINE"))
         row = {"v": [0, 0], "w": [0, 0], "text": "", "tag": "", "age": 0}
