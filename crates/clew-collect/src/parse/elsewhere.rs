@@ -166,6 +166,7 @@ mod tests {
     use crate::parse::{ParserName, testing};
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "a table")]
     fn lines_say_when_they_are_from_in_the_ways_of_their_programs() {
         let time = "2026-10-10T12:34:56.789Z";
         let second = "2026-10-10T12:34:56.000Z";
