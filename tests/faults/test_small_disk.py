@@ -10,6 +10,7 @@ import urllib.request
 from opensearchpy.exceptions import TransportError
 
 from opensearch.clew_server import ClewServer
+from .base import eventually
 from .small_disk import Missing, SmallDisk
 
 DISK_BYTES = 64 << 20
@@ -168,6 +169,18 @@ class SmallDiskTest(unittest.TestCase):
         self.settings({f"cluster.routing.allocation.disk.watermark.{mark}": f"{free}b"
                        for mark in ("low", "high", "flood_stage")})
 
+    def wait_for_merges(self, index):
+        """Returns when nothing is merged and the disk has been as full for a while."""
+        seen = []
+
+        def settled():
+            merges = self.client.indices.stats(index=index)["_all"]["total"]["merges"]
+            seen.append((merges["current"], merges["total"], self.disk.free_bytes()))
+            last = seen[-25:]
+            return len(last) == 25 and len(set(last)) == 1 and last[0][0] == 0
+
+        eventually(settled, "an index without merges")
+
     def test_what_would_fill_the_disk_is_refused_with_the_figures(self):
         client = self.client
         self.fill("docs", 0, bulks_max=12)
@@ -177,7 +190,8 @@ class SmallDiskTest(unittest.TestCase):
         self.assertEqual(error.status_code, 429, error.info)
         self.assertRegex(error.info["error"]["reason"], r"a merge of \[docs\]\[0\] needs \[\d+\] bytes of disk")
         client.snapshot.create_repository(repository="here", body={"type": "fs", "settings": {"location": "here"}})
-        # Files that merges have replaced may have gone meanwhile.
+        # The upkeep goes on where the merge that was refused had taken its turn, and then what it has replaced goes.
+        self.wait_for_merges("docs")
         self.leave_room(2 << 20)
         error = self.refused(lambda: client.snapshot.create(
             repository="here", snapshot="one", params={"wait_for_completion": "true"}))
