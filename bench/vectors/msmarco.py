@@ -221,7 +221,8 @@ def main():
     ]
     print("\n".join(lines))
     if given.results != "-":
-        results.write(given.results, "Vectors: msmarco", "make bench-msmarco", machine(), lines)
+        told = f"make bench-msmarco ARGS=\"--rows {given.rows} --seconds {given.seconds:g}\""
+        results.write(given.results, "Vectors: msmarco", told, machine(), lines)
 
 
 if __name__ == "__main__":
