@@ -294,14 +294,9 @@ pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
     Some((Stamp::Local(civil), text.get(24 + length..)?))
 }
 
-/// `02 Jan 2026 03:04:05`, the date also with `-` or `/`; a fraction and a zone behind a space may follow.
-pub(crate) fn day_first(text: &str) -> Option<(Stamp, &str)> {
-    let bytes = text.as_bytes();
-    let separator = *bytes.get(2)?;
-    matches!(separator, b' ' | b'-' | b'/').then_some(())?;
-    expect(bytes, 6, separator)?;
-    expect(bytes, 11, b' ')?;
-    let date = Civil {
+/// The beginning of `02 Jan 2026`, whatever stands between the parts.
+fn named_day(bytes: &[u8]) -> Option<Civil> {
+    Some(Civil {
         year: four(bytes, 7)?,
         month: month(bytes, 3)?,
         day: two(bytes, 0)?,
@@ -309,8 +304,17 @@ pub(crate) fn day_first(text: &str) -> Option<(Stamp, &str)> {
         minute: 0,
         second: 0,
         millisecond: 0,
-    };
-    let mut civil = time_of_day(bytes, 12, date)?;
+    })
+}
+
+/// `02 Jan 2026 03:04:05`, the date also with `-` or `/`; a fraction and a zone behind a space may follow.
+pub(crate) fn day_first(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    let separator = *bytes.get(2)?;
+    matches!(separator, b' ' | b'-' | b'/').then_some(())?;
+    expect(bytes, 6, separator)?;
+    expect(bytes, 11, b' ')?;
+    let mut civil = time_of_day(bytes, 12, named_day(bytes)?)?;
     let (millisecond, length) = fraction(bytes, 20);
     civil.millisecond = millisecond;
     let rest = &text[20 + length..];
@@ -327,16 +331,7 @@ pub(crate) fn common_log(text: &str) -> Option<(Stamp, &str)> {
     expect(bytes, 6, b'/')?;
     expect(bytes, 11, b':')?;
     expect(bytes, 20, b' ')?;
-    let date = Civil {
-        year: four(bytes, 7)?,
-        month: month(bytes, 3)?,
-        day: two(bytes, 0)?,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
-    let civil = time_of_day(bytes, 12, date)?;
+    let civil = time_of_day(bytes, 12, named_day(bytes)?)?;
     let (offset, length) = zone(bytes, 21)?;
     Some((Stamp::Zoned(civil, offset), &text[21 + length..]))
 }

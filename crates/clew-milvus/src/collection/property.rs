@@ -85,13 +85,9 @@ impl Collection {
         verb: &str,
         keys: impl IntoIterator<Item = &'k String>,
     ) -> Result<()> {
-        match self.held(keys) {
-            None => Ok(()),
-            Some(kind) => Err(MilvusError::CollectionLoaded(
-                name.to_string(),
-                format!("can not {verb} {kind} properties if collection loaded"),
-            )),
-        }
+        self.unless_held(name, keys, |kind| {
+            format!("can not {verb} {kind} properties if collection loaded")
+        })
     }
 
     /// The same of the parameters of a field.
@@ -104,19 +100,23 @@ impl Collection {
         verb: &str,
         keys: impl IntoIterator<Item = &'k String>,
     ) -> Result<()> {
-        match self.held(keys) {
-            None => Ok(()),
-            Some(_) => Err(MilvusError::CollectionLoaded(
-                name.to_string(),
-                format!("can not {verb} collection field properties if collection loaded"),
-            )),
-        }
+        self.unless_held(name, keys, |_| {
+            format!("can not {verb} collection field properties if collection loaded")
+        })
     }
 
-    /// What the first of some properties is called that cannot change now.
-    fn held<'k>(&self, keys: impl IntoIterator<Item = &'k String>) -> Option<&'static str> {
+    /// Refuses properties of which one cannot change now; `say` is told what that is called.
+    fn unless_held<'k>(
+        &self,
+        name: &str,
+        keys: impl IntoIterator<Item = &'k String>,
+        say: impl FnOnce(&str) -> String,
+    ) -> Result<()> {
         let mut kinds = keys.into_iter().filter_map(|key| kind_of_holding(key));
-        kinds.next().filter(|_| self.loaded)
+        match kinds.next().filter(|_| self.loaded) {
+            None => Ok(()),
+            Some(kind) => Err(MilvusError::CollectionLoaded(name.to_string(), say(kind))),
+        }
     }
 
     /// Takes from its properties what they say of the collection itself. What is no level of consistency changes nothing.
