@@ -12,10 +12,11 @@ START = ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
 
 
 class Server:
-    """A context manager; `under` is a command that runs the server, such as a tool that counts, `env` adds variables."""
+    """A context manager; `under` is a command that runs the server, such as a tool that counts, `beside` one that runs its
+    clients, `env` adds variables."""
 
-    def __init__(self, binary, under=(), env=None):
-        self.binary, self.under, self.env = str(binary), under, env or {}
+    def __init__(self, binary, under=(), beside=(), env=None):
+        self.binary, self.under, self.beside, self.env = str(binary), under, beside, env or {}
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
@@ -40,7 +41,7 @@ class Server:
         """Machine and rows of one `clew bench serve`, over Milvus' gRPC if that is said; its table is shown as it comes."""
         out = self.folder / "rows.json"
         where = ["--milvus-grpc", f"http://{self.grpc}"] if milvus else ["--url", f"http://{self.address}"]
-        command = [self.binary, "bench", "serve", what, *where, "--pid", str(self.process.pid), "--replace",
+        command = [*self.beside, self.binary, "bench", "serve", what, *where, "--pid", str(self.process.pid), "--replace",
                    "--json", str(out), *map(str, arguments)]
         print("clew bench serve", what, *arguments, flush=True)
         subprocess.run(command, check=True)
