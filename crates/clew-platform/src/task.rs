@@ -77,18 +77,27 @@ pub(crate) fn lower_priority(thread: Option<ThreadId>, niceness: i32) {
     let _ = (thread, niceness);
 }
 
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
+/// Niceness of the calling thread; 0 where threads have none of their own.
+pub(crate) fn niceness() -> i32 {
     #[cfg(target_os = "linux")]
-    /// Niceness of the calling thread, as the system shows it.
-    pub(crate) fn niceness() -> i32 {
-        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-        // The name in parentheses may hold blanks; niceness is the 17th field behind it.
-        let (_, fields) = stat.rsplit_once(')').unwrap();
-        fields.split_whitespace().nth(16).unwrap().parse().unwrap()
-    }
+    let niceness = rustix::process::getpriority_process(None).unwrap_or(0);
+    #[cfg(not(target_os = "linux"))]
+    let niceness = 0;
+    niceness
+}
+
+/// Whether the calling thread has this niceness or less, or is given it back: the system allows that to the privileged.
+pub(crate) fn regain_priority(niceness: i32) -> bool {
+    #[cfg(target_os = "linux")]
+    let regain = || rustix::process::setpriority_process(None, niceness).is_ok();
+    #[cfg(not(target_os = "linux"))]
+    let regain = || false;
+    self::niceness() <= niceness || regain()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     #[cfg(target_os = "linux")]

@@ -20,8 +20,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::base::error::EngineError;
 
 /// A search that has run for so long while others wait gives its turn to the next one and goes on beside it, yielding to
-/// all others: short searches do not wait for long ones to end.
-const LONG_AFTER: Duration = Duration::from_millis(1);
+/// all others: short searches do not wait for long ones to end. What that costs, a thread at worst, is lost where all take
+/// about as long, so it is [`LONG_TIMES`] what searches take these days, between these two.
+const LONG_AFTER_MIN: Duration = Duration::from_millis(1);
+const LONG_AFTER_MAX: Duration = Duration::from_millis(4);
+const LONG_TIMES: u32 = 3;
 /// Long searches that go on so, for each thread of the pool. More of them keep their turns.
 const LONG_PER_THREAD: usize = 4;
 
@@ -216,7 +219,13 @@ impl SearchPool {
         let permit = self.permit().await?;
         let turn = self.turns.begin(Some(permit), self.clock.monotonic());
         let (clock, counters) = (self.clock.clone(), self.counters.clone());
-        let search = move || counters.of_run(&*clock, asked, work);
+        let turns = self.turns.clone();
+        let search = move || {
+            let began = clock.monotonic();
+            let result = counters.of_run(&*clock, asked, work);
+            turns.usual.count(clock.monotonic().saturating_sub(began));
+            result
+        };
         self.on_thread((turn, place), waiting, search).await?
     }
 
@@ -308,7 +317,39 @@ impl Aside {
 
 /// The searches that run, the threads that help them, and what runs beside.
 #[derive(Default)]
-struct Turns(Mutex<Vec<Arc<Turn>>>);
+struct Turns {
+    all: Mutex<Vec<Arc<Turn>>>,
+    usual: Usual,
+}
+
+/// What searches usually take: half of those of late took less.
+#[derive(Default)]
+struct Usual(AtomicU64);
+
+impl Usual {
+    /// A step of a sixteenth towards what one took; where several threads count at once, one of them may do so for nothing.
+    fn count(&self, took: Duration) {
+        let (usual, took) = (self.0.load(Ordering::Relaxed), nanos(took));
+        let step = usual / 16 + 1_000;
+        let next = match took > usual {
+            true => usual.saturating_add(step).min(took),
+            false => usual.saturating_sub(step).max(took),
+        };
+        self.0.store(next, Ordering::Relaxed);
+    }
+
+    /// From when on one of them is long.
+    fn long_after(&self) -> Duration {
+        let usual = Duration::from_nanos(self.0.load(Ordering::Relaxed));
+        usual
+            .saturating_mul(LONG_TIMES)
+            .clamp(LONG_AFTER_MIN, LONG_AFTER_MAX)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
 
 struct Turn {
     since: Duration,
@@ -330,7 +371,7 @@ struct TakenTurn {
 
 impl Drop for TakenTurn {
     fn drop(&mut self) {
-        let mut all = self.turns.0.lock();
+        let mut all = self.turns.all.lock();
         all.retain(|other| !Arc::ptr_eq(other, &self.turn));
     }
 }
@@ -346,19 +387,19 @@ impl Turns {
             work: Arc::default(),
             state: Mutex::new(state),
         });
-        self.0.lock().push(turn.clone());
+        self.all.lock().push(turn.clone());
         let turns = self.clone();
         TakenTurn { turns, turn }
     }
 
     /// Lets what has taken long by now go on as such; when the next one has.
     fn let_go_on(&self, clock: &dyn Clock, long: &Arc<Semaphore>) -> Duration {
-        let all = self.0.lock();
-        let mut next = LONG_AFTER;
+        let all = self.all.lock();
+        let mut next = self.usual.long_after();
         if all.is_empty() {
             return next;
         }
-        let begun = clock.monotonic().saturating_sub(LONG_AFTER);
+        let begun = clock.monotonic().saturating_sub(next);
         for turn in all.iter() {
             if turn.since > begun {
                 next = next.min(turn.since.saturating_sub(begun));

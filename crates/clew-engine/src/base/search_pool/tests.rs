@@ -78,7 +78,7 @@ fn what_takes_long_yields_to_a_search_that_comes() {
         .build()
         .unwrap();
     let is_long = || -> Vec<bool> {
-        let turns = pool.turns.0.lock();
+        let turns = pool.turns.all.lock();
         turns.iter().map(|turn| turn.state.lock().is_long).collect()
     };
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -86,7 +86,7 @@ fn what_takes_long_yields_to_a_search_that_comes() {
     let searches = async {
         pool.run(|| ()).await.unwrap();
         assert_eq!(is_long(), [false]);
-        clock.advance(LONG_AFTER);
+        clock.advance(LONG_AFTER_MIN);
         pool.run(|| ()).await.unwrap();
         assert_eq!(is_long(), [true]);
         sender.send(7).unwrap();
@@ -145,4 +145,25 @@ fn free_threads_help_and_busy_ones_do_not() {
     );
     drop(busy);
     assert_eq!(pool.helping.available_permits(), 2);
+}
+
+#[test]
+fn what_takes_as_long_as_others_is_not_long() {
+    let usual = Usual::default();
+    assert_eq!(usual.long_after(), LONG_AFTER_MIN);
+    // A few long ones among short ones, in any order.
+    for at in 0..300_u64 {
+        let took = if at % 4 == 0 { 90_000 } else { 200 + at % 7 };
+        usual.count(Duration::from_micros(took));
+    }
+    assert_eq!(usual.long_after(), LONG_AFTER_MIN);
+    for at in 0..300 {
+        usual.count(Duration::from_micros(950 + at % 100));
+    }
+    let after = usual.long_after().as_micros();
+    assert!((2_700..3_300).contains(&after), "{after}");
+    for _ in 0..300 {
+        usual.count(Duration::from_secs(1));
+    }
+    assert_eq!(usual.long_after(), LONG_AFTER_MAX);
 }
