@@ -193,6 +193,11 @@ impl Shard {
         }
     }
 
+    /// Whether somebody has the writer now: whoever asks for it would wait.
+    pub(crate) fn is_written_to(&self) -> bool {
+        self.writer.is_locked()
+    }
+
     /// Whether the shard's files are damaged, as far as was found.
     pub(crate) fn is_damaged(&self) -> bool {
         self.remedy() == Some(Remedy::Repair)

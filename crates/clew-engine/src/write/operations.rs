@@ -60,6 +60,18 @@ impl Chunk {
 /// The operations of one shard, with their places in the request.
 type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite, Watch)>);
 
+/// The next of them: one whose shard nobody writes to just now, so that requests of many shards that come at once do not wait for
+/// each other at each of them.
+fn next_free(
+    batches: &mut Vec<((String, u32), ShardBatch)>,
+) -> Option<((String, u32), ShardBatch)> {
+    let is_free = |((_, shard), (index, _)): &((String, u32), ShardBatch)| {
+        !index.shards[*shard as usize].is_written_to()
+    };
+    let free = batches.iter().position(is_free).unwrap_or(0);
+    (!batches.is_empty()).then(|| batches.swap_remove(free))
+}
+
 impl Engine {
     /// Does a list of writes, in order for each document. The results may be told to a client
     /// only after [`Engine::durable`]. Blocks for CPU and for the log's back-pressure, not for
@@ -146,7 +158,8 @@ impl Inner {
                 }
                 position += 1;
             }
-            for (key, (index, writes)) in shards {
+            let mut batches: Vec<_> = shards.into_iter().collect();
+            while let Some((key, (index, writes))) = next_free(&mut batches) {
                 let (began, since) = (self.clock.since_epoch(), self.clock.monotonic());
                 self.write_shard(&index, key.1, (life, writes), &mut results);
                 let took = self.clock.monotonic().saturating_sub(since);
