@@ -15,7 +15,9 @@ use tantivy::{DocId, SegmentReader};
 use crate::field::column::ValueColumn;
 use crate::field::context::AggContext;
 use crate::field::rows::{Repeats, Rows};
-use crate::field::values::{date_format, hinted_kind, key_of, plan_values, supports, unsupported};
+use crate::field::values::{
+    date_format, hinted_kind, missing_key, plan_values, supports, unsupported,
+};
 use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
@@ -101,11 +103,6 @@ pub(super) fn plan_made(
         ValueKind::Keyword => ValueFormat::Raw,
         _ => ValueFormat::of_numbers(source.format.as_deref())?,
     };
-    let missing = source
-        .missing
-        .as_ref()
-        .map(|scalar| key_of(scalar, kind, &format, context.now_ms))
-        .transpose()?;
     let made = MadePlan {
         script: ValueScript::new(script, context.mapping, context.now_ms),
         of,
@@ -115,7 +112,7 @@ pub(super) fn plan_made(
         field: source.field.clone(),
         column: None,
         kind,
-        missing,
+        missing: missing_key(source, kind, &format, context.now_ms)?,
         format,
         made: Some(Arc::new(made)),
     })

@@ -76,16 +76,11 @@ pub(crate) fn plan_values(
         return Err(unsupported(source, field.kind.type_name(), aggregation));
     }
     let format = format_of(source, &field.kind, kind)?;
-    let missing = source
-        .missing
-        .as_ref()
-        .map(|scalar| key_of(scalar, kind, &format, context.now_ms))
-        .transpose()?;
     Ok(ValuePlan {
         field: source.field.clone(),
         column: Some(field.column()),
         kind,
-        missing,
+        missing: missing_key(source, kind, &format, context.now_ms)?,
         format,
         made: None,
     })
@@ -195,16 +190,11 @@ fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, Agg
     if !supports(aggregation, kind) {
         return Err(unsupported(source, "keyword", aggregation));
     }
-    let missing = source
-        .missing
-        .as_ref()
-        .map(|scalar| key_of(scalar, kind, &format, 0))
-        .transpose()?;
     Ok(ValuePlan {
         field: source.field.clone(),
         column: None,
         kind,
-        missing,
+        missing: missing_key(source, kind, &format, 0)?,
         format,
         made: None,
     })
@@ -288,6 +278,19 @@ pub(crate) fn date_format(
         (None, Some(ValueFormat::Date { format, .. })) => Ok(format.clone()),
         (None, _) => Ok(DateFormat::default()),
     }
+}
+
+/// What stands in for the values that a document lacks, where a request says so, as a key of their kind.
+pub(super) fn missing_key(
+    source: &Source,
+    kind: ValueKind,
+    format: &ValueFormat,
+    now_ms: i64,
+) -> Result<Option<Key>, AggError> {
+    let written = source.missing.as_ref();
+    written
+        .map(|scalar| key_of(scalar, kind, format, now_ms))
+        .transpose()
 }
 
 /// A written value as the key of a field's kind.
