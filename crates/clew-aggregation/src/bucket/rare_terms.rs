@@ -7,16 +7,16 @@ use clew_query::aggregation::RareTermsSpec;
 use crate::bucket::terms::{TermsShape, every_term};
 use crate::bucket::{AskedBuckets, Asking, BucketPlan};
 use crate::field::ValuePlan;
-use crate::field::values::{check_patterns, plan_values, term_filter};
+use crate::field::values::{plan_values, term_filter};
 
 impl AskedBuckets for RareTermsSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
         let values = plan_values(&self.source, "rare_terms", asking.context)?;
-        check_patterns(&self.filter, &values, asking.name)?;
+        let filter = term_filter(&self.filter, &values, asking.name)?;
         let shape = TermsShape::Rare {
             max_doc_count: self.max_doc_count,
         };
-        let plan = every_term(term_filter(&self.filter, &values)?, shape);
+        let plan = every_term(filter, shape);
         Ok((values, plan.into()))
     }
 }

@@ -19,7 +19,7 @@ use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
 use crate::field::context::{AggContext, documents_of};
 use crate::field::rows::{Repeats, Rows};
-use crate::field::values::{check_patterns, plan_values, term_filter};
+use crate::field::values::{plan_values, term_filter};
 use crate::field::{ValueKind, ValuePlan};
 use crate::order::{By, PlannedOrder};
 use crate::result::{AggResult, TermsResult};
@@ -106,7 +106,7 @@ fn plan_significant(
     values: &ValuePlan,
     (context, name): (&AggContext<'_>, &str),
 ) -> Result<TermsPlan, AggError> {
-    check_patterns(&spec.filter, values, name)?;
+    let filter = term_filter(&spec.filter, values, name)?;
     let background = spec.background.as_ref();
     let background = background.map(|query| documents_of(query, context));
     let size = spec.size as usize;
@@ -119,7 +119,7 @@ fn plan_significant(
             by: By::Score(spec.heuristic),
             direction: Direction::Descending,
         }],
-        filter: term_filter(&spec.filter, values)?,
+        filter,
         show_error: false,
         shape: TermsShape::Significant(SignificantPlan {
             heuristic: spec.heuristic,

@@ -21,7 +21,7 @@ use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
 use crate::field::mask::Mask;
 use crate::field::rows::{Repeats, Rows};
-use crate::field::values::{check_patterns, plan_values, term_filter};
+use crate::field::values::{plan_values, term_filter};
 use crate::field::{TermSets, ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::order::path::{Ordered, order_or_count, plan_order};
@@ -262,8 +262,8 @@ pub(crate) enum TermsShape {
 impl AskedBuckets for TermsSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
         let values = plan_values(&self.source, "terms", asking.context)?;
-        check_patterns(&self.filter, &values, asking.name)?;
-        let plan = plan_terms(self, &values, asking.subs)?;
+        let filter = term_filter(&self.filter, &values, asking.name)?;
+        let plan = plan_terms(self, filter, asking.subs)?;
         Ok((values, plan.into()))
     }
 
@@ -278,7 +278,7 @@ impl AskedBuckets for TermsSpec {
 /// [`AggError`] naming what is wrong.
 fn plan_terms(
     spec: &TermsSpec,
-    values: &ValuePlan,
+    filter: TermSets,
     subs: &[&dyn Ordered],
 ) -> Result<TermsPlan, AggError> {
     if spec.size == 0 {
@@ -298,7 +298,7 @@ fn plan_terms(
         shard_size,
         min_doc_count: spec.min_doc_count,
         order,
-        filter: term_filter(&spec.filter, values)?,
+        filter,
         show_error: spec.show_error,
         shape: TermsShape::Plain,
     })

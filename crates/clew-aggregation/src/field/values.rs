@@ -425,58 +425,48 @@ pub(crate) fn bound_ms(
         .map_err(|error| AggError::Query(Box::new(error.into())))
 }
 
-/// Patterns are only for strings.
+/// Which terms count, as keys of the field's kind. Patterns are only for strings.
 ///
 /// # Errors
-/// [`AggError::Invalid`] naming the aggregation.
-pub(crate) fn check_patterns(
+/// [`AggError`] naming the aggregation that has a pattern for something else, or a value that cannot be read.
+pub(crate) fn term_filter(
     filter: &TermFilter,
     values: &ValuePlan,
     name: &str,
-) -> Result<(), AggError> {
-    let is_pattern = |set: &Option<IncludeExclude>| matches!(set, Some(IncludeExclude::Pattern(_)));
-    let text = matches!(values.kind, ValueKind::Keyword | ValueKind::Unmapped);
-    if text || !(is_pattern(&filter.include) || is_pattern(&filter.exclude)) {
-        return Ok(());
-    }
-    Err(AggError::aggregation(format!(
-        "Aggregation [{name}] cannot support regular expression style include/exclude settings as \
-         they can only be applied to string fields. Use an array of values for include/exclude \
-         clauses"
-    )))
-}
-
-/// Which terms count, as keys of the field's kind.
-pub(crate) fn term_filter(filter: &TermFilter, values: &ValuePlan) -> Result<TermSets, AggError> {
-    let set = |one: &Option<IncludeExclude>| -> Result<Option<TermSet>, AggError> {
-        match one {
-            None => Ok(None),
-            Some(IncludeExclude::Pattern(pattern)) => match values.kind {
-                ValueKind::Keyword | ValueKind::Unmapped => {
-                    Regexp::new(pattern, RegexpOptions::default())
-                        .map(|pattern| Some(TermSet::Pattern(pattern)))
-                        .map_err(|error| AggError::invalid(error.to_string()))
-                }
-                _ => Err(AggError::invalid(format!(
-                    "Aggregation [{}] cannot support regular expression style include/exclude \
-                     settings as they can only be applied to string fields. Use an array of \
-                     values for include/exclude clauses",
-                    values.field
-                ))),
-            },
-            Some(IncludeExclude::Partition { part, count }) => Ok(Some(TermSet::Partition {
-                part: *part,
-                count: *count,
-            })),
-            Some(IncludeExclude::Values(scalars)) => scalars
-                .iter()
-                .map(|scalar| key_of(scalar, values.kind, &values.format, 0))
-                .collect::<Result<Vec<_>, _>>()
-                .map(|keys| Some(TermSet::Keys(keys))),
-        }
+) -> Result<TermSets, AggError> {
+    let set = |one: &Option<IncludeExclude>| {
+        one.as_ref()
+            .map(|one| term_set(one, values, name))
+            .transpose()
     };
     Ok(TermSets {
         include: set(&filter.include)?,
         exclude: set(&filter.exclude)?,
     })
+}
+
+fn term_set(asked: &IncludeExclude, values: &ValuePlan, name: &str) -> Result<TermSet, AggError> {
+    match asked {
+        IncludeExclude::Pattern(pattern) => match values.kind {
+            ValueKind::Keyword | ValueKind::Unmapped => {
+                Regexp::new(pattern, RegexpOptions::default())
+                    .map(TermSet::Pattern)
+                    .map_err(|error| AggError::invalid(error.to_string()))
+            }
+            _ => Err(AggError::aggregation(format!(
+                "Aggregation [{name}] cannot support regular expression style include/exclude \
+                 settings as they can only be applied to string fields. Use an array of values \
+                 for include/exclude clauses"
+            ))),
+        },
+        IncludeExclude::Partition { part, count } => Ok(TermSet::Partition {
+            part: *part,
+            count: *count,
+        }),
+        IncludeExclude::Values(scalars) => scalars
+            .iter()
+            .map(|scalar| key_of(scalar, values.kind, &values.format, 0))
+            .collect::<Result<Vec<_>, _>>()
+            .map(TermSet::Keys),
+    }
 }
