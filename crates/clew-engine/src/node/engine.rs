@@ -241,7 +241,12 @@ impl Engine {
         &self.inner.options.data
     }
 
-    /// Time since the Unix epoch, by the clock that the engine was opened with.
+    /// The clock that the engine was opened with.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.inner.clock
+    }
+
+    /// Time since the Unix epoch by that clock.
     pub fn now(&self) -> Duration {
         self.inner.clock.since_epoch()
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use clew_profile::{OffCpuMode, Profile, Rate, Sample};
 
@@ -46,9 +46,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     {
         return Ok(Reply::text(String::new()));
     }
-    let began = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let began = iso(u64::try_from(api.engine.now_ms()).unwrap_or_default());
     let (kind, rate, interval) = (asked.kind, asked.rate, asked.interval);
     let watched = tokio::task::spawn_blocking(move || watch(kind, rate, interval)).await;
     let watched = watched.map_err(|error| ApiError::internal(error.to_string()))?;
@@ -64,7 +62,6 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         "::: {{{name}}}{{{id}}}{{{}}}{{{address}}}{{dim}}\n",
         call.api.options.publish_host()
     );
-    let began = iso(u64::try_from(began.as_millis()).unwrap_or(u64::MAX));
     let _ = writeln!(
         text,
         "   Hot threads at {began}, interval={}, busiestThreads={}, ignoreIdleThreads={}:",

@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::state::api::Api;
+
 /// Bytes of a file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiskSpace {
@@ -108,13 +110,13 @@ impl Machine {
         part(self.cpu_ms, run_ms.saturating_mul(processors() as u64), 100)
     }
 
-    /// `started` is when the process began: of the processors' time only its own is known.
-    pub(crate) fn os_stats(&self, started: Instant) -> Value {
+    /// Of the processors' time only the process's own is known.
+    pub(crate) fn os_stats(&self, api: &Api) -> Value {
         let load = |at: usize| self.load[at].parse::<f64>().unwrap_or_default();
         json!({
-            "timestamp": jiff::Timestamp::now().as_millisecond(),
+            "timestamp": api.engine.now_ms(),
             "cpu": {
-                "percent": self.cpu_percent(started),
+                "percent": self.cpu_percent(api.started),
                 "load_average": {"1m": load(0), "5m": load(1), "15m": load(2)},
             },
             "mem": {
@@ -132,12 +134,12 @@ impl Machine {
         })
     }
 
-    pub(crate) fn process_stats(&self, started: Instant) -> Value {
+    pub(crate) fn process_stats(&self, api: &Api) -> Value {
         json!({
-            "timestamp": jiff::Timestamp::now().as_millisecond(),
+            "timestamp": api.engine.now_ms(),
             "open_file_descriptors": self.open_files,
             "max_file_descriptors": self.open_files_max,
-            "cpu": {"percent": self.cpu_percent(started), "total_in_millis": self.cpu_ms},
+            "cpu": {"percent": self.cpu_percent(api.started), "total_in_millis": self.cpu_ms},
             "mem": {"total_virtual_in_bytes": self.virtual_memory, "resident_in_bytes": self.resident},
         })
     }

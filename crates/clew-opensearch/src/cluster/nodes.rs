@@ -98,7 +98,7 @@ pub(crate) fn plugins(options: &RestOptions) -> Vec<Value> {
 
 /// What typed clients read of the Java machine that there is not.
 fn no_jvm(api: &Api) -> Value {
-    let uptime_ms = i64::try_from(api.started.elapsed().as_millis()).unwrap_or(i64::MAX);
+    let started_ms = u64::try_from(api.started_since_epoch().as_millis()).unwrap_or(u64::MAX);
     json!({
         "pid": std::process::id(),
         "version": "none",
@@ -107,7 +107,7 @@ fn no_jvm(api: &Api) -> Value {
         "vm_vendor": "none",
         "bundled_jdk": false,
         "using_bundled_jdk": false,
-        "start_time_in_millis": jiff::Timestamp::now().as_millisecond().saturating_sub(uptime_ms),
+        "start_time_in_millis": started_ms,
         "mem": {
             "heap_init_in_bytes": 0, "heap_max_in_bytes": 0, "non_heap_init_in_bytes": 0,
             "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0,
@@ -159,7 +159,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     let api = &call.api;
     let options = &api.options;
     let mut node = json!({
-        "timestamp": jiff::Timestamp::now().as_millisecond(),
+        "timestamp": api.engine.now_ms(),
         "name": options.node_name,
         "transport_address": options.publish_address,
         "host": options.publish_host(),
@@ -236,8 +236,8 @@ fn system_sections(api: &Api) -> Map<String, Value> {
     place["mount"] = json!("");
     let searches = api.engine.stats().search;
     let sections = json!({
-        "os": machine.os_stats(api.started),
-        "process": machine.process_stats(api.started),
+        "os": machine.os_stats(api),
+        "process": machine.process_stats(api),
         "jvm": jvm(api, &machine),
         "thread_pool": {"search": {
             "threads": searches.threads,
@@ -247,7 +247,7 @@ fn system_sections(api: &Api) -> Map<String, Value> {
             "largest": searches.threads,
         }},
         "fs": {
-            "timestamp": jiff::Timestamp::now().as_millisecond(),
+            "timestamp": api.engine.now_ms(),
             "total": space,
             "data": [place],
             "least_usage_estimate": estimate,
@@ -284,7 +284,7 @@ fn jvm(api: &Api, machine: &Machine) -> Value {
     let buffers = json!({"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0});
     let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
     json!({
-        "timestamp": jiff::Timestamp::now().as_millisecond(),
+        "timestamp": api.engine.now_ms(),
         "uptime_in_millis": uptime_ms,
         "mem": {
             "heap_used_in_bytes": 0, "heap_used_percent": 0, "heap_max_in_bytes": 0,

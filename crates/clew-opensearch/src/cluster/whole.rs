@@ -1,7 +1,6 @@
 //! What is counted over the whole cluster, which is one node.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clew_engine::Index;
 use serde_json::{Value, json};
@@ -21,9 +20,6 @@ use crate::state::call::Call;
 
 /// `GET /_cluster/stats`, `/_cluster/stats/nodes/{node}`.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
-    let since_epoch = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
     let options = &call.api.options;
     let named = call
         .path("node")
@@ -33,7 +29,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         "_nodes": {"total": count, "successful": count, "failed": 0},
         "cluster_name": options.cluster_name,
         "cluster_uuid": stable_id(&[&options.cluster_name]),
-        "timestamp": u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
+        "timestamp": call.api.engine.now_ms(),
     });
     if named {
         let indices = call.shown_indices();
@@ -117,7 +113,7 @@ fn of_node(api: &Api) -> Value {
             "allocated_processors": processors(),
             "names": [{"name": system, "count": 1}],
             "pretty_names": [{"pretty_name": system, "count": 1}],
-            "mem": machine.os_stats(api.started)["mem"],
+            "mem": machine.os_stats(api)["mem"],
         },
         "process": {
             "cpu": {"percent": machine.cpu_percent(api.started)},

@@ -2,7 +2,7 @@
 //! every one that is shown is done.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clew_engine::{ClosedNames, Index, IndexStats, Purpose, ResolveOptions, Wildcards};
 use serde::{Deserialize, Serialize};
@@ -77,11 +77,8 @@ pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value
 }
 
 fn origin(call: &Call, index: &Index) -> Origin {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    let node_started = since_epoch
-        .unwrap_or_default()
-        .saturating_sub(call.api.started.elapsed());
-    if Duration::from_millis(index.created_ms()) < node_started || !index.is_open() {
+    let created = Duration::from_millis(index.created_ms());
+    if created < call.api.started_since_epoch() || !index.is_open() {
         return Origin::Files;
     }
     if let Some(from) = RestoredFrom::of(index) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use clew_engine::Engine;
@@ -117,14 +117,19 @@ impl Api {
         Api {
             body_limits,
             cluster_settings: ClusterSettings::load(&engine, setting_checks),
+            tasks: Tasks::new(engine.clock().clone()),
             engine,
             metrics,
-            tasks: Tasks::default(),
             parts: Parts::default(),
             started: Instant::now(),
             node_id,
             options,
         }
+    }
+
+    /// When the node was started, since the Unix epoch by the engine's clock as it goes now.
+    pub(crate) fn started_since_epoch(&self) -> Duration {
+        self.engine.now().saturating_sub(self.started.elapsed())
     }
 
     /// The one value of a type that is kept for as long as the server runs, made when it is asked for first.

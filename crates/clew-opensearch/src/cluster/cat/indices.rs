@@ -202,7 +202,7 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     // A table has no place for what is missing.
     ShardOutcomes::of_serving(&indices).whole()?;
     let docs: u64 = indices.iter().map(|index| index.stats().docs).sum();
-    let [epoch, timestamp] = now();
+    let [epoch, timestamp] = now(&call);
     Table {
         columns: COUNT,
         rows: vec![vec![epoch, timestamp, docs.to_string()]],

@@ -11,8 +11,6 @@ mod snapshots;
 mod table;
 mod templates;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use clew_engine::{Purpose, Wildcards};
 
 use crate::http::error::ApiError;
@@ -119,7 +117,7 @@ const HEALTH: &[Column] = &[
 /// `GET /_cat/health`.
 pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
     let health = ShardHealth::of(&call.shown_indices());
-    let [epoch, timestamp] = now();
+    let [epoch, timestamp] = now(&call);
     let row = vec![
         epoch,
         timestamp,
@@ -184,11 +182,8 @@ pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// Seconds since the epoch, and the time of day in UTC.
-fn now() -> [String; 2] {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
+fn now(call: &Call) -> [String; 2] {
+    let seconds = call.api.engine.now().as_secs();
     [seconds.to_string(), time_of_day(seconds)]
 }
 

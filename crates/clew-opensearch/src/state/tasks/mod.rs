@@ -4,11 +4,12 @@
 mod requests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use axum::http::StatusCode;
-use clew_platform::CancellationToken;
+use clew_platform::{CancellationToken, Clock};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -24,8 +25,8 @@ const REMEMBERED_MAX: usize = 1000;
 const RUNNING_MAX: usize = 64;
 
 /// The node's tasks.
-#[derive(Default)]
 pub(crate) struct Tasks {
+    clock: Arc<dyn Clock>,
     /// The number of the last one.
     last: AtomicU64,
     requests: Requests,
@@ -86,6 +87,17 @@ impl Task {
 }
 
 impl Tasks {
+    /// None yet; those that come begin at the time of this clock.
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Tasks {
+            clock,
+            last: AtomicU64::default(),
+            requests: Requests::default(),
+            state: Mutex::default(),
+            ended: Notify::new(),
+        }
+    }
+
     /// The tasks that are running, in the order in which they began.
     pub(crate) fn running(&self) -> Vec<RunningTask> {
         let mut running = self.requests.shown();
@@ -98,7 +110,8 @@ impl Tasks {
 
     /// Notes a request that may take long.
     pub(crate) fn answering(&self, action: Action, asked: &RequestDetails<'_>) -> Answering<'_> {
-        self.requests.enter(self.next(), action, asked)
+        self.requests
+            .enter(self.next(), action, asked, self.now_ms())
     }
 
     /// Cancels a task that is running; what it is, if there is one of this number.
@@ -127,6 +140,10 @@ impl Tasks {
         }
     }
 
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX)
+    }
+
     fn next(&self) -> u64 {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -137,7 +154,7 @@ impl Tasks {
             number: self.next(),
             action,
             description: String::new(),
-            started_ms: now_ms(),
+            started_ms: self.now_ms(),
             running_ns: 0,
             opaque_id,
             cancellable: false,
@@ -195,7 +212,7 @@ impl Tasks {
             action,
             description,
             started: Instant::now(),
-            started_ms: now_ms(),
+            started_ms: self.now_ms(),
             token,
             status: None,
             ended: None,
@@ -238,13 +255,6 @@ impl Tasks {
             ended.await;
         }
     }
-}
-
-fn now_ms() -> u64 {
-    let since_epoch = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn nanos_since(started: Instant) -> u64 {

@@ -16,7 +16,7 @@ use clew_platform::CancellationToken;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use super::{RunningTask, nanos_since, now_ms};
+use super::{RunningTask, nanos_since};
 use crate::http::error::{ApiError, Cause};
 
 /// Requests begin and end all the time, from all threads: one lock for all would be waited for.
@@ -115,13 +115,14 @@ pub(crate) struct RequestDetails<'a> {
 }
 
 impl Requests {
-    /// Notes a request; it is forgotten when the result is dropped, and cancelled when that happens before it is
+    /// Notes a request that begins; it is forgotten when the result is dropped, and cancelled when that happens before it is
     /// answered.
     pub(crate) fn enter(
         &self,
         number: u64,
         action: Action,
         asked: &RequestDetails<'_>,
+        started_ms: u64,
     ) -> Answering<'_> {
         let task = Arc::new(RequestTask {
             number,
@@ -129,7 +130,7 @@ impl Requests {
             expression: asked.expression.to_string(),
             body: asked.body.clone(),
             started: Instant::now(),
-            started_ms: now_ms(),
+            started_ms,
             opaque_id: asked.opaque_id.map(String::from),
             token: CancellationToken::new(),
             cancelled: Notify::new(),
@@ -295,7 +296,7 @@ mod tests {
             body: &body,
             opaque_id: Some("mine"),
         };
-        requests.enter(number, action, &asked)
+        requests.enter(number, action, &asked, 1_790_000_000_000)
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {
