@@ -20,6 +20,15 @@ pub enum OpType {
     Create,
 }
 
+/// Which writes a read of one document sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// All that were applied, those that searches do not see yet among them.
+    Latest,
+    /// Those that searches see.
+    Searchable,
+}
+
 /// What an update does.
 #[derive(Clone, Debug, Default)]
 pub struct UpdateSpec {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::base::access::Purpose;
 use crate::base::error::EngineError;
 use crate::base::operation::decode;
-use crate::base::write_request::Document;
+use crate::base::write_request::{Document, Freshness};
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
 use crate::node::index_handle::IndexHandle;
@@ -13,7 +13,7 @@ use crate::shard::update::with_vectors;
 use crate::shard::{Located, SegmentView, Shard};
 
 impl Engine {
-    /// Reads a document. `realtime` reads the latest write, otherwise only what searches see.
+    /// Reads a document.
     ///
     /// # Errors
     /// When the index was not opened to be read, or the shard's files or the log cannot be read.
@@ -22,11 +22,11 @@ impl Engine {
         index: &IndexHandle,
         id: &str,
         routing: Option<&str>,
-        realtime: bool,
+        freshness: Freshness,
     ) -> Result<Option<Document>, EngineError> {
         index.check_purpose(Purpose::Read)?;
         let started = self.inner.clock.monotonic();
-        let found = self.find(index, id, routing, realtime)?;
+        let found = self.find(index, id, routing, freshness)?;
         let took = self.inner.clock.monotonic().saturating_sub(started);
         match &found {
             Some(_) => index.activity.gets_found.add(took),
@@ -40,11 +40,11 @@ impl Engine {
         index: &Index,
         id: &str,
         routing: Option<&str>,
-        realtime: bool,
+        freshness: Freshness,
     ) -> Result<Option<Document>, EngineError> {
         index.check_routing(id, routing)?;
         let shard = index.shard_of(routing.unwrap_or(id));
-        if !realtime {
+        if freshness == Freshness::Searchable {
             return find_visible(index, shard, id);
         }
         match shard.locate(id)? {

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::base::access::{Access, Purpose};
     use crate::base::settings::IndexSettings;
-    use crate::base::write_request::{Action, OpType, WriteOperation};
+    use crate::base::write_request::{Action, Freshness, OpType, WriteOperation};
     use crate::index::handle::Index;
     use crate::node::engine::Engine;
     use crate::node::options::EngineOptions;
@@ -149,8 +149,8 @@ mod tests {
         // Nobody rebuilds it while this is held.
         let held = shard.flushing.lock();
         shard.fail(&"a test wants it so");
-        for visible in [true, false] {
-            let refused = engine.get(&handle, "flushed", None, visible).unwrap_err();
+        for freshness in [Freshness::Latest, Freshness::Searchable] {
+            let refused = engine.get(&handle, "flushed", None, freshness).unwrap_err();
             assert!(
                 refused.to_string().contains("a test wants it so"),
                 "{refused}"
@@ -162,17 +162,21 @@ mod tests {
         shard.rebuild(&index.mapping()).unwrap();
         assert_eq!(shard.remedy(), None);
         for id in ["flushed", "refreshed", "buffered"] {
-            let found = engine.get(&handle, id, None, false).unwrap();
+            let found = engine
+                .get(&handle, id, None, Freshness::Searchable)
+                .unwrap();
             assert_eq!(found.map(|found| found.version), Some(1), "{id}");
         }
         assert!(
             engine
-                .get(&handle, "refused", None, true)
+                .get(&handle, "refused", None, Freshness::Latest)
                 .unwrap()
                 .is_none()
         );
         put(&engine, "buffered").unwrap();
-        let again = engine.get(&handle, "buffered", None, true).unwrap();
+        let again = engine
+            .get(&handle, "buffered", None, Freshness::Latest)
+            .unwrap();
         assert_eq!(
             again.map(|found| (found.version, found.seq_no)),
             Some((2, 3))

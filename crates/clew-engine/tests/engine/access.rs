@@ -2,8 +2,8 @@
 
 use clew_engine::{
     Access, Alias, AliasAction, CatalogChange, ChangeLimits, DefinitionChange, Definitions,
-    Document, EngineError, ErrorKind, Grant, IndexHandle, IndexSettings, IndexState, Purpose,
-    RecallEffort, RecallRequest, ResolveOptions,
+    Document, EngineError, ErrorKind, Freshness, Grant, IndexHandle, IndexSettings, IndexState,
+    Purpose, RecallEffort, RecallRequest, ResolveOptions,
 };
 use clew_log::Glsn;
 use clew_platform::SimDisk;
@@ -197,7 +197,9 @@ fn a_handle_serves_only_what_it_was_opened_for() {
         let handle = opened(purpose);
         let reads = [
             node.engine.pin(std::slice::from_ref(&handle)).map(drop),
-            node.engine.get(&handle, "1", None, true).map(drop),
+            node.engine
+                .get(&handle, "1", None, Freshness::Latest)
+                .map(drop),
             node.engine
                 .changes(std::slice::from_ref(&handle), Glsn::ZERO, limits)
                 .map(drop),

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
+use clew_engine::{EngineError, Freshness, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
 use clew_query::aggregation::{AggSpec, NamedAgg, Source, TermsSpec};
 use clew_query::{
@@ -97,7 +97,9 @@ pub(crate) fn written_large(shards: u32) -> SimDisk {
 pub(crate) fn questions(node: &Node) -> Vec<Result<String, String>> {
     let mut answers: Vec<Result<String, String>> = Vec::new();
     for n in (0..DOCUMENTS).step_by(61) {
-        let found = node.engine.get(&node.index(), &id(n), None, true);
+        let found = node
+            .engine
+            .get(&node.index(), &id(n), None, Freshness::Latest);
         let told = |found: Option<clew_engine::Document>| {
             found.map(|found| {
                 let source = String::from_utf8_lossy(&found.source).into_owned();

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use clew_engine::{
-    Action, Condition, EngineError, ErrorKind, IndexSettings, OpType, WriteOperation, WriteResult,
+    Action, Condition, EngineError, ErrorKind, Freshness, IndexSettings, OpType, WriteOperation,
+    WriteResult,
 };
 use clew_platform::SimDisk;
 use clew_query::Query;
@@ -20,7 +21,7 @@ fn a_get_sees_a_write_at_once_and_a_search_after_a_refresh() {
     assert_eq!(json_of(&got), source(1));
     assert!(
         node.engine
-            .get(&node.index(), "a", None, false)
+            .get(&node.index(), "a", None, Freshness::Searchable)
             .unwrap()
             .is_none()
     );
@@ -29,7 +30,7 @@ fn a_get_sees_a_write_at_once_and_a_search_after_a_refresh() {
     assert_eq!(node.ids(Query::matches("text", "word1")), ["a"]);
     assert!(
         node.engine
-            .get(&node.index(), "a", None, false)
+            .get(&node.index(), "a", None, Freshness::Searchable)
             .unwrap()
             .is_some()
     );

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clew_engine::{EngineError, EngineOptions, ErrorKind, IndexSettings, Purpose};
+use clew_engine::{EngineError, EngineOptions, ErrorKind, Freshness, IndexSettings, Purpose};
 use clew_log::LogOptions;
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -274,7 +274,9 @@ fn a_shard_that_lost_what_the_log_no_longer_has_refuses_and_the_others_serve() {
         assert!(!reason.contains("the log still has"), "{reason}");
         let (mut read, mut written) = (0, 0);
         for n in 0..DOCS {
-            let got = node.engine.get(&node.index(), &n.to_string(), None, true);
+            let got = node
+                .engine
+                .get(&node.index(), &n.to_string(), None, Freshness::Latest);
             match got {
                 Ok(document) => {
                     assert_eq!(json_of(&document.unwrap()), source(n));
@@ -350,7 +352,10 @@ fn a_shard_whose_log_has_a_hole_refuses() {
     }
     let node = Node::open_with(&disk, options()).unwrap();
     assert_eq!(node.index().stats().failed_shards, 2);
-    let error = node.engine.get(&node.index(), "1", None, true).unwrap_err();
+    let error = node
+        .engine
+        .get(&node.index(), "1", None, Freshness::Latest)
+        .unwrap_err();
     assert!(
         error.to_string().contains("are missing: manifest ["),
         "{error}"

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use clew_engine::{
-    DefinitionChange, Document, EngineError, ErrorKind, Index, IndexHandle, IndexSettings, Purpose,
-    WriteOperation, documents_file_name,
+    DefinitionChange, Document, EngineError, ErrorKind, Freshness, Index, IndexHandle,
+    IndexSettings, Purpose, WriteOperation, documents_file_name,
 };
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -89,7 +89,11 @@ fn documents_read_out_of_shards_fill_another_index() {
     assert_eq!(copied, 19);
     assert_eq!(target.stats().docs, 19);
     let copy = node.opened("copy", Purpose::Read).unwrap();
-    let get = |id: &str| node.engine.get(&copy, id, None, false).unwrap();
+    let get = |id: &str| {
+        node.engine
+            .get(&copy, id, None, Freshness::Searchable)
+            .unwrap()
+    };
     assert_eq!(json_of(&get("d3").unwrap()), source(33));
     assert!(get("d4").is_none());
     assert!(node.engine.shard_documents(&from, 2).is_err());
@@ -156,7 +160,9 @@ fn check_same(node: &Node, (a, b): (&Index, &Index), ids: &[(String, Option<Stri
     let (a, b) = (read(a), read(b));
     for (id, routing) in ids {
         let get = |index| {
-            let found = node.engine.get(index, id, routing.as_deref(), false);
+            let found = node
+                .engine
+                .get(index, id, routing.as_deref(), Freshness::Searchable);
             let found = found.unwrap().unwrap_or_else(|| panic!("{id} is missing"));
             (json_of(&found), found.version, found.routing)
         };

@@ -1,6 +1,6 @@
 //! The document that an update is answered with where `_source` asks for it: `"get": {...}`.
 
-use clew_engine::{Access, Engine, PRIMARY_TERM, Purpose, Written};
+use clew_engine::{Access, Engine, Freshness, PRIMARY_TERM, Purpose, Written};
 
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
@@ -37,7 +37,7 @@ impl AfterUpdate {
         let Ok(index) = engine.open_exactly(&self.index, access, Purpose::Read) else {
             return Ok(None);
         };
-        let found = engine.get(&index, &self.id, self.routing.as_deref(), true)?;
+        let found = engine.get(&index, &self.id, self.routing.as_deref(), Freshness::Latest)?;
         let Some(document) = found else {
             return Ok(None);
         };

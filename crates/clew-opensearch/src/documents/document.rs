@@ -1,7 +1,7 @@
 //! Reading one document by its id.
 
 use axum::http::{Method, StatusCode};
-use clew_engine::{Document, Index, PRIMARY_TERM, Purpose};
+use clew_engine::{Document, Freshness, Index, PRIMARY_TERM, Purpose};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};
@@ -18,7 +18,7 @@ pub(crate) struct GetSpec {
     pub(crate) index: String,
     pub(crate) id: String,
     pub(crate) routing: Option<String>,
-    pub(crate) realtime: bool,
+    pub(crate) freshness: Freshness,
     pub(crate) source: SourceFilter,
     /// Fields whose values are wanted by themselves.
     pub(crate) stored: FieldList,
@@ -32,7 +32,7 @@ impl GetSpec {
             index: index.name().to_string(),
             id: call.path_required("id")?.to_string(),
             routing,
-            realtime: call.params.flag("realtime", true)?,
+            freshness: freshness(&call.params)?,
             ..Self::shown(&call.params)?
         })
     }
@@ -43,7 +43,7 @@ impl GetSpec {
             index: String::new(),
             id: String::new(),
             routing: None,
-            realtime: true,
+            freshness: Freshness::Latest,
             source: SourceFilter::All,
             stored: FieldList::default(),
         };
@@ -69,11 +69,19 @@ impl GetSpec {
     }
 }
 
+/// Which writes a read sees, as `realtime` says.
+pub(crate) fn freshness(params: &Params) -> Result<Freshness, ApiError> {
+    Ok(match params.flag("realtime", true)? {
+        true => Freshness::Latest,
+        false => Freshness::Searchable,
+    })
+}
+
 /// Reads a document.
 pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>, ApiError> {
     let (index, routing) = call.open_one(&spec.index, spec.routing.as_deref())?;
     let spec = spec.clone();
-    call.blocking(move |engine| engine.get(&index, &spec.id, routing.as_deref(), spec.realtime))
+    call.blocking(move |engine| engine.get(&index, &spec.id, routing.as_deref(), spec.freshness))
         .await
 }
 

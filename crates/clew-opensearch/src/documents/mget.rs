@@ -4,7 +4,7 @@ use clew_engine::{Document, IndexHandle, Purpose};
 use clew_platform::stopped;
 use serde_json::Value;
 
-use crate::documents::document::{GetSpec, write_document};
+use crate::documents::document::{GetSpec, freshness, write_document};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
@@ -35,7 +35,7 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
                 Purpose::Read,
             )?;
             spec.index = index.name().to_string();
-            let found = engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?;
+            let found = engine.get(&index, &spec.id, routing.as_deref(), spec.freshness)?;
             // Once as it was found and once as it is answered.
             memory.take(found.as_ref().map_or(0, |found| found.source.len() * 2))?;
             Ok((index, found))
@@ -72,7 +72,7 @@ fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
         index: call.path("index").unwrap_or_default().to_string(),
         id: String::new(),
         routing: call.params.get("routing").map(String::from),
-        realtime: call.params.flag("realtime", true)?,
+        freshness: freshness(&call.params)?,
         ..GetSpec::shown(&call.params)?
     };
     let mut specs = Vec::new();

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use clew_analysis::{Analysis, POSITION_GAP, Utf16Places, tokens};
-use clew_engine::{Access, Engine, EngineError, IndexHandle, Pinned, Purpose};
+use clew_engine::{Access, Engine, EngineError, Freshness, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped};
 use clew_query::QueryError;
 use clew_schema::{FieldKind, MappedField};
 use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
 
+use crate::documents::document::freshness;
 use crate::documents::term_filter::{Frequency, TermFilter};
 use crate::http::error::ApiError;
 use crate::http::json_writer::json_while;
@@ -32,7 +33,7 @@ struct Asked {
     /// A document that is given with the request.
     doc: Option<Value>,
     routing: Option<String>,
-    realtime: bool,
+    freshness: Freshness,
     fields: Option<Vec<String>>,
     positions: bool,
     offsets: bool,
@@ -55,7 +56,7 @@ impl Asked {
             id: call.path("id").map(String::from),
             doc: None,
             routing: params.get("routing").map(String::from),
-            realtime: params.flag("realtime", true)?,
+            freshness: freshness(params)?,
             fields,
             positions: params.flag("positions", true)?,
             offsets: params.flag("offsets", true)?,
@@ -278,7 +279,7 @@ fn answer(
         }
         (None, Some(id)) => {
             answer["_id"] = id.as_str().into();
-            let found = engine.get(&index, id, routing.as_deref(), asked.realtime)?;
+            let found = engine.get(&index, id, routing.as_deref(), asked.freshness)?;
             answer["_version"] = found.as_ref().map_or(0, |document| document.version).into();
             let source = found.as_ref().map_or(&[][..], |document| &document.source);
             held = memory.hold(json_bytes(source) + words_bytes(source.len()))?;

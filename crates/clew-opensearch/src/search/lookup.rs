@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::Purpose;
+use clew_engine::{Freshness, Purpose};
 use clew_query::{
     DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
 };
@@ -116,7 +116,7 @@ async fn fetch(
         .blocking(move |engine| {
             for index in &indices {
                 let routing = name.routing.as_deref();
-                if let Some(found) = engine.get(index, &name.id, routing, true)? {
+                if let Some(found) = engine.get(index, &name.id, routing, Freshness::Latest)? {
                     return Ok(Some(found));
                 }
             }

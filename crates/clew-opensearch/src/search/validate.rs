@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use clew_engine::{
-    EngineError, ErrorKind, Explanation, IndexHandle, Pinned, Purpose, ResolveOptions,
+    Engine, EngineError, ErrorKind, Explanation, Freshness, IndexHandle, Pinned, Purpose,
+    ResolveOptions,
 };
 use clew_query::{Bool, Query};
 use clew_search::describe;
@@ -203,8 +204,10 @@ async fn write_source(
 ) -> Result<(), ApiError> {
     let routing = call.params.get("routing").map(String::from);
     let (index, id) = (index.clone(), id.to_string());
-    let read =
-        move |engine: &clew_engine::Engine| engine.get(&index, &id, routing.as_deref(), false);
+    let read = move |engine: &Engine| {
+        let routing = routing.as_deref();
+        engine.get(&index, &id, routing, Freshness::Searchable)
+    };
     if let Some(document) = call.blocking(read).await? {
         json.key("get").begin_object().boolean_field("found", true);
         if *filter != SourceFilter::None {

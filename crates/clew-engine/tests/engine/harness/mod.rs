@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_engine::{
-    Access, Action, CatalogChange, Document, Engine, EngineError, EngineOptions, Hit, IndexHandle,
-    IndexSettings, OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse, UpdateSpec,
-    WriteOperation, Written,
+    Access, Action, CatalogChange, Document, Engine, EngineError, EngineOptions, Freshness, Hit,
+    IndexHandle, IndexSettings, OpType, Purpose, ResolveOptions, SearchRequest, SearchResponse,
+    UpdateSpec, WriteOperation, Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_query::{KnnQuery, Query};
@@ -207,7 +207,9 @@ impl Node {
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<Document> {
-        self.engine.get(&self.index(), id, None, true).unwrap()
+        self.engine
+            .get(&self.index(), id, None, Freshness::Latest)
+            .unwrap()
     }
 
     /// Waits until no shard has failed.
