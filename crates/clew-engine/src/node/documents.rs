@@ -132,7 +132,7 @@ impl Iterator for ShardDocuments {
                 continue;
             }
             let read = || {
-                let source = segment.source(doc, &self.index.mapping(), true)?;
+                let source = segment.source(doc, &self.index.mapping())?;
                 let row = segment.row(doc)?;
                 Ok(Document {
                     id: row.id.to_string(),

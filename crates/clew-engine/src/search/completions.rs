@@ -51,7 +51,7 @@ impl Completion<'_> {
     /// # Errors
     /// When it cannot be read.
     pub fn source(&self) -> Result<Vec<u8>, EngineError> {
-        self.shard.source(self.found.place, true)
+        self.shard.source(self.found.place)
     }
 }
 

@@ -66,7 +66,10 @@ pub(crate) fn fetch(
     let (row, row_took) = timed(lookup.watch, || segment.row(doc));
     let row = row.map_err(|source| target.shard.tantivy_error(source))?;
     let (source, source_took) = if lookup.source {
-        let read = || segment.source(doc, mapping, lookup.vectors);
+        let read = || match lookup.vectors {
+            true => segment.source(doc, mapping),
+            false => segment.stored_source(doc),
+        };
         let (source, took) = timed(lookup.watch, read);
         let source = source.map_err(|source| target.shard.tantivy_error(source))?;
         (Some(source), took)

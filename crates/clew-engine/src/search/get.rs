@@ -85,7 +85,7 @@ fn read(
     doc: tantivy::DocId,
 ) -> Result<Document, EngineError> {
     let source = segment
-        .source(doc, &index.mapping(), true)
+        .source(doc, &index.mapping())
         .map_err(|source| shard.tantivy_error(source))?;
     let row = segment.row(doc);
     let row = row.map_err(|source| shard.tantivy_error(source))?;

@@ -69,7 +69,7 @@ impl PinnedShard {
     /// When the field is none for this, contexts are missing, or reading fails.
     pub(crate) fn complete(&self, wish: &CompletionWish) -> Result<Vec<Completed>, EngineError> {
         let source = |place| -> Option<Value> {
-            let bytes = self.source(place, false).ok()?;
+            let bytes = self.stored_source(place).ok()?;
             serde_json::from_slice(&bytes).ok()
         };
         self.sound(|snapshot| clew_search::complete(snapshot, wish, &source))

@@ -70,11 +70,23 @@ impl PinnedShard {
     pub(crate) fn source(
         &self,
         (segment, doc): (usize, tantivy::DocId),
-        vectors: bool,
     ) -> Result<Vec<u8>, EngineError> {
         let mapping = &self.view.snapshot.mapping;
         self.view.segments[segment]
-            .source(doc, mapping, vectors)
+            .source(doc, mapping)
+            .map_err(|source| self.shard.tantivy_error(source))
+    }
+
+    /// The same as it is stored, without its vectors.
+    ///
+    /// # Errors
+    /// When the stored sources cannot be read.
+    pub(crate) fn stored_source(
+        &self,
+        (segment, doc): (usize, tantivy::DocId),
+    ) -> Result<Vec<u8>, EngineError> {
+        self.view.segments[segment]
+            .stored_source(doc)
             .map_err(|source| self.shard.tantivy_error(source))
     }
 

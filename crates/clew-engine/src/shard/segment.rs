@@ -182,18 +182,17 @@ impl SegmentView {
         &self.files.vectors
     }
 
-    /// A document's source, with its vectors put back when asked for.
-    pub(crate) fn source(
-        &self,
-        doc: DocId,
-        mapping: &Mapping,
-        with_vectors: bool,
-    ) -> tantivy::Result<Vec<u8>> {
+    /// A document's source as it is stored, without its vectors.
+    pub(crate) fn stored_source(&self, doc: DocId) -> tantivy::Result<Vec<u8>> {
         let mut sources = self.files.sources.cursor();
         let source = sources.get(doc)?;
-        if !with_vectors {
-            return Ok(source.to_vec());
-        }
+        Ok(source.to_vec())
+    }
+
+    /// A document's source with its vectors put back.
+    pub(crate) fn source(&self, doc: DocId, mapping: &Mapping) -> tantivy::Result<Vec<u8>> {
+        let mut sources = self.files.sources.cursor();
+        let source = sources.get(doc)?;
         let mut vectors = Vec::new();
         let mut of_objects = Vec::new();
         for (field, column) in self.files.vectors.columns() {

@@ -318,7 +318,7 @@ impl Writer {
             }
             DocumentPlace::Segment { position, doc } => {
                 let view = &self.segments[position].view;
-                view.source(doc, &self.mapping, true)
+                view.source(doc, &self.mapping)
                     .map_err(|source| EngineError::Tantivy {
                         place: format!("stream {}", self.stream.get()),
                         source,
