@@ -100,7 +100,7 @@ impl LogFile {
     }
 
     /// The last indexed frame that begins at or before an entry.
-    pub(crate) fn indexed_at(&self, target: Glsn) -> (Glsn, usize) {
+    fn indexed_at(&self, target: Glsn) -> (Glsn, usize) {
         self.index.lock().last_where(|(glsn, _)| *glsn <= target)
     }
 

@@ -46,7 +46,7 @@ impl<'a> RowFilter<'a> {
     }
 
     /// No more rows than this can pass.
-    pub(crate) fn survivors_max(&self) -> usize {
+    fn survivors_max(&self) -> usize {
         match self.repeated {
             // A single document may have them all.
             true if self.filter.count > 0 => self.row_count,

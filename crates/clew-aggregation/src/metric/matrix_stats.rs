@@ -128,7 +128,7 @@ pub(crate) fn plan_matrix(
     Ok((ValuePlan::none(), MatrixPlan { fields, mode }))
 }
 
-pub(crate) fn matrix_result(names: Vec<String>, moments: &MatrixMoments) -> MatrixResult {
+fn matrix_result(names: Vec<String>, moments: &MatrixMoments) -> MatrixResult {
     let width = moments.width();
     let table = |number: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
         let row = |one: usize| (0..width).map(|other| number(one, other)).collect();

@@ -157,11 +157,7 @@ pub(crate) fn plan_median_deviation(
     Ok((values, plan))
 }
 
-pub(crate) fn quantiles_result(
-    plan: &QuantilePlan,
-    state: &QuantileState,
-    format: &ValueFormat,
-) -> AggResult {
+fn quantiles_result(plan: &QuantilePlan, state: &QuantileState, format: &ValueFormat) -> AggResult {
     let is_hdr = matches!(plan.method, Method::Hdr { .. });
     let (kind, asked, found, keyed) = match &plan.wanted {
         Wanted::MedianDeviation => {

@@ -68,11 +68,7 @@ pub(crate) fn stats_of(moments: &Moments, format: &ValueFormat) -> Stats {
     }
 }
 
-pub(crate) fn moments_result(
-    kind: MomentKind,
-    moments: &Moments,
-    format: &ValueFormat,
-) -> AggResult {
+fn moments_result(kind: MomentKind, moments: &Moments, format: &ValueFormat) -> AggResult {
     let stats = stats_of(moments, format);
     let metric = |value| MetricResult {
         value,

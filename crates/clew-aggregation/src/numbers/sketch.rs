@@ -86,7 +86,7 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
 }
 
 /// The same for a number.
-pub(crate) fn hash_number(value: u64) -> u64 {
+fn hash_number(value: u64) -> u64 {
     hash_bytes(&value.to_le_bytes())
 }
 

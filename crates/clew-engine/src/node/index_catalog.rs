@@ -314,7 +314,7 @@ impl Inner {
     }
 
     /// Changes an index's mapping; the change stands in the log before any document that needs it.
-    pub(crate) fn change_mapping(
+    fn change_mapping(
         &self,
         index: &Index,
         change: impl FnOnce(&mut Mapping) -> Result<(), EngineError>,

@@ -343,7 +343,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
 }
 
 /// A name that no index has.
-pub(crate) fn index_not_found(index: &str, reason: &str) -> ApiError {
+fn index_not_found(index: &str, reason: &str) -> ApiError {
     let cause = Cause::new("index_not_found_exception", reason)
         .with("index", index)
         .with("resource.id", index)

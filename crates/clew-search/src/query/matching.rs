@@ -48,7 +48,7 @@ pub(crate) fn matching_plan(
 }
 
 /// The same, among all rows when `with_objects`: nested objects and deleted documents too.
-pub(crate) fn matching_plan_of_rows(
+fn matching_plan_of_rows(
     snapshot: &Snapshot,
     plan: &Plan,
     with_objects: bool,
