@@ -44,6 +44,14 @@ pub struct Imported {
     pub left_out: Vec<LeftOut>,
 }
 
+#[cfg(test)]
+impl Imported {
+    /// What is left out, in words.
+    fn told(&self) -> Vec<String> {
+        self.left_out.iter().map(ToString::to_string).collect()
+    }
+}
+
 /// Something that could not be carried over, or only nearly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {

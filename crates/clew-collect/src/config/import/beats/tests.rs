@@ -159,7 +159,7 @@ outputs:
 fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
     let imported = import_filebeat("filebeat.yml", FILEBEAT).unwrap();
     assert_eq!(imported.config, EXPECTED);
-    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     assert_eq!(
         told,
         [
@@ -197,7 +197,7 @@ logging.to:
   files: true
 ";
     let imported = import_filebeat("f.yml", text).unwrap();
-    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     for expected in [
         "line 3: [output.elasticsearch.hosts] events go to the first host only",
         "line 12: [filebeat.inputs[0].multiline.odd] has no counterpart",
@@ -251,7 +251,7 @@ fn modules_become_inputs_with_parsers() {
     let alone = import_filebeat("nginx.yml", modules).unwrap();
     assert!(alone.config.contains(inputs), "{}", alone.config);
     assert!(alone.config.contains("parse: auth"), "{}", alone.config);
-    let told: Vec<String> = alone.left_out.iter().map(ToString::to_string).collect();
+    let told = alone.told();
     assert_eq!(
         told,
         [
@@ -524,7 +524,7 @@ output.elasticsearch:
   ssl: {certificate_authorities: [a], verification_mode: strict}
 "#;
     let imported = import_filebeat("f.yml", text).unwrap();
-    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     let passphrase = "[filebeat.inputs[2].protocol.tcp.ssl.key_passphrase] has no counterpart";
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].ends_with(passphrase), "{told:?}");

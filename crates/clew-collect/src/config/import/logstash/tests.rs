@@ -151,7 +151,7 @@ fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
         .replace(" &else", ELSE)
         .replace(" &done", &done());
     assert_eq!(imported.config, expected);
-    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     assert_eq!(
         told,
         [
@@ -319,7 +319,7 @@ output {
 }
 "#;
     let imported = import_logstash("p.conf", text).unwrap();
-    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     assert!(
         told.iter().all(|told| !told.contains("counterpart")),
         "{told:?}"
@@ -406,7 +406,7 @@ filter {
 output { stdout { } }
 "#;
     let imported = import_logstash("p.conf", text).unwrap();
-    let told: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     assert_eq!(
         told,
         [
@@ -433,7 +433,7 @@ fn named_patterns_of_a_logstash_have_the_names_that_are_asked_for() {
             "input {{ stdin {{ }} }}\nfilter {{ grok {{ {settings} }} }}\noutput {{ stdout {{ }} }}"
         );
         let imported = import_logstash("p.conf", &text).unwrap();
-        let found: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+        let found = imported.told();
         assert_eq!(found, told, "{settings}");
         let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
         let definitions = &config["processors"][0]["grok"]["pattern_definitions"];

@@ -6,7 +6,7 @@ use super::*;
 /// What a text becomes, and what is told of it.
 fn imported(text: &str) -> (Value, Vec<String>) {
     let imported = import_vector("v", text).unwrap();
-    let told = imported.left_out.iter().map(ToString::to_string).collect();
+    let told = imported.told();
     (serde_yaml_ng::from_str(&imported.config).unwrap(), told)
 }
 
