@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::compose::compose_template;
 use super::part::{self, unknown_field};
-use super::patterns::{self, bracketed, missing, not_found, selects};
+use super::patterns::{self, bracketed, not_found, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::http::error::ApiError;
@@ -136,14 +136,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let wanted = call.path_required("name")?.to_string();
     let changed = call
         .changing(move |definitions| {
-            let found: Vec<&str> = definitions
-                .of(COMPONENT)
-                .map(|(name, _)| name)
-                .filter(|name| selects(&wanted, name))
-                .collect();
-            if found.is_empty() && wanted != "*" {
-                return Err(missing(&wanted));
-            }
+            let found = selected(definitions, COMPONENT, &wanted)?;
             let users: Vec<&str> = users_of(definitions, &found)
                 .into_iter()
                 .map(|(user, _)| user)

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::compose::{compose_template, data_stream_template, patterns_of, priority};
 use super::part::{self, unknown_field};
-use super::patterns::{self, any_overlap, bracketed, invalid, missing, not_found, selects};
+use super::patterns::{self, any_overlap, bracketed, invalid, not_found, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::http::error::ApiError;
@@ -204,14 +204,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
         .collect();
     let changed = call
         .changing(move |definitions| {
-            let found: Vec<&str> = definitions
-                .of(COMPOSABLE)
-                .map(|(name, _)| name)
-                .filter(|name| selects(&wanted, name))
-                .collect();
-            if found.is_empty() && wanted != "*" {
-                return Err(missing(&wanted));
-            }
+            let found = selected(definitions, COMPOSABLE, &wanted)?;
             refuse_used(definitions, &streams, &found)?;
             let gone = found
                 .into_iter()

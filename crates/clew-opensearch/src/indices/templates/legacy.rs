@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::LEGACY;
 use super::compose::patterns_of;
 use super::part::{self, parse_error};
-use super::patterns::{self, missing, selects};
+use super::patterns::{self, selected, selects};
 use super::planner::parse_mapping;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
@@ -135,14 +135,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let wanted = call.path_required("name")?.to_string();
     let changed = call
         .changing(move |definitions| {
-            let found: Vec<&str> = definitions
-                .of(LEGACY)
-                .map(|(name, _)| name)
-                .filter(|name| selects(&wanted, name))
-                .collect();
-            if found.is_empty() && wanted != "*" {
-                return Err(missing(&wanted));
-            }
+            let found = selected(definitions, LEGACY, &wanted)?;
             let gone = found
                 .into_iter()
                 .map(|name| DefinitionChange::remove(LEGACY, name));

@@ -1,6 +1,7 @@
 //! Names and patterns of templates: which are allowed, which match, which overlap.
 
 use axum::http::StatusCode;
+use clew_engine::Definitions;
 use clew_schema::glob::matches as glob;
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ pub(crate) fn invalid(name: &str, cause: &str) -> ApiError {
 }
 
 /// A template that is not there to be deleted.
-pub(crate) fn missing(name: &str) -> ApiError {
+fn missing(name: &str) -> ApiError {
     let reason = format!("index_template [{name}] missing");
     ApiError::new(
         StatusCode::NOT_FOUND,
@@ -163,6 +164,23 @@ fn spread_stars(reachable: &mut [bool], right: &[u8]) {
 /// The names in a list that a request's expression selects: names and wildcards, by commas.
 pub(crate) fn selects(expression: &str, name: &str) -> bool {
     expression.split(',').any(|part| glob(part, name))
+}
+
+/// The names of a kind of templates that an expression selects.
+///
+/// # Errors
+/// When there are none, unless all were meant.
+pub(crate) fn selected<'d>(
+    definitions: &'d Definitions,
+    kind: &'static str,
+    expression: &str,
+) -> Result<Vec<&'d str>, ApiError> {
+    let names = definitions.of(kind).map(|(name, _)| name);
+    let found: Vec<&str> = names.filter(|name| selects(expression, name)).collect();
+    if found.is_empty() && expression != "*" {
+        return Err(missing(expression));
+    }
+    Ok(found)
 }
 
 /// `[a, b]`, as lists are written in reasons.
