@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clew_opensearch::wing::RequestMemory;
 use clew_platform::sorted_while_wanted;
+use clew_schema::glob::matches as glob;
 use serde_json::Value;
 
 use super::budget::{Budget, Walk, ended};
@@ -225,7 +226,7 @@ impl Table {
         for output in outputs {
             if output.expr == Expr::Star {
                 for (place, column) in self.columns.0.iter().enumerate() {
-                    let is_meant = fits(&output.name, &column.name);
+                    let is_meant = glob(&output.name, &column.name);
                     if is_meant && !column.is_hidden && !is_metadata(&column.name) {
                         columns.push(column.clone());
                         bound.push(Bound::Place(place));
@@ -329,25 +330,6 @@ impl Table {
     }
 }
 
-/// Whether a name fits one with stars, which stand for any letters.
-fn fits(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    let Some(last) = parts.next_back() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        match rest.split_once(part) {
-            Some((_, behind)) => rest = behind,
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
 /// Values that are the same give the same text.
 pub(super) fn key_of<'v>(values: impl Iterator<Item = &'v Value>) -> String {
     let mut key = String::new();
@@ -385,24 +367,4 @@ pub(super) fn distinct<'v>(values: impl Iterator<Item = &'v Value>) -> usize {
         .map(|value| key_of(std::iter::once(value)))
         .collect::<BTreeSet<String>>()
         .len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stars_stand_for_any_letters_of_a_name() {
-        for (pattern, name, expected) in [
-            ("*", "age", true),
-            ("a*", "age", true),
-            ("*name", "firstname", true),
-            ("f*n*e", "firstname", true),
-            ("f*x*e", "firstname", false),
-            ("a.*", "b.age", false),
-            ("aa*a", "aa", false),
-        ] {
-            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
-        }
-    }
 }

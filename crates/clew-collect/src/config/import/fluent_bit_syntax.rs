@@ -1,5 +1,6 @@
 //! The two languages of Fluent Bit's configurations, the classic one of sections and YAML, read into the same sections.
 
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use super::logstash::Told;
@@ -55,7 +56,7 @@ impl Section {
     /// Whether events with a tag are for it; all are where it says nothing.
     pub(super) fn takes(&self, tag: &str) -> bool {
         match (&self.matched, &self.matched_by) {
-            (Some(pattern), _) => fits(pattern, tag),
+            (Some(pattern), _) => glob(pattern, tag),
             (None, Some(pattern)) => {
                 let pattern = regex::Regex::new(&expression(pattern));
                 pattern.is_ok_and(|pattern| pattern.is_match(tag))
@@ -100,25 +101,6 @@ impl Section {
         };
         format!("{kind}.{}", self.name)
     }
-}
-
-/// Whether a text is as a pattern says, in which `*` stands for any letters.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return pattern == text;
-    };
-    let Some(mut text) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some((_, behind)) = text.split_once(part) else {
-            return false;
-        };
-        text = behind;
-    }
-    text.ends_with(last)
 }
 
 /// Whether a text looks like a configuration of Fluent Bit, in either language.

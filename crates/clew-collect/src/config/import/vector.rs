@@ -1,9 +1,9 @@
 //! Vector's configurations: what flows from sources through transforms to sinks. Here an input has processors in a row, so that a
 //! transform's events are told apart by marks in `@metadata` where others read beside it, and an output by a condition.
 
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
-use super::fluent_bit_syntax::fits;
 use super::keys::Keys;
 use super::logstash::Told;
 use super::logstash_filters::only_if;
@@ -30,7 +30,7 @@ pub(super) struct Component {
 impl Component {
     /// Whether it reads what goes by a name.
     fn reads(&self, name: &str) -> bool {
-        self.inputs.iter().any(|input| fits(input, name))
+        self.inputs.iter().any(|input| glob(input, name))
     }
 
     /// Tells of keys that nobody has taken.
