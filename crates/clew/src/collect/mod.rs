@@ -92,7 +92,8 @@ enum What {
     Test(explain::TestArguments),
     /// Show how far each file was read, and how much of it is left.
     Status(status::StatusArguments),
-    /// Print the configuration of a Filebeat or a Fluent Bit, or a pipeline of a Logstash, as one of the collector.
+    /// Print the configuration of a Filebeat, a Fluent Bit, a Vector or a Promtail, or a pipeline of a Logstash, as one of the
+    /// collector.
     Import(import::ImportArguments),
 }
 
