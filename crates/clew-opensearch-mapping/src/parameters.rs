@@ -2,6 +2,7 @@
 
 use clew_analysis::{Analysis, shown_name};
 use clew_schema::geo::GeoPoint;
+pub(crate) use clew_schema::text_of as show;
 use clew_schema::{
     DOC_COUNT, FieldKind, FieldSpec, FloatKind, IntegerKind, KeywordStyle, MappingError, RangeKind,
     TextStyle,
@@ -410,14 +411,6 @@ pub(crate) fn boolean(key: &str, value: &Value) -> Result<bool, MappingError> {
         other => Err(MappingError::unreadable(format!(
             "Could not convert [{key}] to boolean: Failed to parse value [{other}] as only [true] or [false] are allowed."
         ))),
-    }
-}
-
-/// A value in a message: text without its quotes.
-pub(crate) fn show(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+pub(super) use clew_schema::text_of as shown;
 use serde_json::{Number, Value};
 
 use super::calendar::{clock, moment, written};
@@ -10,14 +11,6 @@ use super::fields::SqlType;
 /// A number, unless it is none.
 pub(super) fn float(number: f64) -> Value {
     Number::from_f64(number).map_or(Value::Null, Value::Number)
-}
-
-/// A value as the text that it is shown as.
-pub(super) fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The type that `CAST` names.

@@ -21,6 +21,8 @@
 // Rooms, lowest first: each imports only from those before it, which a test reads here. The empty lines keep the order.
 pub mod glob;
 
+mod plain;
+
 mod checked;
 
 mod sources;
@@ -62,6 +64,7 @@ pub use mapping::{
     TemplateSpec, TextStyle, VectorCompression, VectorMapping, VectorMode, check_field_name,
     is_metadata, words_path,
 };
+pub use plain::text_of;
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, each_member, merge_sources, reorder_sources,
     source_component,

@@ -1,5 +1,6 @@
 //! The body of a request, and what is wrong with it.
 
+pub(super) use clew_schema::text_of;
 use serde_json::{Map, Value};
 
 use crate::error::MilvusError;
@@ -163,13 +164,5 @@ pub(super) fn pair(key: &str, value: impl ToString) -> KeyValuePair {
     KeyValuePair {
         key: key.to_string(),
         value: value.to_string(),
-    }
-}
-
-/// A value as the text that parameters are.
-pub(super) fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

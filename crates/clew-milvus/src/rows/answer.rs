@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use clew_engine::{FieldValues, GroupKey};
+use clew_schema::text_of;
 use half::{bf16, f16};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -340,14 +341,6 @@ pub(super) fn array_of(
 fn integer_of(value: &Value) -> Option<i64> {
     let text = || value.as_str().and_then(|text| text.parse().ok());
     value.as_i64().or_else(text)
-}
-
-/// A text; what is none, from another protocol, as it was written.
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 pub(super) fn vector_column(field: &Field, read: FieldValues) -> Result<FieldData> {

@@ -1,6 +1,7 @@
 //! Reading a query's parameters: each one is taken at most once, and what is left is unknown.
 
 use clew_query::{MinimumShouldMatch, Operator};
+pub(super) use clew_schema::text_of as plain;
 use serde_json::{Map, Value};
 
 use super::DslError;
@@ -181,14 +182,6 @@ pub(super) fn whole(value: &Value) -> Option<usize> {
         _ => None,
     };
     number.and_then(|number| usize::try_from(number).ok())
-}
-
-/// A scalar as a person would write it.
-pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The one field that a query like `{"match": {"title": …}}` names, and what is said of it.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use clew_schema::{
     FieldKind, FloatKind, IntegerKind, KeywordStyle, MappedField, Mapping, MappingNode, ObjectNode,
+    text_of,
 };
 use serde_json::Value;
 
@@ -113,12 +114,8 @@ fn orders(field: &MappedField) -> bool {
 
 /// The items of a list that is written as one, or with commas.
 fn list_of(text: &str) -> Vec<String> {
-    let plain = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
     match shown(text) {
-        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Array(items) => items.iter().map(text_of).collect(),
         _ => text
             .split(',')
             .map(|item| item.trim().to_string())

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clew_engine::{
     Access, Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
 };
+use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -182,10 +183,7 @@ pub fn next_name(name: &str) -> Result<String, ApiError> {
 fn read_conditions(body: Option<&Value>) -> Result<Vec<(String, Condition)>, ApiError> {
     let mut conditions = Vec::new();
     for (name, value) in body.and_then(Value::as_object).into_iter().flatten() {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let text = text_of(value);
         let condition = match name.as_str() {
             "max_age" => parse_time(name, &text)?.map(Condition::Age),
             "max_docs" => text.parse().ok().map(Condition::Docs),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::geo::GeoPoint;
+use crate::plain::text_of;
 
 /// One context of a field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ impl CompletionContext {
     /// those around it.
     pub fn fits(&self, have: &Value, wanted: &Value) -> bool {
         match self.kind {
-            ContextKind::Category => plain(have) == plain(wanted),
+            ContextKind::Category => text_of(have) == text_of(wanted),
             ContextKind::Geo { level } => {
                 let (Ok(have), Ok(wanted)) =
                     (GeoPoint::from_json(have), GeoPoint::from_json(wanted))
@@ -75,13 +76,6 @@ impl CompletionContext {
                 (east <= 1 || east == around - 1) && (a.1 - b.1).abs() <= 1
             }
         }
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use clew_analysis::{Token, tokens};
 use clew_platform::stopped;
 use clew_query::Query;
-use clew_schema::{FieldKind, MappedField, Mapping};
+use clew_schema::{FieldKind, MappedField, Mapping, text_of};
 use serde_json::Value;
 
 use fragments::PiecesFound;
@@ -335,10 +335,7 @@ fn collect(value: &Value, path: &str, found: &mut Vec<String>) {
             }
         }
         Value::Null => {}
-        plain if path.is_empty() => found.push(match plain {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }),
+        plain if path.is_empty() => found.push(text_of(plain)),
         _ => {}
     }
 }

@@ -8,7 +8,7 @@ use clew_query::{
     FieldBoost, FieldQuery, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query,
     QueryError,
 };
-use clew_schema::{FieldKind, KeywordStyle, Mapping};
+use clew_schema::{FieldKind, KeywordStyle, Mapping, text_of};
 use serde_json::Value;
 
 use crate::query::{Regexp, Wildcard};
@@ -126,7 +126,7 @@ impl Reader<'_> {
             FieldQuery::Phrase(phrase) => self.phrase(phrase, false),
             FieldQuery::PhrasePrefix(phrase) => self.phrase(phrase, true),
             FieldQuery::Term(term) => {
-                let text = plain(&term.value);
+                let text = text_of(&term.value);
                 if term.case_insensitive {
                     self.wildcard(&term.field, Wildcard::literal(&text, false, true));
                 } else {
@@ -135,7 +135,7 @@ impl Reader<'_> {
             }
             FieldQuery::Terms(field, values, _) => {
                 for value in values {
-                    self.push(field, Wanted::Term(plain(value)));
+                    self.push(field, Wanted::Term(text_of(value)));
                 }
             }
             FieldQuery::Prefix(pattern) if pattern.case_insensitive => {
@@ -159,7 +159,7 @@ impl Reader<'_> {
             }
             FieldQuery::TermsSet(set) => {
                 for value in &set.terms {
-                    self.push(&set.field, Wanted::Term(plain(value)));
+                    self.push(&set.field, Wanted::Term(text_of(value)));
                 }
             }
             FieldQuery::Range(_) | FieldQuery::Exists(..) => {}
@@ -219,7 +219,7 @@ impl Reader<'_> {
 
     /// The terms of a query's text in a field.
     pub(super) fn terms(&self, field: &str, analyzer: Option<&str>, text: &Value) -> Vec<String> {
-        let text = plain(text);
+        let text = text_of(text);
         let own = self.mapping.field(field);
         let name = match own.map(|mapped| &mapped.kind) {
             Some(FieldKind::Text {
@@ -291,13 +291,6 @@ pub(super) fn fuzzy(term: &str, fuzziness: &Fuzziness) -> Wanted {
         term: term.to_string(),
         edits: fuzziness.edits(term.chars().count()).into(),
         prefix: fuzziness.prefix_length.min(term.chars().count()),
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -3,16 +3,9 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use clew_query::QueryError;
+pub(crate) use clew_schema::text_of;
 use clew_schema::{FloatKind, IntegerKind, Whole};
 use serde_json::Value;
-
-/// A scalar as the text a person would write.
-pub(crate) fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
 
 /// A number that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use clew_analysis::tokens;
 use clew_query::{Match, Query, QueryError};
-use clew_schema::FieldKind;
+use clew_schema::{FieldKind, text_of};
 use serde_json::Value;
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, SegmentReader};
@@ -128,11 +128,7 @@ impl Explainer<'_> {
             }
             _ => return Ok(self.leaf(score, query, weight)),
         };
-        let text = match &clause.text {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let found = tokens(analyzer, &text);
+        let found = tokens(analyzer, &text_of(&clause.text));
         if found.len() < 2 || clause.fuzziness.is_some() {
             return Ok(self.leaf(score, query, weight));
         }

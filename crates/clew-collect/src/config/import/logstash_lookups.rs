@@ -1,5 +1,6 @@
 //! Logstash's filters that make one field of others: `translate`, by a table, and `fingerprint`.
 
+use clew_schema::text_of;
 use serde_json::{Value, json};
 
 use super::keys::Keys;
@@ -37,13 +38,9 @@ pub(super) fn translate(
         if dictionary.is_empty() {
             return false;
         }
-        let rows = dictionary.iter().map(|(key, value)| {
-            let value = match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            format!("{},{}\n", cell(key), cell(&value))
-        });
+        let rows = dictionary
+            .iter()
+            .map(|(key, value)| format!("{},{}\n", cell(key), cell(&text_of(value))));
         let rows: String = rows.collect();
         lookup["csv"] = format!("key,{}\n{rows}", cell(&target)).into();
     }

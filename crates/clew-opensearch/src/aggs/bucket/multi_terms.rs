@@ -2,6 +2,7 @@
 
 use clew_aggregation::{Key, TermsResult, ValueFormat};
 use clew_query::aggregation::{AggSpec, MultiTermsSpec, Source};
+use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
 use crate::aggs::body::Body;
@@ -74,11 +75,7 @@ pub(crate) fn write(
             .zip(formats)
             .map(|(key, format)| part_value(key, format))
             .collect();
-        let text = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let texts: Vec<String> = values.iter().map(text).collect();
+        let texts: Vec<String> = values.iter().map(text_of).collect();
         object.insert("key".to_string(), Value::Array(values));
         object.insert("key_as_string".to_string(), json!(texts.join("|")));
         term_count(&mut object, terms, bucket);
