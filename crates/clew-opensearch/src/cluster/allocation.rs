@@ -55,10 +55,7 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
             "primary" => primary = value.as_bool(),
             "current_node" => {}
             other => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[cluster/allocation/explain] unknown field [{other}]"),
-                ));
+                return Err(ApiError::unknown_field("cluster/allocation/explain", other));
             }
         }
     }

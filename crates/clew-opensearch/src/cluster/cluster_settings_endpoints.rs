@@ -56,9 +56,9 @@ fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
             "persistent" => &mut persistent,
             "transient" => &mut transient,
             other => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[cluster_update_settings_request] unknown field [{other}]"),
+                return Err(ApiError::unknown_field(
+                    "cluster_update_settings_request",
+                    other,
                 ));
             }
         };

@@ -102,6 +102,12 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 
+    /// A member that an object of a request does not have.
+    pub(crate) fn unknown_field(object: &str, field: &str) -> Self {
+        let reason = format!("[{object}] unknown field [{field}]");
+        Self::bad_request("x_content_parse_exception", reason)
+    }
+
     /// What went wrong, where it was the server's fault and not the request's.
     pub(crate) fn server_fault(&self) -> Option<&str> {
         match &*self.shape {

@@ -91,10 +91,7 @@ impl Asked {
                 _,
             ) => return Err(wrong()),
             _ => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[analyze_request] unknown field [{key}]"),
-                ));
+                return Err(ApiError::unknown_field("analyze_request", key));
             }
         }
         Ok(())

@@ -95,10 +95,7 @@ fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {
         .flat_map(Map::keys)
         .find(|key| !matches!(key.as_str(), "index_filter" | "fields"))
     {
-        return Err(ApiError::bad_request(
-            "x_content_parse_exception",
-            format!("[field_caps_request] unknown field [{key}]"),
-        ));
+        return Err(ApiError::unknown_field("field_caps_request", key));
     }
     let mut patterns: Vec<String> = call
         .params

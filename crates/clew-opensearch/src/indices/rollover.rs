@@ -189,10 +189,7 @@ fn read_conditions(body: Option<&Value>) -> Result<Vec<(String, Condition)>, Api
             "max_docs" => text.parse().ok().map(Condition::Docs),
             "max_size" => Some(Condition::Bytes(parse_bytes(name, &text)?)),
             other => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[conditions] unknown field [{other}]"),
-                ));
+                return Err(ApiError::unknown_field("conditions", other));
             }
         };
         let condition = condition.ok_or_else(|| {

@@ -47,10 +47,7 @@ impl CollapseSpec {
                     ));
                 }
                 _ => {
-                    return Err(ApiError::bad_request(
-                        "x_content_parse_exception",
-                        format!("[collapse] unknown field [{key}]"),
-                    ));
+                    return Err(ApiError::unknown_field("collapse", key));
                 }
             }
         }

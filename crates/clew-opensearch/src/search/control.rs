@@ -167,7 +167,7 @@ fn pit(value: &Value) -> Result<PitRef, ApiError> {
         match key.as_str() {
             "id" => found.id = text.to_string(),
             "keep_alive" => found.keep_alive = parse_time("keep_alive", text)?,
-            other => return Err(unknown("pit", other)),
+            other => return Err(ApiError::unknown_field("pit", other)),
         }
     }
     if found.id.is_empty() {
@@ -187,7 +187,7 @@ pub(super) fn slice(value: &Value) -> Result<Slice, ApiError> {
             "max" => max = Some(natural("max", value)?),
             // Parts are cut by document id whatever is named here.
             "field" => {}
-            other => return Err(unknown("slice", other)),
+            other => return Err(ApiError::unknown_field("slice", other)),
         }
     }
     let id = id.ok_or_else(|| ApiError::illegal_argument("[slice] needs an [id]"))?;
@@ -249,7 +249,7 @@ fn round(value: &Value) -> Result<Rescore, ApiError> {
                 window = usize::try_from(size).unwrap_or(usize::MAX);
             }
             "query" => query = Some(value),
-            other => return Err(unknown("rescore", other)),
+            other => return Err(ApiError::unknown_field("rescore", other)),
         }
     }
     let query = query.ok_or_else(|| ApiError::illegal_argument("missing rescore type"))?;
@@ -270,7 +270,7 @@ fn round(value: &Value) -> Result<Rescore, ApiError> {
             "query_weight" => found.query_weight = weight(key, value)?,
             "rescore_query_weight" => found.rescore_weight = weight(key, value)?,
             "score_mode" => found.combine = combine(value)?,
-            other => return Err(unknown("query", other)),
+            other => return Err(ApiError::unknown_field("query", other)),
         }
     }
     if !has_query {
@@ -310,13 +310,6 @@ fn members<'a>(
             format!("expected an object for [{name}]"),
         )
     })
-}
-
-fn unknown(within: &str, key: &str) -> ApiError {
-    ApiError::bad_request(
-        "x_content_parse_exception",
-        format!("[{within}] unknown field [{key}]"),
-    )
 }
 
 fn natural(key: &str, value: &Value) -> Result<u64, ApiError> {

@@ -168,10 +168,7 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
         | "options"
         | "highlight_filter" => {}
         other => {
-            return Err(ApiError::bad_request(
-                "x_content_parse_exception",
-                format!("[highlight] unknown field [{other}]"),
-            ));
+            return Err(ApiError::unknown_field("highlight", other));
         }
     }
     Ok(())

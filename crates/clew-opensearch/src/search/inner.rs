@@ -152,7 +152,7 @@ fn read(wish: &Wish<'_>) -> Result<InnerSpec, ApiError> {
     let query = dsl::parse_query(wish.query)?;
     let mut read = Members::of(wish.inner, Some(query.clone()))?;
     if read.collapse.is_some() {
-        return Err(unknown("collapse"));
+        return Err(ApiError::unknown_field("inner_hits", "collapse"));
     }
     read.spec.output.inner = Arc::new(of_query(wish.query)?);
     Ok(InnerSpec {
@@ -184,7 +184,9 @@ impl Members {
                 "ignore_unmapped" => ignore_unmapped = flag(Some(value)),
                 "collapse" => collapse = Some(value.clone()),
                 "query" | "aggs" | "aggregations" | "post_filter" | "search_after" | "profile"
-                | "min_score" | "suggest" | "rescore" => return Err(unknown(key)),
+                | "min_score" | "suggest" | "rescore" => {
+                    return Err(ApiError::unknown_field("inner_hits", key));
+                }
                 _ => spec.read_member(key, value, &[])?,
             }
         }
@@ -196,13 +198,6 @@ impl Members {
             spec: spec.finish(None)?,
         })
     }
-}
-
-fn unknown(key: &str) -> ApiError {
-    ApiError::bad_request(
-        "x_content_parse_exception",
-        format!("[inner_hits] unknown field [{key}]"),
-    )
 }
 
 impl InnerSpec {

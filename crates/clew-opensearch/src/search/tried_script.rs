@@ -18,10 +18,7 @@ pub(crate) async fn execute(call: Call) -> Result<Reply, ApiError> {
     let known = ["script", "context", "context_setup"];
     let mut members = body.as_object().into_iter().flatten();
     if let Some((other, _)) = members.find(|(name, _)| !known.contains(&name.as_str())) {
-        return Err(ApiError::bad_request(
-            "x_content_parse_exception",
-            format!("[painless_execute_request] unknown field [{other}]"),
-        ));
+        return Err(ApiError::unknown_field("painless_execute_request", other));
     }
     let script = body
         .get("script")

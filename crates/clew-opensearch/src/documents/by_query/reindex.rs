@@ -95,7 +95,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             "max_docs" | "size" => asked.docs_max = value.as_i64(),
             "conflicts" => asked.proceed = proceeds(value.as_str())?,
             "script" => asked.script = Some(scripted::read(value)?),
-            other => return Err(unknown("reindex", other)),
+            other => return Err(ApiError::unknown_field("reindex", other)),
         }
     }
     let mut failures = Vec::new();
@@ -140,7 +140,7 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
                     "[{key}] is not supported in [source] of [_reindex]"
                 )));
             }
-            other => return Err(unknown("source", other)),
+            other => return Err(ApiError::unknown_field("source", other)),
         }
     }
     Ok(())
@@ -168,17 +168,10 @@ fn read_target(target: &mut Target, value: &Value) -> Result<(), ApiError> {
                     "[{key}] cannot be [{member}]"
                 )));
             }
-            (other, _) => return Err(unknown("dest", other)),
+            (other, _) => return Err(ApiError::unknown_field("dest", other)),
         }
     }
     Ok(())
-}
-
-fn unknown(within: &str, key: &str) -> ApiError {
-    ApiError::bad_request(
-        "x_content_parse_exception",
-        format!("[{within}] unknown field [{key}]"),
-    )
 }
 
 #[cfg(test)]

@@ -68,10 +68,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
             ("actions", Value::Array(items)) => actions = items,
             ("actions", other) => return Err(wrong("actions", other)),
             (other, _) => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[aliases] unknown field [{other}]"),
-                ));
+                return Err(ApiError::unknown_field("aliases", other));
             }
         }
     }
@@ -144,10 +141,7 @@ impl Changes {
                 _ => target.read(key, value)? || (verb == "add" && alias.read(key, value)?),
             };
             if !known {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[{verb}] unknown field [{key}]"),
-                ));
+                return Err(ApiError::unknown_field(verb, key));
             }
         }
         if target.indices.is_empty() {
@@ -170,10 +164,7 @@ impl Changes {
                 }
                 Ok(())
             }
-            other => Err(ApiError::bad_request(
-                "x_content_parse_exception",
-                format!("[alias_action] unknown field [{other}]"),
-            )),
+            other => Err(ApiError::unknown_field("alias_action", other)),
         }
     }
 

@@ -81,10 +81,7 @@ impl Resize {
                     ));
                 }
                 (other, _) => {
-                    return Err(ApiError::bad_request(
-                        "x_content_parse_exception",
-                        format!("[resize_request] unknown field [{other}]"),
-                    ));
+                    return Err(ApiError::unknown_field("resize_request", other));
                 }
             }
         }

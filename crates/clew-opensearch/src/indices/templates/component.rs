@@ -5,7 +5,7 @@ use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Map, Value, json};
 
 use super::compose::compose_template;
-use super::part::{self, unknown_field};
+use super::part;
 use super::patterns::{self, bracketed, not_found, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
@@ -47,7 +47,7 @@ fn read(body: &Value) -> Result<Value, ApiError> {
                     "[component_template] cannot read [{key}]"
                 )));
             }
-            (other, _) => return Err(unknown_field("component_template", other)),
+            (other, _) => return Err(ApiError::unknown_field("component_template", other)),
         };
         component.insert(key.clone(), value);
     }

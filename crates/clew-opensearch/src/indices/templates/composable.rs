@@ -5,7 +5,7 @@ use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Map, Value, json};
 
 use super::compose::{compose_template, data_stream_template, patterns_of, priority};
-use super::part::{self, unknown_field};
+use super::part;
 use super::patterns::{self, any_overlap, bracketed, invalid, not_found, selected, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
@@ -51,7 +51,7 @@ pub(crate) fn read(body: &Value) -> Result<Value, ApiError> {
             "_meta" if value.is_object() => value.clone(),
             "data_stream" => read_data_stream(value)?,
             "_meta" => return Err(wrong()),
-            other => return Err(unknown_field("index_template", other)),
+            other => return Err(ApiError::unknown_field("index_template", other)),
         };
         template.insert(key.clone(), value);
     }
@@ -76,7 +76,7 @@ fn read_data_stream(value: &Value) -> Result<Value, ApiError> {
                     .to_string();
             }
             ("hidden" | "allow_custom_routing", Value::Bool(_)) => {}
-            (other, _) => return Err(unknown_field("data_stream_template", other)),
+            (other, _) => return Err(ApiError::unknown_field("data_stream_template", other)),
         }
     }
     Ok(json!({"timestamp_field": {"name": field}}))

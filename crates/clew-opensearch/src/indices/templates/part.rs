@@ -1,11 +1,10 @@
 //! The part that all templates have: settings, mappings and aliases, read into the shape that the
 //! catalog keeps and shown as clients expect it.
 
-use axum::http::StatusCode;
 use clew_engine::Aliases;
 use serde_json::{Map, Value, json};
 
-use crate::http::error::{ApiError, Cause};
+use crate::http::error::ApiError;
 use crate::http::setting_values::{shown, unflatten};
 use crate::indices::aliases::{read_aliases, shown_aliases};
 use crate::indices::settings::flatten;
@@ -22,7 +21,7 @@ pub(crate) fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
             "settings" => settings(value)?,
             "mappings" => mappings(value)?,
             "aliases" => Value::Object(aliases(value)?),
-            other => return Err(unknown_field("template", other)),
+            other => return Err(ApiError::unknown_field("template", other)),
         };
         part.insert(key.clone(), value);
     }
@@ -110,15 +109,6 @@ pub(crate) fn empty() -> Value {
 /// A body that cannot be read.
 pub(crate) fn parse_error(reason: &str) -> ApiError {
     ApiError::bad_request("parse_exception", reason)
-}
-
-/// A member that a body does not have.
-pub(crate) fn unknown_field(object: &str, field: &str) -> ApiError {
-    let reason = format!("[{object}] unknown field [{field}]");
-    ApiError::new(
-        StatusCode::BAD_REQUEST,
-        Cause::new("x_content_parse_exception", reason),
-    )
 }
 
 #[cfg(test)]
