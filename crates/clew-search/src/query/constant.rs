@@ -16,9 +16,10 @@ use tantivy::query::{
     Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DocId, Score, SegmentReader, TERMINATED};
 use tantivy_common::BitSet;
 
+use super::at_doc::scorer_at;
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
 
 /// Documents of one segment.
@@ -91,12 +92,7 @@ impl Weight for ConstantQuery {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
+        scorer_at(self, reader, doc)?;
         Ok(Explanation::new("constant", 1.0))
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use clew_query::JoinScore;
 use tantivy::index::SegmentId;
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
+use super::at_doc::no_match;
 use super::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
 use crate::segments::{Blocks, Scope};
@@ -102,9 +103,7 @@ impl Weight for ToParentWeight {
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
         let hits = self.join(reader, 1.0)?;
         let found = hits.iter().find(|(hit, _)| *hit == doc);
-        let (_, score) = found.ok_or_else(|| {
-            TantivyError::InvalidArgument(format!("document {doc} does not match"))
-        })?;
+        let (_, score) = found.ok_or_else(|| no_match(doc))?;
         Ok(Explanation::new("score of matching nested objects", *score))
     }
 }

@@ -12,8 +12,9 @@ use tantivy::query::{
     Bm25StatisticsProvider, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::schema::Field;
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
+use super::at_doc::scorer_at;
 use crate::query::resolver::SegmentHits;
 
 /// The statistics of one field and of the terms of one leaf.
@@ -103,12 +104,7 @@ impl Weight for ScoredDocs {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
+        let mut scorer = scorer_at(self, reader, doc)?;
         Ok(Explanation::new("nearest neighbour", scorer.score()))
     }
 }

@@ -4,6 +4,7 @@
 //! equal OpenSearch's. Queries that documents have (`percolate`) are compiled and tried here too.
 //! Deliberately absent: any protocol's JSON, and running the query (that is `search`).
 
+mod at_doc;
 mod automaton;
 mod column_range;
 mod compile;

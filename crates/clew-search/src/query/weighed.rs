@@ -7,8 +7,9 @@ use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
+use super::at_doc::no_match;
 use super::constant::knows;
 
 /// Documents with any of some terms of a field; how often they are there is counted together.
@@ -73,10 +74,6 @@ impl Weight for WeighedTerm {
         explanation.add_const("dl, length of field", length);
         Ok(explanation)
     }
-}
-
-pub(super) fn no_match(doc: DocId) -> TantivyError {
-    TantivyError::InvalidArgument(format!("document {doc} does not match"))
 }
 
 /// How long a field is, document by document.

@@ -9,6 +9,7 @@ use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::value::{Function, OpenFunction};
+use crate::query::at_doc::scorer_at;
 use crate::segments::{Blocks, Scope};
 
 /// One function, where it counts and how much.
@@ -214,12 +215,7 @@ impl Weight for FunctionWeight {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
+        let mut scorer = scorer_at(self, reader, doc)?;
         let mut explanation = Explanation::new("function score", scorer.score());
         explanation.add_detail(self.inner.explain(reader, doc)?);
         Ok(explanation)

@@ -10,8 +10,9 @@ use tantivy::{DocId, Score, SegmentReader, TERMINATED};
 
 use super::algebra::Interval;
 use super::source::{SegmentSource, TermSource};
+use crate::query::at_doc::scorer_at;
 use crate::query::forward::{Finder, Forward};
-use crate::query::weighed::{Lengths, no_match};
+use crate::query::weighed::Lengths;
 
 /// What turns the intervals of a document into its score.
 #[derive(Clone, Debug)]
@@ -55,10 +56,7 @@ impl Weight for IntervalQuery {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(no_match(doc));
-        }
+        let mut scorer = scorer_at(self, reader, doc)?;
         Ok(Explanation::new("intervals", scorer.score()))
     }
 }

@@ -13,9 +13,10 @@ use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Wei
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
+use super::at_doc::scorer_at;
 use super::constant::knows;
 use super::forward::{Finder, Forward};
-use super::weighed::{Lengths, no_match};
+use super::weighed::Lengths;
 use moves::PhraseInDoc;
 
 /// A place of the phrase and the words that it may hold.
@@ -91,10 +92,7 @@ impl Weight for MovingPhrase {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(no_match(doc));
-        }
+        let mut scorer = scorer_at(self, reader, doc)?;
         Ok(Explanation::new("phrase", scorer.score()))
     }
 }
