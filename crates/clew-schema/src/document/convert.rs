@@ -218,19 +218,28 @@ fn binary(scalar: &Scalar<'_>) -> Result<Vec<u8>, Misfit> {
         .or_else(|error| misfit(format!("Illegal base64: {error}")))
 }
 
+/// The digits of a number; an empty text has none.
+///
+/// # Errors
+/// When it is no number, for a text with these words unless texts are taken as numbers.
+#[inline]
+fn digits<'s>(
+    scalar: &'s Scalar<'_>,
+    coerce: bool,
+    text_refused: &'static str,
+) -> Result<Option<&'s str>, Misfit> {
+    match scalar {
+        Scalar::Number(text) => Ok(Some(*text)),
+        Scalar::Text(text) if coerce => Ok(Some(text.trim()).filter(|text| !text.is_empty())),
+        Scalar::Text(_) => misfit(text_refused),
+        Scalar::Bool(value) => not_numeric(*value),
+    }
+}
+
 /// A whole number from 0 to 2^64 - 1.
 fn unsigned(scalar: &Scalar<'_>, coerce: bool) -> Result<Option<u64>, Misfit> {
-    let text = match scalar {
-        Scalar::Number(text) => text,
-        Scalar::Text(text) if coerce => {
-            let text = text.trim();
-            if text.is_empty() {
-                return Ok(None);
-            }
-            text
-        }
-        Scalar::Text(_) => return misfit("Unsigned long value passed as String"),
-        Scalar::Bool(value) => return not_numeric(*value),
+    let Some(text) = digits(scalar, coerce, "Unsigned long value passed as String")? else {
+        return Ok(None);
     };
     if let Ok(value) = text.parse() {
         return Ok(Some(value));
@@ -250,17 +259,8 @@ fn unsigned(scalar: &Scalar<'_>, coerce: bool) -> Result<Option<u64>, Misfit> {
 }
 
 fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Option<i64>, Misfit> {
-    let text = match scalar {
-        Scalar::Number(text) => text,
-        Scalar::Text(text) if coerce => {
-            let text = text.trim();
-            if text.is_empty() {
-                return Ok(None);
-            }
-            text
-        }
-        Scalar::Text(_) => return misfit("Integer value passed as String"),
-        Scalar::Bool(value) => return not_numeric(*value),
+    let Some(text) = digits(scalar, coerce, "Integer value passed as String")? else {
+        return Ok(None);
     };
     let (min, max, name) = kind.limits();
     let value = match text.parse::<i64>() {
@@ -327,17 +327,8 @@ fn feature(field: &MappedField, value: f64) -> Result<OwnedValue, Misfit> {
 }
 
 fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f64>, Misfit> {
-    let text = match scalar {
-        Scalar::Number(text) => text,
-        Scalar::Text(text) if coerce => {
-            let text = text.trim();
-            if text.is_empty() {
-                return Ok(None);
-            }
-            text
-        }
-        Scalar::Text(_) => return misfit("Double value passed as String"),
-        Scalar::Bool(value) => return not_numeric(*value),
+    let Some(text) = digits(scalar, coerce, "Double value passed as String")? else {
+        return Ok(None);
     };
     let (value, name) = match kind {
         FloatKind::Double => (fast_float2::parse::<f64, _>(text), "double"),
