@@ -38,7 +38,7 @@ impl Reader<'_> {
             }
             IntervalRule::Word(word) => self.push(field, Wanted::Term(word.clone())),
             IntervalRule::Prefix(text, any_case) => {
-                self.wildcard(field, Wildcard::literal(text, true, *any_case));
+                self.wildcard(field, Wildcard::prefix(text, *any_case));
             }
             IntervalRule::Wildcard(pattern, any_case) => {
                 self.wildcard(field, Wildcard::parse(pattern, *any_case));

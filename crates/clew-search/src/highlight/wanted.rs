@@ -128,7 +128,7 @@ impl Reader<'_> {
             FieldQuery::Term(term) => {
                 let text = text_of(&term.value);
                 if term.case_insensitive {
-                    self.wildcard(&term.field, Wildcard::literal(&text, false, true));
+                    self.wildcard(&term.field, Wildcard::in_any_case(&text));
                 } else {
                     self.push(&term.field, Wanted::Term(text));
                 }
@@ -139,7 +139,7 @@ impl Reader<'_> {
                 }
             }
             FieldQuery::Prefix(pattern) if pattern.case_insensitive => {
-                let wanted = Wildcard::literal(&pattern.value, true, true);
+                let wanted = Wildcard::prefix(&pattern.value, pattern.case_insensitive);
                 self.wildcard(&pattern.field, wanted);
             }
             FieldQuery::Prefix(pattern) => {

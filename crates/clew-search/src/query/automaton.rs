@@ -97,17 +97,15 @@ impl Wildcard {
         Self::of(tokens, ignore_case)
     }
 
-    /// Terms that are `literal`, or begin with it.
-    pub(crate) fn literal(
-        literal: &str,
-        prefix: bool,
-        ignore_case: bool,
-    ) -> Result<Self, QueryError> {
-        let mut tokens: Vec<Token> = literal.chars().map(Token::Literal).collect();
-        if prefix {
-            tokens.push(Token::Many);
-        }
-        Self::of(tokens, ignore_case)
+    /// Terms that are a text in any case.
+    pub(crate) fn in_any_case(text: &str) -> Result<Self, QueryError> {
+        Self::of(text.chars().map(Token::Literal).collect(), true)
+    }
+
+    /// Terms that begin with a text.
+    pub(crate) fn prefix(text: &str, ignore_case: bool) -> Result<Self, QueryError> {
+        let letters = text.chars().map(Token::Literal);
+        Self::of(letters.chain([Token::Many]).collect(), ignore_case)
     }
 
     fn of(tokens: Vec<Token>, ignore_case: bool) -> Result<Self, QueryError> {

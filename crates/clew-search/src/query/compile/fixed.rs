@@ -56,7 +56,7 @@ fn matches(query: FieldQuery<'_>, have: &str) -> Result<(bool, f32), QueryError>
         }
         FieldQuery::Exists(_, boost) => (true, boost),
         FieldQuery::Prefix(pattern) => {
-            let wanted = Wildcard::literal(&pattern.value, true, pattern.case_insensitive)?;
+            let wanted = Wildcard::prefix(&pattern.value, pattern.case_insensitive)?;
             (wanted.matches(have), pattern.boost)
         }
         FieldQuery::Wildcard(pattern) => {

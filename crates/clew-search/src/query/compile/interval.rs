@@ -212,7 +212,7 @@ impl<'a> Compiler<'a> {
         match rule {
             IntervalRule::Word(word) => Ok(vec![IndexTerm::from_field_text(field, word)]),
             IntervalRule::Prefix(prefix, ignore_case) => {
-                let automaton = Wildcard::literal(prefix, true, *ignore_case)?;
+                let automaton = Wildcard::prefix(prefix, *ignore_case)?;
                 self.expanded(field, &automaton, prefix)
             }
             IntervalRule::Wildcard(pattern, ignore_case) => {

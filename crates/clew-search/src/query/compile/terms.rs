@@ -41,7 +41,7 @@ impl Compiler<'_> {
                     if text.is_empty() {
                         return Ok(Node::nothing());
                     }
-                    let automaton = Wildcard::literal(&text, false, true)?;
+                    let automaton = Wildcard::in_any_case(&text)?;
                     return Ok(accepted(field, automaton, boost));
                 }
                 if !mapped.indexed {
@@ -205,7 +205,7 @@ impl Compiler<'_> {
         };
         let pattern = &self.normalized(pattern);
         if pattern.case_insensitive {
-            let automaton = Wildcard::literal(&pattern.value, true, true)?;
+            let automaton = Wildcard::prefix(&pattern.value, pattern.case_insensitive)?;
             return Ok(accepted(field, automaton, score));
         }
         self.beginning((field, pattern.value.as_bytes()), score)
