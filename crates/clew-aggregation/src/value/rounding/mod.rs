@@ -121,7 +121,7 @@ impl Arithmetic {
 }
 
 impl Rounding {
-    /// Prepares for instants from `min_ms` to `max_ms`; others round too, but as if no change of
+    /// Prepares for instants in a range of milliseconds; others round too, but as if no change of
     /// offset happened outside.
     pub(crate) fn prepare(
         interval: DateInterval,
