@@ -106,6 +106,42 @@ class IndexAdmin(ClewTest):
         with self.refused(400, reason="unknown key [setings] for create index"):
             self.client.indices.create(index="j", body={"setings": {}})
 
+    def test_what_an_index_keeps_for_good_or_has_of_itself_is_refused(self):
+        self.client.indices.create(index="i")
+        for name in ("index.uuid", "index.provided_name", "index.version.created", "index.creation_date"):
+            managed = f"can not update private setting [{name}]; this setting is managed by OpenSearch"
+            with self.subTest(name=name), self.refused(400, "illegal_argument_exception", managed):
+                self.client.indices.put_settings(index="i", body={name: "1"})
+        self.client.indices.close(index="i")
+        for name, value in (("index.number_of_shards", 2), ("index.sort.field", "k"), ("index.routing_partition_size", 1)):
+            final = f"final i setting [{name}], not updateable"
+            with self.subTest(name=name), self.refused(400, "illegal_argument_exception", final):
+                self.client.indices.put_settings(index="i", body={name: value})
+        self.client.indices.put_settings(index="i", body={"index.codec": "best_compression"})
+        unknown = "unknown value for [index.codec] must be one of [default, lz4, best_compression, zlib] but is: small"
+        with self.refused(400, "illegal_argument_exception", unknown):
+            self.client.indices.create(index="j", body={"settings": {"codec": "small"}})
+
+    def test_what_of_a_field_cannot_change_is_refused(self):
+        fields = {"t": {"type": "text"}, "k": {"type": "keyword"}, "n": {"type": "long"}, "quiet": {"type": "text", "norms": False}}
+        self.client.indices.create(index="i", body={"mappings": {"properties": fields}})
+        for field, said, parameter, before, after in (
+            ("t", {"type": "text", "index_options": "docs"}, "index_options", "positions", "docs"),
+            ("t", {"type": "text", "term_vector": "yes"}, "term_vector", "no", "yes"),
+            ("quiet", {"type": "text"}, "norms", "false", "true"),
+            ("k", {"type": "keyword", "null_value": "none"}, "null_value", "null", "none"),
+            ("n", {"type": "long", "null_value": 3}, "null_value", "null", "3"),
+        ):
+            change = f"Mapper for [{field}] conflicts with existing mapper:\n\tCannot update parameter [{parameter}] from [{before}] to [{after}]"
+            with self.subTest(said=said), self.refused(400, "illegal_argument_exception", change):
+                self.client.indices.put_mapping(index="i", body={"properties": {field: said}})
+        # Norms may end.
+        self.client.indices.put_mapping(index="i", body={"properties": {"t": {"type": "text", "norms": False}}})
+        templates = [{"n": {"match_mapping_type": "integer", "mapping": {"type": "long"}}}]
+        types = "No field type matched on [integer], possible values are [object, string, long, double, boolean, date, binary]"
+        with self.refused(400, "mapper_parsing_exception", types):
+            self.client.indices.create(index="j", body={"mappings": {"dynamic_templates": templates}})
+
     def test_a_name_with_a_date_goes_on_with_the_day_of_the_rollover(self):
         body = {"aliases": {"dated": {"is_write_index": True}}}
         self.client.indices.create(index="<dated-{now/d}-1>", body=body)

@@ -41,6 +41,10 @@ pub fn read(body: &Value, analysis: &Analysis) -> Result<MappingSpec, MappingErr
                  [script_fields]",
             ));
         }
+        // Likewise: one that fits nothing.
+        if key == "dynamic_templates" {
+            template::check_types(value)?;
+        }
         if key != "properties" {
             read_root(&mut spec, key, value)?;
         }

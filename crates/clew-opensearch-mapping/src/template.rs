@@ -27,6 +27,30 @@ pub(crate) fn read(value: &Value) -> Result<Vec<TemplateSpec>, MappingError> {
     Ok(templates)
 }
 
+/// What a template can say that the values of its fields must be.
+const VALUE_TYPES: [&str; 7] = [
+    "object", "string", "long", "double", "boolean", "date", "binary",
+];
+
+/// Refuses `dynamic_templates` for types of values that there are not, which would never make a field.
+///
+/// # Errors
+/// The first such type, with those that there are.
+pub(crate) fn check_types(templates: &Value) -> Result<(), MappingError> {
+    let templates = templates.as_array().into_iter().flatten();
+    let bodies = templates.filter_map(Value::as_object).flat_map(Map::values);
+    let types = bodies.filter_map(|body| body.get("match_mapping_type"));
+    for written in types.map(show) {
+        if written != "*" && !VALUE_TYPES.contains(&written.as_str()) {
+            return Err(MappingError::unreadable(format!(
+                "No field type matched on [{written}], possible values are [{}]",
+                VALUE_TYPES.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn read_one(name: &str, body: &Map<String, Value>) -> Result<TemplateSpec, MappingError> {
     let is_regex = match body.get("match_pattern").map(show).as_deref() {
         Some("regex") => true,
@@ -205,6 +229,16 @@ mod tests {
         };
         let refused = mapping.grow(fields);
         assert!(matches!(refused, Err(MappingError::NoReader { .. })));
+    }
+
+    #[test]
+    fn templates_for_types_that_there_are_not_are_refused() {
+        for (written, fits) in [("long", true), ("*", true), ("integer", false)] {
+            let body = json!([{"a": {"match_mapping_type": written, "mapping": {}}}]);
+            assert_eq!(check_types(&body).is_ok(), fits, "{written}");
+            let mapping = crate::try_mapping(&json!({"dynamic_templates": body}));
+            assert_eq!(mapping.is_ok(), fits, "{written}");
+        }
     }
 
     #[test]

@@ -209,6 +209,8 @@ fn a_refused_merge_changes_nothing() {
     let mut mapping = mapping(&json!({
         "t": { "type": "text" },
         "v": { "type": "knn_vector", "dimension": 2 },
+        "n": { "type": "long" },
+        "quiet": { "type": "text", "norms": false },
         "o": { "properties": { "x": { "type": "long" } } },
     }));
     let before = mapping.encode();
@@ -224,6 +226,18 @@ fn a_refused_merge_changes_nothing() {
         (
             json!({ "v": { "type": "knn_vector", "dimension": 3 } }),
             "Mapper for [v] conflicts with existing mapper:\n\tCannot update parameter [dimension] from [2] to [3]",
+        ),
+        (
+            json!({ "t": { "type": "text", "index_options": "docs", "term_vector": "yes" } }),
+            "Mapper for [t] conflicts with existing mapper:\n\tCannot update parameter [index_options] from [positions] to [docs]\n\tCannot update parameter [term_vector] from [no] to [yes]",
+        ),
+        (
+            json!({ "n": { "type": "long", "null_value": 3 } }),
+            "Mapper for [n] conflicts with existing mapper:\n\tCannot update parameter [null_value] from [null] to [3]",
+        ),
+        (
+            json!({ "quiet": { "type": "text" } }),
+            "Mapper for [quiet] conflicts with existing mapper:\n\tCannot update parameter [norms] from [false] to [true]",
         ),
         (
             json!({ "o": { "type": "long" } }),
@@ -259,6 +273,33 @@ fn settings_that_may_change_do() {
         shown(&mapping),
         json!({ "dynamic": "false", "properties": change })
     );
+}
+
+#[test]
+fn a_vector_field_said_again_stays_what_an_older_build_made_of_it() {
+    let encoder = json!({ "name": "sq", "parameters": { "bits": 7 } });
+    let method =
+        json!({ "name": "hnsw", "engine": "lucene", "parameters": { "encoder": encoder } });
+    let body = json!({ "properties": {
+        "v": { "type": "knn_vector", "dimension": 2, "method": method },
+    } });
+    let mut mapping = try_mapping(&body).unwrap();
+    let element = |mapping: &Mapping| match &mapping.field("v").unwrap().kind {
+        FieldKind::Vector(vector) => vector.column.element,
+        other => panic!("{other:?} is no vector"),
+    };
+    assert_eq!(element(&mapping), Element::F32);
+    // Once this encoder stood for numbers of half the size.
+    let mut encoded = mapping.encode();
+    let column = &mut encoded["fields"][0]["field"]["kind"]["vector"]["column"];
+    assert!(column["element"].is_string(), "{column}");
+    column["element"] = json!(Element::F16);
+    mapping = decode(&encoded).unwrap();
+    assert_eq!(element(&mapping), Element::F16);
+    merge(&mut mapping, &body).unwrap();
+    assert_eq!(element(&mapping), Element::F16);
+    let other = json!({ "properties": { "v": { "type": "knn_vector", "dimension": 2 } } });
+    assert!(merge(&mut mapping, &other).is_err());
 }
 
 #[test]

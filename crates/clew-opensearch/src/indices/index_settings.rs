@@ -27,6 +27,8 @@ pub(crate) const PROVIDED_NAME: &str = "index.provided_name";
 fn flat_settings(index: &Index) -> BTreeMap<String, String> {
     let settings = index.settings();
     let mut flat = settings.given.clone();
+    // What the server alone gives an index could be given to no other.
+    flat.retain(|name, _| !name.starts_with(settings::PRIVATE));
     let mut default = |name: &str, value: String| {
         flat.entry(format!("index.{name}")).or_insert(value);
     };
@@ -206,6 +208,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     if flat.is_empty() {
         return Err(ApiError::validation("no settings to update"));
     }
+    settings::refuse_managed(&flat)?;
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN, Purpose::Change).await?;
     let has = |name: &String| {
         let mut all = indices.iter();

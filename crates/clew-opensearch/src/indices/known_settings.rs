@@ -239,6 +239,22 @@ const FIXED_GROUPS: &[&str] = &[
     super::settings::SIMILARITY,
 ];
 
+/// Settings that an index has of itself, beside those of its version.
+const MANAGED: [&str; 4] = [
+    "index.uuid",
+    "index.creation_date",
+    "index.history.uuid",
+    "index.provided_name",
+];
+
+/// Settings that an index keeps for good, beside those of its order.
+const FINAL: [&str; 4] = [
+    "index.number_of_shards",
+    "index.number_of_routing_shards",
+    "index.routing_partition_size",
+    "index.soft_deletes.enabled",
+];
+
 /// Refuses settings of an index that there are not.
 ///
 /// # Errors
@@ -270,6 +286,16 @@ pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(),
     let reason = format!("index_template [{name}] invalid, cause [Validation Failed: {reasons}]");
     let cause = Cause::new("invalid_index_template_exception", reason);
     Err(ApiError::new(axum::http::StatusCode::BAD_REQUEST, cause))
+}
+
+/// Whether an index has the setting of itself.
+pub(crate) fn is_managed(name: &str) -> bool {
+    MANAGED.contains(&name) || name.starts_with("index.version.")
+}
+
+/// Whether an index keeps the setting for good.
+pub(crate) fn is_final(name: &str) -> bool {
+    FINAL.contains(&name) || name.starts_with("index.sort.")
 }
 
 /// Whether an index has to be closed before the setting can change.

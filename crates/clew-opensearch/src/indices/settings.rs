@@ -25,6 +25,19 @@ pub(crate) const BLOCKS: &str = "index.blocks.";
 /// Into how many slots routing keys fall.
 pub(crate) const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
 const REPLICAS: &str = "index.number_of_replicas";
+const CODEC: &str = "index.codec";
+/// What sources can be asked to be compressed by. All are kept and shown; they are compressed in one way.
+const CODECS: [&str; 9] = [
+    "default",
+    "lucene_default",
+    "lz4",
+    "best_compression",
+    "zlib",
+    "zstd",
+    "zstd_no_dict",
+    "qat_lz4",
+    "qat_deflate",
+];
 const MERGE_REORDER: &str = "index.merge.reorder";
 const SHARDS: &str = "index.number_of_shards";
 /// Before the settings of the schemes that fields are scored by.
@@ -180,6 +193,7 @@ fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<
             let long = |text| count(MAX_RESULT_WINDOW, text, 1);
             settings.max_result_window = text.map_or(Ok(usual.max_result_window), long)?;
         }
+        CODEC => text.map_or(Ok(()), check_codec)?,
         REPLICAS => {
             text.map(|text| bounded(name, text, 0, u64::from(u32::MAX)))
                 .transpose()?;
@@ -219,6 +233,17 @@ fn take(settings: &mut IndexSettings, name: &str, text: Option<&str>) -> Result<
         }
     }
     Ok(())
+}
+
+/// A codec is one of a few, or goes by the name of Lucene's class, which begins with a capital.
+fn check_codec(text: &str) -> Result<(), ApiError> {
+    let is_class = text.starts_with(|first: char| first.is_ascii_uppercase());
+    if CODECS.contains(&text) || is_class {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "unknown value for [{CODEC}] must be one of [default, lz4, best_compression, zlib] but is: {text}"
+    )))
 }
 
 /// A limit of the mapping, when it is one.
@@ -276,10 +301,23 @@ pub(crate) fn change(index: &Index, flat: &Flat) -> Result<CatalogChange, ApiErr
     })
 }
 
-/// Refuses what an index can only be given while it is closed.
+/// Refuses what an index has of itself, and nobody gives it.
 ///
 /// # Errors
-/// All such settings, in the words of OpenSearch.
+/// The first such setting, in the words of OpenSearch.
+pub(crate) fn refuse_managed(flat: &Flat) -> Result<(), ApiError> {
+    match flat.keys().find(|name| known_settings::is_managed(name)) {
+        None => Ok(()),
+        Some(name) => Err(ApiError::illegal_argument(format!(
+            "can not update private setting [{name}]; this setting is managed by OpenSearch"
+        ))),
+    }
+}
+
+/// Refuses what an index can only be given while it is closed, and what it keeps from its beginning.
+///
+/// # Errors
+/// All settings that an open index keeps, or the first that a closed one keeps, in the words of OpenSearch.
 pub(crate) fn refuse_fixed(index: &Index, flat: &Flat) -> Result<(), ApiError> {
     let settings = index.settings();
     let changes = |&(name, asked): &(&String, &Option<String>)| {
@@ -290,7 +328,19 @@ pub(crate) fn refuse_fixed(index: &Index, flat: &Flat) -> Result<(), ApiError> {
         .filter(changes)
         .map(|(name, _)| name.as_str())
         .collect();
-    if fixed.is_empty() || !index.is_open() {
+    if !index.is_open() {
+        let kept = fixed
+            .into_iter()
+            .find(|name| known_settings::is_final(name));
+        return match kept {
+            None => Ok(()),
+            Some(name) => Err(ApiError::illegal_argument(format!(
+                "final {} setting [{name}], not updateable",
+                index.name()
+            ))),
+        };
+    }
+    if fixed.is_empty() {
         return Ok(());
     }
     Err(ApiError::illegal_argument(format!(

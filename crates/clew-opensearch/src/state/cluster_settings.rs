@@ -70,6 +70,8 @@ pub(crate) async fn change(
     let mut next = settings.both();
     known_cluster_settings::check("transient", &transient, &next.transient)?;
     known_cluster_settings::check("persistent", &persistent, &next.persistent)?;
+    promises::refuse_blocks(&transient)?;
+    promises::refuse_blocks(&persistent)?;
     let transient = expanded(transient, &next.transient);
     let persistent = expanded(persistent, &next.persistent);
     apply(&mut next.transient, &transient);
@@ -149,7 +151,6 @@ fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), 
     checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
     promises::auto_creation(&given)?;
-    promises::refuse_blocks(&given)?;
     for name in [SCROLL_ALIVE_SETTING, PIT_ALIVE_SETTING] {
         keep_alive_max(both, name)?;
     }

@@ -5,6 +5,7 @@ use clew_engine::{AutoCreation, CreationRule};
 
 use crate::http::error::ApiError;
 use crate::state::call::Call;
+use crate::state::cluster_settings::Changes;
 
 const AUTO_CREATION: &str = "action.auto_create_index";
 const NAMES_REQUIRED: &str = "action.destructive_requires_name";
@@ -49,14 +50,17 @@ pub(crate) fn auto_creation(
     })
 }
 
-/// Refuses blocks of the whole cluster: indexes have their own.
+/// Refuses to set blocks of the whole cluster: indexes have their own. One that older builds kept stands in no other
+/// change's way.
 ///
 /// # Errors
-/// The first of them that is set.
-pub(crate) fn refuse_blocks(given: &dyn Fn(&str) -> Option<String>) -> Result<(), ApiError> {
-    let set = BLOCKS
-        .into_iter()
-        .find(|name| given(name).is_some_and(|text| text == "true"));
+/// The first of them that a change sets.
+pub(crate) fn refuse_blocks(changes: &Changes) -> Result<(), ApiError> {
+    let is_set = |name: &&str| {
+        let asked = changes.get(*name).and_then(Option::as_deref);
+        asked.is_some_and(|text| text.trim_matches('"') == "true")
+    };
+    let set = BLOCKS.into_iter().find(is_set);
     match set {
         Some(name) => Err(ApiError::illegal_argument(format!(
             "setting [{name}] is not supported, block indexes by [index.blocks] instead"
@@ -116,9 +120,16 @@ mod tests {
 
     #[test]
     fn blocks_that_nobody_holds_to_are_refused() {
-        for (text, refused) in [("true", true), ("false", false)] {
-            let given = |name: &str| (name == BLOCKS[2]).then(|| text.to_string());
-            assert_eq!(refuse_blocks(&given).is_err(), refused);
+        for (asked, refused) in [
+            (Some("true"), true),
+            (Some("\"true\""), true),
+            (Some("false"), false),
+            (None, false),
+        ] {
+            let changes = Changes::from([(BLOCKS[2].to_string(), asked.map(String::from))]);
+            assert_eq!(refuse_blocks(&changes).is_err(), refused, "{asked:?}");
         }
+        // What is kept from before is no change.
+        assert!(refuse_blocks(&Changes::new()).is_ok());
     }
 }

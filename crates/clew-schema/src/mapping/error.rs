@@ -247,6 +247,14 @@ pub enum FieldParameter {
     Normalizer,
     /// What weighs its terms.
     Similarity,
+    /// What an explicit null stands for.
+    NullValue,
+    /// What is kept of a word's places.
+    IndexOptions,
+    /// Whether lengths count, which may only end.
+    Norms,
+    /// Whether vectors of words are handed out.
+    TermVector,
     /// The analyzer of a text.
     Analyzer,
     /// The format of dates.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clew_analysis::shown_name;
 use clew_vector::{ColumnOptions, Method, Space};
+use serde_json::Value;
 
 use super::compression::{CompressionLevel, VectorMode};
 use super::definition::{Definition, definition_of, hidden_fields};
@@ -157,13 +158,14 @@ impl Mapping {
     }
 
     /// Adds a field, or gives one that exists the settings that may change.
-    fn merge_definition(&mut self, definition: Definition) -> Result<(), MappingError> {
+    fn merge_definition(&mut self, mut definition: Definition) -> Result<(), MappingError> {
         self.check_similarity(&definition)?;
         let Some(id) = self.by_path.get(&definition.new.path).copied() else {
             return self.push(definition);
         };
         let field = &mut self.fields[id.0 as usize];
         field.check_type(&definition.new)?;
+        keep_column(field, &mut definition);
         check_changes(field, &definition)?;
         let known = std::mem::replace(&mut field.kind, definition.new.kind);
         match (&mut field.kind, known) {
@@ -192,6 +194,7 @@ fn check_changes(field: &MappedField, definition: &Definition) -> Result<(), Map
     }
     let mut found = ChangesFound::default();
     found.in_settings(field, definition);
+    found.in_words(field, definition);
     found.in_kinds(&field.kind, &definition.new.kind);
     if let (FieldKind::Vector(from), FieldKind::Vector(to)) = (&field.kind, &definition.new.kind) {
         found.in_vectors((&field.settings, from), (&definition.settings, to));
@@ -202,6 +205,28 @@ fn check_changes(field: &MappedField, definition: &Definition) -> Result<(), Map
             path,
             changes: found.0,
         }),
+    }
+}
+
+/// A vector field that is said in the very words that it was made by stays what it is: an older build may have made
+/// another column of them.
+fn keep_column(field: &MappedField, definition: &mut Definition) {
+    let shown = &field.settings.shown;
+    let is_said_again = !shown.is_empty() && *shown == definition.settings.shown;
+    if let (FieldKind::Vector(from), FieldKind::Vector(to)) =
+        (&field.kind, &mut definition.new.kind)
+        && is_said_again
+        && from.column.dimension == to.column.dimension
+    {
+        *to = from.clone();
+    }
+}
+
+/// A value in a message: text without its quotes.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
@@ -243,6 +268,36 @@ impl ChangesFound {
         self.compare(FieldParameter::Normalizer, was, now);
         let [was, now] = [from, to].map(|settings| settings.similarity.clone());
         self.compare(FieldParameter::Similarity, was, now);
+        if field.kind != FieldKind::GeoPoint {
+            let [was, now] = [from, to].map(|settings| settings.null_value.as_ref().map(written));
+            self.compare(FieldParameter::NullValue, was, now);
+        }
+    }
+
+    /// Compares what is said of words and only shown again: who says something else would think that it holds.
+    fn in_words(&mut self, field: &MappedField, definition: &Definition) {
+        let (places, normed) = match field.kind {
+            FieldKind::Text { .. } => ("positions", "true"),
+            FieldKind::Keyword { .. } => ("docs", "false"),
+            _ => return,
+        };
+        let said = |settings: &FieldSettings, member: &str, usual: &str| {
+            let shown = settings.shown.get(member);
+            shown.map_or_else(|| usual.to_string(), written)
+        };
+        let both = [&field.settings, &definition.settings];
+        let [was, now] = both.map(|settings| said(settings, "index_options", places));
+        self.texts(FieldParameter::IndexOptions, &was, &now);
+        let [was, now] = both.map(|settings| said(settings, "norms", normed));
+        // They may end.
+        if now == "true" {
+            self.texts(FieldParameter::Norms, &was, &now);
+        }
+        let [was, now] = both.map(|settings| {
+            let usual = if settings.term_vectors { "yes" } else { "no" };
+            said(settings, "term_vector", usual)
+        });
+        self.texts(FieldParameter::TermVector, &was, &now);
     }
 
     fn in_kinds(&mut self, from: &FieldKind, to: &FieldKind) {
