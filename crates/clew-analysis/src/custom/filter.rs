@@ -7,6 +7,7 @@ use frostem::Stemmer;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
 use super::beside::Beside;
+use super::chosen::Chosen;
 use super::cjk::{Pairs, usual_width};
 use super::kept::{Kept, unique};
 use super::language::{self, ARTICLES};
@@ -89,6 +90,7 @@ pub(super) enum Filter {
     UpTo(char),
     Kept(Kept),
     Beside(Beside),
+    Chosen(Chosen),
     Nothing,
 }
 
@@ -207,6 +209,8 @@ impl Filter {
                     Filter::Kept(kept)
                 } else if let Some(beside) = Beside::compile(part, before)? {
                     Filter::Beside(beside)
+                } else if let Some(chosen) = Chosen::compile(part, before)? {
+                    Filter::Chosen(chosen)
                 } else {
                     return Err(format!("Unknown filter type [{other}]"));
                 }
@@ -233,6 +237,7 @@ impl Filter {
             Filter::Pairs(pairs) => pairs.apply(terms),
             Filter::Kept(kept) => kept.apply(terms),
             Filter::Beside(beside) => beside.apply(terms),
+            Filter::Chosen(chosen) => chosen.apply(terms),
             Filter::Limit(most) => {
                 terms.truncate(*most);
                 terms

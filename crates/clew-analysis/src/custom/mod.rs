@@ -6,6 +6,7 @@
 
 mod beside;
 mod char_filter;
+mod chosen;
 mod cjk;
 mod entities;
 mod filter;
@@ -20,6 +21,7 @@ mod shingle;
 mod stop_words;
 mod synonyms;
 mod thai;
+mod token_script;
 mod tokenizer;
 mod unicode;
 mod words;

@@ -89,6 +89,14 @@ impl<'v> Part<'v> {
         held.map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// The source of a script, which is written by itself or with its language.
+    pub(super) fn source(&self, key: &str) -> Option<String> {
+        let written = self.0.get(key)?;
+        let source = written.as_str();
+        let source = source.or_else(|| written.get("source").and_then(Value::as_str));
+        source.map(String::from)
+    }
+
     /// A regular expression that must be there, and what is to stand for its matches. `what` is the kind of part.
     pub(super) fn replacement(&self, what: &str) -> Result<(JavaPattern, Replacement), String> {
         if self

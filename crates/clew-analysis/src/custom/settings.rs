@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::beside::CHAINS;
+use super::chosen::CHOSEN;
 use super::language::{self, LANGUAGES};
 use super::required::{self, PartLimits};
 use super::{Chain, full_name, usual};
@@ -360,10 +361,20 @@ fn defined(source: &Value, key: &str, name: &str) -> Value {
     })
 }
 
-/// A `multiplexer` with the filters that it names, one list for each of its chains; other parts as they are.
+/// A `multiplexer` with the filters that it names, one list for each of its chains, and a `condition` with its; other
+/// parts as they are.
 fn with_chains(source: &Value, mut part: Value) -> Value {
-    if part.get("type").and_then(Value::as_str) != Some("multiplexer") {
-        return part;
+    match part.get("type").and_then(Value::as_str) {
+        Some("multiplexer") => {}
+        Some("condition") => {
+            let filters = names(part.get("filter")).into_iter();
+            let filters: Value = filters
+                .map(|name| defined(source, "filter", &name))
+                .collect();
+            part[CHOSEN] = filters;
+            return part;
+        }
+        _ => return part,
     }
     let chain = |list: &String| -> Value {
         let filters = list.split(',').map(str::trim);

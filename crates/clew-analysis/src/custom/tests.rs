@@ -472,6 +472,49 @@ fn several_chains_stand_beside_each_other() {
 }
 
 #[test]
+fn scripts_choose_terms() {
+    let source = json!({
+        "filter": {
+            "short": {"type": "condition", "filter": ["lowercase", "first"],
+                "script": {"source": "token.getTerm().length() < 5"}},
+            "first": {"type": "truncate", "length": 2},
+            "long": {"type": "predicate_token_filter", "script": {"source": "token.term.length() > 4"}},
+        },
+        "analyzer": {
+            "short": {"tokenizer": "whitespace", "filter": ["short"]},
+            "long": {"tokenizer": "whitespace", "filter": ["long"]},
+        },
+    });
+    let analysis = Analysis::read(&source).unwrap();
+    let words = |name: &str| -> Vec<(String, usize)> {
+        let found = crate::tokens(&analysis.analyzer(name).unwrap(), "What Flapdoodle IS this");
+        let found = found.into_iter();
+        found.map(|token| (token.text, token.position)).collect()
+    };
+    let placed = |words: &[(&str, usize)]| -> Vec<(String, usize)> {
+        let words = words.iter();
+        words
+            .map(|(word, place)| ((*word).to_string(), *place))
+            .collect()
+    };
+    let short = [("wh", 0), ("Flapdoodle", 1), ("is", 2), ("th", 3)];
+    assert_eq!(words("short"), placed(&short));
+    // Where words are left out their places stay.
+    assert_eq!(words("long"), placed(&[("Flapdoodle", 1)]));
+    for filter in [
+        json!({"type": "predicate_token_filter"}),
+        json!({"type": "predicate_token_filter", "script": {"source": "int x = 1; true"}}),
+        json!({"type": "condition", "filter": ["nope"], "script": {"source": "true"}}),
+    ] {
+        let source = json!({
+            "filter": {"own": filter},
+            "analyzer": {"own": {"tokenizer": "whitespace", "filter": ["own"]}},
+        });
+        assert!(Analysis::read(&source).is_err(), "{source}");
+    }
+}
+
+#[test]
 fn tokens_are_as_long_as_settings_say() {
     let short = |kind: &str| json!({"tokenizer": {"type": kind, "max_token_length": 4}});
     check(

@@ -56,6 +56,8 @@ pub(super) enum Light {
     Swedish,
     PluralNorwegian(Norwegian),
     PluralEnglish,
+    /// Plurals with the `e` of `boxes`.
+    PluralsEnglish,
     PluralFrench,
     PluralGerman,
     PluralPortuguese,
@@ -90,6 +92,7 @@ impl Light {
             "persian" => Light::Persian,
             "sorani" => Light::Sorani,
             "minimal_english" => Light::PluralEnglish,
+            "plural_english" | "pluralenglish" => Light::PluralsEnglish,
             "minimal_french" => Light::PluralFrench,
             "minimal_german" => Light::PluralGerman,
             "english" | "porter" => Light::Porter,
@@ -123,6 +126,7 @@ impl Light {
             Light::Spanish => romance::spanish(&mut word),
             Light::Swedish => swedish::stem(&mut word),
             Light::PluralEnglish => plural::english(&mut word),
+            Light::PluralsEnglish => plural::plurals(&mut word),
             Light::PluralFrench => plural::french(&mut word),
             Light::PluralGerman => plural::german(&mut word),
             Light::PluralNorwegian(way) => norwegian::minimal(&mut word, way),
@@ -244,6 +248,30 @@ mod tests {
     }
 
     #[test]
+    fn english_plurals_lose_no_more_than_their_ending() {
+        let stemmer = Light::named("plural_english").unwrap();
+        for (word, stem) in [
+            ("boxes", "box"),
+            ("axes", "axe"),
+            ("shoes", "shoe"),
+            ("potatoes", "potato"),
+            ("dishes", "dish"),
+            ("classes", "class"),
+            ("caches", "cache"),
+            ("beaches", "beach"),
+            ("spies", "spy"),
+            ("pies", "pie"),
+            ("houses", "house"),
+            ("bus", "bus"),
+            ("glass", "glass"),
+            ("running", "running"),
+            ("is", "is"),
+        ] {
+            assert_eq!(stemmer.stem(word), stem, "{word}");
+        }
+    }
+
+    #[test]
     fn anything_has_a_stem() {
         for name in [
             "",
@@ -271,6 +299,7 @@ mod tests {
                 Light::Spanish,
                 Light::Swedish,
                 Light::PluralEnglish,
+                Light::PluralsEnglish,
                 Light::PluralFrench,
                 Light::PluralGerman,
                 Light::PluralPortuguese,

@@ -17,6 +17,47 @@ pub(super) fn english(word: &mut Word) {
     }
 }
 
+/// English words that end in `oes` or `ches` and keep their `e`, by their ending.
+const KEPT: [(&str, &[&str]); 2] = [
+    ("oes", &["shoes", "canoes", "oboes"]),
+    (
+        "ches",
+        &[
+            "cliches",
+            "avalanches",
+            "mustaches",
+            "moustaches",
+            "quiches",
+            "headaches",
+            "heartaches",
+            "porsches",
+            "tranches",
+            "caches",
+        ],
+    ),
+];
+
+/// English plurals and nothing else, with the `e` of `boxes` and `dishes`.
+pub(super) fn plurals(word: &mut Word) {
+    if word.len() < 3 || !word.ends("s") || word.ends("us") || word.ends("ss") {
+        return;
+    }
+    let rules: [Ending; 6] = [
+        (4, "ies", "y"),
+        (4, "xes", "x"),
+        (3, "oes", "o"),
+        (4, "shes", "sh"),
+        (4, "sses", "ss"),
+        (4, "ches", "ch"),
+    ];
+    let keeps = |(ending, words): &(&str, &[&str])| {
+        word.ends(ending) && words.iter().any(|kept| word.ends(kept))
+    };
+    if KEPT.iter().any(keeps) || !word.change_first(&rules) {
+        word.cut(1);
+    }
+}
+
 /// French.
 pub(super) fn french(word: &mut Word) {
     if word.len() < 6 {

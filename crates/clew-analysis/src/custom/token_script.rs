@@ -1,0 +1,580 @@
+//! Scripts that choose terms, as `condition` and `predicate_token_filter` have them: an expression of Painless over one
+//! `token`, read into a tree when the analyzer is made.
+//!
+//! What is understood are the token's `term`, `type`, `position`, `positionIncrement`, `positionLength` and `keyword`,
+//! methods of texts, comparisons, sums and logic. Statements, variables, offsets and regular expressions are refused, and
+//! so is what mixes kinds of values. A division by nothing, or a number beyond what Java's `long` holds, chooses nothing.
+
+use super::Term;
+
+/// Longest script, in bytes. A tree is as deep as its script is long at most.
+const SOURCE_MAX: usize = 2_000;
+/// Brackets and signs that may stand inside of one another.
+const DEPTH_MAX: usize = 50;
+
+/// Signs, those first that begin like others.
+const SIGNS: [&str; 21] = [
+    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "!", "(", ")", ".", ",", "+", "-",
+    "*", "/", "%", ";",
+];
+
+/// A script that is true or false of a term.
+#[derive(Clone, Debug)]
+pub(super) struct TokenScript(Node);
+
+impl TokenScript {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// A reason, when it is not understood or says neither true nor false.
+    pub(super) fn read(source: &str) -> Result<Self, String> {
+        if source.len() > SOURCE_MAX {
+            return Err(format!("a script has {SOURCE_MAX} bytes at most"));
+        }
+        let mut reader = Reader {
+            pieces: pieces(source)?,
+            at: 0,
+        };
+        if matches!(reader.pieces.first(), Some(Piece::Name(name)) if name == "return") {
+            reader.at += 1;
+        }
+        let node = reader.expression(0, 0)?;
+        reader.eat(";");
+        match reader.pieces.get(reader.at) {
+            Some(piece) => Err(not_understood(piece)),
+            None => wants(Kind::Flag, node).map(TokenScript),
+        }
+    }
+
+    /// Whether it is true of a term that lies so many places behind the one before it.
+    pub(super) fn fits(&self, term: &Term, step: usize) -> bool {
+        matches!(self.0.value(term, step), Some(Value::Flag(true)))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Name(String),
+    Number(i64),
+    Text(String),
+    Sign(&'static str),
+}
+
+fn not_understood(piece: &Piece) -> String {
+    let written = match piece {
+        Piece::Name(text) | Piece::Text(text) => text.clone(),
+        Piece::Number(number) => number.to_string(),
+        Piece::Sign(sign) => (*sign).to_string(),
+    };
+    format!("compile error: [{written}] is not understood in a script about a token")
+}
+
+/// A script in its pieces.
+fn pieces(source: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = source.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = |belongs: fn(char) -> bool| {
+            let end = rest.find(|letter: char| !belongs(letter));
+            end.unwrap_or(rest.len())
+        };
+        let (piece, behind) = if first.is_ascii_digit() {
+            let (digits, behind) = rest.split_at(length(|letter| letter.is_ascii_digit()));
+            let number = digits.parse();
+            let number = number.map_err(|_| format!("[{digits}] is too large a number"))?;
+            (Piece::Number(number), behind)
+        } else if first.is_ascii_alphabetic() || first == '_' {
+            let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let (name, behind) = rest.split_at(length(is_part));
+            (Piece::Name(name.to_string()), behind)
+        } else if first == '\'' || first == '"' {
+            let (text, behind) = quoted(&rest[1..], first)?;
+            (Piece::Text(text), behind)
+        } else {
+            let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
+            let sign =
+                sign.ok_or_else(|| format!("compile error: unexpected character [{first}]"))?;
+            (Piece::Sign(sign), &rest[sign.len()..])
+        };
+        pieces.push(piece);
+        rest = behind.trim_start();
+    }
+    Ok(pieces)
+}
+
+/// A text up to the sign that it began with, and what stands behind it.
+fn quoted(source: &str, end: char) -> Result<(String, &str), String> {
+    let mut text = String::new();
+    let mut letters = source.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => text.extend(letters.next().map(|(_, letter)| letter)),
+            letter if letter == end => return Ok((text, &source[at + letter.len_utf8()..])),
+            letter => text.push(letter),
+        }
+    }
+    Err("compile error: a text has no end".to_string())
+}
+
+/// What a part of a script is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Flag,
+    Number,
+    Text,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Flag(bool),
+    Number(i64),
+    Text(String),
+}
+
+/// What is known of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Member {
+    Term,
+    Type,
+    Position,
+    Increment,
+    Length,
+    Keyword,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Or,
+    And,
+    Equal,
+    Unequal,
+    Less,
+    LessEqual,
+    More,
+    MoreEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl Operator {
+    /// The operator of a sign, and how strongly it binds.
+    fn of(sign: &str) -> Option<(Self, u8)> {
+        Some(match sign {
+            "||" => (Operator::Or, 0),
+            "&&" => (Operator::And, 1),
+            "==" | "===" => (Operator::Equal, 2),
+            "!=" | "!==" => (Operator::Unequal, 2),
+            "<" => (Operator::Less, 3),
+            "<=" => (Operator::LessEqual, 3),
+            ">" => (Operator::More, 3),
+            ">=" => (Operator::MoreEqual, 3),
+            "+" => (Operator::Add, 4),
+            "-" => (Operator::Subtract, 4),
+            "*" => (Operator::Multiply, 5),
+            "/" => (Operator::Divide, 5),
+            "%" => (Operator::Remainder, 5),
+            _ => return None,
+        })
+    }
+
+    /// What it takes on both sides, and what it makes of them; for comparisons whatever is on the left.
+    fn kinds(self, left: Kind) -> (Kind, Kind) {
+        match self {
+            Operator::Or | Operator::And => (Kind::Flag, Kind::Flag),
+            Operator::Equal | Operator::Unequal => (left, Kind::Flag),
+            Operator::Less | Operator::LessEqual | Operator::More | Operator::MoreEqual => {
+                (Kind::Number, Kind::Flag)
+            }
+            _ => (Kind::Number, Kind::Number),
+        }
+    }
+}
+
+/// A method of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Length,
+    IsEmpty,
+    Contains,
+    StartsWith,
+    EndsWith,
+    Equals,
+    EqualsIgnoreCase,
+    IndexOf,
+    Itself,
+    Lower,
+    Upper,
+}
+
+impl Method {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "length" => Method::Length,
+            "isEmpty" => Method::IsEmpty,
+            "contains" => Method::Contains,
+            "startsWith" => Method::StartsWith,
+            "endsWith" => Method::EndsWith,
+            "equals" => Method::Equals,
+            "equalsIgnoreCase" => Method::EqualsIgnoreCase,
+            "indexOf" => Method::IndexOf,
+            "toString" => Method::Itself,
+            "toLowerCase" => Method::Lower,
+            "toUpperCase" => Method::Upper,
+            _ => return None,
+        })
+    }
+
+    /// Whether it takes another text.
+    fn takes_text(self) -> bool {
+        self.kind() == Kind::Flag && self != Method::IsEmpty || self == Method::IndexOf
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Method::Length | Method::IndexOf => Kind::Number,
+            Method::Itself | Method::Lower | Method::Upper => Kind::Text,
+            _ => Kind::Flag,
+        }
+    }
+
+    fn of(self, text: &str, other: &str) -> Value {
+        let lower = crate::stream::lower;
+        // Java counts the units of UTF-16.
+        let units = |text: &str| number(text.encode_utf16().count());
+        match self {
+            Method::Length => Value::Number(units(text)),
+            Method::IsEmpty => Value::Flag(text.is_empty()),
+            Method::Contains => Value::Flag(text.contains(other)),
+            Method::StartsWith => Value::Flag(text.starts_with(other)),
+            Method::EndsWith => Value::Flag(text.ends_with(other)),
+            Method::Equals => Value::Flag(text == other),
+            Method::EqualsIgnoreCase => Value::Flag(lower(text) == lower(other)),
+            Method::IndexOf => {
+                let at = text.find(other);
+                Value::Number(at.map_or(-1, |at| units(&text[..at])))
+            }
+            Method::Itself => Value::Text(text.to_string()),
+            Method::Lower => Value::Text(lower(text)),
+            Method::Upper => Value::Text(text.to_uppercase()),
+        }
+    }
+}
+
+/// A count as Java has it.
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    Given(Value),
+    Token(Member),
+    Not(Box<Node>),
+    Negative(Box<Node>),
+    Pair(Box<(Node, Node)>, Operator),
+    /// A method of a text, with the text that it takes or an empty one.
+    Call(Box<(Node, Node)>, Method),
+}
+
+impl Node {
+    fn kind(&self) -> Kind {
+        match self {
+            Node::Given(Value::Flag(_)) | Node::Token(Member::Keyword) | Node::Not(_) => Kind::Flag,
+            Node::Given(Value::Text(_)) | Node::Token(Member::Term | Member::Type) => Kind::Text,
+            Node::Given(Value::Number(_))
+            | Node::Token(Member::Position | Member::Increment | Member::Length)
+            | Node::Negative(_) => Kind::Number,
+            Node::Pair(_, operator) => operator.kinds(Kind::Number).1,
+            Node::Call(_, method) => method.kind(),
+        }
+    }
+
+    /// Its value for a term; none where a number cannot be told.
+    fn value(&self, term: &Term, step: usize) -> Option<Value> {
+        Some(match self {
+            Node::Given(value) => value.clone(),
+            Node::Token(member) => match member {
+                Member::Term => Value::Text(term.token.text.clone()),
+                Member::Type => Value::Text(term.kind.to_string()),
+                Member::Position => Value::Number(number(term.token.position)),
+                Member::Increment => Value::Number(number(step)),
+                Member::Length => Value::Number(number(term.token.position_length)),
+                Member::Keyword => Value::Flag(term.is_keyword),
+            },
+            Node::Not(inner) => Value::Flag(inner.value(term, step)? == Value::Flag(false)),
+            Node::Negative(inner) => match inner.value(term, step)? {
+                Value::Number(number) => Value::Number(number.checked_neg()?),
+                other => other,
+            },
+            Node::Pair(both, operator) => {
+                let left = both.0.value(term, step)?;
+                // What is decided already asks for no more.
+                match (operator, &left) {
+                    (Operator::Or, Value::Flag(true)) | (Operator::And, Value::Flag(false)) => left,
+                    _ => paired(*operator, &left, &both.1.value(term, step)?)?,
+                }
+            }
+            Node::Call(both, method) => {
+                match (both.0.value(term, step)?, both.1.value(term, step)?) {
+                    (Value::Text(text), Value::Text(other)) => method.of(&text, &other),
+                    _ => return None,
+                }
+            }
+        })
+    }
+}
+
+/// What an operator makes of two values of the kinds that it takes.
+fn paired(operator: Operator, left: &Value, right: &Value) -> Option<Value> {
+    if let (Value::Number(left), Value::Number(right)) = (left, right) {
+        let (left, right) = (*left, *right);
+        return Some(match operator {
+            Operator::Less => Value::Flag(left < right),
+            Operator::LessEqual => Value::Flag(left <= right),
+            Operator::More => Value::Flag(left > right),
+            Operator::MoreEqual => Value::Flag(left >= right),
+            Operator::Add => Value::Number(left.checked_add(right)?),
+            Operator::Subtract => Value::Number(left.checked_sub(right)?),
+            Operator::Multiply => Value::Number(left.checked_mul(right)?),
+            Operator::Divide => Value::Number(left.checked_div(right)?),
+            Operator::Remainder => Value::Number(left.checked_rem(right)?),
+            Operator::Unequal => Value::Flag(left != right),
+            Operator::Equal | Operator::Or | Operator::And => Value::Flag(left == right),
+        });
+    }
+    Some(Value::Flag(match operator {
+        Operator::Or => *left == Value::Flag(true) || *right == Value::Flag(true),
+        Operator::And => *left == Value::Flag(true) && *right == Value::Flag(true),
+        Operator::Unequal => left != right,
+        _ => left == right,
+    }))
+}
+
+/// A part that is of this kind.
+fn wants(kind: Kind, node: Node) -> Result<Node, String> {
+    if node.kind() == kind {
+        return Ok(node);
+    }
+    Err(format!(
+        "a {:?} stands where a {kind:?} is wanted in a script about a token",
+        node.kind()
+    ))
+}
+
+/// Makes a tree of pieces.
+struct Reader {
+    pieces: Vec<Piece>,
+    at: usize,
+}
+
+impl Reader {
+    /// Passes over a sign that is next; whether it was.
+    fn eat(&mut self, sign: &'static str) -> bool {
+        let found = self.pieces.get(self.at) == Some(&Piece::Sign(sign));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, sign: &'static str) -> Result<(), String> {
+        if self.eat(sign) {
+            return Ok(());
+        }
+        Err(match self.pieces.get(self.at) {
+            Some(piece) => not_understood(piece),
+            None => format!("compile error: [{sign}] is missing"),
+        })
+    }
+
+    /// The next piece.
+    fn take(&mut self) -> Result<Piece, String> {
+        let piece = self.pieces.get(self.at).cloned();
+        self.at += 1;
+        piece.ok_or_else(|| "compile error: unexpected end of script".to_string())
+    }
+
+    /// Parts between operators that bind at least so strongly.
+    fn expression(&mut self, least: u8, depth: usize) -> Result<Node, String> {
+        let mut left = self.unary(depth)?;
+        while let Some(Piece::Sign(sign)) = self.pieces.get(self.at)
+            && let Some((operator, strength)) = Operator::of(sign)
+            && strength >= least
+        {
+            self.at += 1;
+            let right = self.expression(strength + 1, depth)?;
+            let (taken, _) = operator.kinds(left.kind());
+            let both = (wants(taken, left)?, wants(taken, right)?);
+            left = Node::Pair(Box::new(both), operator);
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self, depth: usize) -> Result<Node, String> {
+        if depth > DEPTH_MAX {
+            return Err(format!("a script nests {DEPTH_MAX} deep at most"));
+        }
+        if self.eat("!") {
+            let inner = wants(Kind::Flag, self.unary(depth + 1)?)?;
+            return Ok(Node::Not(Box::new(inner)));
+        }
+        if self.eat("-") {
+            let inner = wants(Kind::Number, self.unary(depth + 1)?)?;
+            return Ok(Node::Negative(Box::new(inner)));
+        }
+        let mut node = self.operand(depth)?;
+        while self.eat(".") {
+            node = self.call(node, depth)?;
+        }
+        Ok(node)
+    }
+
+    fn operand(&mut self, depth: usize) -> Result<Node, String> {
+        Ok(match self.take()? {
+            Piece::Number(number) => Node::Given(Value::Number(number)),
+            Piece::Text(text) => Node::Given(Value::Text(text)),
+            Piece::Name(name) if name == "true" || name == "false" => {
+                Node::Given(Value::Flag(name == "true"))
+            }
+            Piece::Name(name) if name == "token" => Node::Token(self.member()?),
+            Piece::Sign("(") => {
+                let inner = self.expression(0, depth + 1)?;
+                self.expect(")")?;
+                inner
+            }
+            other => return Err(not_understood(&other)),
+        })
+    }
+
+    /// What stands behind `token`: a member, or the method that gets it.
+    fn member(&mut self) -> Result<Member, String> {
+        self.expect(".")?;
+        let piece = self.take()?;
+        let Piece::Name(name) = &piece else {
+            return Err(not_understood(&piece));
+        };
+        let (member, is_method) = match name.as_str() {
+            "term" => (Member::Term, false),
+            "getTerm" => (Member::Term, true),
+            "type" => (Member::Type, false),
+            "getType" => (Member::Type, true),
+            "position" => (Member::Position, false),
+            "getPosition" => (Member::Position, true),
+            "positionIncrement" => (Member::Increment, false),
+            "getPositionIncrement" => (Member::Increment, true),
+            "positionLength" => (Member::Length, false),
+            "getPositionLength" => (Member::Length, true),
+            "keyword" => (Member::Keyword, false),
+            "isKeyword" => (Member::Keyword, true),
+            _ => return Err(not_understood(&piece)),
+        };
+        if is_method {
+            self.expect("(")?;
+            self.expect(")")?;
+        }
+        Ok(member)
+    }
+
+    /// A method of a text.
+    fn call(&mut self, node: Node, depth: usize) -> Result<Node, String> {
+        let piece = self.take()?;
+        let method = match &piece {
+            Piece::Name(name) => Method::named(name),
+            Piece::Number(_) | Piece::Text(_) | Piece::Sign(_) => None,
+        };
+        let method = method.ok_or_else(|| not_understood(&piece))?;
+        self.expect("(")?;
+        let other = if method.takes_text() {
+            self.expression(0, depth + 1)?
+        } else {
+            Node::Given(Value::Text(String::new()))
+        };
+        self.expect(")")?;
+        let both = (wants(Kind::Text, node)?, wants(Kind::Text, other)?);
+        Ok(Node::Call(Box::new(both), method))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::tokenizer::Token;
+
+    use super::*;
+
+    fn term(text: &str, position: usize, is_keyword: bool) -> Term {
+        Term {
+            token: Token {
+                text: text.to_string(),
+                offset_from: 0,
+                offset_to: text.len(),
+                position,
+                position_length: 1,
+            },
+            is_keyword,
+            kind: "<ALPHANUM>",
+        }
+    }
+
+    #[test]
+    fn scripts_are_true_or_false_of_terms() {
+        let term = term("Fußball", 3, false);
+        for (source, fits) in [
+            ("token.getTerm().length() < 5", false),
+            ("return token.term.length() >= 7;", true),
+            ("token.type.contains('ALPHANUM')", true),
+            (
+                "token.type == '<NUM>' || token.term.startsWith(\"Fu\")",
+                true,
+            ),
+            ("!token.isKeyword() && token.position % 2 == 1", true),
+            ("token.keyword == true", false),
+            ("token.positionIncrement > 1", true),
+            ("(token.term.length() + 1) / 2 == 4", true),
+            ("token.term.toLowerCase().equals('fußball')", true),
+            ("token.term.indexOf('b') == 3 && -1 < 0", true),
+            ("token.term.equals('it\\'s') == false", true),
+            // What cannot be told chooses nothing.
+            ("token.position / 0 == 1", false),
+            ("true || token.position / 0 == 1", true),
+            ("1 + 2 * 3 == 7 && 10 - 2 - 3 == 5", true),
+        ] {
+            let script = TokenScript::read(source).unwrap();
+            assert_eq!(script.fits(&term, 2), fits, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let deep = format!("{}true{}", "(".repeat(60), ")".repeat(60));
+        let long = format!("true{}", " || true".repeat(300));
+        for source in [
+            "",
+            "token",
+            "token.term",
+            "token.term.length()",
+            "token.startOffset < 5",
+            "token.term.length( < 5",
+            "token.term.length() < 5 token",
+            "token.term + 1 == 2",
+            "token.term == 5",
+            "token.term.contains(5)",
+            "token.term =~ /x/",
+            "params.x == 1",
+            "'open",
+            "99999999999999999999 == 1",
+            "#",
+            deep.as_str(),
+            long.as_str(),
+        ] {
+            assert!(TokenScript::read(source).is_err(), "{source}");
+        }
+    }
+
+    #[test]
+    fn the_longest_script_can_be_walked() {
+        let source = format!("0{} == 0", "+0".repeat(990));
+        let script = TokenScript::read(&source).unwrap();
+        assert!(script.fits(&term("a", 0, false), 1));
+    }
+}
