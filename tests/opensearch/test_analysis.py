@@ -172,10 +172,30 @@ class Analysis(ClewTest):
         shown = self.client.indices.analyze(body=body)["detail"]["tokenizer"]["tokens"][0]
         self.assertIn("positionLength", shown)
         self.assertNotIn("bytes", shown)
+        body = {"tokenizer": "standard", "filter": ["lowercase", "snowball"], "text": "detailed output", "explain": True,
+                "attributes": ["keyword"]}
+        detail = self.client.indices.analyze(body=body)["detail"]
+        self.assertEqual([token["keyword"] for token in detail["tokenfilters"][1]["tokens"]], [False, False])
+        for tokens in (detail["tokenizer"]["tokens"], detail["tokenfilters"][0]["tokens"]):
+            self.assertEqual(["keyword" in token for token in tokens], [False, False])
         body = {"tokenizer": "keyword", "filter": [{"type": "truncate", "length": 1}], "text": "ab", "explain": True}
         detail = self.client.indices.analyze(body=body)["detail"]
         self.assertEqual(detail["charfilters"], [])
         self.assertEqual(detail["tokenfilters"][0]["name"], "__anonymous__truncate")
+
+    def test_scripts_choose_terms(self):
+        short = {"type": "condition", "filter": ["lowercase"], "script": {"source": "token.getTerm().length() < 5"}}
+        body = {"tokenizer": "standard", "filter": [short], "text": "What Flapdoodle"}
+        self.assertEqual(words(self.client.indices.analyze(body=body)), ["what", "Flapdoodle"])
+        settings = {"analysis": {
+            "filter": {"no_numbers": {"type": "predicate_token_filter", "script": {"lang": "painless", "source": "token.type.contains('ALPHANUM')"}}},
+            "analyzer": {"own": {"type": "custom", "tokenizer": "standard", "filter": ["no_numbers"]}}}}
+        self.client.indices.create(index="chosen", body={"settings": settings})
+        body = {"analyzer": "own", "text": "1 fox 23"}
+        self.assertEqual(words(self.client.indices.analyze(index="chosen", body=body)), ["fox"])
+        short["script"]["source"] = "int x = 5; token.term.length() < x"
+        with self.refused(400, "illegal_argument_exception", "[int] is not understood in a script about a token"):
+            self.client.indices.analyze(body={"tokenizer": "standard", "filter": [short], "text": "a"})
 
     def test_several_texts_lie_as_far_apart_as_in_fields(self):
         properties = {"t": {"type": "text"}, "k": {"type": "keyword", "normalizer": "plain"}}

@@ -82,6 +82,8 @@ pub struct Token {
     pub end: usize,
     /// What Lucene calls it: `<ALPHANUM>`, `<NUM>`, `word`, `SYNONYM`, …
     pub kind: &'static str,
+    /// Whether stemmers leave it as it is; absent where nothing in the analyzer asks for it.
+    pub keyword: Option<bool>,
 }
 
 /// The tokenizers by the names that the schema uses: the analyzers of a mapping, and `raw`.
@@ -107,22 +109,23 @@ pub fn analyzers_with<'n>(names: impl Iterator<Item = &'n str>) -> TokenizerMana
 
 /// The terms of a text under an analyzer; a name that is no analyzer means `standard`.
 pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
-    let shown = |token: &tantivy::tokenizer::Token, kind| Token {
+    let shown = |token: &tantivy::tokenizer::Token, kind, keyword| Token {
         text: token.text.clone(),
         position: token.position,
         length: token.position_length,
         start: token.offset_from,
         end: token.offset_to,
         kind,
+        keyword,
     };
     if !NAMES.contains(&analyzer)
         && let Some(chain) = custom::chain(analyzer)
     {
         let terms = chain.run(text);
-        return terms
-            .iter()
-            .map(|term| shown(&term.token, term.kind))
-            .collect();
+        let tells = chain.tells_keywords();
+        let shown =
+            |term: &custom::Term| shown(&term.token, term.kind, tells.then_some(term.is_keyword));
+        return terms.iter().map(shown).collect();
     }
     let mut found = Vec::new();
     for_each_token(analyzer, text, |token| {
@@ -130,7 +133,7 @@ pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
             "simple" | "whitespace" | "keyword" => "word",
             _ => kind(&token.text),
         };
-        found.push(shown(token, kind));
+        found.push(shown(token, kind, None));
     });
     found
 }

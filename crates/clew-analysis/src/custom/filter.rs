@@ -9,7 +9,7 @@ use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream,
 use super::beside::Beside;
 use super::chosen::Chosen;
 use super::cjk::{Pairs, usual_width};
-use super::kept::{Kept, unique};
+use super::kept::{Kept, fingerprint, unique};
 use super::language::{self, ARTICLES};
 use super::letters::Letters;
 use super::light::{self, Light};
@@ -226,6 +226,19 @@ impl Filter {
             Filter::Pairs(pairs) => pairs.hides_ways(),
             _ => false,
         }
+    }
+
+    /// Whether it asks which terms stemmers leave alone, or says it.
+    pub(super) fn tells_keywords(&self) -> bool {
+        matches!(
+            self,
+            Filter::Stem(_)
+                | Filter::LightStem(_)
+                | Filter::Keywords { .. }
+                | Filter::Kept(Kept::Stems(_))
+                | Filter::Beside(Beside::Twice)
+                | Filter::Chosen(_)
+        )
     }
 
     pub(super) fn apply(&self, mut terms: Vec<Term>) -> Vec<Term> {
@@ -458,19 +471,6 @@ fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
         out.push(term);
     }
     out
-}
-
-fn fingerprint(terms: Vec<Term>, separator: &str, max: usize) -> Vec<Term> {
-    let words: BTreeSet<&str> = terms.iter().map(|term| term.token.text.as_str()).collect();
-    let text = words.into_iter().collect::<Vec<_>>().join(separator);
-    let end = terms.last().map_or(0, |term| term.token.offset_to);
-    let Some(mut term) = terms.into_iter().next().filter(|_| text.len() <= max) else {
-        return Vec::new();
-    };
-    term.token.text = text;
-    term.kind = "fingerprint";
-    term.token.offset_to = end;
-    vec![term]
 }
 
 fn cut(terms: &[Term], lengths: &Range<usize>, only_first: bool, keep: bool) -> Vec<Term> {

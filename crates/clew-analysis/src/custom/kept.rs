@@ -149,3 +149,17 @@ pub(super) fn unique(mut terms: Vec<Term>, only_same_position: bool) -> Vec<Term
     });
     terms
 }
+
+/// All terms as one, each once and in their order; nothing where that is longer than it may be.
+pub(super) fn fingerprint(terms: Vec<Term>, separator: &str, max: usize) -> Vec<Term> {
+    let words: BTreeSet<&str> = terms.iter().map(|term| term.token.text.as_str()).collect();
+    let text = words.into_iter().collect::<Vec<_>>().join(separator);
+    let end = terms.last().map_or(0, |term| term.token.offset_to);
+    let Some(mut term) = terms.into_iter().next().filter(|_| text.len() <= max) else {
+        return Vec::new();
+    };
+    term.token.text = text;
+    term.kind = "fingerprint";
+    term.token.offset_to = end;
+    vec![term]
+}

@@ -125,6 +125,11 @@ impl Chain {
         self.filters.iter().any(Filter::hides_ways)
     }
 
+    /// Whether a filter asks which terms stemmers leave alone, or says it.
+    pub(super) fn tells_keywords(&self) -> bool {
+        self.filters.iter().any(Filter::tells_keywords)
+    }
+
     /// The text after each filter of characters.
     pub(super) fn filtered(&self, text: &str) -> Vec<String> {
         let mut filtered = Filtered::new(text);

@@ -372,11 +372,16 @@ impl Shown {
     fn explained(self, attributes: &[String]) -> Vec<Value> {
         let explain = |(mut one, token): (Value, Token)| {
             let bytes: Vec<String> = token.text.bytes().map(|b| format!("{b:x}")).collect();
+            let bytes = Value::from(format!("[{}]", bytes.join(" ")));
             for (name, value) in [
-                ("bytes", Value::from(format!("[{}]", bytes.join(" ")))),
-                ("positionLength", token.length.into()),
-                ("termFrequency", 1.into()),
+                ("bytes", Some(bytes)),
+                ("keyword", token.keyword.map(Value::from)),
+                ("positionLength", Some(token.length.into())),
+                ("termFrequency", Some(1.into())),
             ] {
+                let Some(value) = value else {
+                    continue;
+                };
                 if attributes.is_empty() || attributes.contains(&name.to_lowercase()) {
                     one[name] = value;
                 }

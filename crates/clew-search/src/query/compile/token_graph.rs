@@ -127,6 +127,7 @@ mod tests {
             start: 0,
             end: 0,
             kind: "word",
+            keyword: None,
         }
     }
 
