@@ -82,6 +82,8 @@ pub(super) enum Filter {
     Limit(usize),
     Digits,
     Apostrophe,
+    /// What `classic` words do without.
+    Classic,
     Fingerprint {
         separator: String,
         max: usize,
@@ -192,6 +194,7 @@ impl Filter {
             "limit" => Filter::Limit(part.number("max_token_count", 1, 0..=usize::MAX)?),
             "decimal_digit" => Filter::Digits,
             "apostrophe" => Filter::Apostrophe,
+            "classic" => Filter::Classic,
             "fingerprint" => Filter::Fingerprint {
                 separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
@@ -346,6 +349,7 @@ impl Filter {
                 has(articles, article, *ignore_case).then(|| rest.to_string())?
             }
             Filter::Digits => text.chars().map(ascii_digit).collect(),
+            Filter::Classic => super::classic::plain(text, term.kind)?,
             Filter::UpTo(sign) => text.split(*sign).next()?.to_string(),
             Filter::Apostrophe => text.split(['\'', '\u{2019}']).next()?.to_string(),
             _ => return None,

@@ -8,6 +8,7 @@ mod beside;
 mod char_filter;
 mod chosen;
 mod cjk;
+mod classic;
 mod entities;
 mod filter;
 mod kept;

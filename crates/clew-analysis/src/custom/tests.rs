@@ -515,6 +515,16 @@ fn scripts_choose_terms() {
 }
 
 #[test]
+fn classic_words_lose_their_owners_and_points() {
+    let parts = json!({"tokenizer": {"type": "classic"}, "filter": [{"type": "classic"}]});
+    check(
+        parts,
+        "Meier's P.S. x@y.org",
+        &[("Meier", 0), ("PS", 1), ("x@y.org", 2)],
+    );
+}
+
+#[test]
 fn tokens_are_as_long_as_settings_say() {
     let short = |kind: &str| json!({"tokenizer": {"type": kind, "max_token_length": 4}});
     check(

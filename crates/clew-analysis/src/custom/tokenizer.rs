@@ -51,6 +51,8 @@ pub(super) enum Cutter {
     Between(CharacterClasses),
     /// Words of a dictionary where no space parts them.
     Thai,
+    /// Words by Lucene's first grammar.
+    Classic,
     /// What another one cuts, in pieces of at most so many UTF-16 units.
     Short { cutter: Box<Cutter>, most: usize },
 }
@@ -135,7 +137,7 @@ impl Cutter {
         let most = most.min(TOKEN_LENGTH_MAX);
         let is_cut = matches!(
             *cutter,
-            Cutter::Letters { .. } | Cutter::Between(_) | Cutter::Addresses(_)
+            Cutter::Letters { .. } | Cutter::Between(_) | Cutter::Addresses(_) | Cutter::Classic
         );
         Ok(if most < TOKEN_LENGTH_MAX || is_cut {
             Cutter::Short { cutter, most }
@@ -147,7 +149,8 @@ impl Cutter {
     /// The cutter of a part, whose terms may be as long as any.
     fn whole(part: &Part<'_>) -> Result<Self, String> {
         Ok(match part.type_name() {
-            "standard" | "classic" => Cutter::Plain("standard"),
+            "standard" => Cutter::Plain("standard"),
+            "classic" => Cutter::Classic,
             "whitespace" => Cutter::Plain("whitespace"),
             "keyword" => Cutter::Plain("keyword"),
             "letter" => Cutter::Letters { lower: false },
@@ -219,6 +222,7 @@ impl Cutter {
             Cutter::Addresses(_) if term.contains("://") => "<URL>",
             Cutter::Addresses(_) if term.contains('@') => "<EMAIL>",
             Cutter::Plain("standard") | Cutter::Addresses(_) => crate::kind(term),
+            Cutter::Classic => super::classic::kind(term),
             _ => "word",
         }
     }
@@ -248,6 +252,7 @@ impl Cutter {
                 tokens
             }
             Cutter::Thai => numbered(text, super::thai::words(text)),
+            Cutter::Classic => numbered(text, super::classic::words(text)),
             Cutter::Between(classes) => numbered(text, runs(text, |c| !classes.has(c))),
             Cutter::Pattern {
                 pattern,
