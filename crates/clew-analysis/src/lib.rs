@@ -14,6 +14,7 @@
 
 mod custom;
 mod java_pattern;
+mod murmur3;
 mod scripts;
 mod simple;
 mod standard;
@@ -30,6 +31,7 @@ pub use custom::{
 pub use java_pattern::{
     Found, JavaPattern, NotReplaced, PatternError, Places, Replacement, TooManySteps, java_pattern,
 };
+pub use murmur3::murmur3;
 
 use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};

@@ -9,6 +9,7 @@ use tantivy::tokenizer::Token;
 use super::filter::Filter;
 use super::kept::Words;
 use super::part::Part;
+use super::unicode::ascii_folded;
 use super::{Chain, Term};
 use crate::java_pattern::{JavaPattern, each_match, java_pattern};
 
@@ -90,6 +91,21 @@ impl Beside {
             Beside::Chains { chains, keeps_term } => through(chains, *keeps_term, terms),
         }
     }
+}
+
+/// Each term in ASCII, and as it was where that is another.
+pub(super) fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
+    let mut out = Vec::with_capacity(terms.len());
+    for term in terms {
+        let text = ascii_folded(&term.token.text);
+        if text != term.token.text {
+            let mut ascii = term.clone();
+            ascii.token.text = text;
+            out.push(ascii);
+        }
+        out.push(term);
+    }
+    out
 }
 
 fn twice(terms: Vec<Term>) -> Vec<Term> {

@@ -6,13 +6,14 @@ use std::ops::Range;
 use frostem::Stemmer;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
-use super::beside::Beside;
+use super::beside::{Beside, folded_beside};
 use super::chosen::Chosen;
 use super::cjk::{Pairs, usual_width};
 use super::kept::{Kept, fingerprint, unique};
 use super::language::{self, ARTICLES};
 use super::letters::Letters;
 use super::light::{self, Light};
+use super::min_hash::MinHash;
 use super::part::Part;
 use super::shingle::Shingle;
 use super::synonyms::Synonyms;
@@ -93,6 +94,7 @@ pub(super) enum Filter {
     Kept(Kept),
     Beside(Beside),
     Chosen(Chosen),
+    Hashes(MinHash),
     Nothing,
 }
 
@@ -195,6 +197,7 @@ impl Filter {
             "decimal_digit" => Filter::Digits,
             "apostrophe" => Filter::Apostrophe,
             "classic" => Filter::Classic,
+            "min_hash" => Filter::Hashes(MinHash::compile(part)?),
             "fingerprint" => Filter::Fingerprint {
                 separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
@@ -254,6 +257,7 @@ impl Filter {
             Filter::Kept(kept) => kept.apply(terms),
             Filter::Beside(beside) => beside.apply(terms),
             Filter::Chosen(chosen) => chosen.apply(terms),
+            Filter::Hashes(hashing) => hashing.apply(&terms),
             Filter::Limit(most) => {
                 terms.truncate(*most);
                 terms
@@ -461,20 +465,6 @@ impl StopWords {
         });
         terms
     }
-}
-
-fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
-    let mut out = Vec::with_capacity(terms.len());
-    for term in terms {
-        let text = ascii_folded(&term.token.text);
-        if text != term.token.text {
-            let mut ascii = term.clone();
-            ascii.token.text = text;
-            out.push(ascii);
-        }
-        out.push(term);
-    }
-    out
 }
 
 fn cut(terms: &[Term], lengths: &Range<usize>, only_first: bool, keep: bool) -> Vec<Term> {

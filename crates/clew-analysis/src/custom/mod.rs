@@ -15,6 +15,7 @@ mod kept;
 mod language;
 mod letters;
 mod light;
+mod min_hash;
 mod part;
 mod required;
 mod settings;

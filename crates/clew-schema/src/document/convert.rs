@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 
 use base64::Engine;
-use clew_analysis::{for_each_token, normalize};
+use clew_analysis::{for_each_token, murmur3, normalize};
 use tantivy::schema::OwnedValue;
 
 use super::error::ValueProblem;
 use super::features;
-use super::murmur3::murmur3;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::completion;
@@ -73,7 +72,7 @@ pub(super) fn convert(
             Some(OwnedValue::I64(token_count(field, scalar.as_str())))
         }
         FieldKind::Integer(IntegerKind::Murmur3) => {
-            let hash = murmur3(scalar.as_str().as_bytes());
+            let [hash, _] = murmur3(scalar.as_str().as_bytes());
             Some(OwnedValue::I64(hash.cast_signed()))
         }
         FieldKind::Unsigned => unsigned(scalar, coerced)?.map(OwnedValue::U64),

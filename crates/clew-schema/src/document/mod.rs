@@ -18,7 +18,6 @@ pub(crate) mod flat;
 mod ignored;
 mod join;
 mod json;
-mod murmur3;
 mod names;
 mod nested;
 mod object_vectors;

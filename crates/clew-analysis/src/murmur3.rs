@@ -1,11 +1,11 @@
-//! Austin Appleby's MurmurHash3 with 128 bits for 64-bit machines, seed 0, of which OpenSearch's `murmur3` fields keep the
-//! first half.
+//! Austin Appleby's MurmurHash3 with 128 bits for 64-bit machines, seed 0: of terms in `min_hash`, and of values in
+//! OpenSearch's `murmur3` fields, which keep the first half.
 
 const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;
 
-/// The first 64 bits of the hash. Costs about a nanosecond for each 16 bytes.
-pub(super) fn murmur3(bytes: &[u8]) -> u64 {
+/// Both halves of the hash. Costs about a nanosecond for each 16 bytes.
+pub fn murmur3(bytes: &[u8]) -> [u64; 2] {
     let (mut h1, mut h2) = (0u64, 0u64);
     let (blocks, tail) = bytes.as_chunks::<16>();
     for block in blocks {
@@ -24,7 +24,9 @@ pub(super) fn murmur3(bytes: &[u8]) -> u64 {
     h2 ^= scrambled_second(k2) ^ length;
     h1 = h1.wrapping_add(h2);
     h2 = h2.wrapping_add(h1);
-    mixed(h1).wrapping_add(mixed(h2))
+    let (first, second) = (mixed(h1), mixed(h2));
+    let first = first.wrapping_add(second);
+    [first, second.wrapping_add(first)]
 }
 
 fn halves(block: &[u8; 16]) -> (u64, u64) {
@@ -70,7 +72,12 @@ mod tests {
             ("ü€", 2_706_267_571_612_676_335),
             (&"x".repeat(100), 289_608_075_098_811_106),
         ] {
-            assert_eq!(murmur3(text.as_bytes()).cast_signed(), hash, "{text}");
+            let [first, _] = murmur3(text.as_bytes());
+            assert_eq!(first.cast_signed(), hash, "{text}");
         }
+        assert_eq!(murmur3(b""), [0, 0]);
+        // The published value of both halves.
+        let fox = murmur3(b"The quick brown fox jumps over the lazy dog");
+        assert_eq!(fox, [0xe34b_bc7b_bc07_1b6c, 0x7a43_3ca9_c49a_9347]);
     }
 }
