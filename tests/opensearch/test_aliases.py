@@ -20,6 +20,21 @@ class AliasesTest(ClewTest):
         self.client.indices.delete_alias(index="a", name="all")
         self.assertEqual(self.client.get(index="all", id="2")["_source"], {"tag": "y"})
 
+    def test_a_mapping_for_writes_alone_is_that_of_the_index_that_takes_them(self):
+        self.client.indices.create(index="a", body={"aliases": {"all": {}, "none": {}}})
+        self.client.indices.create(index="b", body={"aliases": {"all": {"is_write_index": True}, "none": {}, "one": {}}})
+        def put(index, field):
+            body = {"properties": {field: {"type": "long"}}}
+            self.client.indices.put_mapping(index=index, body=body, params={"write_index_only": "true"})
+        put("all", "x")
+        put("one", "y")
+        put("all,a", "z")
+        with self.refused(400, "illegal_argument_exception", "no write index is defined for alias [none]"):
+            put("none", "w")
+        shown = self.client.indices.get_mapping(index="a,b")
+        fields = {index: sorted(shown[index]["mappings"]["properties"]) for index in ("a", "b")}
+        self.assertEqual(fields, {"a": ["z"], "b": ["x", "y", "z"]})
+
     def test_an_alias_that_must_exist_must_do_so_in_each_index(self):
         self.client.indices.create(index="a", body={"aliases": {"all": {}}})
         self.client.indices.create(index="b")

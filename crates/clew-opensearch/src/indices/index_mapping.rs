@@ -78,6 +78,40 @@ fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Valu
     }
 }
 
+/// Of the indexes of each alias that an expression names, the one that takes writes; the others as they are.
+///
+/// # Errors
+/// An alias none of whose indexes takes writes.
+fn writers_alone(
+    expression: &str,
+    mut indices: Vec<Arc<Index>>,
+) -> Result<Vec<Arc<Index>>, ApiError> {
+    let names = || expression.split(',').map(str::trim);
+    for name in names() {
+        let said = |index: &Arc<Index>| {
+            let aliases = index.aliases();
+            aliases.get(name).map(|alias| alias.is_write_index)
+        };
+        let behind = indices.iter().filter(|index| said(index).is_some()).count();
+        let is_other = |index: &Arc<Index>| match said(index) {
+            _ if names().any(|name| name == index.name()) => false,
+            // The only index of an alias takes writes unless it is said that it does not.
+            Some(None) => behind > 1,
+            Some(Some(writes)) => !writes,
+            None => false,
+        };
+        if behind > 0 && indices.iter().filter(|index| is_other(index)).count() == behind {
+            return Err(ApiError::illegal_argument(format!(
+                "no write index is defined for alias [{name}]. The write index may be explicitly \
+                 disabled using is_write_index=false or the alias points to multiple indices \
+                 without one being designated as a write index"
+            )));
+        }
+        indices.retain(|index| !is_other(index));
+    }
+    Ok(indices)
+}
+
 /// `PUT /{index}/_mapping`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
@@ -96,9 +130,12 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let indices = call
+    let mut indices = call
         .indices_with(call.index_expression(), options, Purpose::Change)
         .await?;
+    if call.params.flag("write_index_only", false)? {
+        indices = writers_alone(call.index_expression(), indices)?;
+    }
     // Each index has its own analyzers, and so its own reading of the body.
     let change = move |index: &Arc<Index>| {
         let mut spec = clew_opensearch_mapping::read(&body, index.mapping().analysis())?;
