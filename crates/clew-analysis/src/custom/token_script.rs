@@ -79,8 +79,8 @@ fn pieces(source: &str) -> Result<Vec<Piece>, String> {
             end.unwrap_or(rest.len())
         };
         let (piece, behind) = if first.is_ascii_digit() {
-            let (digits, behind) = rest.split_at(length(|letter| letter.is_ascii_digit()));
-            let number = digits.parse();
+            let (digits, behind) = rest.split_at(length(|letter: char| letter.is_ascii_digit()));
+            let number = digits.parse::<i64>();
             let number = number.map_err(|_| format!("[{digits}] is too large a number"))?;
             (Piece::Number(number), behind)
         } else if first.is_ascii_alphabetic() || first == '_' {
