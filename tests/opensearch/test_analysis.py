@@ -197,6 +197,19 @@ class Analysis(ClewTest):
         with self.refused(400, "illegal_argument_exception", "[int] is not understood in a script about a token"):
             self.client.indices.analyze(body={"tokenizer": "standard", "filter": [short], "text": "a"})
 
+    def test_an_analyzer_says_how_far_values_lie_apart(self):
+        near = {"type": "custom", "tokenizer": "standard", "position_increment_gap": 0}
+        properties = {"near": {"type": "text", "analyzer": "near"}, "far": {"type": "text", "analyzer": "near", "position_increment_gap": 10}}
+        body = {"settings": {"analysis": {"analyzer": {"near": near}}}, "mappings": {"properties": properties}}
+        self.client.indices.create(index="gap", body=body)
+        self.index_all("gap", {"1": {"near": ["a b", "c"], "far": ["a b", "c"]}})
+        for field, found in (("near", ["1"]), ("far", [])):
+            with self.subTest(field=field):
+                self.assertEqual(self.ids("gap", query={"match_phrase": {field: "b c"}}), found)
+        for asked, positions in (({"analyzer": "near"}, [0, 1, 2]), ({"field": "near"}, [0, 1, 2]), ({"field": "far"}, [0, 1, 12])):
+            made = self.client.indices.analyze(index="gap", body={**asked, "text": ["a b", "c"]})["tokens"]
+            self.assertEqual([token["position"] for token in made], positions, asked)
+
     def test_several_texts_lie_as_far_apart_as_in_fields(self):
         properties = {"t": {"type": "text"}, "k": {"type": "keyword", "normalizer": "plain"}}
         self.client.indices.create(index="gaps", body={"settings": SETTINGS, "mappings": {"properties": properties}})

@@ -7,11 +7,16 @@ use serde_json::{Map, Value, json};
 use super::beside::CHAINS;
 use super::chosen::CHOSEN;
 use super::language::{self, LANGUAGES};
+use super::part::Part;
 use super::required::{self, PartLimits};
 use super::{Chain, full_name, usual};
+use crate::POSITION_GAP;
 
 /// Most analyzers and normalizers of one index.
 const NAMES_MAX: usize = 1000;
+
+/// Most positions between two values, as fields may have them.
+const POSITION_GAP_MAX: usize = 1_000_000;
 
 /// The analyzers and normalizers of an index.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -182,6 +187,19 @@ impl Analysis {
     pub fn default_analyzer(&self) -> String {
         self.analyzer("default")
             .unwrap_or_else(|| "standard".to_string())
+    }
+
+    /// Positions between two values of a text field that names this analyzer, unless the field says otherwise: those of
+    /// an analyzer in parts, else the usual ones.
+    pub fn position_gap(&self, name: &str) -> usize {
+        let own = self.source.get("analyzer").and_then(|all| all.get(name));
+        let own = own.map(Part::new);
+        let in_parts = own.filter(|own| matches!(own.type_name(), "" | "custom"));
+        let written = in_parts.and_then(|own| own.text("position_increment_gap"));
+        let written = written.and_then(|text| text.parse::<usize>().ok());
+        written
+            .filter(|gap| *gap <= POSITION_GAP_MAX)
+            .unwrap_or(POSITION_GAP)
     }
 
     /// The name that says all of a normalizer; `None` when there is no such normalizer.

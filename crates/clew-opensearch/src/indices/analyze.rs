@@ -142,7 +142,21 @@ impl Asked {
             Some(index) => self.normalizer.is_some() || is_keyword(index),
             None => self.parts.is_empty(),
         };
-        if is_plain { 0 } else { POSITION_GAP }
+        if is_plain {
+            return 0;
+        }
+        // Of the field, or else of the analyzer.
+        let of_index = |index: &Index| {
+            let mapping = index.mapping();
+            match (&self.field, &self.analyzer) {
+                (Some(field), _) => mapping
+                    .field(field)
+                    .map(|field| field.settings.position_gap),
+                (None, Some(name)) => Some(mapping.analysis().position_gap(name)),
+                (None, None) => None,
+            }
+        };
+        index.and_then(of_index).unwrap_or(POSITION_GAP)
     }
 
     /// What the parts of a kind are called, as the request or the settings of the index name them.

@@ -75,7 +75,9 @@ pub(super) fn definition_of(
         }
     };
     let mut kind = spec.kind;
+    let mut position_gap = POSITION_GAP;
     if let FieldKind::Text { analyzer, .. } = &mut kind {
+        position_gap = analysis.position_gap(analyzer);
         *analyzer = known(std::mem::take(analyzer))?;
     }
     if let Some(relations) = &spec.join {
@@ -95,7 +97,7 @@ pub(super) fn definition_of(
         split_queries: spec.split_queries,
         store: spec.store,
         doc_values: spec.doc_values,
-        position_gap: spec.position_gap.unwrap_or(POSITION_GAP),
+        position_gap: spec.position_gap.unwrap_or(position_gap),
         similarity: spec.similarity,
         fielddata: spec.fielddata,
         term_vectors: spec.term_vectors,
