@@ -95,12 +95,23 @@ class Groups(Session):
         self.same(search([("kind", "desc")], group_by_fields=["kind"], limit=2, offset=1), [1, 0], "a page of groups")
         want = [id for kind in sorted(kinds, reverse=True) for id in kinds[kind][:2]]
         self.same(search([("kind", "desc")], group_by_field="kind", group_size=2, strict_group_size=True), want, "two of each group")
+        several = {"group_by_fields": ["kind", "cheap"]}
+        self.same(search([], **several), list(range(10)), "groups by two fields")
+        self.same(search([], limit=3, offset=4, **several), [4, 5, 6], "a page of groups by two fields")
+        want = [id for first in range(10) for id in (first, first + 10)]
+        self.same(search([], group_size=2, strict_group_size=True, **several), want, "two of each group by two fields")
+        # A row without a size is in a group of those without one.
+        pairs = {(row["kind"], row["size"]): row["id"] for row in reversed(self.rows)}
+        self.same(search([], group_by_fields=["kind", "size"]), sorted(pairs.values())[:30], "groups of what has no value")
+        pairs = {(row["kind"], row["j"]["n"] % 1000): row["id"] for row in self.rows}
+        self.same(search([], group_by_fields=["kind", 'j["n"]']), sorted(pairs.values())[:30], "groups by a field and inside JSON")
         for code, said, order, more in [
             (1100, "order_by field 'nope[:asc' does not exist", [("nope[", "asc")], {}),
             (1100, "order_by field 'v' has unsortable type FloatVector", [("v", "asc")], {}),
             (1100, "order_by field 'j' has unsortable type JSON", [("j", "asc")], {}),
             (1100, "invalid order direction 'up' for field 'id', expected 'asc' or 'desc'", [("id", "up")], {}),
-            (3000, "groups by several fields", [], {"group_by_fields": ["kind", "size"]}),
+            (1100, "cannot be used at the same time", [], {"group_by_fields": ["kind", "size"], "group_by_field": "kind"}),
+            (1100, "unsupported data type Double for group by operator", [], {"group_by_fields": ["kind", "price"]}),
         ]:
             self.refused(code, said, lambda: search(order, **more))
     def ranker(self, **params):

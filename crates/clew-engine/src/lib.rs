@@ -102,8 +102,8 @@ pub use search::completions::{Completion, Completions};
 pub use search::fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
 pub use search::inspect::Explanation;
 pub use search::nearest::{
-    DistanceRange, Effort, GROUP_SIZE_MAX, GroupBy, GroupKey, NEIGHBOURS_MAX, NearestPages,
-    NearestRequest, NearestResponse, Neighbour, ObjectHits, PROBES_MAX, Probes,
+    DistanceRange, Effort, GROUP_SIZE_MAX, GroupBy, GroupField, GroupKey, NEIGHBOURS_MAX,
+    NearestPages, NearestRequest, NearestResponse, Neighbour, ObjectHits, PROBES_MAX, Probes,
 };
 pub use search::pinned::{Pinned, PinnedShard, Slice};
 pub use search::place::DocPlace;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use clew_engine::{
-    DistanceRange, DocPlace, Effort, EngineError, FieldValues, GroupBy, GroupKey, NearestRequest,
-    Neighbour, WantedField,
+    DistanceRange, DocPlace, Effort, EngineError, FieldValues, GroupBy, GroupField, GroupKey,
+    NearestRequest, Neighbour, WantedField,
 };
 use clew_platform::SimDisk;
 use clew_query::{Query, Range};
@@ -145,8 +145,7 @@ fn groups_are_filled_with_their_nearest() {
         }
     }
     let group = GroupBy {
-        field: "tag".to_string(),
-        inside: None,
+        fields: vec![grouped_by("tag")],
         size: 3,
         strict: true,
     };
@@ -169,8 +168,7 @@ fn groups_are_filled_with_their_nearest() {
         .collect();
     assert_eq!(seen, want);
     let number = GroupBy {
-        field: "n".to_string(),
-        inside: None,
+        fields: vec![grouped_by("n")],
         size: 1,
         strict: false,
     };
@@ -180,6 +178,40 @@ fn groups_are_filled_with_their_nearest() {
         ..request(&node, vec![vector(7000)])
     };
     assert_eq!(nearest(&node, asked).unwrap()[0].len(), 4);
+}
+
+#[test]
+fn hits_of_a_group_by_two_fields_have_both_values_in_common() {
+    let (node, living) = filled(&SimDisk::new());
+    let want = ranked(&living, &vector(7000));
+    let group = GroupBy {
+        fields: vec![grouped_by("tag"), grouped_by("n")],
+        size: 2,
+        strict: false,
+    };
+    let asked = NearestRequest {
+        limit: 6,
+        group: Some(group),
+        ..request(&node, vec![vector(7000)])
+    };
+    let found = nearest(&node, asked).unwrap().remove(0);
+    // Numbers are different everywhere, so that each group is one document.
+    assert_eq!(ids(&found), told(&want[..6]));
+    for hit in &found {
+        let number: i64 = hit.id.parse().unwrap();
+        let key = hit.group.as_ref().unwrap();
+        let tag = GroupKey::Text(format!("t{}", number % 5));
+        assert_eq!(key.of_field(0), Some(&tag));
+        assert_eq!(key.of_field(1), Some(&GroupKey::Integer(number)));
+        assert_eq!(key.of_field(2), None);
+    }
+}
+
+fn grouped_by(path: &str) -> GroupField {
+    GroupField {
+        path: path.to_string(),
+        inside: None,
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub(crate) fn group_column<'k>(
     keys: impl Iterator<Item = Option<&'k GroupKey>>,
 ) -> Result<FieldData> {
     let values = keys.map(|key| match key {
-        None | Some(GroupKey::Missing) => None,
+        None | Some(GroupKey::Missing | GroupKey::All(_)) => None,
         Some(GroupKey::Integer(number)) if field.data_type == DataType::Bool => {
             Some(Value::from(*number != 0))
         }
@@ -110,7 +110,7 @@ pub(crate) fn group_texts<'k>(
     let (mut data, mut valid_data) = (Vec::new(), Vec::new());
     for key in keys {
         let text = match key {
-            None | Some(GroupKey::Missing) => None,
+            None | Some(GroupKey::Missing | GroupKey::All(_)) => None,
             Some(GroupKey::Integer(number)) => Some(number.to_string()),
             Some(GroupKey::Text(text)) => Some(text.clone()),
         };

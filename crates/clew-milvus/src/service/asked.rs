@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_engine::GroupBy;
-use clew_query::{FieldStep, Query};
+use clew_engine::{GroupBy, GroupField};
+use clew_query::Query;
 use prost::Message;
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ use crate::rows::{numbers, sparse_row};
 const QUERIES_MAX: usize = 16_384;
 /// What the number of a type of vectors is raised by for a list of them.
 pub(crate) const EMBEDDING_LIST: i32 = 200;
+/// Most fields that hits are grouped by.
+const GROUP_FIELDS_MAX: usize = 64;
 /// Hits of a search that says no number.
 const LIMIT: usize = 10;
 
@@ -255,7 +257,11 @@ fn top_k(params: &BTreeMap<String, String>) -> Result<usize> {
 }
 
 /// What hits are grouped by: a field, or what a path into JSON leads to.
-fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Vec<FieldStep>>)> {
+fn group_field(collection: &Collection, name: &str) -> Result<GroupField> {
+    let of_field = |inside| GroupField {
+        path: name.to_string(),
+        inside,
+    };
     let of_type = |data_type: DataType| {
         MilvusError::invalid(format!(
             "unsupported data type {} for group by operator",
@@ -265,11 +271,9 @@ fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Ve
     if let Ok(field) = collection.field(name) {
         let data_type = field.data_type;
         return match data_type {
-            DataType::Json => Ok((name.to_string(), Some(Vec::new()))),
-            DataType::Bool | DataType::VarChar | DataType::Timestamptz => {
-                Ok((name.to_string(), None))
-            }
-            _ if data_type.is_integer() => Ok((name.to_string(), None)),
+            DataType::Json => Ok(of_field(Some(Vec::new()))),
+            DataType::Bool | DataType::VarChar | DataType::Timestamptz => Ok(of_field(None)),
+            _ if data_type.is_integer() => Ok(of_field(None)),
             _ => Err(of_type(data_type)),
         };
     }
@@ -284,7 +288,10 @@ fn group_field(collection: &Collection, name: &str) -> Result<(String, Option<Ve
         .ok_or_else(missing)?;
     match collection.field(&member) {
         Ok(field) if field.data_type != DataType::Json => Err(of_type(field.data_type)),
-        _ => Ok((member, Some(steps))),
+        _ => Ok(GroupField {
+            path: member,
+            inside: Some(steps),
+        }),
     }
 }
 
@@ -310,15 +317,25 @@ pub(super) fn group_by(
     collection: &Collection,
     params: &BTreeMap<String, String>,
 ) -> Result<Option<GroupBy>> {
-    let names = [params.get("group_by_field"), params.get(GROUP_BY)];
-    let mut names = names.into_iter().flatten().filter(|name| !name.is_empty());
-    let Some(name) = names.next() else {
-        return Ok(None);
+    let said = |key: &str| params.get(key).filter(|names| !names.is_empty());
+    let names: Vec<&str> = match (said("group_by_field"), said(GROUP_BY)) {
+        (None, None) => return Ok(None),
+        (Some(name), None) => vec![name.as_str()],
+        (None, Some(names)) => names.split(',').map(str::trim).collect(),
+        (Some(_), Some(_)) => {
+            return Err(MilvusError::invalid(
+                "group_by_field and group_by_fields cannot be used at the same time",
+            ));
+        }
     };
-    if names.next().is_some() || name.contains(',') {
-        return Err(MilvusError::Unsupported("groups by several fields".into()));
+    if names.len() > GROUP_FIELDS_MAX {
+        return Err(MilvusError::invalid(format!(
+            "hits are grouped by {} fields, and by {GROUP_FIELDS_MAX} at most",
+            names.len()
+        )));
     }
-    let (field, inside) = group_field(collection, name)?;
+    let fields = names.into_iter().map(|name| group_field(collection, name));
+    let fields = fields.collect::<Result<Vec<_>>>()?;
     let size = match params.get("group_size") {
         None => 1,
         Some(given) => given
@@ -332,8 +349,7 @@ pub(super) fn group_by(
             })?,
     };
     Ok(Some(GroupBy {
-        field,
-        inside,
+        fields,
         size,
         strict: is_set(params, "strict_group_size"),
     }))

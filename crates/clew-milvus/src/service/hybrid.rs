@@ -206,9 +206,7 @@ impl Service {
             ));
         }
         let scorer = GroupScorer::read(params)?;
-        if group.inside.is_none() {
-            self.check_all_terms(opened, &group.field).await?;
-        }
+        self.check_groups(opened, &group).await?;
         for asked in all {
             asked.group = Some(group.clone());
         }

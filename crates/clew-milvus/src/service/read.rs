@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clew_engine::{DocPlace, Hit, Pinned, SearchRequest};
+use clew_engine::{DocPlace, GroupBy, Hit, Pinned, SearchRequest};
 use clew_query::{Order, Query, SortKey, SortValue};
 use clew_search::TrackTotal;
 
@@ -108,6 +108,15 @@ impl Service {
         Err(MilvusError::Unsupported(format!(
             "an order or groups by field {field} while rows have texts of more than {TERM_BYTES_MAX} bytes"
         )))
+    }
+
+    /// The same for all fields that hits are grouped by; what lies inside JSON is read from the documents.
+    pub(super) async fn check_groups(&self, opened: &Opened, group: &GroupBy) -> Result<()> {
+        let by_terms = group.fields.iter().filter(|field| field.inside.is_none());
+        for field in by_terms {
+            self.check_all_terms(opened, &field.path).await?;
+        }
+        Ok(())
     }
 
     /// Searches; a shard that could not answer makes an error of it all, for nobody would see that rows are missing.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use clew_engine::{
-    FieldValues, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose, WantedField,
+    FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits, Pinned, Purpose,
+    WantedField,
 };
 use clew_query::Query;
 use prost::Message;
@@ -63,10 +64,8 @@ impl Service {
         }
         let wanted = wanted.told_by(&asked.params)?;
         self.see(&opened, guarantee).await?;
-        if let Some(group) = &asked.group
-            && group.inside.is_none()
-        {
-            Box::pin(self.check_all_terms(&opened, &group.field)).await?;
+        if let Some(group) = &asked.group {
+            Box::pin(self.check_groups(&opened, group)).await?;
         }
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
         if let Some(step) = asked.step()? {
@@ -288,13 +287,15 @@ impl Service {
             None => score,
             Some(digits) => round(score, digits),
         };
-        let group_by_field_value = asked.group.as_ref().map(|group| {
-            let keys = flat.iter().map(|one| one.group.as_ref());
-            match group.inside {
-                Some(_) => Ok(group_texts(&group.field, keys)),
-                None => group_column((collection.field(&group.field)?, wanted.zone()), keys),
-            }
-        });
+        let mut groups = match &asked.group {
+            None => Vec::new(),
+            Some(group) => group_columns((collection, &wanted), group, &flat)?,
+        };
+        // Several fields have a place of their own.
+        let group_by_field_value = match groups.len() {
+            1 => groups.pop(),
+            _ => None,
+        };
         Ok(SearchResults {
             collection_name: opened.named.name.clone(),
             session_ts: self.timestamp(),
@@ -307,7 +308,8 @@ impl Service {
                 topks,
                 highlight_results,
                 output_fields: wanted.names,
-                group_by_field_value: group_by_field_value.transpose()?,
+                group_by_field_value,
+                group_by_field_values: groups,
                 element_indices: elements(&flat, asked),
                 primary_field_name: collection.primary().name.clone(),
                 ..SearchResultData::default()
@@ -315,6 +317,23 @@ impl Service {
             ..SearchResults::default()
         })
     }
+}
+
+/// What the hits of each group have in common, field by field.
+fn group_columns(
+    (collection, wanted): (&Collection, &Wanted),
+    group: &GroupBy,
+    found: &[Found],
+) -> Result<Vec<FieldData>> {
+    let column = |(number, field): (usize, &GroupField)| {
+        let keys = found.iter();
+        let keys = keys.map(|one| one.group.as_ref()?.of_field(number));
+        match field.inside {
+            Some(_) => Ok(group_texts(&field.path, keys)),
+            None => group_column((collection.field(&field.path)?, wanted.zone()), keys),
+        }
+    };
+    group.fields.iter().enumerate().map(column).collect()
 }
 
 /// Refuses what would change the answer and is done by nobody here.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use clew_engine::{
-    DocPlace, FieldValues, GroupBy, GroupKey, Pinned, SearchRequest as EngineSearch, WantedField,
+    DocPlace, FieldValues, GroupBy, GroupField, GroupKey, Pinned, SearchRequest as EngineSearch,
+    WantedField,
 };
 use clew_query::{FieldStep, Query};
 use clew_search::TrackTotal;
@@ -86,28 +87,37 @@ impl Service {
         mut found: Vec<Found>,
     ) -> Result<Vec<Found>> {
         let places: Vec<DocPlace> = found.iter().map(|one| one.place).collect();
-        let wanted = [match group.inside {
-            Some(_) => WantedField::Json(group.field.clone()),
-            None => WantedField::Typed(group.field.clone()),
-        }];
+        let wanted = group.fields.iter().map(|field| match field.inside {
+            Some(_) => WantedField::Json(field.path.clone()),
+            None => WantedField::Typed(field.path.clone()),
+        });
+        let wanted: Vec<WantedField> = wanted.collect();
         let read = self.engine().columns(pinned, &places, &wanted).await?;
-        let missing = || MilvusError::Internal("a column was not read".into());
-        let column = read.fields.into_iter().next().ok_or_else(missing)?;
-        let steps = group.inside.as_deref().unwrap_or_default();
+        if read.fields.len() != wanted.len() {
+            return Err(MilvusError::Internal("a column was not read".into()));
+        }
         for (row, one) in found.iter_mut().enumerate() {
-            let key = match &column {
-                FieldValues::Integers(values) => values[row].map(GroupKey::Integer),
-                FieldValues::Texts(values) => values[row].clone().map(GroupKey::Text),
-                FieldValues::Json(values) => values[row].as_ref().and_then(|json| {
-                    let value: Value = serde_json::from_str(json.get()).ok()?;
-                    Some(GroupKey::of_json(FieldStep::lead(steps, &value)))
-                }),
-                FieldValues::Floats(_) | FieldValues::Vectors(_) | FieldValues::Sparse(_) => None,
-            };
-            one.group = Some(key.unwrap_or(GroupKey::Missing));
+            let columns = group.fields.iter().zip(&read.fields);
+            let keys = columns.map(|(field, column)| key_of(field, column, row));
+            one.group = Some(GroupKey::of_fields(keys.collect()));
         }
         Ok(found)
     }
+}
+
+/// What a row has in common with others by one field.
+fn key_of(field: &GroupField, column: &FieldValues, row: usize) -> GroupKey {
+    let steps = field.inside.as_deref().unwrap_or_default();
+    let key = match column {
+        FieldValues::Integers(values) => values[row].map(GroupKey::Integer),
+        FieldValues::Texts(values) => values[row].clone().map(GroupKey::Text),
+        FieldValues::Json(values) => values[row].as_ref().and_then(|json| {
+            let value: Value = serde_json::from_str(json.get()).ok()?;
+            Some(GroupKey::of_json(FieldStep::lead(steps, &value)))
+        }),
+        FieldValues::Floats(_) | FieldValues::Vectors(_) | FieldValues::Sparse(_) => None,
+    };
+    key.unwrap_or(GroupKey::Missing)
 }
 
 /// The best of each group, a group beside the other in the order of their best, and of the groups a window.

@@ -10,7 +10,9 @@ use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 
 use super::leaf::Admitted;
-use super::{Found, GroupBy, GroupKey, NearestRequest, Neighbour, found_bytes, neighbour};
+use super::{
+    Found, GroupBy, GroupField, GroupKey, NearestRequest, Neighbour, found_bytes, neighbour,
+};
 use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::columns::members;
@@ -76,11 +78,19 @@ impl Inner {
 
 /// What a hit takes, with what its group has in common.
 fn told_bytes(request: &NearestRequest, hit: &Neighbour) -> usize {
-    let text = match &hit.group {
-        Some(GroupKey::Text(text)) => text.len(),
-        Some(GroupKey::Integer(_) | GroupKey::Missing) | None => 0,
-    };
-    found_bytes(request) + text
+    found_bytes(request) + hit.group.as_ref().map_or(0, key_bytes)
+}
+
+/// What a key takes beside its own place.
+fn key_bytes(key: &GroupKey) -> usize {
+    match key {
+        GroupKey::Text(text) => text.len(),
+        GroupKey::Integer(_) | GroupKey::Missing => 0,
+        GroupKey::All(keys) => {
+            let own = |key: &GroupKey| size_of::<GroupKey>() + key_bytes(key);
+            keys.iter().map(own).sum()
+        }
+    }
 }
 
 /// Groups being filled, in the order of their nearest.
@@ -137,11 +147,12 @@ impl<'g> Filling<'g> {
     }
 }
 
-/// The values of the field that hits are grouped by, segment by segment as they are asked for.
+/// The values of the fields that hits are grouped by, segment by segment as they are asked for.
 struct GroupValues<'p> {
     pinned: &'p Pinned,
     group: &'p GroupBy,
-    columns: HashMap<(u32, u32), GroupColumn>,
+    /// By shard, segment, and the number of the field.
+    columns: HashMap<(u32, u32, usize), GroupColumn>,
 }
 
 enum GroupColumn {
@@ -160,16 +171,29 @@ impl<'p> GroupValues<'p> {
         }
     }
 
+    /// What a hit has in common with those of its group.
     fn of(&mut self, place: DocPlace) -> Result<GroupKey, EngineError> {
-        let shard = self.pinned.shard_at(place)?;
-        if let Some(steps) = &self.group.inside {
-            return inside(shard, place, (&self.group.field, steps));
+        let group = self.group;
+        if let [only] = &group.fields[..] {
+            return self.of_field(place, (0, only));
         }
-        let column = match self.columns.entry((place.shard, place.segment)) {
+        let fields = group.fields.iter().enumerate();
+        let keys = fields.map(|field| self.of_field(place, field));
+        Ok(GroupKey::of_fields(keys.collect::<Result<_, _>>()?))
+    }
+
+    fn of_field(
+        &mut self,
+        place: DocPlace,
+        (number, field): (usize, &GroupField),
+    ) -> Result<GroupKey, EngineError> {
+        let shard = self.pinned.shard_at(place)?;
+        if let Some(steps) = &field.inside {
+            return inside(shard, place, (&field.path, steps));
+        }
+        let column = match self.columns.entry((place.shard, place.segment, number)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => {
-                free.insert(open(shard, place.segment as usize, &self.group.field)?)
-            }
+            Entry::Vacant(free) => free.insert(open(shard, place.segment as usize, &field.path)?),
         };
         let told = |error: std::io::Error| shard.shard.tantivy_error(error.into());
         Ok(match column {

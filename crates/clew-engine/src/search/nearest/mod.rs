@@ -104,18 +104,25 @@ pub struct DistanceRange {
     pub from: Option<f32>,
 }
 
-/// Hits by the values of a field.
+/// Hits by the values of fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupBy {
-    /// Path of a field of whole numbers, booleans or keywords; with `inside` a member of documents.
-    pub field: String,
-    /// The way to a value inside that member, which is read from each document that is looked at: its text, and of what
-    /// is no text its JSON.
-    pub inside: Option<Vec<FieldStep>>,
+    /// What the hits of a group have in common: at least one field.
+    pub fields: Vec<GroupField>,
     /// Hits of each group.
     pub size: usize,
     /// Whether the search goes on until every group is full, or nothing is left.
     pub strict: bool,
+}
+
+/// A field by whose values hits are grouped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupField {
+    /// Path of a field of whole numbers, booleans or keywords; with `inside` a member of documents.
+    pub path: String,
+    /// The way to a value inside that member, which is read from each document that is looked at: its text, and of what
+    /// is no text its JSON.
+    pub inside: Option<Vec<FieldStep>>,
 }
 
 /// What a group has in common.
@@ -127,9 +134,29 @@ pub enum GroupKey {
     Integer(i64),
     /// A text.
     Text(String),
+    /// The values of several fields, in their order.
+    All(Vec<GroupKey>),
 }
 
 impl GroupKey {
+    /// What a group by these values has in common: of one field its value.
+    pub fn of_fields(mut values: Vec<GroupKey>) -> Self {
+        if values.len() == 1
+            && let Some(only) = values.pop()
+        {
+            return only;
+        }
+        GroupKey::All(values)
+    }
+
+    /// The value of one of the fields, by its number.
+    pub fn of_field(&self, number: usize) -> Option<&GroupKey> {
+        match self {
+            GroupKey::All(values) => values.get(number),
+            value => (number == 0).then_some(value),
+        }
+    }
+
     /// What a value inside a member has in common with others: the text that it is, or is written as.
     pub fn of_json(value: Option<&Value>) -> Self {
         match value {

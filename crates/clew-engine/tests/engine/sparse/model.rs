@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use clew_engine::{
-    Action, DistanceRange, DocPlace, Effort, FieldValues, GroupBy, GroupKey, NearestRequest,
-    Neighbour, OpType, UpdateSpec, WantedField, WriteOperation,
+    Action, DistanceRange, DocPlace, Effort, FieldValues, GroupBy, GroupField, GroupKey,
+    NearestRequest, Neighbour, OpType, UpdateSpec, WantedField, WriteOperation,
 };
 use clew_platform::SimDisk;
 use clew_query::{Query, Range, SparseVector};
@@ -282,8 +282,10 @@ impl Model {
         let asked = NearestRequest {
             limit: 4,
             group: Some(GroupBy {
-                field: "tag".to_string(),
-                inside: None,
+                fields: vec![GroupField {
+                    path: "tag".to_string(),
+                    inside: None,
+                }],
                 size: 2,
                 strict: true,
             }),
