@@ -237,6 +237,42 @@ class Client(Session):
         self.same(self.count("all"), 0, "emptied")
         client.drop_collection("all")
 
+    def lists(self):
+        """Values are put behind those of a list, or taken out of it, and nothing else of a row changes."""
+        client = self.client
+        schema = client.create_schema()
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        schema.add_field("tags", DataType.ARRAY, element_type=DataType.INT64, max_capacity=6, nullable=True)
+        schema.add_field("labels", DataType.ARRAY, element_type=DataType.VARCHAR, max_capacity=6, max_length=9)
+        schema.add_field("name", DataType.VARCHAR, max_length=9)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("lists", schema=schema, index_params=params, consistency_level="Strong")
+        row = {"v": [0, 1], "name": "x"}
+        client.insert("lists", [{"id": 1, "tags": [1, 2, 1], "labels": ["a", "b"], **row}, {"id": 2, "tags": None, "labels": [], **row}])
+        change = lambda rows, **ops: client.upsert("lists", rows, field_ops=ops)
+        found = lambda: [(one["id"], one["tags"], one["labels"]) for one in client.query("lists", filter="name == 'x'", output_fields=["*"])]
+        change([{"id": 1, "tags": [3], "labels": ["a"]}, {"id": 2, "tags": [4], "labels": ["c"]}], tags="array_append", labels="array_remove")
+        self.same(found(), [(1, [1, 2, 1, 3], ["b"]), (2, [4], [])], "put behind, and taken out")
+        change([{"id": 1, "tags": [1, 9]}, {"id": 2, "tags": None}], tags="array_remove")
+        self.same(found(), [(1, [2, 3], ["b"]), (2, [4], [])], "all that are like it go, and null takes nothing away")
+        self.same(self.count("lists", "array_contains(tags, 1)"), 0, "the index knows")
+        change([{"id": 1, "tags": [7], "labels": ["z"]}], tags="array_append")
+        self.same(found()[0], (1, [2, 3, 7], ["z"]), "others are replaced")
+        self.refused(65535, "array length 7 exceeds max_capacity 6", lambda: change([{"id": 1, "tags": [1, 2, 3, 4]}], tags="array_append"))
+        for said, rows, field in [
+            ('op ARRAY_APPEND requires Array field, but field "name" is VarChar', [{"id": 1, "name": "y"}], "name"),
+            ("is the primary key and cannot carry a partial-update op", [{"id": 1}], "id"),
+            ('partial-update op targets field "tags" not present in fields_data', [{"id": 1}], "tags"),
+            ('partial-update op targets unknown field "nobody"', [{"id": 1}], "nobody"),
+        ]:
+            self.refused(1100, said, lambda: change(rows, **{field: "array_append"}))
+        self.same(found(), [(1, [2, 3, 7], ["z"]), (2, [4], [])], "what was refused changed nothing")
+        change([{"id": 3, "tags": [1], "labels": ["a"], **row}], tags="array_append", labels="array_remove")
+        self.same(found()[2], (3, [1], []), "a row that was not there")
+        client.drop_collection("lists")
+
     def full_text(self):
         client = self.client
         schema = client.create_schema(auto_id=True)
@@ -461,6 +497,7 @@ def main(uri):
     session.filters(rows)
     session.searches(rows)
     session.upkeep(rows)
+    session.lists()
     session.full_text()
     session.sparse()
     session.sparse_rows()

@@ -50,6 +50,33 @@ class Rest(ClientsTest):
         fields = self.ask("collections/describe", {"collectionName": "less"})["data"]["fields"]
         self.assertEqual([field["name"] for field in fields], ["id", "v"])
 
+    def test_lists_grow_and_lose_values(self):
+        schema = {"fields": [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                             {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}},
+                             {"fieldName": "tags", "dataType": "Array", "elementDataType": "Int64", "elementTypeParams": {"max_capacity": 4}}]}
+        index = [{"fieldName": "v", "metricType": "L2"}]
+        self.ask("collections/create", {"collectionName": "grow", "schema": schema, "indexParams": index})
+        self.ask("entities/insert", {"collectionName": "grow", "data": [{"id": 1, "v": [0, 1], "tags": [1, 2]}]})
+
+        def change(tags, op, code=0, field="tags"):
+            return self.ask("entities/upsert", {"collectionName": "grow", "data": [{"id": 1, "tags": tags}], "partialUpdate": True,
+                                                "fieldOps": [{"fieldName": field, "op": op}]}, code)
+
+        def tags():
+            asked = {"collectionName": "grow", "filter": "id == 1", "outputFields": ["tags"], "consistencyLevel": "Strong"}
+            return self.ask("entities/query", asked)["data"][0]["tags"]
+
+        change([1], "ARRAY_APPEND")
+        self.assertEqual(tags(), [1, 2, 1])
+        change([1], "ARRAY_REMOVE")
+        self.assertEqual(tags(), [2])
+        change([5], "REPLACE")
+        self.assertEqual(tags(), [5])
+        self.assertIn("exceeds max_capacity 4", change([1, 2, 3, 4], "ARRAY_APPEND", 65535)["message"])
+        self.assertIn("fieldOps", change([1], "ARRAY_SORT", 1100)["message"])
+        self.assertIn("requires Array field", change([1], "ARRAY_APPEND", 1100, field="v")["message"])
+        self.assertEqual(tags(), [5])
+
     def test_a_collection_of_a_dimension_alone(self):
         chance = random.Random(3)
         for _ in range(2):

@@ -74,8 +74,8 @@ pub use base::settings::{IndexSettings, MergeOrder, SettingsReader, TranslogDura
 pub use base::slow::{SlowLevel, SlowLimits, SlowLog, SlowRequests, SlowWrite};
 pub use base::slow_line::Took;
 pub use base::write_request::{
-    Action, Changed, Condition, Document, DocumentChange, DocumentNow, Freshness, OpType,
-    PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
+    Action, Changed, Condition, Document, DocumentChange, DocumentNow, Freshness, ListChange,
+    OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
 };
 pub use catalog::alias::{Alias, AliasAction, Aliases};
 pub use catalog::definitions::{DefinitionChange, Definitions};

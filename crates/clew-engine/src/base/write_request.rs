@@ -46,8 +46,23 @@ pub struct UpdateSpec {
     /// The objects of `doc` whose members are put beside those that are there, while every other member takes the place of
     /// what is there as a whole; nothing merges objects however deep they lie.
     pub only_joins: Option<Vec<String>>,
+    /// Members of `doc` whose lists change those that are there, in place of taking their place as wholes; of no meaning
+    /// without `only_joins`.
+    pub lists: Vec<(String, ListChange)>,
     /// What the document becomes, in place of `doc`.
     pub change: Option<Arc<dyn DocumentChange>>,
+}
+
+/// How a list of a document changes by the one that an update has in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListChange {
+    /// The values come behind those that are there.
+    Append {
+        /// Most values that there may be then.
+        length_max: usize,
+    },
+    /// Values that are there and like one of these go.
+    Remove,
 }
 
 /// A change of a document that is more than putting members in: what it does is its protocol's business.

@@ -1,11 +1,13 @@
 //! Partial updates: merging JSON into a stored source, and putting vectors back into one.
 
+use std::collections::HashSet;
+
 use clew_schema::{FieldId, Mapping, VectorValue};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::base::error::EngineError;
 use crate::base::operation::Body;
-use crate::base::write_request::UpdateSpec;
+use crate::base::write_request::{ListChange, UpdateSpec};
 
 /// What an update comes to.
 pub(crate) enum Merged {
@@ -20,7 +22,7 @@ pub(crate) enum Merged {
 /// Merges an update into the existing source.
 ///
 /// # Errors
-/// [`EngineError::InvalidRequest`] when `doc` or `upsert` is not a JSON object.
+/// [`EngineError::InvalidRequest`] when `doc` or `upsert` is not a JSON object, or a list becomes too long.
 pub(crate) fn merge_source(
     spec: &UpdateSpec,
     existing: Option<&[u8]>,
@@ -42,10 +44,17 @@ pub(crate) fn merge_source(
         if let Some(upsert) = &spec.upsert {
             return Ok(Merged::Document(upsert.to_vec(), Vec::new()));
         }
-        let new = spec.doc.as_ref().filter(|_| spec.doc_as_upsert);
-        return Ok(new.map_or(Merged::Missing, |source| {
-            Merged::Document(source.to_vec(), spec.vectors.clone())
-        }));
+        let Some(source) = spec.doc.as_ref().filter(|_| spec.doc_as_upsert) else {
+            return Ok(Merged::Missing);
+        };
+        let mut source = source.to_vec();
+        if !spec.lists.is_empty() {
+            // What lists become where there are none yet.
+            let mut new = Value::Object(Map::new());
+            join_into(&mut new, parse(&source)?, (&[], &spec.lists))?;
+            source = new.to_string().into_bytes();
+        }
+        return Ok(Merged::Document(source, spec.vectors.clone()));
     };
     let Some(doc) = &spec.doc else {
         // With an upsert alone, an existing document is left as it is.
@@ -55,7 +64,7 @@ pub(crate) fn merge_source(
     let mut after = before.clone();
     match &spec.only_joins {
         None => merge_into(&mut after, parse(doc)?),
-        Some(joined) => join_into(&mut after, parse(doc)?, joined),
+        Some(joined) => join_into(&mut after, parse(doc)?, (joined, &spec.lists))?,
     }
     if spec.detect_noop && spec.vectors.is_empty() && after == before {
         return Ok(Merged::Noop);
@@ -97,12 +106,21 @@ fn merge_into(target: &mut Value, change: Value) {
     }
 }
 
-/// Members take the places of those that are there; of the objects named, their own members do.
-fn join_into(target: &mut Value, change: Value, joined: &[String]) {
+/// Members take the places of those that are there; of the objects named, their own members do, and lists change as is
+/// said of them.
+fn join_into(
+    target: &mut Value,
+    change: Value,
+    (joined, lists): (&[String], &[(String, ListChange)]),
+) -> Result<(), EngineError> {
     let (Value::Object(target), Value::Object(change)) = (target, change) else {
-        return;
+        return Ok(());
     };
     for (key, value) in change {
+        if let Some((_, how)) = lists.iter().find(|(member, _)| *member == key) {
+            change_list(target.entry(key).or_insert(Value::Null), value, *how)?;
+            continue;
+        }
         let value = match value {
             Value::Object(own) if joined.contains(&key) => {
                 if let Some(Value::Object(there)) = target.get_mut(&key) {
@@ -115,6 +133,39 @@ fn join_into(target: &mut Value, change: Value, joined: &[String]) {
         };
         target.insert(key, value);
     }
+    Ok(())
+}
+
+/// A list becomes what the values of another one make of it; where that is none, it stays.
+fn change_list(there: &mut Value, change: Value, how: ListChange) -> Result<(), EngineError> {
+    let Value::Array(change) = change else {
+        return Ok(());
+    };
+    let mut values = match there.take() {
+        Value::Null => Vec::new(),
+        Value::Array(values) => values,
+        // One value may stand alone.
+        one => vec![one],
+    };
+    match how {
+        ListChange::Append { length_max } => {
+            values.extend(change);
+            if values.len() > length_max {
+                return Err(EngineError::InvalidRequest {
+                    reason: format!(
+                        "array length {} exceeds max_capacity {length_max}",
+                        values.len()
+                    ),
+                });
+            }
+        }
+        ListChange::Remove => {
+            let gone: HashSet<String> = change.iter().map(Value::to_string).collect();
+            values.retain(|value| !gone.contains(&value.to_string()));
+        }
+    }
+    *there = Value::Array(values);
+    Ok(())
 }
 
 /// The full source of a logged operation; empty for a delete.
@@ -184,6 +235,45 @@ mod tests {
             &spec,
             Some(r#"{"a":{"c":[3]},"m":{"x":{"n":2},"y":2},"d":2,"e":{"f":1}}"#),
         );
+    }
+
+    #[test]
+    fn lists_grow_at_their_end_and_lose_values() {
+        let lists = vec![
+            ("more".to_string(), ListChange::Append { length_max: 3 }),
+            ("less".to_string(), ListChange::Remove),
+        ];
+        let spec = |doc: &'static str| UpdateSpec {
+            doc: Some(Bytes::from_static(doc.as_bytes())),
+            only_joins: Some(Vec::new()),
+            doc_as_upsert: true,
+            lists: lists.clone(),
+            ..UpdateSpec::default()
+        };
+        let before = r#"{"more":[1],"less":["a","b","a"],"other":[1]}"#;
+        let doc = r#"{"more":[2,1],"less":["a","c"],"other":[2]}"#;
+        let after = r#"{"more":[1,2,1],"less":["b"],"other":[2]}"#;
+        check(Some(before), &spec(doc), Some(after));
+        check(
+            Some(r#"{"more":null,"less":1.5}"#),
+            &spec(r#"{"more":[2],"less":[1.5]}"#),
+            Some(r#"{"more":[2],"less":[]}"#),
+        );
+        check(
+            Some(before),
+            &spec(r#"{"more":null,"less":null}"#),
+            Some(before),
+        );
+        check(
+            None,
+            &spec(r#"{"more":[2],"less":[1],"other":3}"#),
+            Some(r#"{"more":[2],"less":[],"other":3}"#),
+        );
+        let mapping = clew_opensearch_mapping::mapping(json!({"properties": {}}));
+        let long = spec(r#"{"more":[2,3,4]}"#);
+        let refused = merge_source(&long, Some(before.as_bytes()), &mapping);
+        let refused = refused.err().unwrap().to_string();
+        assert_eq!(refused, "array length 4 exceeds max_capacity 3");
     }
 
     #[test]

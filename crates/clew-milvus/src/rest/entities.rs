@@ -13,7 +13,7 @@ use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
 use crate::proto::*;
-use crate::service::{Caller, Door, EMBEDDING_LIST, Service};
+use crate::service::{Caller, Door, EMBEDDING_LIST, Service, op_of};
 
 /// The parameter that says by what fields rows or hits are brought into an order.
 const ORDER_BY: &str = "order_by_fields";
@@ -79,6 +79,23 @@ pub(super) async fn run(
     }
 }
 
+/// What becomes of fields that are not simply replaced.
+fn field_ops(body: &Body) -> Result<Vec<FieldPartialUpdateOp>> {
+    let read = |one: &Value| -> Result<FieldPartialUpdateOp> {
+        let text = |member: &str| one.get(member).and_then(Value::as_str);
+        let op = text("op").and_then(op_of);
+        let field_name = text("fieldName").unwrap_or_default().to_string();
+        let op = op.ok_or_else(|| {
+            wrong(
+                "fieldOps",
+                "a list of objects with fieldName and op: REPLACE, ARRAY_APPEND or ARRAY_REMOVE",
+            )
+        })?;
+        Ok(FieldPartialUpdateOp { field_name, op })
+    };
+    body.list("fieldOps").into_iter().map(read).collect()
+}
+
 /// A key as expressions have it: numbers may come as texts, and texts as numbers.
 fn literal(primary: &Field, id: &Value) -> String {
     match (primary.data_type, id) {
@@ -106,6 +123,7 @@ async fn write(
     let fields_data = door.service().beside(read).await??;
     let num_rows = u32::try_from(count).unwrap_or(u32::MAX);
     let partition_name = body.text_or("partitionName", "")?;
+    let field_ops = field_ops(&body)?;
     let done = if is_upsert {
         let request = UpsertRequest {
             collection_name: name.to_string(),
@@ -113,6 +131,7 @@ async fn write(
             fields_data,
             num_rows,
             partial_update: is_partial,
+            field_ops,
             ..UpsertRequest::default()
         };
         door.upsert(caller, request).await?

@@ -13,6 +13,7 @@ mod databases;
 mod decay;
 mod effort;
 mod expiry;
+mod field_ops;
 mod fields;
 mod grants;
 mod groups;
@@ -43,6 +44,7 @@ mod tests;
 
 pub(crate) use asked::EMBEDDING_LIST;
 pub(crate) use calls::{Answer, Door, answer, answered, is_call};
+pub(crate) use field_ops::op_of;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,13 +1,15 @@
 //! Inserts, upserts and deletions.
 
 use clew_engine::{
-    Action, Condition, EngineError, OpType, Purpose, UpdateSpec, WriteOperation, WriteOutcome,
+    Action, Condition, EngineError, ListChange, OpType, Purpose, UpdateSpec, WriteOperation,
+    WriteOutcome,
 };
 use clew_query::Query;
 use clew_schema::{FieldId, FieldKind, Mapping, VectorValue};
 use prost::Message;
 use serde_json::Value;
 
+use super::field_ops::{change_lists, list_changes};
 use super::read::Page;
 use super::{Call, Service};
 use crate::collection::{
@@ -47,7 +49,8 @@ impl Service {
         request: InsertRequest,
     ) -> Result<MutationResult> {
         let count = request.num_rows;
-        let ids = self.write_rows(&call, request, Mode::Insert).await?;
+        let rows = (request, Mode::Insert);
+        let ids = self.write_rows(&call, rows, &[]).await?;
         Ok(MutationResult {
             i_ds: Some(ids),
             succ_index: (0..count).collect(),
@@ -64,7 +67,8 @@ impl Service {
         request: UpsertRequest,
     ) -> Result<MutationResult> {
         let count = request.num_rows;
-        let mode = if request.partial_update {
+        let ops = request.field_ops;
+        let mode = if request.partial_update || change_lists(&ops) {
             Mode::Partial
         } else {
             Mode::Upsert
@@ -77,7 +81,7 @@ impl Service {
             num_rows: request.num_rows,
             schema_timestamp: request.schema_timestamp,
         };
-        let ids = self.write_rows(&call, request, mode).await?;
+        let ids = self.write_rows(&call, (request, mode), &ops).await?;
         Ok(MutationResult {
             i_ds: Some(ids),
             succ_index: (0..count).collect(),
@@ -88,7 +92,12 @@ impl Service {
         })
     }
 
-    async fn write_rows(&self, call: &Call, request: InsertRequest, mode: Mode) -> Result<IDs> {
+    async fn write_rows(
+        &self,
+        call: &Call,
+        (request, mode): (InsertRequest, Mode),
+        ops: &[FieldPartialUpdateOp],
+    ) -> Result<IDs> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(call, place, Purpose::Write)?;
         let collection = opened.named.collection.clone();
@@ -112,10 +121,15 @@ impl Service {
         if request.num_rows == 0 {
             return Err(MilvusError::expected("need long int more than 0", 0));
         }
+        let lists = list_changes(&collection, &request.fields_data, ops)?;
+        let changes_lists = !lists.is_empty();
         let call = call.clone();
         let left_out = collection.left_out(&request.fields_data).map(not_given);
         let (ids, outcome) = self
-            .beside(move |service| service.apply_rows(&call, &opened, (&request, &partition, mode)))
+            .beside(move |service| {
+                let rows = (&request, partition.as_str(), (mode, &lists[..]));
+                service.apply_rows(&call, &opened, rows)
+            })
             .await?;
         self.engine().durable(&outcome).await?;
         match outcome
@@ -126,6 +140,10 @@ impl Service {
             Some(EngineError::DocumentMissing { .. }) if left_out.is_some() => {
                 left_out.map_or(Ok(ids), Err)
             }
+            // How long a list becomes is known when its row is read.
+            Some(EngineError::InvalidRequest { reason }) if changes_lists => {
+                Err(MilvusError::Unexpected(reason))
+            }
             Some(error) => Err(error.into()),
             None => Ok(ids),
         }
@@ -135,7 +153,11 @@ impl Service {
         &self,
         call: &Call,
         opened: &Opened,
-        (request, partition, mode): (&InsertRequest, &str, Mode),
+        (request, partition, (mode, lists)): (
+            &InsertRequest,
+            &str,
+            (Mode, &[(String, ListChange)]),
+        ),
     ) -> Result<(IDs, WriteOutcome)> {
         let collection = &opened.named.collection;
         let mapping = opened.handle.mapping();
@@ -187,6 +209,7 @@ impl Service {
                         doc_as_upsert: may_be_new,
                         // JSON is replaced; what rows have beyond the fields is joined, key by key.
                         only_joins: Some(vec![DYNAMIC.to_string()]),
+                        lists: lists.to_vec(),
                         ..UpdateSpec::default()
                     }),
                 },
@@ -387,7 +410,8 @@ impl Collection {
     }
 }
 
-fn is_given(columns: &[FieldData], name: &str) -> bool {
+/// Whether one of the columns is of a field.
+pub(super) fn is_given(columns: &[FieldData], name: &str) -> bool {
     let mut columns = columns.iter().filter(|column| !column.is_dynamic);
     columns.any(|column| column.field_name == name)
 }
