@@ -271,6 +271,18 @@ class Client(Session):
         self.same(found(), [(1, [2, 3, 7], ["z"]), (2, [4], [])], "what was refused changed nothing")
         change([{"id": 3, "tags": [1], "labels": ["a"], **row}], tags="array_append", labels="array_remove")
         self.same(found()[2], (3, [1], []), "a row that was not there")
+        # Nobody would keep namespaces apart.
+        apart = client.create_schema(enable_namespace=True)
+        apart.add_field("id", DataType.INT64, is_primary=True)
+        apart.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        for call in [
+            lambda: client.insert("lists", [{"id": 4, "labels": [], **row}], namespace="mine"),
+            lambda: client.query("lists", filter="id > 0", namespace="mine"),
+            lambda: client.search("lists", [[0, 1]], limit=1, namespace="mine"),
+            lambda: client.create_collection("apart", schema=apart),
+        ]:
+            self.refused(3000, "namespace", call)
+        self.same(len(found()), 3, "nothing was written")
         client.drop_collection("lists")
 
     def full_text(self):

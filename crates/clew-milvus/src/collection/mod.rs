@@ -120,6 +120,7 @@ impl Collection {
         schema: proto::CollectionSchema,
         request: &proto::CreateCollectionRequest,
     ) -> Result<Collection> {
+        check_known(&schema)?;
         let mut fields = Vec::new();
         for (at, field) in (0..).zip(schema.fields) {
             let mut field = Field::read(field)?;
@@ -346,6 +347,17 @@ impl Collection {
         };
         plain(self) == plain(other)
     }
+}
+
+/// Refuses what a schema asks for that would have rows told to others, or that are not there.
+fn check_known(schema: &proto::CollectionSchema) -> Result<()> {
+    if schema.enable_namespace {
+        return Err(MilvusError::Unsupported("enable_namespace".into()));
+    }
+    if !schema.external_source.is_empty() {
+        return Err(MilvusError::Unsupported("external_source".into()));
+    }
+    Ok(())
 }
 
 /// The partitions of a new collection: with a key those that its values are spread over, by number.

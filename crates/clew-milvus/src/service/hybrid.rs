@@ -16,7 +16,7 @@ use super::query::window;
 use super::read::Guarantee;
 use super::regroup::{GroupScorer, regrouped};
 use super::search::{Found, are_many};
-use super::{Call, Service};
+use super::{Call, Service, check_namespace};
 use crate::collection::{Collection, Metric, pairs};
 use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
@@ -128,6 +128,9 @@ impl Service {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;
+        let own = request.requests.iter().map(|one| &one.namespace);
+        own.chain([&request.namespace])
+            .try_for_each(|name| check_namespace(name))?;
         let collection = &opened.named.collection;
         let count = request.requests.len();
         if count == 0 || count > SEARCHES_MAX {

@@ -14,7 +14,7 @@ use super::asked::is_set;
 use super::loading::check_loaded;
 use super::order::{ORDER_BY, OrderPart};
 use super::read::Guarantee;
-use super::{Call, Service};
+use super::{Call, Service, check_namespace};
 use crate::collection::{Collection, DataType, pairs, partition_query};
 use crate::collections::{Opened, WINDOW_MAX};
 use crate::error::{MilvusError, Result};
@@ -46,6 +46,7 @@ impl Service {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;
+        check_namespace(&request.namespace)?;
         let collection = &opened.named.collection;
         let params = pairs(std::mem::take(&mut request.query_params));
         let matches_any = request.expr.trim().is_empty();

@@ -339,6 +339,7 @@ fn group_columns(
 /// Refuses what would change the answer and is done by nobody here.
 fn check_known(request: &SearchRequest) -> Result<()> {
     let asks = [
+        ("a namespace", !request.namespace.is_empty()),
         ("a search aggregation", request.search_aggregation.is_some()),
         ("a chain of functions", !request.function_chains.is_empty()),
     ];

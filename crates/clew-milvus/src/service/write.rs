@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::field_ops::{change_lists, list_changes};
 use super::read::Page;
-use super::{Call, Service};
+use super::{Call, Service, check_namespace};
 use crate::collection::{
     Collection, DEFAULT_PARTITION, DYNAMIC, NameOf, partition_query, partitions_go_by_key,
 };
@@ -80,6 +80,7 @@ impl Service {
             fields_data: request.fields_data,
             num_rows: request.num_rows,
             schema_timestamp: request.schema_timestamp,
+            namespace: request.namespace,
         };
         let ids = self.write_rows(&call, (request, mode), &ops).await?;
         Ok(MutationResult {
@@ -100,6 +101,7 @@ impl Service {
     ) -> Result<IDs> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(call, place, Purpose::Write)?;
+        check_namespace(&request.namespace)?;
         let collection = opened.named.collection.clone();
         let packed_for = request.schema_timestamp;
         if packed_for != 0 && packed_for != timestamp::of_millis(collection.updated_ms) {
@@ -227,6 +229,7 @@ impl Service {
     ) -> Result<MutationResult> {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Write)?;
+        check_namespace(&request.namespace)?;
         let collection = &opened.named.collection;
         if request.expr.trim().is_empty() {
             return Err(MilvusError::invalid(
