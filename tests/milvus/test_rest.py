@@ -76,6 +76,11 @@ class Rest(ClientsTest):
         self.assertIn("fieldOps", change([1], "ARRAY_SORT", 1100)["message"])
         self.assertIn("requires Array field", change([1], "ARRAY_APPEND", 1100, field="v")["message"])
         self.assertEqual(tags(), [5])
+        search = {"collectionName": "grow", "data": [[0, 1]], "annsField": "v"}
+        for name, whole in [("searchAggregation", {"fields": ["id"], "size": 3}), ("functionChains", [{"name": "f"}])]:
+            self.ask("entities/search", {**search, name: whole}, 3000)
+        self.ask("entities/hybrid_search", {"collectionName": "grow", "search": [search], "functionChains": [{"name": "f"}],
+                                            "rerank": {"strategy": "rrf", "params": {}}}, 3000)
 
     def test_a_collection_of_a_dimension_alone(self):
         chance = random.Random(3)

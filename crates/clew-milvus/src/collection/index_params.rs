@@ -127,7 +127,7 @@ pub(crate) fn check_scalar(field: &Field, params: &Params) -> Result<()> {
     let is_number = data_type.is_number();
     let is_json = data_type == DataType::Json;
     let said = match index_type {
-        "TRIE" if !is_text => "TRIE are only supported on varchar field".to_string(),
+        "TRIE" | "Trie" if !is_text => "TRIE are only supported on varchar field".to_string(),
         "STL_SORT" if !is_text && !is_number && !is_json && data_type != DataType::Timestamptz => {
             format!(
                 "STL_SORT are only supported on numeric, varchar, timestamptz field, got {}",
@@ -339,6 +339,7 @@ mod tests {
     fn scalar_indexes_are_of_the_types_that_milvus_has_them_for() {
         for (data_type, taken) in [
             (DataType::VarChar, "index_type=TRIE"),
+            (DataType::VarChar, "index_type=Trie"),
             (DataType::VarChar, "index_type=NGRAM min_gram=2 max_gram=3"),
             (DataType::Double, "index_type=STL_SORT"),
             (DataType::Bool, "index_type=BITMAP"),
@@ -355,6 +356,7 @@ mod tests {
         }
         for (data_type, given, code) in [
             (DataType::Int8, "index_type=TRIE", 1100),
+            (DataType::Int8, "index_type=Trie", 1100),
             (DataType::Bool, "index_type=STL_SORT", 1100),
             (DataType::Float, "index_type=BITMAP", 1100),
             (

@@ -143,13 +143,14 @@ const TYPES: [(&str, Structure); 26] = [
 ];
 
 /// Index types of scalars; the columns and postings that every field has answer for all.
-const SCALAR_TYPES: [&str; 8] = [
+const SCALAR_TYPES: [&str; 9] = [
     "",
     "INVERTED",
     "STL_SORT",
     "BITMAP",
     "HYBRID",
     "TRIE",
+    "Trie",
     "AUTOINDEX",
     "NGRAM",
 ];

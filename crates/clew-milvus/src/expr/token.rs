@@ -145,10 +145,10 @@ impl<'t> Reader<'t> {
                 end if end == quote => return Ok(Token::Text(text)),
                 '\\' if raw => {
                     text.push('\\');
-                    // An escaped quote does not end it, and both stay.
-                    if self.peek() == Some(quote) {
-                        text.push(quote);
-                        self.at += quote.len_utf8();
+                    // What is escaped does not end it and escapes nothing: both stay.
+                    if let Some(escaped) = self.peek() {
+                        text.push(escaped);
+                        self.at += escaped.len_utf8();
                     }
                 }
                 '\\' => text.push(self.escaped()?),

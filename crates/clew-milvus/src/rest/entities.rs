@@ -266,6 +266,7 @@ async fn hybrid(
         output_fields: body.texts("outputFields")?,
         consistency_level: 0,
         function_score: function_score(body)?,
+        function_chains: unread(body, "functionChains"),
         ..HybridSearchRequest::default()
     };
     let found = door.hybrid_search(caller, request).await?;
@@ -318,8 +319,15 @@ fn search_request(collection: &Collection, name: &str, body: &Body) -> Result<Se
         expr_template_values: templates(body)?,
         consistency_level: 0,
         function_score: function_score(body)?,
+        search_aggregation: unread(body, "searchAggregation").pop(),
+        function_chains: unread(body, "functionChains"),
         ..SearchRequest::default()
     })
+}
+
+/// What is seen and not read, so that the call refuses it.
+fn unread(body: &Body, name: &str) -> Vec<Unread> {
+    body.list(name).into_iter().map(|_| Unread {}).collect()
 }
 
 /// The vector field of a name, or the only one. Milvus says of any other that the request is no JSON.

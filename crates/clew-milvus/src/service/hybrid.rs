@@ -15,7 +15,7 @@ use super::ordered::HitOrder;
 use super::query::window;
 use super::read::Guarantee;
 use super::regroup::{GroupScorer, regrouped};
-use super::search::{Found, are_many};
+use super::search::{Found, are_many, check_known};
 use super::{Call, Service, check_namespace};
 use crate::collection::{Collection, Metric, pairs};
 use crate::collections::Opened;
@@ -97,6 +97,15 @@ impl Ranker {
     }
 }
 
+/// Refuses what would change the answer and is done by nobody here, of the whole and of its searches.
+fn check_parts(request: &HybridSearchRequest) -> Result<()> {
+    check_namespace(&request.namespace)?;
+    if !request.function_chains.is_empty() {
+        return Err(MilvusError::Unsupported("a chain of functions".into()));
+    }
+    request.requests.iter().try_for_each(check_known)
+}
+
 /// The function that ranks, beside those that only boost.
 fn the_one(score: Option<&FunctionScore>) -> Result<Option<&FunctionSchema>> {
     let all = score.into_iter().flat_map(|score| &score.functions);
@@ -128,9 +137,7 @@ impl Service {
         let place = (request.db_name.as_str(), request.collection_name.as_str());
         let opened = self.open(&call, place, Purpose::Read)?;
         check_loaded(&opened)?;
-        let own = request.requests.iter().map(|one| &one.namespace);
-        own.chain([&request.namespace])
-            .try_for_each(|name| check_namespace(name))?;
+        check_parts(&request)?;
         let collection = &opened.named.collection;
         let count = request.requests.len();
         if count == 0 || count > SEARCHES_MAX {

@@ -337,7 +337,7 @@ fn group_columns(
 }
 
 /// Refuses what would change the answer and is done by nobody here.
-fn check_known(request: &SearchRequest) -> Result<()> {
+pub(super) fn check_known(request: &SearchRequest) -> Result<()> {
     let asks = [
         ("a namespace", !request.namespace.is_empty()),
         ("a search aggregation", request.search_aggregation.is_some()),

@@ -117,6 +117,7 @@ fn literals_are_read() {
         (r"'\n\t\\'", text("\n\t\\")),
         (r"'\x41\u00fc\U0001F600\101'", text("Aü😀A")),
         (r"r'\d+\''", text(r"\d+\'")),
+        (r"r'C:\\'", text(r"C:\\")),
     ] {
         assert_eq!(parsed(written).kind, expected, "{written}");
     }
