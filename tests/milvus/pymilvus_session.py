@@ -285,6 +285,22 @@ class Client(Session):
         self.same(len(found()), 3, "nothing was written")
         client.drop_collection("lists")
 
+    def keys_that_rows_bring(self):
+        """Keys are made, until the collection takes those of rows that bring some."""
+        client = self.client
+        schema = client.create_schema(auto_id=True)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("v", DataType.FLOAT_VECTOR, dim=2)
+        params = client.prepare_index_params()
+        params.add_index("v", index_type="FLAT", metric_type="L2")
+        client.create_collection("brought", schema=schema, index_params=params, consistency_level="Strong")
+        self.refused(1100, "more fieldData has pass in", lambda: client.insert("brought", [{"id": 7, "v": [0, 1]}]))
+        client.alter_collection_properties("brought", properties={"allow_insert_auto_id": "true"})
+        self.same(list(client.insert("brought", [{"id": 7, "v": [0, 1]}])["ids"]), [7], "the key that was brought")
+        (made,) = client.insert("brought", [{"v": [0, 2]}])["ids"]
+        self.same(sorted(row["id"] for row in client.query("brought", filter="id > 0", output_fields=["id"])), [7, made], "and one made")
+        client.drop_collection("brought")
+
     def full_text(self):
         client = self.client
         schema = client.create_schema(auto_id=True)
@@ -510,6 +526,7 @@ def main(uri):
     session.searches(rows)
     session.upkeep(rows)
     session.lists()
+    session.keys_that_rows_bring()
     session.full_text()
     session.sparse()
     session.sparse_rows()

@@ -14,6 +14,9 @@ const ISOLATION: &str = "partitionkey.isolation";
 /// Whether rows may have fields beyond the collection's: said of one that is there already.
 const DYNAMIC_FIELD: &str = "dynamicfield.enabled";
 
+/// Whether inserted rows may bring keys that would be made otherwise.
+const KEYS_TAKEN: &str = "allow_insert_auto_id";
+
 /// A truth, as Milvus reads it.
 fn truth(given: &str) -> Option<bool> {
     match given {
@@ -117,6 +120,12 @@ impl Collection {
             None => Ok(()),
             Some(kind) => Err(MilvusError::CollectionLoaded(name.to_string(), say(kind))),
         }
+    }
+
+    /// Whether rows that are inserted may bring keys, though keys are made.
+    pub(crate) fn takes_keys(&self) -> bool {
+        let said = self.properties.get(KEYS_TAKEN);
+        said.is_some_and(|given| truth(given) == Some(true))
     }
 
     /// Takes from its properties what they say of the collection itself. What is no level of consistency changes nothing.

@@ -165,8 +165,7 @@ impl Service {
         let mapping = opened.handle.mapping();
         let rows = usize::try_from(request.num_rows).unwrap_or(usize::MAX);
         let mut next = || self.new_id();
-        let makes_ids = collection.primary().auto_id && mode == Mode::Insert;
-        let ids = if makes_ids {
+        let ids = if mode == Mode::Insert && collection.makes_keys(&request.fields_data) {
             Ids::Made(&mut next)
         } else {
             Ids::Given
@@ -395,6 +394,13 @@ impl Collection {
             }
         }
         own
+    }
+
+    /// Whether the keys of rows that are inserted are made, where these are their columns.
+    fn makes_keys(&self, columns: &[FieldData]) -> bool {
+        let primary = self.primary();
+        let brings = self.takes_keys() && is_given(columns, &primary.name);
+        primary.auto_id && !brings
     }
 
     /// A field that rows must have and that none of the columns is of.
