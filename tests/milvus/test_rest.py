@@ -76,6 +76,13 @@ class Rest(ClientsTest):
         self.assertIn("fieldOps", change([1], "ARRAY_SORT", 1100)["message"])
         self.assertIn("requires Array field", change([1], "ARRAY_APPEND", 1100, field="v")["message"])
         self.assertEqual(tags(), [5])
+        # Numbers of JavaScript have 53 bits.
+        long, asked = 2**53 + 1, {"collectionName": "grow", "consistencyLevel": "Strong"}
+        texts = lambda path, **more: self.ask(path, {**asked, **more}, 0, **{"Accept-Type-Allow-Int64": "false"})["data"]
+        self.assertEqual(texts("entities/insert", data=[{"id": str(long), "v": [9, 9], "tags": [1]}]), {"insertCount": 1, "insertIds": [str(long)]})
+        self.assertEqual(texts("entities/query", filter=f"id == {long}", outputFields=["id"]), [{"id": str(long)}])
+        self.assertEqual(texts("entities/search", data=[[9, 9]], annsField="v", limit=1), [{"distance": 0, "id": str(long)}])
+        self.ask("entities/delete", {"collectionName": "grow", "filter": f"id == {long}"})
         search = {"collectionName": "grow", "data": [[0, 1]], "annsField": "v"}
         for name, whole in [("searchAggregation", {"fields": ["id"], "size": 3}), ("functionChains", [{"name": "f"}])]:
             self.ask("entities/search", {**search, name: whole}, 3000)

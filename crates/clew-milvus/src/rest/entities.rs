@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, wrong};
 use super::collections::level_of;
-use super::{Answer, answers, rows, unknown};
+use super::{Answer, answers, rows, unknown, wide};
 use crate::collection::{Collection, DataType, Field};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
@@ -69,7 +69,8 @@ pub(super) async fn run(
         "search" => {
             let request = search_request(&collection, &name, &body)?;
             let several = request.nq > 1;
-            let found = door.search(caller, request).await?;
+            let mut found = door.search(caller, request).await?;
+            wide::settle_hits(&body, &mut found);
             hits(door, found, several).await
         }
         "hybrid_search" | "advanced_search" => {
@@ -124,7 +125,7 @@ async fn write(
     let num_rows = u32::try_from(count).unwrap_or(u32::MAX);
     let partition_name = body.text_or("partitionName", "")?;
     let field_ops = field_ops(&body)?;
-    let done = if is_upsert {
+    let mut done = if is_upsert {
         let request = UpsertRequest {
             collection_name: name.to_string(),
             partition_name,
@@ -145,6 +146,7 @@ async fn write(
         };
         door.insert(caller, request).await?
     };
+    wide::settle_ids(&body, &mut done.i_ds);
     let ids = answers::ids(done.i_ds.as_ref());
     let data = match is_upsert {
         true => json!({"upsertCount": done.upsert_cnt, "upsertIds": ids}),
@@ -180,7 +182,8 @@ async fn query(
         expr_template_values: templates(body)?,
         ..QueryRequest::default()
     };
-    let found = door.query(caller, request).await?;
+    let mut found = door.query(caller, request).await?;
+    wide::settle_columns(body, &mut found.fields_data);
     let rows = answers::row_count(&found.fields_data);
     let bytes = answers::rows_bytes(&found.fields_data, rows);
     door.service().hold(bytes)?;
@@ -269,7 +272,8 @@ async fn hybrid(
         function_chains: unread(body, "functionChains"),
         ..HybridSearchRequest::default()
     };
-    let found = door.hybrid_search(caller, request).await?;
+    let mut found = door.hybrid_search(caller, request).await?;
+    wide::settle_hits(body, &mut found);
     hits(door, found, several).await
 }
 

@@ -11,6 +11,7 @@ mod node;
 mod others;
 mod rows;
 mod structs;
+mod wide;
 
 use axum::body::Body as RawBody;
 use axum::extract::{DefaultBodyLimit, Path, State};
@@ -94,7 +95,8 @@ async fn respond(
         Ok((parsed, room))
     };
     let done = match read.await {
-        Ok((body, _room)) => {
+        Ok((mut body, _room)) => {
+            wide::note(headers, &mut body);
             let database = headers.get("dbname").and_then(|name| name.to_str().ok());
             let named = body.text_or("dbName", database.unwrap_or_default());
             match named {
