@@ -167,6 +167,39 @@ fn with(pattern: &str) -> Vec<Value> {
     ]
 }
 
+/// Takes words apart that are made of words of a list and nothing else; others stay as they are.
+fn compounds(filter: &Value) -> Result<Value> {
+    let list = filter.get("word_list").and_then(Value::as_array);
+    let words = list.into_iter().flatten().map(Value::as_str);
+    let words: Option<Vec<&str>> = words.collect();
+    let mut words = words.unwrap_or_default();
+    words.retain(|word| !word.is_empty());
+    if words.is_empty() {
+        return Err(MilvusError::invalid(
+            "decompounder filter requires word_list, a list of strings",
+        ));
+    }
+    // Of several words that begin alike the longest is the part.
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    let words: Vec<String> = words.into_iter().map(literally).collect();
+    let any = words.join("|");
+    // What is no such word is passed over as a whole; of one that is, each part is followed by others up to the end.
+    let pattern = format!("^(?!(?:{any})+$).*$|({any})(?=(?:{any})*$)");
+    Ok(json!({"type": "pattern_capture", "preserve_original": false, "patterns": [pattern]}))
+}
+
+/// A text as a pattern that matches it and nothing else.
+fn literally(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if !letter.is_alphanumeric() {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}
+
 /// Our filters that are one of Milvus'.
 fn filters_of(filter: &Value) -> Result<Vec<Value>> {
     let name =
@@ -186,6 +219,7 @@ fn filters_of(filter: &Value) -> Result<Vec<Value>> {
             })?;
             return Ok(with(pattern));
         }
+        "decompounder" if filter.get("word_list_file").is_none() => compounds(filter)?,
         "synonym" if filter.get("synonyms_file").is_none() => json!({
             "type": "synonym",
             "synonyms": option("synonyms").unwrap_or_else(|| json!([])),
@@ -236,6 +270,33 @@ mod tests {
         assert!(analyzer_settings(&by(json!({"type": "regex"})).to_string()).is_err());
         let params = by(json!({"type": "synonym", "synonyms": ["quick, fast"]}));
         assert_eq!(words(&params, "quick fox"), ["quick", "fast", "fox"]);
+    }
+
+    #[test]
+    fn words_are_taken_apart_that_are_made_of_others() {
+        let by = |filter: Value| json!({"tokenizer": "whitespace", "filter": [filter]});
+        let list = ["dampf", "schiff", "fahrt", "brot", "c.d", "schifffahrt"];
+        let params = by(json!({"type": "decompounder", "word_list": list}));
+        for (text, want) in [
+            ("dampfschiff", vec!["dampf", "schiff"]),
+            ("dampfschifffahrt", vec!["dampf", "schifffahrt"]),
+            ("brotdampf xdampf", vec!["brot", "dampf", "xdampf"]),
+            ("dampfx fahrt", vec!["dampfx", "fahrt"]),
+            ("c.dbrot cxdbrot", vec!["c.d", "brot", "cxdbrot"]),
+        ] {
+            assert_eq!(words(&params, text), want, "{text}");
+        }
+        for wrong in [
+            json!({}),
+            json!({"word_list": []}),
+            json!({"word_list": [1]}),
+        ] {
+            let mut filter = wrong.clone();
+            filter["type"] = json!("decompounder");
+            let refused = analyzer_settings(&by(filter).to_string());
+            let refused = refused.err().unwrap();
+            assert_eq!(refused.code(), 1100, "{wrong}");
+        }
     }
 
     #[test]
