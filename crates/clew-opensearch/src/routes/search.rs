@@ -1,7 +1,7 @@
 //! Searches, and searches over several requests.
 
 use super::endpoint::{Group, endpoint};
-use super::params::SEARCH;
+use super::params::{ASYNCHRONOUS_SEARCH, SEARCH};
 use crate::indices::field_caps;
 use crate::live::{changes, recall};
 use crate::search;
@@ -84,6 +84,53 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        class: "search",
+        params: ASYNCHRONOUS_SEARCH,
+        endpoints: &[endpoint!(
+            "POST",
+            [
+                "/_plugins/_asynchronous_search",
+                "/{index}/_plugins/_asynchronous_search",
+                "/_opendistro/_asynchronous_search",
+                "/{index}/_opendistro/_asynchronous_search"
+            ],
+            search::asynchronous::submit
+        )
+        .takes("Search")],
+    },
+    Group {
+        class: "search",
+        params: ASYNCHRONOUS_RESULTS,
+        endpoints: &[
+            endpoint!(
+                "GET",
+                [
+                    "/_plugins/_asynchronous_search/stats",
+                    "/_plugins/_asynchronous_search/_nodes/{node_id}/stats",
+                    "/_opendistro/_asynchronous_search/stats",
+                    "/_opendistro/_asynchronous_search/_nodes/{node_id}/stats"
+                ],
+                search::asynchronous::stats
+            ),
+            endpoint!(
+                "GET",
+                [
+                    "/_plugins/_asynchronous_search/{id}",
+                    "/_opendistro/_asynchronous_search/{id}"
+                ],
+                search::asynchronous::get
+            ),
+            endpoint!(
+                "DELETE",
+                [
+                    "/_plugins/_asynchronous_search/{id}",
+                    "/_opendistro/_asynchronous_search/{id}"
+                ],
+                search::asynchronous::delete
+            ),
+        ],
+    },
+    Group {
         class: "changes",
         params: changes::PARAMS,
         endpoints: &[endpoint!("GET", ["/{index}/_changes"], changes::page)],
@@ -121,6 +168,13 @@ const RANK_EVAL: &[&str] = &[
 const SCROLL: &[&str] = &[
     "scroll",
     "scroll_id",
+    "rest_total_hits_as_int",
+    "typed_keys",
+];
+
+const ASYNCHRONOUS_RESULTS: &[&str] = &[
+    "wait_for_completion_timeout",
+    "keep_alive",
     "rest_total_hits_as_int",
     "typed_keys",
 ];

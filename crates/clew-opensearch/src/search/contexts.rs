@@ -342,7 +342,8 @@ pub(super) fn check_keep_alive(
     }
 }
 
-fn shown_time(time: Duration) -> String {
+/// A time in the largest unit of which it is a whole number.
+pub(super) fn shown_time(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         s if s % 86_400 == 0 => format!("{}d", s / 86_400),

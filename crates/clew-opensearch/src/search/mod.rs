@@ -1,5 +1,6 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
+pub(crate) mod asynchronous;
 mod collapse;
 mod contexts;
 mod control;
