@@ -146,6 +146,44 @@ class SqlTest(ClewTest):
             with self.subTest(condition):
                 self.assertEqual(self.count(condition), sum(map(bool, map(wanted, self.all))))
 
+    def departments(self):
+        """People with departments, some without the other."""
+        mappings = {"properties": {"name": {"type": "keyword"}, "dept": {"type": "keyword"}}}
+        self.client.indices.create(index="staff", body={"mappings": mappings})
+        self.client.indices.create(index="depts", body={"mappings": mappings})
+        staff = [("ann", "eng"), ("bob", "eng"), ("cat", "ops"), ("dan", None)]
+        self.index_all("staff", {n: {"name": n, **({"dept": d} if d else {})} for n, d in staff})
+        self.index_all("depts", {d: {"dept": d, "name": d.upper()} for d in ("eng", "ops", "law")})
+
+    def test_outer_joins_keep_rows_of_either_side(self):
+        self.departments()
+        both = [["ann", "ENG"], ["bob", "ENG"], ["cat", "OPS"]]
+        for join, more in [
+            ("JOIN", []),
+            ("LEFT JOIN", [["dan", None]]),
+            ("RIGHT JOIN", [[None, "LAW"]]),
+            ("RIGHT OUTER JOIN", [[None, "LAW"]]),
+            ("FULL OUTER JOIN", [["dan", None], [None, "LAW"]]),
+        ]:
+            with self.subTest(join):
+                rows = self.rows(f"SELECT s.name, d.name FROM staff s {join} depts d ON s.dept = d.dept")
+                self.assertCountEqual(rows, both + more)
+        rows = self.rows("SELECT s.name, d.name FROM staff s RIGHT JOIN depts d ON s.dept = d.dept WHERE s.name IS NULL")
+        self.assertEqual(rows, [[None, "LAW"]])
+        on = "s.dept = d.dept AND d.name <> 'OPS'"
+        rows = self.rows(f"SELECT s.name, d.name FROM staff s RIGHT JOIN depts d ON {on}")
+        self.assertCountEqual(rows, both[:2] + [[None, "OPS"], [None, "LAW"]])
+        for join, names in [
+            ("right outer", ["ann", "bob", "cat", None]),
+            ("full", ["ann", "bob", "cat", "dan", None]),
+            ("left semi", ["ann", "bob", "cat"]),
+            ("anti", ["dan"]),
+        ]:
+            with self.subTest(join):
+                on = "on s.dept = d.dept"
+                rows = self.ppl_rows(f"source=staff | {join} join left=s right=d {on} depts | fields s.name")
+                self.assertCountEqual(rows, [[name] for name in names])
+
     def test_rows_are_ordered_and_limited(self):
         ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
         expected = [[p["name"], p["age"]] for p in ordered]
@@ -700,7 +738,7 @@ class SqlTest(ClewTest):
             (400, "SemanticCheckException", "name of its index", "SELECT age FROM people a JOIN people b ON a.age = b.age"),
             (400, "SemanticCheckException", "unique", "SELECT a.age FROM people a JOIN people a ON a.age = a.age"),
             (400, "SemanticCheckException", "pairs", "SELECT COUNT(*) FROM people a, people b, people c WHERE a.age + b.age + c.age = -1"),
-            (400, "UnsupportedOperationException", "RIGHT JOIN", "SELECT a.age FROM people a RIGHT JOIN people b ON a.age = b.age"),
+            (400, "UnsupportedOperationException", "RIGHT JOIN", "SELECT p.x FROM people RIGHT JOIN people.parts p"),
             (400, "SemanticCheckException", "numbers of columns", "SELECT age FROM people UNION SELECT age, pay FROM people"),
             (404, "IndexNotFoundException", "nowhere", "SELECT a.age FROM people a JOIN nowhere b ON a.age = b.age"),
             (400, "SemanticCheckException", "one column", "SELECT name FROM people WHERE age IN (SELECT age, pay FROM people)"),

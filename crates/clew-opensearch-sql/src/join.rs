@@ -11,8 +11,8 @@ use super::error::SqlError;
 use super::eval::{Bound, bind};
 use super::fields::SqlType;
 use super::hit::part_of;
-use super::plan::{Combine, Combining, Join, Rows, Unnest};
-use super::rows::{Column, Row, Table, key_of};
+use super::plan::{Combine, Combining, Join, JoinKind, Rows, Unnest};
+use super::rows::{Column, Columns, Row, Table, key_of};
 
 /// Pairs of rows that one join looks at.
 const PAIRS_MAX: usize = 1_000_000;
@@ -38,17 +38,8 @@ pub(super) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
         keys.push(bind(key, &table.columns)?.0);
         other_keys.push(bind(other, &others.columns)?.0);
     }
-    let mut columns = table.columns;
-    for column in &others.columns.0 {
-        let mut column = column.clone();
-        // Of two columns of one name, the second has that of its source before it.
-        if let Some(qualified) = &column.qualified
-            && columns.0.iter().any(|have| have.name == column.name)
-        {
-            column.name.clone_from(qualified);
-        }
-        columns.0.push(column);
-    }
+    let width = table.columns.0.len();
+    let columns = beside(table.columns, &others.columns);
     let condition = match &join.condition {
         Some(condition) => Some(bind(condition, &columns)?.0),
         None => None,
@@ -58,13 +49,13 @@ pub(super) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
     } else {
         places(others, &other_keys, memory)?
     };
-    let (mut rows, mut pairs) = (Vec::new(), 0);
+    let (mut rows, mut pairs, mut matched) = (Vec::new(), 0, BTreeSet::new());
     let (mut budget, mut walk) = (Budget::of(memory), Walk::begin());
     for mut row in table.rows {
         walk.step()?;
         let found = key(&keys, &row).and_then(|key| places.get(&key));
         let mut is_alone = true;
-        for other in found.into_iter().flatten() {
+        for place in found.into_iter().flatten() {
             pairs += 1;
             if pairs > PAIRS_MAX {
                 return Err(SqlError::semantic(format!(
@@ -72,21 +63,80 @@ pub(super) fn joined(table: Table, join: &Join, memory: &RequestMemory) -> Resul
                 )));
             }
             walk.step()?;
-            let other = others.rows.get(*other).into_iter().flatten();
+            let other = others.rows.get(*place).into_iter().flatten();
             let pair: Row = row.iter().chain(other).cloned().collect();
-            if condition.as_ref().is_none_or(|holds| holds.is_true(&pair)) {
-                pair.iter().try_for_each(|value| budget.spend(value))?;
-                rows.push(pair);
-                is_alone = false;
+            if condition
+                .as_ref()
+                .is_some_and(|holds| !holds.is_true(&pair))
+            {
+                continue;
             }
+            is_alone = false;
+            if join.kind.shows_left() {
+                break;
+            }
+            if join.kind.keeps_right() {
+                matched.insert(*place);
+            }
+            pair.iter().try_for_each(|value| budget.spend(value))?;
+            rows.push(pair);
         }
-        if is_alone && join.keeps_left {
+        let stays = if is_alone {
+            join.kind.keeps_left()
+        } else {
+            join.kind == JoinKind::Semi
+        };
+        if stays {
             row.resize(columns.0.len(), Value::Null);
             row.iter().try_for_each(|value| budget.spend(value))?;
             rows.push(row);
         }
     }
-    Ok(Table { columns, rows })
+    if join.kind.keeps_right() {
+        rows.extend(alone(others, &matched, width, &mut budget)?);
+    }
+    let mut table = Table { columns, rows };
+    if join.kind.shows_left() {
+        table.columns.0.truncate(width);
+        table.rows.iter_mut().for_each(|row| row.truncate(width));
+    }
+    Ok(table)
+}
+
+/// The columns of both: of two of one name, the second has that of its source before it.
+fn beside(mut columns: Columns, others: &Columns) -> Columns {
+    for column in &others.0 {
+        let mut column = column.clone();
+        if let Some(qualified) = &column.qualified
+            && columns.0.iter().any(|have| have.name == column.name)
+        {
+            column.name.clone_from(qualified);
+        }
+        columns.0.push(column);
+    }
+    columns
+}
+
+/// The rows that have none beside them, behind so many empty columns.
+fn alone(
+    others: &Table,
+    matched: &BTreeSet<usize>,
+    width: usize,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Row>, SqlError> {
+    let mut walk = Walk::begin();
+    let mut rows = Vec::new();
+    for (place, other) in others.rows.iter().enumerate() {
+        walk.step()?;
+        if matched.contains(&place) {
+            continue;
+        }
+        let mut row: Row = vec![Value::Null; width];
+        row.extend(other.iter().cloned());
+        row.iter().try_for_each(|value| budget.spend(value))?;
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 /// Where the rows with a key stand.
@@ -238,7 +288,6 @@ mod tests {
 
     use super::super::expr::Expr;
     use super::super::plan::Part;
-    use super::super::rows::Columns;
     use super::*;
 
     fn table(names: &[&str], rows: Value) -> Table {
@@ -263,18 +312,33 @@ mod tests {
             json!([[2, 20], [1, 10], [2, 21], [3, 30], [null, 0]]),
         );
         let others = Arc::new(others);
-        let join = |keeps_left: bool| Join {
-            keeps_left,
+        let join = |kind: JoinKind| Join {
+            kind,
             rows: Rows::Made(others.clone()),
             keys: vec![(Expr::column("a.n"), Expr::column("b.n"))],
             condition: None,
         };
-        let found = joined(left(), &join(false), &memory()).expect("rows").rows;
+        let found = joined(left(), &join(JoinKind::Inner), &memory())
+            .expect("rows")
+            .rows;
         let expected = json!([[1, 1, 10], [2, 2, 20], [2, 2, 21], [3.0, 3, 30]]);
         assert_eq!(json!(found), expected);
-        let found = joined(left(), &join(true), &memory()).expect("rows").rows;
+        let joined = |kind| joined(left(), &join(kind), &memory()).expect("rows");
+        let found = joined(JoinKind::Left).rows;
         assert_eq!(found.len(), 5);
         assert_eq!(json!(found[3]), json!([null, null, null]));
+        let found = joined(JoinKind::Right).rows;
+        assert_eq!(found.len(), 5);
+        assert_eq!(json!(found[4]), json!([null, null, 0]));
+        assert_eq!(joined(JoinKind::Full).rows.len(), 6);
+        for (kind, expected) in [
+            (JoinKind::Semi, json!([[1], [2], [3.0]])),
+            (JoinKind::Anti, json!([[null]])),
+        ] {
+            let found = joined(kind);
+            assert_eq!(json!(found.rows), expected);
+            assert_eq!(found.columns.0.len(), 1);
+        }
     }
 
     #[test]
@@ -285,7 +349,7 @@ mod tests {
             many
         };
         let join = Join {
-            keeps_left: false,
+            kind: JoinKind::Inner,
             rows: Rows::Made(Arc::new(many("b.n"))),
             keys: Vec::new(),
             condition: Some(Expr::Literal(false.into())),

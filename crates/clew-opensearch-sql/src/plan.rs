@@ -77,13 +77,46 @@ pub(super) enum Stage {
 /// Rows of another plan beside those so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Join {
-    /// Whether rows stay that have none beside them.
-    pub(super) keeps_left: bool,
+    pub(super) kind: JoinKind,
     pub(super) rows: Rows,
     /// What has to be the same, of the rows so far and of the others.
     pub(super) keys: Vec<(Expr, Expr)>,
     /// What else has to hold of both together.
     pub(super) condition: Option<Expr>,
+}
+
+/// Which rows a join makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JoinKind {
+    /// Those that belong together.
+    Inner,
+    /// Also those so far that have none beside them.
+    Left,
+    /// Also the others that have none beside them.
+    Right,
+    /// Both of these.
+    Full,
+    /// Those so far, once each, that have some beside them; without what is beside them.
+    Semi,
+    /// Those so far that have none beside them; likewise.
+    Anti,
+}
+
+impl JoinKind {
+    /// Whether rows stay that have none of the others beside them.
+    pub(super) fn keeps_left(self) -> bool {
+        matches!(self, JoinKind::Left | JoinKind::Full | JoinKind::Anti)
+    }
+
+    /// Whether others stay that have none of the rows so far beside them.
+    pub(super) fn keeps_right(self) -> bool {
+        matches!(self, JoinKind::Right | JoinKind::Full)
+    }
+
+    /// Whether only the rows so far are shown.
+    pub(super) fn shows_left(self) -> bool {
+        matches!(self, JoinKind::Semi | JoinKind::Anti)
+    }
 }
 
 /// Rows of another plan below those so far, or compared with them.

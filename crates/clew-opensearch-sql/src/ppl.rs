@@ -115,8 +115,8 @@ impl Parser<'_> {
 }
 
 fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
-    if let Some(keeps_left) = joins(parser)? {
-        return join(parser, keeps_left, stages);
+    if let Some(kind) = joins(parser) {
+        return join(parser, kind, stages);
     }
     if let Some(name) = UNSUPPORTED.iter().find(|name| parser.is_keyword(0, name)) {
         return Err(SqlError::unsupported(&format!("the command [{name}]")));

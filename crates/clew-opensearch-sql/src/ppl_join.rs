@@ -2,34 +2,38 @@
 
 use super::error::SqlError;
 use super::expr::{Expr, Op};
-use super::plan::{Join, Plan, Rows, Stage};
+use super::plan::{Join, JoinKind, Plan, Rows, Stage};
 use super::ppl::pipeline;
 use super::push::conjuncts;
 use super::sources::{all_of, whole};
 use super::words::Parser;
 
-/// Reads `[inner|cross|left [outer]] join`: whether rows stay that have nothing beside them.
-pub(super) fn joins(parser: &mut Parser<'_>) -> Result<Option<bool>, SqlError> {
-    for refused in ["right", "full", "outer", "semi", "anti"] {
-        let is_join = parser.is_keyword(1, "join") || parser.is_keyword(2, "join");
-        if is_join && parser.is_keyword(0, refused) {
-            let what = format!("{} JOIN", refused.to_ascii_uppercase());
-            return Err(SqlError::unsupported(&what));
-        }
-    }
-    if parser.keywords(&["left", "join"]) || parser.keywords(&["left", "outer", "join"]) {
-        return Ok(Some(true));
-    }
-    let is_inner = parser.keywords(&["inner", "join"])
-        || parser.keywords(&["cross", "join"])
-        || parser.keyword("join");
-    Ok(is_inner.then_some(false))
+/// Reads `[inner|cross|left|right|full [outer]|left semi|left anti] join`: how the rows are joined.
+pub(super) fn joins(parser: &mut Parser<'_>) -> Option<JoinKind> {
+    let known: [(&[&str], JoinKind); 14] = [
+        (&["join"], JoinKind::Inner),
+        (&["inner", "join"], JoinKind::Inner),
+        (&["cross", "join"], JoinKind::Inner),
+        (&["left", "join"], JoinKind::Left),
+        (&["outer", "join"], JoinKind::Left),
+        (&["left", "outer", "join"], JoinKind::Left),
+        (&["right", "join"], JoinKind::Right),
+        (&["right", "outer", "join"], JoinKind::Right),
+        (&["full", "join"], JoinKind::Full),
+        (&["full", "outer", "join"], JoinKind::Full),
+        (&["semi", "join"], JoinKind::Semi),
+        (&["left", "semi", "join"], JoinKind::Semi),
+        (&["anti", "join"], JoinKind::Anti),
+        (&["left", "anti", "join"], JoinKind::Anti),
+    ];
+    let found = known.iter().find(|(words, _)| parser.keywords(words));
+    found.map(|(_, kind)| *kind)
 }
 
 /// `left = l right = r on l.x = r.y source`. The source is an index or stands in brackets.
 pub(super) fn join(
     parser: &mut Parser<'_>,
-    keeps_left: bool,
+    kind: JoinKind,
     stages: &mut Vec<Stage>,
 ) -> Result<(), SqlError> {
     let (mut left, mut right) = (None, None);
@@ -70,7 +74,7 @@ pub(super) fn join(
         }
     }
     stages.push(Stage::Join(Join {
-        keeps_left,
+        kind,
         rows: Rows::Of(number),
         keys,
         condition: all_of(others),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::error::SqlError;
 use super::expr::{Expr, Logic, Op};
 use super::nested::unnested;
-use super::plan::{Join, Output, Plan, Rows, Stage};
+use super::plan::{Join, JoinKind, Output, Plan, Rows, Stage};
 use super::push::conjuncts;
 use super::scan::SCANNED_MAX;
 use super::words::Parser;
@@ -23,8 +23,7 @@ pub(super) struct Source {
 struct Joined {
     of: Other,
     name: String,
-    /// Whether rows stay that have none beside them.
-    keeps_left: bool,
+    kind: JoinKind,
     on: Vec<Expr>,
 }
 
@@ -57,8 +56,8 @@ impl Source {
             names,
             joined: Vec::new(),
         };
-        while let Some(keeps_left) = joins(parser)? {
-            let joined = source.another(parser, keeps_left)?;
+        while let Some(kind) = joins(parser)? {
+            let joined = source.another(parser, kind)?;
             source.joined.push(joined);
         }
         Ok(source)
@@ -68,7 +67,7 @@ impl Source {
         !self.joined.is_empty()
     }
 
-    fn another(&self, parser: &mut Parser<'_>, keeps_left: bool) -> Result<Joined, SqlError> {
+    fn another(&self, parser: &mut Parser<'_>, kind: JoinKind) -> Result<Joined, SqlError> {
         let (plan, names) = table(parser)?;
         let own = self.names.iter().take(1);
         let others = self.joined.iter().map(|joined| &joined.name);
@@ -89,12 +88,7 @@ impl Source {
         } else {
             Vec::new()
         };
-        Ok(Joined {
-            of,
-            name,
-            keeps_left,
-            on,
-        })
+        Ok(Joined { of, name, kind, on })
     }
 
     /// The one source that all become, whose plan puts their rows together: their columns have the names of the sources
@@ -118,6 +112,13 @@ impl Source {
         }
         sides.read_stars(stars)?;
         let mut open = filter.take().map(conjuncts).unwrap_or_default();
+        // Rows that stand alone on the right are there only behind the join: a condition on all is asked there, too.
+        let is_late = self.joined.iter().any(|joined| joined.kind.keeps_right());
+        let mut late = if is_late {
+            std::mem::take(&mut open)
+        } else {
+            Vec::new()
+        };
         let mut plan = self.plan;
         let mut stages = Vec::new();
         let own = taken(&mut open, |expr| sides.is_of(expr, 0, true));
@@ -126,20 +127,25 @@ impl Source {
             let number = at + 1;
             let mut on = joined.on;
             let may_answer = |expr: &Expr| sides.answers(expr, number);
-            if !joined.keeps_left {
+            if joined.kind == JoinKind::Inner {
                 on.extend(taken(&mut open, may_answer));
             }
             match joined.of {
                 Other::Nested(of, path) => {
-                    if joined.keeps_left && !on.is_empty() {
+                    let keeps_left = joined.kind.keeps_left();
+                    if keeps_left && !on.is_empty() {
                         return Err(SqlError::unsupported("ON of nested objects"));
                     }
-                    stages.extend(sides.unnest(of, number, &path, joined.keeps_left)?);
+                    if joined.kind.keeps_right() {
+                        return Err(SqlError::unsupported("RIGHT JOIN of nested objects"));
+                    }
+                    stages.extend(sides.unnest(of, number, &path, keeps_left)?);
                     stages.extend(all_of(on).map(Stage::Filter));
                 }
                 Other::Plan(subquery) => {
-                    let own = taken(&mut on, |expr| sides.is_of(expr, number, false));
-                    let join = sides.join(on, (number, subquery), joined.keeps_left);
+                    let stays = joined.kind.keeps_right();
+                    let own = taken(&mut on, |expr| !stays && sides.is_of(expr, number, false));
+                    let join = sides.join(on, (number, subquery), joined.kind);
                     stages.push(Stage::Join(join));
                     let shown = sides.shown(number);
                     let filter = sides.filter(own, number);
@@ -152,6 +158,7 @@ impl Source {
         }
         plan.stages.extend(sides.shown(0));
         plan.stages.append(&mut stages);
+        open.append(&mut late);
         *filter = all_of(open);
         Ok(Source {
             plan,
@@ -206,27 +213,28 @@ fn table(parser: &mut Parser<'_>) -> Result<(Plan, Vec<String>), SqlError> {
     Ok((plan, names))
 }
 
-/// Whether something is joined, and whether rows stay that have nothing beside them.
-fn joins(parser: &mut Parser<'_>) -> Result<Option<bool>, SqlError> {
+/// Whether something is joined, and how.
+fn joins(parser: &mut Parser<'_>) -> Result<Option<JoinKind>, SqlError> {
     if parser.symbol(",") {
-        return Ok(Some(false));
+        return Ok(Some(JoinKind::Inner));
     }
-    for refused in ["right", "full"] {
-        if parser.is_keyword(0, refused) {
-            let what = format!("{} JOIN", refused.to_ascii_uppercase());
-            return Err(SqlError::unsupported(&what));
+    let outer = [
+        ("left", JoinKind::Left),
+        ("right", JoinKind::Right),
+        ("full", JoinKind::Full),
+    ];
+    for (word, kind) in outer {
+        if parser.keyword(word) {
+            parser.keyword("outer");
+            parser.expect_keyword("join")?;
+            return Ok(Some(kind));
         }
-    }
-    if parser.keyword("left") {
-        parser.keyword("outer");
-        parser.expect_keyword("join")?;
-        return Ok(Some(true));
     }
     if parser.keyword("inner") || parser.keyword("cross") {
         parser.expect_keyword("join")?;
-        return Ok(Some(false));
+        return Ok(Some(JoinKind::Inner));
     }
-    Ok(parser.keyword("join").then_some(false))
+    Ok(parser.keyword("join").then_some(JoinKind::Inner))
 }
 
 /// All that are joined, in their order.
@@ -384,7 +392,7 @@ impl Sides {
     }
 
     /// Conditions as what rows are joined by.
-    fn join(&self, on: Vec<Expr>, (at, subquery): (usize, usize), keeps_left: bool) -> Join {
+    fn join(&self, on: Vec<Expr>, (at, subquery): (usize, usize), kind: JoinKind) -> Join {
         let (mut keys, mut others) = (Vec::new(), Vec::new());
         for expr in on {
             match self.key(&expr, at) {
@@ -393,7 +401,7 @@ impl Sides {
             }
         }
         Join {
-            keeps_left,
+            kind,
             rows: Rows::Of(subquery),
             keys,
             condition: all_of(others),
