@@ -184,6 +184,67 @@ class SqlTest(ClewTest):
                 rows = self.ppl_rows(f"source=staff | {join} join left=s right=d {on} depts | fields s.name")
                 self.assertCountEqual(rows, [[name] for name in names])
 
+    def test_searches_are_written_in_older_ways(self):
+        fast = sum("fast" in p["note"].split() for p in self.all)
+        for condition in [
+            "note = MATCH_QUERY('fast')",
+            "note = matchQuery('fast')",
+            "note = match_phrase('fast')",
+            "note = WILDCARD_QUERY('fas*')",
+            "MULTI_MATCH('query'='fast', 'fields'='note^2,name')",
+            "multi_match(query='fast', fields='note')",
+        ]:
+            with self.subTest(condition):
+                self.assertEqual(self.count(condition), fast)
+        self.assertEqual(self.count("pay IS MISSING"), self.count("pay IS NULL"))
+        self.assertEqual(self.count("pay IS NOT MISSING"), self.count("pay IS NOT NULL"))
+
+    def test_rows_exist_or_do_not(self):
+        self.departments()
+        everybody = [["ann"], ["bob"], ["cat"], ["dan"]]
+        exists = "EXISTS (SELECT * FROM depts d WHERE d.dept = 'law')"
+        self.assertEqual(self.rows(f"SELECT name FROM staff WHERE {exists} ORDER BY name"), everybody)
+        self.assertEqual(self.rows(f"SELECT name FROM staff WHERE NOT {exists}"), [])
+        self.assertEqual(self.rows("SELECT name FROM staff WHERE EXISTS (SELECT name FROM depts WHERE dept = 'x')"), [])
+        mappings = {"properties": {"parts": {"type": "nested", "properties": {"n": {"type": "long"}}}}}
+        self.client.indices.create(index="wholes", body={"mappings": mappings})
+        parts = {"a": [{"n": 1}, {"n": 5}], "b": [{"n": 2}], "c": []}
+        self.index_all("wholes", {key: {"key": key, "parts": [*value]} for key, value in parts.items()})
+        for condition, keys in [
+            ("EXISTS (SELECT * FROM w.parts AS p WHERE p.n > 1 AND p.n < 5)", ["b"]),
+            ("NOT EXISTS (SELECT * FROM w.parts p WHERE p.n > 1)", ["c"]),
+            ("EXISTS (SELECT * FROM w.parts p)", ["a", "b"]),
+        ]:
+            with self.subTest(condition):
+                rows = self.rows(f"SELECT w.key FROM wholes w WHERE {condition} ORDER BY w.key")
+                self.assertEqual(rows, [[key] for key in keys])
+
+    def test_rows_that_are_the_same_are_shown_once(self):
+        self.departments()
+        self.assertEqual(self.rows("SELECT DISTINCT count(*) FROM staff GROUP BY name"), [[1]])
+        rows = self.rows("SELECT DISTINCT * FROM depts ORDER BY dept DESC LIMIT 2")
+        self.assertEqual(rows, [["ops", "OPS"], ["law", "LAW"]])
+        self.assertEqual(self.rows("SELECT DISTINCT count(*) OVER () FROM staff"), [[4]])
+
+    def test_fields_are_described_by_patterns(self):
+        self.departments()
+        answer = self.sql("DESCRIBE TABLES LIKE staf% COLUMNS LIKE n%")
+        place = [column["name"] for column in answer["schema"]].index("COLUMN_NAME")
+        self.assertEqual([row[place] for row in answer["datarows"]], ["name"])
+
+    def test_functions_of_the_moment_and_of_chance(self):
+        (row,) = self.rows(
+            "SELECT current_date = current_date(), localtimestamp = now(), floor(1.5), ceil(age), rand(3) = rand(3), "
+            "timestamp('2020-08-26 13:49:00', '12:15:16'), datetime('2008-02-10 02:00:00', '+04:00') FROM people LIMIT 1"
+        )
+        self.assertEqual(row[:3], [True, True, 1])
+        self.assertIsInstance(row[2], int)
+        self.assertEqual(row[3], self.rows("SELECT age FROM people LIMIT 1")[0][0])
+        self.assertEqual(row[4:], [True, "2020-08-27 02:04:16", "2008-02-10 06:00:00"])
+        draws = [row[0] for row in self.rows("SELECT rand() FROM people LIMIT 20")]
+        self.assertTrue(all(0 <= draw < 1 for draw in draws))
+        self.assertGreater(len(set(draws)), 1)
+
     def test_rows_are_ordered_and_limited(self):
         ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
         expected = [[p["name"], p["age"]] for p in ordered]

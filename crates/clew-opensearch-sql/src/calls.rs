@@ -46,6 +46,7 @@ impl Parser<'_> {
         if self.is_keyword(0, "over") {
             return self.window(call);
         }
+        put_in_order(&mut call);
         Ok(told_otherwise(call))
     }
 
@@ -78,6 +79,40 @@ impl Parser<'_> {
             _ => Err(self.error("a value")),
         }
     }
+}
+
+/// `field = match_query('words')`, as OpenSearch's first SQL wrote it: the search in the field. Everything else is compared.
+pub(super) fn compared(op: Op, left: Expr, right: Expr) -> Expr {
+    if let (Op::Equal, Expr::Column(_), Expr::Call(call)) = (op, &left, &right)
+        && RELEVANCE.contains(&call.name.as_str())
+        && call.args.len() == 1
+    {
+        let mut call = call.clone();
+        call.args.insert(0, left);
+        return Expr::Call(call);
+    }
+    binary(op, left, right)
+}
+
+/// A search whose arguments have names, `multi_match('query'='words', 'fields'='title^2,body')`, with them in their order.
+fn put_in_order(call: &mut Call) {
+    if !call.args.is_empty() || !RELEVANCE.contains(&call.name.as_str()) {
+        return;
+    }
+    let mut taken = |names: [&str; 2]| {
+        let mut options = call.options.iter();
+        let at = options.position(|(have, _)| names.contains(&have.as_str()))?;
+        Some(call.options.remove(at).1)
+    };
+    let (fields, query) = (taken(["fields", "field"]), taken(["query", "value"]));
+    if let Some(Value::String(fields)) = fields {
+        let names: Vec<Value> = fields.split(',').map(|name| name.trim().into()).collect();
+        call.args.push(match <[Value; 1]>::try_from(names) {
+            Ok([one]) => Expr::Literal(one),
+            Err(names) => Expr::Literal(names.into()),
+        });
+    }
+    call.args.extend(query.map(Expr::Literal));
 }
 
 /// A call as what it means: operators that have names, words that stand for themselves, histograms.

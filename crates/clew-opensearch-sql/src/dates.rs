@@ -346,7 +346,7 @@ fn unix_timestamp(args: &[Value]) -> Value {
 }
 
 /// A moment of one zone in another; both as offsets.
-fn converted(args: &[Value]) -> Value {
+pub(super) fn converted(args: &[Value]) -> Value {
     let zone = |value: &Value| {
         let text = value.as_str()?;
         let (hours, minutes) = text.strip_prefix(['+', '-'])?.split_once(':')?;

@@ -37,6 +37,9 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
             Ok(query(part, fields)?.map(|query| json!({"bool": {"must_not": [query]}})))
         }
         Expr::IsNull(part) => {
+            if let Expr::Literal(value) = &**part {
+                return Ok(Some(all_or_none(value.is_null())));
+            }
             let Some(field) = column(part, fields)? else {
                 return Ok(None);
             };
@@ -61,9 +64,17 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
             Ok(field.map(|field| json!({"term": {&field.path: true}})))
         }
         Expr::Call(call) => called(call, fields),
-        Expr::Literal(Value::Bool(true)) => Ok(Some(json!({"match_all": {}}))),
-        Expr::Literal(Value::Bool(false)) => Ok(Some(json!({"match_none": {}}))),
+        Expr::Literal(Value::Bool(truth)) => Ok(Some(all_or_none(*truth))),
         Expr::Literal(_) | Expr::Star => Ok(None),
+    }
+}
+
+/// The query of what holds everywhere, or nowhere.
+fn all_or_none(holds: bool) -> Value {
+    if holds {
+        json!({"match_all": {}})
+    } else {
+        json!({"match_none": {}})
     }
 }
 
@@ -268,6 +279,10 @@ fn called(call: &Call, fields: &Fields) -> Result<Option<Value>, SqlError> {
         ("like", [part, pattern]) => {
             let like = Expr::Binary(Op::Like, Box::new(part.clone()), Box::new(pattern.clone()));
             return query(&like, fields);
+        }
+        ("cidrmatch", [part, Expr::Literal(block @ Value::String(_))]) => {
+            let field = column(part, fields)?.filter(|field| field.kind == SqlType::Ip);
+            return Ok(field.map(|field| json!({"term": {&field.path: block}})));
         }
         _ if !RELEVANCE.contains(&name) => return Ok(None),
         _ => {}

@@ -4,14 +4,14 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use super::cast::{float, shown};
-use super::dates::DATES;
+use super::cast::{float, of_number, shown};
+use super::dates::{DATES, converted};
 use super::fields::SqlType;
 use super::like::like;
 use super::numbers::NUMBERS;
 use super::texts::TEXTS;
 use super::time;
-use super::times::TIMES;
+use super::times::{TIMES, moved};
 
 /// A function by its name, how many arguments it takes, and the type it has for theirs.
 pub(super) struct Function {
@@ -102,9 +102,9 @@ static FUNCTIONS: &[Function] = &[
         },
         _ => Value::Null,
     }),
-    function("floor", 1..=1, long, |args| number(args, f64::floor)),
-    function("ceil", 1..=1, long, |args| number(args, f64::ceil)),
-    function("ceiling", 1..=1, long, |args| number(args, f64::ceil)),
+    function("floor", 1..=1, long, |args| to_whole(args, f64::floor)),
+    function("ceil", 1..=1, long, |args| to_whole(args, f64::ceil)),
+    function("ceiling", 1..=1, long, |args| to_whole(args, f64::ceil)),
     function("round", 1..=2, rounded, round),
     function("coalesce", 1..=MANY, first_known, coalesce),
     function("ifnull", 2..=2, first_known, coalesce),
@@ -129,11 +129,16 @@ static FUNCTIONS: &[Function] = &[
         case,
     ),
     function("case", 1..=MANY, results, case),
-    function("timestamp", 1..=1, timestamp, |args| {
-        text(args, |text| time::shown(text).into())
+    function("timestamp", 1..=2, timestamp, |args| match args {
+        [_, _] => moved(args, 1),
+        _ => text(args, |text| time::shown(text).into()),
     }),
-    function("datetime", 1..=1, timestamp, |args| {
-        text(args, |text| time::shown(text).into())
+    function("datetime", 1..=2, timestamp, |args| match args {
+        [Value::String(moment), zone] => {
+            let moment: Value = time::shown(moment).into();
+            converted(&[moment, "+00:00".into(), zone.clone()])
+        }
+        _ => text(args, |text| time::shown(text).into()),
     }),
     function("span", 2..=2, first, span),
 ];
@@ -216,6 +221,15 @@ pub(super) fn number(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
     match args.first().and_then(Value::as_f64) {
         Some(number) => float(change(number)),
         None => Value::Null,
+    }
+}
+
+/// A number without a fraction, as whole numbers are written.
+fn to_whole(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
+    match (whole(args), args.first().and_then(Value::as_f64)) {
+        (Some(whole), _) => whole.into(),
+        (None, Some(number)) => of_number(SqlType::Long, change(number)),
+        (None, None) => Value::Null,
     }
 }
 
@@ -365,7 +379,29 @@ pub(super) fn answer<const CASES: usize>(cases: [(&str, Value, Value); CASES]) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn whole_numbers_have_no_fraction_and_times_have_zones() {
+        answer([
+            ("floor", json!([-1.5]), json!(-2)),
+            ("ceil", json!([1.2]), json!(2)),
+            ("ceiling", json!([7]), json!(7)),
+            ("floor", json!([null]), json!(null)),
+            (
+                "timestamp",
+                json!(["2020-08-26 13:49:00", "12:15:16"]),
+                json!("2020-08-27 02:04:16"),
+            ),
+            (
+                "datetime",
+                json!(["2008-02-10 02:00:00", "+04:00"]),
+                json!("2008-02-10 06:00:00"),
+            ),
+        ]);
+    }
 
     #[test]
     fn spans_begin_at_multiples_of_their_length() {

@@ -1,6 +1,8 @@
 //! Functions of numbers beside those that `functions` has.
 
+use std::collections::hash_map::RandomState;
 use std::f64::consts::{E, PI};
+use std::hash::{BuildHasher, Hasher};
 
 use serde_json::Value;
 
@@ -39,12 +41,38 @@ pub(super) static NUMBERS: &[Function] = &[
     function("sign", 1..=1, integer, sign),
     function("signum", 1..=1, integer, sign),
     function("truncate", 2..=2, rounded, truncate),
+    function("rand", 0..=1, float_type, random),
     function("conv", 3..=3, keyword, converted),
     function("crc32", 1..=1, long, |args| match args {
         [Value::String(text)] => crc32(text.as_bytes()).into(),
         _ => Value::Null,
     }),
 ];
+
+fn float_type(_: &[SqlType]) -> SqlType {
+    SqlType::Float
+}
+
+/// A number from 0 on and below 1; the same for the same seed.
+fn random(args: &[Value]) -> Value {
+    let bits = match args.first() {
+        None => RandomState::new().build_hasher().finish(),
+        Some(seed) => match seed.as_i64() {
+            Some(seed) => mixed(seed.cast_unsigned()),
+            None => return Value::Null,
+        },
+    };
+    let high = u32::try_from(bits >> 32).unwrap_or_default();
+    float(f64::from(high) / 4_294_967_296.0)
+}
+
+/// The first number of the generator `SplitMix64` (Steele, Lea, Flood 2014) from a seed on.
+fn mixed(seed: u64) -> u64 {
+    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
 
 fn arc_tangent(args: &[Value]) -> Value {
     match args {

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use super::calls::compared;
 use super::error::SqlError;
 use super::expr::{Expr, Logic, Op};
 use super::lex::TokenKind;
 use super::regexes::FITS;
-use super::times::is_unit;
+use super::times::{MOMENTS, is_unit};
 use super::words::{Parser, is_clause};
 
 /// Parentheses and functions inside one another.
@@ -87,14 +88,17 @@ impl Parser<'_> {
             _ => return self.predicate(left),
         };
         self.at += 1;
-        Ok(binary(op, left, self.sum()?))
+        let right = self.sum()?;
+        Ok(compared(op, left, right))
     }
 
     /// `IS NULL`, `IN`, `LIKE` and `BETWEEN`, each of which may be negated.
     fn predicate(&mut self, left: Expr) -> Result<Expr, SqlError> {
         if self.keyword("is") {
             let negated = self.keyword("not");
-            self.expect_keyword("null")?;
+            if !self.keyword("missing") {
+                self.expect_keyword("null")?;
+            }
             return Ok(not_if(negated, Expr::IsNull(Box::new(left))));
         }
         let follows = ["in", "like", "between", "regexp", "rlike"]
@@ -257,6 +261,7 @@ impl Parser<'_> {
         {
             self.at += 2;
             return match name.as_str() {
+                "exists" if self.is_keyword(0, "select") => self.exists(),
                 "cast" => self.cast(),
                 "extract" => self.extract(),
                 "position" => self.position_in(),
@@ -283,6 +288,7 @@ impl Parser<'_> {
             "true" => Expr::Literal(true.into()),
             "false" => Expr::Literal(false.into()),
             "null" => Expr::Literal(Value::Null),
+            _ if MOMENTS.contains(&name.as_str()) => Expr::call(&name, Vec::new()),
             _ if is_clause(word) => return Err(self.error("an expression")),
             _ => Expr::column(word),
         };

@@ -56,6 +56,8 @@ pub(super) enum Stage {
         offset: usize,
     },
     Dedup(Dedup),
+    /// Rows that are the same in all columns, only the first of them.
+    Unique,
     Project(Vec<Output>),
     Rename(Vec<(String, String)>),
     Drop(Vec<String>),
@@ -257,7 +259,7 @@ impl Stage {
             Stage::Group(_) => "AggregationOperator",
             Stage::Sort(_) => "SortOperator",
             Stage::Limit { .. } => "LimitOperator",
-            Stage::Dedup(_) => "DedupeOperator",
+            Stage::Dedup(_) | Stage::Unique => "DedupeOperator",
             Stage::Project(_) => "ProjectOperator",
             Stage::Rename(_) => "RenameOperator",
             Stage::Drop(_) => "RemoveOperator",
@@ -288,6 +290,7 @@ impl Stage {
             | Stage::Top(_)
             | Stage::Drop(_)
             | Stage::Qualify(_)
+            | Stage::Unique
             | Stage::Combine(_) => {}
             Stage::Prefix { also, .. } => names.extend(also.iter().cloned()),
             Stage::Join(join) => {
@@ -324,6 +327,7 @@ impl Stage {
             }
             Stage::Limit { .. }
             | Stage::Dedup(_)
+            | Stage::Unique
             | Stage::Rename(_)
             | Stage::Drop(_)
             | Stage::Top(_)

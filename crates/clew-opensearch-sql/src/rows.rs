@@ -141,6 +141,10 @@ impl Table {
                 Ok(self)
             }
             Stage::Dedup(dedup) => self.deduplicated(dedup),
+            Stage::Unique => {
+                let mut seen = BTreeSet::new();
+                self.kept(|row| seen.insert(key_of(row.iter())))
+            }
             Stage::Project(outputs) => self.projected(outputs, memory),
             Stage::Rename(pairs) => {
                 for (from, to) in pairs {

@@ -22,10 +22,11 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
         }
     } else if parser.keywords(&["describe", "tables"]) {
         parser.expect_keyword("like")?;
-        let table = parser.indices(true)?;
+        // Of the letters that a pattern stands for, those of an index are written with a star.
+        let table = parser.indices(true)?.replace('%', "*");
         let is_narrow = parser.keywords(&["columns", "like"]);
         let columns = if is_narrow {
-            parser.text()?
+            parser.indices(false)?
         } else {
             "%".to_string()
         };
@@ -50,6 +51,8 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
 /// A SELECT as it was written.
 struct Select {
     distinct: bool,
+    /// Whether rows of the result that are the same are shown once.
+    is_unique: bool,
     outputs: Vec<Output>,
     from: Option<Source>,
     filter: Option<Expr>,
@@ -73,6 +76,8 @@ pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Pla
     } else {
         None
     };
+    let names = from.as_ref().map(|from| from.names.clone());
+    let around = std::mem::replace(&mut parser.around, names.unwrap_or_default());
     let filter = if parser.keyword("where") {
         Some(parser.expr()?)
     } else {
@@ -98,8 +103,10 @@ pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Pla
     } else {
         None
     };
+    parser.around = around;
     let mut select = Select {
         distinct,
+        is_unique: false,
         outputs,
         from,
         filter,
@@ -124,7 +131,8 @@ pub(super) fn one_select(parser: &mut Parser<'_>, has_order: bool) -> Result<Pla
     select.plan()
 }
 
-fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
+/// A column of the result.
+pub(super) fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
     let start = parser.position();
     if parser.symbol("*") {
         return Ok(Output::named(Expr::Star, "*"));
@@ -320,10 +328,16 @@ impl Select {
         if !self.order.is_empty() {
             stages.push(Stage::Sort(self.order));
         }
-        if let Some((count, offset)) = self.limit {
-            stages.push(Stage::Limit { count, offset });
+        let limit = self
+            .limit
+            .map(|(count, offset)| Stage::Limit { count, offset });
+        if self.is_unique {
+            stages.extend([Stage::Project(self.outputs), Stage::Unique]);
+            stages.extend(limit);
+        } else {
+            stages.extend(limit);
+            stages.push(Stage::Project(self.outputs));
         }
-        stages.push(Stage::Project(self.outputs));
         Ok(Plan {
             indices,
             stages,
@@ -350,18 +364,12 @@ impl Select {
     fn group(&mut self) -> Result<Option<Group>, SqlError> {
         let aggregates = self.has_aggregates();
         if self.distinct {
-            if aggregates || !self.keys.is_empty() {
-                return Err(SqlError::unsupported("DISTINCT together with GROUP BY"));
+            let has_star = self.outputs.iter().any(|output| output.expr == Expr::Star);
+            let is_grouped = aggregates || !self.keys.is_empty();
+            self.is_unique = has_star || is_grouped || !self.windows.is_empty();
+            if !self.is_unique {
+                self.keys.clone_from(&self.outputs);
             }
-            if self.outputs.iter().any(|output| output.expr == Expr::Star) {
-                return Err(SqlError::unsupported("DISTINCT *"));
-            }
-            if !self.windows.is_empty() {
-                return Err(SqlError::unsupported(
-                    "DISTINCT together with a window function",
-                ));
-            }
-            self.keys.clone_from(&self.outputs);
         }
         if !aggregates && self.keys.is_empty() {
             return Ok(None);

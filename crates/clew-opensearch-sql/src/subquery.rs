@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::error::SqlError;
 use super::expr::Expr;
-use super::plan::{Plan, Rows, Stage, Subquery};
+use super::plan::{Output, Plan, Rows, Stage, Subquery};
 use super::rows::Table;
 use super::scan::ROWS_MAX;
+use super::select::output;
 use super::unions::select;
 use super::words::Parser;
 
@@ -38,6 +39,55 @@ impl Parser<'_> {
     pub(super) fn subquery(&mut self) -> Result<Expr, SqlError> {
         let plan = self.select()?;
         self.values_of(plan)
+    }
+
+    /// `EXISTS (SELECT .. FROM source WHERE condition)`, of which all before the SELECT was read: whether there is such a
+    /// row, or, where the source is below that of the SELECT around it, such a nested object of the row.
+    pub(super) fn exists(&mut self) -> Result<Expr, SqlError> {
+        self.deeper()?;
+        self.expect_keyword("select")?;
+        // What is shown of it says nothing.
+        self.list(output)?;
+        self.expect_keyword("from")?;
+        let source = self.indices(false)?;
+        let prefix = self.alias()?.unwrap_or_else(|| source.clone()) + ".";
+        let condition = if self.keyword("where") {
+            self.expr()?
+        } else {
+            Expr::Literal(true.into())
+        };
+        self.expect(")")?;
+        self.depth -= 1;
+        let is_below = |name: &String| {
+            let below = source.strip_prefix(name.as_str());
+            below.is_some_and(|below| below.starts_with('.'))
+        };
+        let is_nested = self.around.iter().any(is_below);
+        let condition = condition.replaced(&mut |part| match part {
+            Expr::Column(name) => {
+                let bare = name.strip_prefix(prefix.as_str())?;
+                Some(Expr::column(if is_nested {
+                    format!("{source}.{bare}")
+                } else {
+                    bare.to_string()
+                }))
+            }
+            _ => None,
+        });
+        if is_nested {
+            return Ok(Expr::call("nested", vec![Expr::column(source), condition]));
+        }
+        let one = Output::named(Expr::Literal(1.into()), "1");
+        let limit = Stage::Limit {
+            count: 1,
+            offset: 0,
+        };
+        let value = self.values_of(Plan {
+            indices: Some(source),
+            stages: vec![Stage::Filter(condition), limit, Stage::Project(vec![one])],
+            ..Plan::default()
+        })?;
+        Ok(Expr::Not(Box::new(Expr::IsNull(Box::new(value)))))
     }
 
     /// The column that stands for the values of a plan.

@@ -1,6 +1,7 @@
 //! Functions of texts beside those that `functions` has.
 
 use std::cmp::Ordering;
+use std::net::IpAddr;
 
 use serde_json::Value;
 
@@ -38,9 +39,37 @@ pub(super) static TEXTS: &[Function] = &[
     function("isblank", 1..=1, boolean, |args| {
         is_empty(args, |text| text.trim().is_empty())
     }),
+    function("cidrmatch", 2..=2, boolean, within_block),
     // The name of the type is known before there are rows.
     function("typeof", 1..=1, keyword, |_| Value::Null),
 ];
+
+/// Whether an address is in a block of them, as in `10.0.0.0/8`.
+fn within_block(args: &[Value]) -> Value {
+    let [Value::String(address), Value::String(block)] = args else {
+        return Value::Null;
+    };
+    let is_within = || {
+        let (base, length) = block.trim().split_once('/')?;
+        let length: u32 = length.parse().ok()?;
+        let address = bits(address)?;
+        let base = bits(base)?;
+        if address.1 != base.1 || length > address.1 {
+            return None;
+        }
+        let rest = address.1 - length;
+        Some(address.0.checked_shr(rest) == base.0.checked_shr(rest))
+    };
+    is_within().into()
+}
+
+/// An address as a number, and how many bits of it there are.
+fn bits(address: &str) -> Option<(u128, u32)> {
+    match address.trim().parse::<IpAddr>().ok()? {
+        IpAddr::V4(address) => Some((u32::from(address).into(), 32)),
+        IpAddr::V6(address) => Some((address.into(), 128)),
+    }
+}
 
 /// Whether there is no text, or one of nothing.
 fn is_empty(args: &[Value], nothing: impl Fn(&str) -> bool) -> Value {
@@ -101,6 +130,10 @@ mod tests {
             ("locate", json!(["x", null]), json!(null)),
             ("strcmp", json!(["hello", "world"]), json!(-1)),
             ("strcmp", json!(["a", "a"]), json!(0)),
+            ("cidrmatch", json!(["10.1.2.3", "10.0.0.0/8"]), json!(true)),
+            ("cidrmatch", json!(["11.1.2.3", "10.0.0.0/8"]), json!(false)),
+            ("cidrmatch", json!(["::1", "::/0"]), json!(true)),
+            ("cidrmatch", json!(["::1", "10.0.0.0/8"]), json!(null)),
             ("isempty", json!([""]), json!(true)),
             ("isempty", json!([" "]), json!(false)),
             ("isblank", json!([" "]), json!(true)),

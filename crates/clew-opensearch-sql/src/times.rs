@@ -24,6 +24,18 @@ const UNITS: [&str; 9] = [
     "year",
 ];
 
+/// Functions of the moment that need no parentheses behind them.
+pub(super) const MOMENTS: [&str; 8] = [
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "localtime",
+    "localtimestamp",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+];
+
 pub(super) static TIMES: &[Function] = &[
     function(
         "interval",
@@ -141,7 +153,7 @@ fn make_time(args: &[Value]) -> Value {
 }
 
 /// A time of day, or a moment, moved by another's time of day.
-fn moved(args: &[Value], sign: i64) -> Value {
+pub(super) fn moved(args: &[Value], sign: i64) -> Value {
     let [of, by] = args else {
         return Value::Null;
     };

@@ -64,6 +64,8 @@ pub(super) struct Parser<'t> {
     pub(super) windows: Vec<Window>,
     /// What is done before the statement, so far; conditions name it likewise.
     pub(super) subqueries: Vec<Subquery>,
+    /// What may stand before the columns of the SELECT that is being read.
+    pub(super) around: Vec<String>,
 }
 
 impl<'t> Parser<'t> {
@@ -84,6 +86,7 @@ impl<'t> Parser<'t> {
             parameters,
             windows: Vec::new(),
             subqueries: Vec::new(),
+            around: Vec::new(),
         })
     }
 
