@@ -245,6 +245,38 @@ class SqlTest(ClewTest):
         self.assertTrue(all(0 <= draw < 1 for draw in draws))
         self.assertGreater(len(set(draws)), 1)
 
+    def test_ppl_takes_texts_and_objects_apart(self):
+        line = '10.0.0.1 - ann [28/Sep/2022:10:15:57 -0700] "HEAD /x HTTP/1.0" 404 19927'
+        documents = {"1": {"n": 1, "line": line, "ip": "10.0.0.1"}, "2": {"n": 2, "line": "nothing", "ip": "11.0.0.1"}}
+        mappings = {"properties": {"line": {"type": "keyword"}, "ip": {"type": "ip"}}}
+        self.client.indices.create(index="lines", body={"mappings": mappings})
+        self.index_all("lines", documents)
+        rows = self.ppl_rows("source=lines | grok line '%{COMMONAPACHELOG}' | sort n | fields COMMONAPACHELOG, timestamp, response, bytes")
+        self.assertEqual(rows, [[line, "28/Sep/2022:10:15:57 -0700", "404", "19927"], ["", "", "", ""]])
+        answer = self.ppl("source=lines | sort n | head 1 | grok line '%{IP:client} .*' | fields - line, ip")
+        self.assertEqual([column["name"] for column in answer["schema"]], ["n", "client"])
+        self.assertEqual(answer["datarows"], [[1, "10.0.0.1"]])
+        rows = self.ppl_rows("source=lines | where cidrmatch(ip, '10.0.0.0/8') | eval x = cidrmatch('::1', '::/64') | fields n, x")
+        self.assertEqual(rows, [[1, True]])
+        floors = sorted(p["address"]["floor"] for p in self.all)[:3]
+        rows = self.ppl_rows("source=people | flatten address | sort floor | head 3 | fields floor")
+        self.assertEqual(rows, [[floor] for floor in floors])
+        with self.assertRaises(TransportError) as caught:
+            self.ppl("source=people | flatten age")
+        self.assertIn("flatten needs an object", caught.exception.info["error"]["details"])
+        rows = self.ppl_rows("source=people, lines | stats count() as c")
+        self.assertEqual(rows, [[len(self.all) + 2]])
+        both = self.ppl_rows("source=people | stats percentile<50>(age) as a, percentile(age, 50) as b")
+        self.assertEqual(both[0][0], both[0][1])
+
+    def test_a_statement_can_answer_with_its_search(self):
+        answer = self.sql("SELECT name, at FROM people WHERE age > 30 ORDER BY age LIMIT 3", params={"format": "json"})
+        hits = [hit["_source"] for hit in answer["hits"]["hits"]]
+        self.assertEqual([sorted(hit) for hit in hits], [["at", "name"]] * 3)
+        self.assertEqual(answer["hits"]["total"]["value"], sum(p["age"] > 30 for p in self.all))
+        answer = self.sql("SELECT count(*) FROM people", params={"format": "json"})
+        self.assertEqual(answer["datarows"], [[len(self.all)]])
+
     def test_rows_are_ordered_and_limited(self):
         ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
         expected = [[p["name"], p["age"]] for p in ordered]

@@ -115,6 +115,7 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
             let kind = match &matcher {
                 Matcher::Fits(_) => SqlType::Boolean,
                 Matcher::Group { .. } | Matcher::Removed(_) => SqlType::Keyword,
+                Matcher::Grok(_) => SqlType::Object,
             };
             let (of, _) = bind(of, columns)?;
             return Ok((Bound::Match(matcher, Box::new(of)), kind));

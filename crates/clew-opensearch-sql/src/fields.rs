@@ -247,6 +247,16 @@ impl Fields {
         inside
     }
 
+    /// The names of the fields that lie right below a path.
+    pub(super) fn below<'f>(&'f self, path: &str) -> impl Iterator<Item = &'f str> + use<'f> {
+        let prefix = format!("{path}.");
+        let fields = self.by_path.iter().filter(|(_, field)| field.in_source);
+        fields.filter_map(move |(name, _)| {
+            let below = name.strip_prefix(prefix.as_str())?;
+            (!below.contains('.')).then_some(below)
+        })
+    }
+
     /// The columns that a star stands for.
     pub(super) fn top(&self) -> &[String] {
         &self.top

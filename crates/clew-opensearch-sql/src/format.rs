@@ -3,6 +3,7 @@
 use clew_opensearch::wing::{Call, Reply};
 use serde_json::{Map, Value, json};
 
+use super::Language;
 use super::cast::shown;
 use super::error::SqlError;
 use super::rows::Table;
@@ -11,13 +12,18 @@ use super::rows::Table;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Format {
     Jdbc,
-    Csv { sanitize: bool },
+    Csv {
+        sanitize: bool,
+    },
     Raw,
+    /// The answer of the search itself, where its hits are the rows; else rows.
+    Json,
 }
 
 impl Format {
-    pub(super) fn of(call: &Call) -> Result<Self, SqlError> {
+    pub(super) fn of(call: &Call, language: Language) -> Result<Self, SqlError> {
         match call.params.get("format").unwrap_or("jdbc") {
+            "json" if language == Language::Sql => Ok(Format::Json),
             "jdbc" | "json" => Ok(Format::Jdbc),
             "csv" => Ok(Format::Csv {
                 sanitize: call.params.flag("sanitize", true)?,
@@ -32,7 +38,7 @@ impl Format {
     /// The answer; `total` is how many rows there are with those of other pages.
     pub(super) fn reply(self, table: &Table, total: usize, cursor: Option<String>) -> Reply {
         match self {
-            Format::Jdbc => jdbc(table, total, cursor),
+            Format::Jdbc | Format::Json => jdbc(table, total, cursor),
             Format::Csv { sanitize } => lines(table, ',', sanitize),
             Format::Raw => lines(table, '|', false),
         }

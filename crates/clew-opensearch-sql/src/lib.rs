@@ -45,6 +45,7 @@ mod dates;
 mod eval;
 mod fold;
 mod functions;
+mod grok;
 mod join;
 mod like;
 mod nested;
@@ -144,7 +145,7 @@ async fn closed(call: &Call) -> Result<Reply, SqlError> {
 }
 
 async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
-    let format = Format::of(call)?;
+    let format = Format::of(call, language)?;
     let request = Request::of(call)?;
     if let (Some(text), Language::Sql) = (&request.cursor, language) {
         return next_page(call, format, Cursor::read(text)?).await;
@@ -166,6 +167,11 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
         Statement::Rows(plan) => {
             let plan = resolved(call, plan).await?;
             let (source, pushed) = planned(call, plan, request.filter.clone()).await?;
+            if let (Read::Hits(hits), Format::Json, false) =
+                (&pushed.read, format, pushed.needs_all())
+            {
+                return source.found(&pushed, hits).await;
+            }
             let may_page = language == Language::Sql && format == Format::Jdbc;
             if let (Read::Hits(hits), 1.., true) = (&pushed.read, request.fetch_size, may_page)
                 && pushed.is_paged()
@@ -240,7 +246,7 @@ async fn planned<'c>(
     filter: Option<Value>,
 ) -> Result<(ScanSource<'c>, Arc<Pushed>), SqlError> {
     let (source, fields) = source(call, plan.indices.as_deref().unwrap_or_default()).await?;
-    let mut pushed = Pushed::of(plan, &fields)?;
+    let mut pushed = Pushed::of(plan.flattened(&fields)?, &fields)?;
     let mut rest = pushed.rest.clone();
     rest.iter_mut().for_each(plan::Stage::forget_rows);
     Table::empty(pushed.columns()).through(&rest, &call.memory)?;

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use super::error::SqlError;
 use super::expr::{Call, Expr};
+use super::fields::{Fields, SqlType};
 use super::rows::Table;
 
 /// A statement that reads rows.
@@ -63,6 +65,8 @@ pub(super) enum Stage {
     Drop(Vec<String>),
     Top(Top),
     Window(Window),
+    /// Columns for what is in the objects of a column; known as soon as fields are.
+    Flatten(String),
     /// All columns get these letters before their names.
     Prefix {
         prefix: String,
@@ -262,6 +266,7 @@ impl Stage {
             Stage::Dedup(_) | Stage::Unique => "DedupeOperator",
             Stage::Project(_) => "ProjectOperator",
             Stage::Rename(_) => "RenameOperator",
+            Stage::Flatten(_) => "FlattenOperator",
             Stage::Drop(_) => "RemoveOperator",
             Stage::Top(_) => "RareTopNOperator",
             Stage::Window(_) => "WindowOperator",
@@ -293,6 +298,7 @@ impl Stage {
             | Stage::Unique
             | Stage::Combine(_) => {}
             Stage::Prefix { also, .. } => names.extend(also.iter().cloned()),
+            Stage::Flatten(name) => names.push(name.clone()),
             Stage::Join(join) => {
                 join.keys.iter().for_each(|(left, _)| left.columns(names));
                 join.condition.iter().for_each(|expr| expr.columns(names));
@@ -328,6 +334,7 @@ impl Stage {
             Stage::Limit { .. }
             | Stage::Dedup(_)
             | Stage::Unique
+            | Stage::Flatten(_)
             | Stage::Rename(_)
             | Stage::Drop(_)
             | Stage::Top(_)
@@ -399,6 +406,30 @@ impl Stage {
 }
 
 impl Plan {
+    /// Makes columns of the objects that are to be flattened: one for each field below them.
+    ///
+    /// # Errors
+    /// A column that is no object of an index.
+    pub(super) fn flattened(mut self, fields: &Fields) -> Result<Self, SqlError> {
+        for stage in &mut self.stages {
+            let Stage::Flatten(path) = stage else {
+                continue;
+            };
+            let kind = fields.require(path)?.kind;
+            if !matches!(kind, SqlType::Object | SqlType::Nested) {
+                return Err(SqlError::semantic(format!(
+                    "flatten needs an object, and [{path}] is of the type [{}]",
+                    kind.name()
+                )));
+            }
+            let names = fields.below(path);
+            let columns =
+                names.map(|name| (name.to_string(), Expr::column(format!("{path}.{name}"))));
+            *stage = Stage::Eval(columns.collect());
+        }
+        Ok(self)
+    }
+
     /// Moves conditions, orders and limits before what makes one row of each, where a search can do them.
     pub(super) fn reordered(mut self) -> Self {
         for last in 1..self.stages.len() {

@@ -2,6 +2,7 @@
 
 use super::error::SqlError;
 use super::expr::{Expr, Logic};
+use super::grok::grok;
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
 use super::ppl_join::{join, joins};
 use super::ppl_stats::{event_stats, stats};
@@ -16,12 +17,10 @@ const COMMANDS_MAX: usize = 100;
 
 /// Commands of OpenSearch that are not here.
 const UNSUPPORTED: &[&str] = &[
-    "grok",
     "lookup",
     "kmeans",
     "ad",
     "ml",
-    "flatten",
     "expand",
     "appendcol",
     "fieldsummary",
@@ -72,7 +71,14 @@ pub(super) fn pipeline(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
         return Err(parser.error("SOURCE"));
     }
     parser.expect("=")?;
-    let indices = parser.indices(true)?;
+    let mut indices = parser.indices(true)?;
+    // Behind the comma of a list there may be blanks.
+    while indices.ends_with(',') || parser.is_symbol(0, ",") {
+        if parser.symbol(",") {
+            indices.push(',');
+        }
+        indices.push_str(&parser.indices(true)?);
+    }
     let mut stages = Vec::new();
     let is_end = parser.is_done() || parser.is_symbol(0, "|") || parser.is_symbol(0, "]");
     if !is_end {
@@ -170,6 +176,10 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         parsed(parser)?
     } else if parser.keyword("patterns") {
         patterns(parser)?
+    } else if parser.keyword("flatten") {
+        Stage::Flatten(parser.name()?)
+    } else if parser.keyword("grok") {
+        return grok(parser, stages);
     } else if parser.keyword("trendline") {
         return trendline(parser, stages);
     } else {

@@ -12,7 +12,10 @@ use super::words::Parser;
 pub(super) fn stats(parser: &mut Parser<'_>) -> Result<Group, SqlError> {
     let aggregates = parser.list(|parser| {
         let start = parser.position();
-        let mut expr = parser.expr()?;
+        let mut expr = match percentile(parser)? {
+            Some(percentile) => percentile,
+            None => parser.expr()?,
+        };
         let Expr::Call(call) = &mut expr else {
             return Err(SqlError::semantic(format!(
                 "stats needs an aggregate, not [{}]",
@@ -36,6 +39,21 @@ pub(super) fn stats(parser: &mut Parser<'_>) -> Result<Group, SqlError> {
     let is_span = |key: &Output| matches!(&key.expr, Expr::Call(call) if call.name == "span");
     keys.sort_by_key(|key| !is_span(key));
     Ok(Group { keys, aggregates })
+}
+
+/// `percentile<50>(column)`.
+fn percentile(parser: &mut Parser<'_>) -> Result<Option<Expr>, SqlError> {
+    if !parser.is_keyword(0, "percentile") || !parser.is_symbol(1, "<") {
+        return Ok(None);
+    }
+    parser.at += 2;
+    let percent = parser.count()?;
+    parser.expect(">")?;
+    parser.expect("(")?;
+    let of = parser.expr()?;
+    parser.expect(")")?;
+    let args = vec![of, Expr::Literal(percent.into())];
+    Ok(Some(Expr::call("percentile", args)))
 }
 
 /// An aggregate that has another name here as the one that it is.

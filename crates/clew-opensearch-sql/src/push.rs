@@ -219,6 +219,15 @@ impl Hits {
         }
     }
 
+    /// The paths of documents that the columns are read from.
+    pub(super) fn sources(&self) -> Vec<&str> {
+        let columns = self.columns.iter().map(|(_, field)| field);
+        columns
+            .filter(|field| field.in_source)
+            .map(|field| field.path.as_str())
+            .collect()
+    }
+
     fn describe(&self, body: &mut Map<String, Value>) {
         let columns = || self.columns.iter().map(|(_, field)| field);
         let is_time = |field: &&Field| field.kind == SqlType::Timestamp;

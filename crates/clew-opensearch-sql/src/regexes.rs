@@ -5,6 +5,7 @@ use clew_opensearch::wing::Regex;
 use serde_json::Value;
 
 use super::error::SqlError;
+use super::grok::{GROK, GrokPattern};
 
 /// A pattern may be as long as this.
 const PATTERN_BYTES_MAX: usize = 4096;
@@ -25,6 +26,8 @@ pub(super) enum Matcher {
     Removed(Regex),
     /// Whether the whole text fits.
     Fits(Regex),
+    /// An object with what the text has of a pattern with names.
+    Grok(GrokPattern),
 }
 
 impl Matcher {
@@ -36,6 +39,7 @@ impl Matcher {
                 group: group.clone(),
             }),
             (REMOVED, [Value::String(pattern)]) => Some(Matcher::Removed(compiled(pattern)?)),
+            (GROK, [Value::String(pattern)]) => Some(Matcher::Grok(GrokPattern::new(pattern)?)),
             (FITS, [Value::String(pattern)]) => Some(Matcher::Fits(whole(pattern)?)),
             (FITS, _) => return Err(SqlError::semantic("REGEXP needs a pattern in quotes")),
             _ => None,
@@ -58,6 +62,7 @@ impl Matcher {
             }
             Matcher::Removed(pattern) => pattern.replace_all(text, "").into_owned().into(),
             Matcher::Fits(pattern) => pattern.is_match(text).into(),
+            Matcher::Grok(pattern) => pattern.found(text),
         }
     }
 }

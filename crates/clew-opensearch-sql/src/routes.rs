@@ -25,7 +25,12 @@ const GROUPS: &[Group] = &[Group {
             sql::explain_sql
         )
         .takes("Sql"),
-        endpoint!("POST", ["/_plugins/_sql/close"], sql::close).takes("SqlCursor"),
+        endpoint!(
+            "POST",
+            ["/_plugins/_sql/close", "/_opendistro/_sql/close"],
+            sql::close
+        )
+        .takes("SqlCursor"),
         endpoint!("POST", ["/_plugins/_ppl", "/_opendistro/_ppl"], sql::ppl)
             .takes_long("cluster:admin/opensearch/ppl")
             .takes("Ppl"),

@@ -162,6 +162,9 @@ impl Table {
                 Ok(self)
             }
             Stage::Top(top) => self.most_frequent(top),
+            Stage::Flatten(name) => Err(SqlError::semantic(format!(
+                "flatten needs a field of an index, not [{name}]"
+            ))),
             Stage::Window(window) => windowed(self, window, memory),
             Stage::Prefix { prefix, .. } => {
                 for column in &mut self.columns.0 {

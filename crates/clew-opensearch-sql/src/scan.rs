@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_opensearch::wing::{ApiError, Call, Cause, clear_scroll, json_bytes, next_page, search};
+use clew_opensearch::wing::{
+    ApiError, Call, Cause, Reply, clear_scroll, json_bytes, next_page, search,
+};
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
@@ -25,6 +27,8 @@ const GROUPS_MAX: usize = 65_536;
 const PAGE_ROWS: usize = 5_000;
 /// Answers longer than this are read away from the async threads.
 const INLINE_BYTES_MAX: usize = 64 * 1024;
+/// Hits of a search whose answer is wanted as it is, unless the statement says how many.
+const HITS: usize = 200;
 /// How long a page stays open for the next.
 const PAGE_KEEP_ALIVE: &str = "1m";
 
@@ -58,6 +62,25 @@ impl ScanSource<'_> {
             columns: pushed.columns(),
             rows,
         })
+    }
+
+    /// The answer of the search itself, as `_search` gives it.
+    pub(super) async fn found(&self, pushed: &Pushed, hits: &Hits) -> Result<Reply, SqlError> {
+        let mut body = pushed.body();
+        // Times stand in the documents, too, as they were written there.
+        body.remove("fields");
+        let sources = hits.sources();
+        if !sources.is_empty() {
+            body.insert("_source".into(), sources.into());
+        }
+        let wanted = hits.limit.unwrap_or(HITS);
+        let left = self.window.saturating_sub(hits.offset);
+        body.insert("from".into(), hits.offset.into());
+        body.insert("size".into(), wanted.min(left).into());
+        let call = self.call.within("", String::new())?;
+        let options = call.resolve_options()?;
+        let bytes = search(&call, &self.indices, options, Value::Object(body)).await?;
+        Ok(Reply::raw_json(bytes))
     }
 
     async fn groups(&self, pushed: &Arc<Pushed>) -> Result<Vec<Row>, SqlError> {

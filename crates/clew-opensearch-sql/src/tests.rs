@@ -338,7 +338,8 @@ fn what_cannot_be_meant_is_refused() {
         ("source=t | dedup 0 n", "duplicate"),
         ("source=t | fields n | where title = 'a'", "name=title"),
         ("source=t | eval x = 1 | rename y as z", "name=y"),
-        ("source=t | grok tag '%{WORD:w}'", "[grok]"),
+        ("source=t | grok tag '%{NO_SUCH_ONE:w}'", "cannot be read"),
+        ("source=t | lookup u n", "[lookup]"),
         ("source=t | join left=a on a.n = b.n", "name of an index"),
     ] {
         check_error(Language::Ppl, text, expected);

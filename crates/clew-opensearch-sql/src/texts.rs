@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::functions::{Function, boolean, function, integer, keyword, text};
+use super::grok::{MEMBER, member};
 
 pub(super) static TEXTS: &[Function] = &[
     function("ascii", 1..=1, integer, |args| {
@@ -40,6 +41,7 @@ pub(super) static TEXTS: &[Function] = &[
         is_empty(args, |text| text.trim().is_empty())
     }),
     function("cidrmatch", 2..=2, boolean, within_block),
+    function(MEMBER, 2..=2, keyword, member),
     // The name of the type is known before there are rows.
     function("typeof", 1..=1, keyword, |_| Value::Null),
 ];

@@ -16,6 +16,7 @@ pub use crate::http::setting_values::{Flat as FlatSettings, parse_bytes, parse_t
 pub use crate::indices::aliases::{AliasBody, read_aliases};
 pub use crate::indices::templates::any_overlap;
 pub use clew_ingest::template::filled as filled_template;
+pub use clew_ingest::{Alone, Document, Pipeline, grok_patterns};
 pub use regex::Regex;
 
 // Searches.

@@ -44,7 +44,8 @@ impl Reply {
         Self::bytes(json.into_bytes())
     }
 
-    pub(crate) fn raw_json(json: Vec<u8>) -> Self {
+    /// An answer of JSON that is written already.
+    pub fn raw_json(json: Vec<u8>) -> Self {
         Self::bytes(json)
     }
 
