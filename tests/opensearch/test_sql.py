@@ -277,6 +277,35 @@ class SqlTest(ClewTest):
         answer = self.sql("SELECT count(*) FROM people", params={"format": "json"})
         self.assertEqual(answer["datarows"], [[len(self.all)]])
 
+    def set(self, **settings):
+        body = {"transient": {name.replace("__", "."): value for name, value in settings.items()}}
+        self.raw("PUT", "/_plugins/_query/settings", body)
+
+    def test_settings_of_the_cluster_turn_languages_off_and_limit_rows(self):
+        self.addCleanup(self.set, plugins__sql__enabled=None, plugins__ppl__enabled=None, plugins__query__size_limit=None)
+        self.set(plugins__query__size_limit=7)
+        self.assertEqual(len(self.rows("SELECT name FROM people")), 7)
+        self.assertEqual(len(self.ppl_rows("source=people | where age + 0 > 0")), 7)
+        self.assertEqual(len(self.rows("SELECT name FROM people LIMIT 20")), 20)
+        self.assertEqual(self.rows("SELECT count(*) FROM people"), [[len(self.all)]])
+        self.set(plugins__sql__enabled=False, plugins__ppl__enabled=False)
+        for ask, text, kind in [
+            (self.sql, "SELECT 1", "SQLFeatureDisabledException"),
+            (self.ppl, "source=people", "IllegalAccessException"),
+        ]:
+            with self.assertRaises(TransportError) as caught:
+                ask(text)
+            self.assertEqual(caught.exception.info["error"]["type"], kind)
+
+    def test_hits_have_columns_of_their_own(self):
+        rows = self.rows("SELECT _id, _score, _maxscore, _sort, highlight('n*') FROM people WHERE match(note, 'fast') LIMIT 2")
+        for identity, score, most, sort, found in rows:
+            self.assertIn(identity, self.people)
+            self.assertLessEqual(score, most)
+            self.assertEqual(sort, -2)
+            self.assertIn("<em>fast</em>", found["note"][0])
+        self.assertEqual(len(rows), 2)
+
     def test_rows_are_ordered_and_limited(self):
         ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
         expected = [[p["name"], p["age"]] for p in ordered]

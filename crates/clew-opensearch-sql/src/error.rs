@@ -75,6 +75,20 @@ impl SqlError {
         )
     }
 
+    /// A statement of a language that is turned off.
+    pub(super) fn disabled(language: Language) -> Self {
+        let (kind, name) = match language {
+            Language::Sql => ("SQLFeatureDisabledException", "sql"),
+            Language::Ppl => ("IllegalAccessException", "ppl"),
+        };
+        Self::of(
+            kind,
+            format!(
+                "Either plugins.{name}.enabled or rest.action.multi.allow_explicit_index setting is false"
+            ),
+        )
+    }
+
     /// A request that is wrong around the statement.
     pub(super) fn argument(details: impl Into<String>) -> Self {
         Self::of("IllegalArgumentException", details)

@@ -112,15 +112,22 @@ pub(super) struct Fields {
 }
 
 /// Columns that every document has.
-const METADATA: [(&str, SqlType); 4] = [
+const METADATA: [(&str, SqlType); 6] = [
     ("_id", SqlType::Keyword),
     ("_index", SqlType::Keyword),
     ("_score", SqlType::Float),
+    ("_maxscore", SqlType::Float),
+    ("_sort", SqlType::Long),
     ("_routing", SqlType::Keyword),
 ];
 
 pub(super) fn is_metadata(name: &str) -> bool {
     METADATA.iter().any(|(have, _)| *have == name)
+}
+
+/// Whether a search gives it to a hit, and no document has it.
+pub(super) fn is_of_search(name: &str) -> bool {
+    matches!(name, "_score" | "_maxscore" | "_sort")
 }
 
 impl Fields {
@@ -140,7 +147,7 @@ impl Fields {
         for (name, kind) in METADATA {
             let field = Field {
                 kind,
-                exact: Some(name.to_string()).filter(|_| name != "_score"),
+                exact: Some(name.to_string()).filter(|_| !is_of_search(name)),
                 path: name.to_string(),
                 in_source: false,
                 in_nested: false,

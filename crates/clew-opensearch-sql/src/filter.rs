@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::error::SqlError;
 use super::eval::bind;
 use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
-use super::fields::{Field, Fields, SqlType};
+use super::fields::{Field, Fields, SqlType, is_of_search};
 use super::nested::field_and_path;
 use super::rows::Columns;
 use super::time;
@@ -147,7 +147,7 @@ fn column<'f>(expr: &Expr, fields: &'f Fields) -> Result<Option<&'f Field>, SqlE
         return Ok(None);
     };
     let field = fields.require(name)?;
-    let askable = !field.in_nested && !matches!(field.kind, SqlType::Nested) && name != "_score";
+    let askable = !field.in_nested && !matches!(field.kind, SqlType::Nested) && !is_of_search(name);
     Ok(Some(field).filter(|_| askable))
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::expr::{Call, Expr};
 use super::fields::{Field, SqlType};
+use super::rows::fits;
 
 /// How the names of the columns begin.
 const COLUMN: &str = "#highlight:";
@@ -48,6 +49,25 @@ pub(super) fn asked(column: &str) -> Option<(&str, &str)> {
     column.strip_prefix(COLUMN)?.split_once(END)
 }
 
+/// What was found in a field, of all that a hit has; of a name with stars, an object with all fields that it fits.
+pub(super) fn found(of: &str, all: Option<&Value>) -> Value {
+    let Some(Value::Object(all)) = all else {
+        return Value::Null;
+    };
+    if !of.contains('*') {
+        return all.get(of).cloned().unwrap_or_default();
+    }
+    let meant = all.iter().filter(|(name, _)| fits(of, name));
+    let meant: Map<String, Value> = meant
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if meant.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(meant)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -69,5 +89,14 @@ mod tests {
         let options: Value = serde_json::from_str(options).expect("options");
         assert_eq!((field, options), ("body", json!({"pre_tags": ["<b>"]})));
         assert_eq!(made_field("body"), None);
+    }
+
+    #[test]
+    fn stars_bring_all_fields_that_they_fit() {
+        let all = json!({"title": ["a"], "body": ["b"]});
+        assert_eq!(found("title", Some(&all)), json!(["a"]));
+        assert_eq!(found("t*", Some(&all)), json!({"title": ["a"]}));
+        assert_eq!(found("x*", Some(&all)), Value::Null);
+        assert_eq!(found("title", None), Value::Null);
     }
 }

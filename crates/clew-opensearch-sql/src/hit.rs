@@ -7,14 +7,20 @@ use super::fields::{Field, SqlType, is_metadata};
 use super::highlight;
 use super::time;
 
+/// What OpenSearch shows of a sequence number that is not known.
+const NO_SEQUENCE_NUMBER: i64 = -2;
+
 /// A column's value of a hit.
 pub(super) fn value_of(field: &Field, hit: &Value) -> Value {
+    if field.path == "_sort" {
+        // OpenSearch shows the sequence number there, which its search does not ask for.
+        return NO_SEQUENCE_NUMBER.into();
+    }
     if is_metadata(&field.path) {
         return hit.get(&field.path).cloned().unwrap_or_default();
     }
     if let Some((of, _)) = highlight::asked(&field.path) {
-        let found = hit.get("highlight").and_then(|found| found.get(of));
-        return found.cloned().unwrap_or_default();
+        return highlight::found(of, hit.get("highlight"));
     }
     let found = if field.in_source && field.kind != SqlType::Timestamp {
         hit.get("_source")

@@ -65,6 +65,7 @@ mod explain;
 mod format;
 mod request;
 mod routes;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -145,6 +146,7 @@ async fn closed(call: &Call) -> Result<Reply, SqlError> {
 }
 
 async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
+    settings::check_enabled(call, language)?;
     let format = Format::of(call, language)?;
     let request = Request::of(call)?;
     if let (Some(text), Language::Sql) = (&request.cursor, language) {
@@ -187,13 +189,14 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
                 };
                 return paged(&source, format, &pushed, (page, cursor)).await;
             }
+            let rows_max = source.rows_max;
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
             let takes_long = table.rows.len() > INLINE_ROWS_MAX || pushed.has_others();
             return scan::off_thread(call, takes_long, move || {
                 let mut table = table.through(&pushed.rest, &memory)?.shown();
                 if !pushed.is_limited() {
-                    table.rows.truncate(ROWS_MAX);
+                    table.rows.truncate(rows_max);
                 }
                 Ok(format.reply(&table, table.rows.len(), None))
             })
@@ -224,7 +227,8 @@ async fn resolved(call: &Call, mut plan: Plan) -> Result<Plan, SqlError> {
         let table = if inner.indices.is_none() {
             one_row(call, &inner)?
         } else {
-            let (source, pushed) = planned(call, inner, None).await?;
+            let (mut source, pushed) = planned(call, inner, None).await?;
+            source.rows_max = ROWS_MAX;
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
             let takes_long = table.rows.len() > INLINE_ROWS_MAX || pushed.has_others();
@@ -276,6 +280,7 @@ async fn source<'c>(call: &'c Call, indices: &str) -> Result<(ScanSource<'c>, Fi
         call,
         indices: indices.to_string(),
         window: window.min(ROWS_MAX),
+        rows_max: settings::rows_max(call),
     };
     Ok((source, fields))
 }

@@ -267,7 +267,7 @@ impl Hits {
         }
         if !self.sort.is_empty() {
             body.insert("sort".into(), self.sort.clone().into());
-            if columns().any(|field| field.path == "_score") {
+            if columns().any(|field| matches!(field.path.as_str(), "_score" | "_maxscore")) {
                 body.insert("track_scores".into(), true.into());
             }
         }

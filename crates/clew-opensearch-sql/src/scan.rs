@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
 use super::error::SqlError;
+use super::fields::Field;
 use super::groups::Groups;
 use super::hit::value_of;
 use super::plan::Stage;
@@ -37,6 +38,8 @@ pub(super) struct ScanSource<'c> {
     pub(super) call: &'c Call,
     pub(super) indices: String,
     pub(super) window: usize,
+    /// How many rows there are where the plan does not say.
+    pub(super) rows_max: usize,
 }
 
 /// What one search brought.
@@ -108,7 +111,7 @@ impl ScanSource<'_> {
         let wanted = match hits.limit {
             Some(limit) => limit,
             None if pushed.needs_all() => usize::MAX,
-            None => ROWS_MAX,
+            None => self.rows_max,
         };
         let end = hits.offset.saturating_add(wanted);
         if end <= self.window {
@@ -260,10 +263,15 @@ fn page_of(pushed: &Pushed, answer: &Value) -> Page {
         }
     };
     let found = answer.pointer("/hits/hits").and_then(Value::as_array);
+    let max_score = answer.pointer("/hits/max_score").unwrap_or(&Value::Null);
+    let value = |field: &Field, hit: &Value| match field.path.as_str() {
+        "_maxscore" => max_score.clone(),
+        _ => value_of(field, hit),
+    };
     let row = |hit: &Value| {
         hits.columns
             .iter()
-            .map(|(_, field)| value_of(field, hit))
+            .map(|(_, field)| value(field, hit))
             .collect()
     };
     let total = answer.pointer("/hits/total/value").and_then(Value::as_u64);

@@ -53,7 +53,7 @@ pub(super) const GROUPS: &[Group] = &[
             ),
             endpoint!(
                 "PUT",
-                ["/_cluster/settings"],
+                ["/_cluster/settings", "/_plugins/_query/settings"],
                 cluster_settings_endpoints::put
             )
             .takes("ClusterSettings"),
