@@ -238,6 +238,7 @@ class SqlTest(ClewTest):
             "timestamp('2020-08-26 13:49:00', '12:15:16'), datetime('2008-02-10 02:00:00', '+04:00') FROM people LIMIT 1"
         )
         self.assertEqual(row[:3], [True, True, 1])
+        self.assertEqual(self.rows("SELECT -(-1), - -2, 3 - -1"), [[1, 2, 4]])
         self.assertIsInstance(row[2], int)
         self.assertEqual(row[3], self.rows("SELECT age FROM people LIMIT 1")[0][0])
         self.assertEqual(row[4:], [True, "2020-08-27 02:04:16", "2008-02-10 06:00:00"])
@@ -870,6 +871,9 @@ class SqlTest(ClewTest):
             (400, "SemanticCheckException", "no arguments", "SELECT rank(age) OVER (ORDER BY age) FROM people"),
             (400, "UnsupportedOperationException", "frame", "SELECT sum(age) OVER (ORDER BY age ROWS 2 PRECEDING) FROM people"),
             (400, "UnsupportedOperationException", "[nth_value]", "SELECT nth_value(age, 2) OVER (ORDER BY age) FROM people"),
+            (400, "SemanticCheckException", "date:2020-13-01 in unsupported format", "SELECT DATE '2020-13-01'"),
+            (400, "SemanticCheckException", "time:99:00 in unsupported format", "SELECT time('99:00')"),
+            (400, "SemanticCheckException", "timestamp:x in unsupported format", "SELECT name FROM people WHERE at > timestamp('x')"),
             (400, "SemanticCheckException", "lag function", "SELECT lag() OVER (ORDER BY age) FROM people"),
             (400, "SemanticCheckException", "[nested]", "SELECT name FROM people WHERE nested(address.floor) = age"),
             (404, "IndexNotFoundException", "nowhere", "SELECT * FROM nowhere"),

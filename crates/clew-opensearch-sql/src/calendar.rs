@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::time;
 
@@ -23,6 +23,24 @@ pub(super) fn moment(value: &Value) -> Option<DateTime> {
             None => text.trim().parse().ok(),
         },
     }
+}
+
+/// The moment that the digits of a number tell: a year of two or four digits, the month, the day, and perhaps the time.
+pub(super) fn of_digits(number: &Number) -> Option<DateTime> {
+    let text = number.to_string();
+    let digits = text.split('.').next()?;
+    let century = match digits.len() {
+        6 | 12 if digits < "70" => "20",
+        6 | 12 => "19",
+        8 | 14 => "",
+        _ => return None,
+    };
+    let whole = format!("{century}{digits}");
+    let whole = format!("{whole:0<14}");
+    let (year, month, day) = (whole.get(..4)?, whole.get(4..6)?, whole.get(6..8)?);
+    let (hour, minute, second) = (whole.get(8..10)?, whole.get(10..12)?, whole.get(12..)?);
+    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}");
+    text.parse().ok()
 }
 
 /// The time of day alone, where a value has no date.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::calendar::{
     MICROS_PER_DAY, MICROS_PER_S, between, day_number, later, micros, moment, now, of_day_number,
-    of_micros, week, written,
+    of_digits, of_micros, week, written,
 };
 use super::date_format::{day_name, format, month_name, parse};
 use super::fields::SqlType;
@@ -338,6 +338,7 @@ fn from_unixtime(args: &[Value]) -> Value {
 fn unix_timestamp(args: &[Value]) -> Value {
     let moment = match args.first() {
         None => Some(now()),
+        Some(Value::Number(number)) => of_digits(number),
         Some(value) => moment(value),
     };
     let micros = moment.and_then(micros).filter(|micros| *micros >= 0);
@@ -495,6 +496,12 @@ mod tests {
                 json!([1_220_249_547, "%T"]),
                 json!("06:12:27"),
             ),
+            (
+                "unix_timestamp",
+                json!([20_771_122_143_845_i64]),
+                json!(3_404_817_525.0),
+            ),
+            ("unix_timestamp", json!([700_101]), json!(0.0)),
             (
                 "unix_timestamp",
                 json!(["2008-10-07 00:00:00"]),

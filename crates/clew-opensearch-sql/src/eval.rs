@@ -146,6 +146,7 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
         kinds.push(kind);
     }
     let kind = (function.kind)(&kinds);
+    check_time(name, args, function)?;
     if bound.is_empty() && name != "rand" {
         // The moment of a statement is the same for all of its rows.
         return Ok((Bound::Literal((function.run)(&[])), kind));
@@ -155,6 +156,25 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
         return Ok((Bound::Literal(name.to_ascii_uppercase().into()), kind));
     }
     Ok((Bound::Apply(function, bound), kind))
+}
+
+/// Refuses a text that is no time where it is written as one.
+fn check_time(name: &str, args: &[Expr], function: &Function) -> Result<(), SqlError> {
+    let format = match name {
+        "date" => "yyyy-MM-dd",
+        "time" => "HH:mm:ss[.SSSSSSSSS]",
+        "timestamp" => "yyyy-MM-dd HH:mm:ss[.SSSSSSSSS]",
+        _ => return Ok(()),
+    };
+    let [Expr::Literal(text @ Value::String(written))] = args else {
+        return Ok(());
+    };
+    if (function.run)(std::slice::from_ref(text)).is_null() {
+        return Err(SqlError::semantic(format!(
+            "{name}:{written} in unsupported format, please use '{format}'"
+        )));
+    }
+    Ok(())
 }
 
 /// The function that makes another time of a time and an interval, and the types that it takes.

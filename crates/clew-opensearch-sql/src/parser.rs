@@ -212,7 +212,11 @@ impl Parser<'_> {
             return Ok(expr);
         }
         if let Expr::Literal(Value::Number(number)) = &expr {
-            let text = format!("-{number}");
+            let text = number.to_string();
+            let text = match text.strip_prefix('-') {
+                Some(positive) => positive.to_string(),
+                None => format!("-{text}"),
+            };
             return Ok(Expr::Literal(
                 serde_json::from_str(&text).unwrap_or(Value::Null),
             ));
