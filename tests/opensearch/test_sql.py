@@ -307,6 +307,30 @@ class SqlTest(ClewTest):
             self.assertIn("<em>fast</em>", found["note"][0])
         self.assertEqual(len(rows), 2)
 
+    def test_statements_are_counted(self):
+        before = self.raw("GET", "/_plugins/_sql/stats")
+        self.sql("SELECT name FROM people", fetch_size=5)
+        self.ppl("source=people | head 1")
+        with self.assertRaises(TransportError):
+            self.sql("SELECT nope FROM people")
+        after = self.raw("POST", "/_plugins/_ppl/stats")
+        for name, more in [("request_total", 2), ("ppl_request_total", 1), ("default_cursor_request_total", 1)]:
+            self.assertEqual(after[name], before[name] + more, name)
+        self.assertGreaterEqual(after["request_total"], after["request_count"])
+
+    def test_selects_in_parentheses_are_put_together(self):
+        self.departments()
+        rows = self.rows("(SELECT name FROM staff WHERE dept = 'ops') UNION (SELECT dept FROM depts) ORDER BY name LIMIT 2")
+        self.assertEqual(rows, [["cat"], ["eng"]])
+
+    def test_some_values_of_a_group_are_taken(self):
+        self.departments()
+        answer = self.ppl("source=staff | sort name | stats take(name, 1) as one, take(name) as more by dept")
+        self.assertEqual(answer["schema"][0], {"name": "one", "type": "array"})
+        self.assertEqual(answer["datarows"], [[["dan"], ["dan"], None], [["ann"], ["ann", "bob"], "eng"], [["cat"], ["cat"], "ops"]])
+        with self.assertRaises(TransportError):
+            self.ppl("source=staff | stats take(name, 0)")
+
     def test_rows_are_ordered_and_limited(self):
         ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
         expected = [[p["name"], p["age"]] for p in ordered]

@@ -103,6 +103,11 @@ impl SqlError {
         }
     }
 
+    /// Whether the server is at fault, and not the statement.
+    pub(super) fn is_of_server(&self) -> bool {
+        self.status.is_server_error()
+    }
+
     /// The answer.
     pub(super) fn reply(&self, language: Language) -> Reply {
         let invalid = match language {

@@ -114,6 +114,7 @@ pub(super) const AGGREGATES: &[&str] = &[
     "var_samp",
     "percentile",
     "percentile_approx",
+    "take",
 ];
 
 impl Expr {

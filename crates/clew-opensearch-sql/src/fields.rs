@@ -30,6 +30,8 @@ pub(super) enum SqlType {
     Binary,
     Object,
     Nested,
+    /// Values of several rows.
+    Array,
 }
 
 impl SqlType {
@@ -55,6 +57,7 @@ impl SqlType {
             SqlType::Binary => "binary",
             SqlType::Object => "object",
             SqlType::Nested => "nested",
+            SqlType::Array => "array",
         }
     }
 

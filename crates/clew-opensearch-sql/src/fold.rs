@@ -15,6 +15,10 @@ use super::fields::SqlType;
 use super::plan::{Group, Output};
 use super::rows::{Column, Columns, Row, Table, distinct, key_of};
 
+/// How many values `take` has unless it says, and at most.
+const TAKEN: usize = 10;
+const TAKEN_MAX: usize = 10_000;
+
 /// An aggregate that is known, and what it is of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Aggregate {
@@ -31,6 +35,8 @@ pub(super) enum Aggregate {
         sampled: bool,
     },
     Percentile(f64),
+    /// The first values, so many at most.
+    Take(usize),
 }
 
 impl Aggregate {
@@ -39,7 +45,9 @@ impl Aggregate {
         let wrong = || SqlError::semantic(format!("{} function expected one argument", call.name));
         let spread = |root, sampled| Aggregate::Spread { root, sampled };
         let percentile = matches!(call.name.as_str(), "percentile" | "percentile_approx");
-        if call.args.len() != 1 + usize::from(percentile) {
+        let take = call.name == "take";
+        let may_have = 1 + usize::from(percentile || take);
+        if call.args.len() != may_have && !(take && call.args.len() == 1) {
             return Err(wrong());
         }
         let is_star = call.args.first() == Some(&Expr::Star);
@@ -59,6 +67,17 @@ impl Aggregate {
             "stddev_samp" => spread(true, true),
             "variance" | "var_pop" => spread(false, false),
             "var_samp" => spread(false, true),
+            "take" => {
+                let count = call.args.get(1).map_or(Some(TAKEN), |count| {
+                    usize::try_from(count.constant()?.as_u64()?).ok()
+                });
+                let count = count.filter(|count| (1..=TAKEN_MAX).contains(count));
+                Aggregate::Take(count.ok_or_else(|| {
+                    SqlError::semantic(format!(
+                        "take function expected a number of 1 to {TAKEN_MAX}"
+                    ))
+                })?)
+            }
             _ => {
                 let percent = call
                     .args
@@ -79,7 +98,10 @@ impl Aggregate {
     /// The type of the result, by that of the argument.
     pub(super) fn kind(self, of: SqlType) -> Result<SqlType, SqlError> {
         let is_taken = match self {
-            Aggregate::CountAll | Aggregate::Count | Aggregate::CountDistinct => true,
+            Aggregate::CountAll
+            | Aggregate::Count
+            | Aggregate::CountDistinct
+            | Aggregate::Take(_) => true,
             // The kinds behind it have no order, or not that of their texts.
             Aggregate::Least | Aggregate::Greatest => of <= SqlType::Timestamp,
             _ => of.is_number() || of == SqlType::Undefined,
@@ -92,6 +114,7 @@ impl Aggregate {
         }
         Ok(match self {
             Aggregate::CountAll | Aggregate::Count | Aggregate::CountDistinct => SqlType::Integer,
+            Aggregate::Take(_) => SqlType::Array,
             Aggregate::Sum if of.is_whole() => of.max(SqlType::Integer),
             Aggregate::Sum | Aggregate::Least | Aggregate::Greatest => of,
             Aggregate::Average | Aggregate::Spread { .. } | Aggregate::Percentile(_) => {
@@ -116,6 +139,7 @@ impl Aggregate {
             Aggregate::CountDistinct => distinct(known()).into(),
             Aggregate::Least => extreme(Ordering::Less).cloned().unwrap_or_default(),
             Aggregate::Greatest => extreme(Ordering::Greater).cloned().unwrap_or_default(),
+            Aggregate::Take(count) => known().take(count).cloned().collect(),
             Aggregate::Sum => of_number(kind, numbers().sum()),
             Aggregate::Average => or_null(mean(&numbers().collect::<Vec<_>>())),
             Aggregate::Spread { root, sampled } => or_null(

@@ -62,6 +62,7 @@ mod catalog;
 mod cursor;
 mod error;
 mod explain;
+mod figures;
 mod format;
 mod request;
 mod routes;
@@ -103,12 +104,16 @@ const PARAMS: &[&str] = &["format", "sanitize", "mode"];
 
 /// `POST /_plugins/_sql`.
 async fn sql(call: Call) -> Result<Reply, ApiError> {
-    Ok(told(answer(&call, Language::Sql).await, Language::Sql))
+    let answer = answer(&call, Language::Sql).await;
+    figures::note(&call, Language::Sql, &answer);
+    Ok(told(answer, Language::Sql))
 }
 
 /// `POST /_plugins/_ppl`.
 async fn ppl(call: Call) -> Result<Reply, ApiError> {
-    Ok(told(answer(&call, Language::Ppl).await, Language::Ppl))
+    let answer = answer(&call, Language::Ppl).await;
+    figures::note(&call, Language::Ppl, &answer);
+    Ok(told(answer, Language::Ppl))
 }
 
 /// `POST /_plugins/_sql/_explain`.
@@ -124,6 +129,11 @@ async fn explain_ppl(call: Call) -> Result<Reply, ApiError> {
 /// `POST /_plugins/_sql/close`.
 async fn close(call: Call) -> Result<Reply, ApiError> {
     Ok(told(closed(&call).await, Language::Sql))
+}
+
+/// `GET /_plugins/_sql/stats`, and the same of PPL.
+async fn stats(call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&figures::shown(&call)))
 }
 
 /// `GET /_plugins/_query/_datasources`: what there is besides the node's own indexes, which is nothing. Dashboards asks.
@@ -178,6 +188,7 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
             if let (Read::Hits(hits), 1.., true) = (&pushed.read, request.fetch_size, may_page)
                 && pushed.is_paged()
             {
+                figures::note_pages(call);
                 let size = request.fetch_size.min(source.window);
                 let page = source.first_page(&pushed, size).await?;
                 let cursor = Cursor {

@@ -40,6 +40,16 @@ const GROUPS: &[Group] = &[Group {
             sql::explain_ppl
         )
         .takes("Ppl"),
+        endpoint!(
+            "GET POST",
+            [
+                "/_plugins/_sql/stats",
+                "/_opendistro/_sql/stats",
+                "/_plugins/_ppl/stats",
+                "/_opendistro/_ppl/stats"
+            ],
+            sql::stats
+        ),
         endpoint!("GET", ["/_plugins/_query/_datasources"], sql::data_sources),
     ],
 }];

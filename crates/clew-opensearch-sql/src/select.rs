@@ -8,7 +8,7 @@ use super::nested::Nested;
 use super::plan::{Group, Output, Plan, SortKey, Stage, Statement, Window};
 use super::sources::Source;
 use super::subquery::is_made;
-use super::unions::{no_place, select};
+use super::unions::{continued, no_place, select};
 use super::window::is_windowed;
 use super::words::Parser;
 
@@ -34,8 +34,14 @@ pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, Sql
     } else if parser.keyword("delete") {
         return Err(SqlError::unsupported("DELETE"));
     } else {
-        parser.expect_keyword("select")?;
-        let plan = select(&mut parser)?;
+        let plan = if parser.is_symbol(0, "(") && parser.is_keyword(1, "select") {
+            parser.at += 1;
+            let first = parser.select()?;
+            continued(&mut parser, first)?
+        } else {
+            parser.expect_keyword("select")?;
+            select(&mut parser)?
+        };
         Statement::Rows(Plan {
             subqueries: std::mem::take(&mut parser.subqueries),
             ..plan

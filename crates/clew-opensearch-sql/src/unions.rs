@@ -11,7 +11,12 @@ use super::words::Parser;
 
 /// One SELECT or several, whose rows are put together. An order and a limit behind the last are of all of them.
 pub(super) fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
-    let mut plan = one_select(parser, true)?;
+    let plan = one_select(parser, true)?;
+    continued(parser, plan)
+}
+
+/// The first SELECT, which was read, with those that follow.
+pub(super) fn continued(parser: &mut Parser<'_>, mut plan: Plan) -> Result<Plan, SqlError> {
     let mut is_combined = false;
     while let Some(kind) = combining(parser) {
         is_combined = true;
