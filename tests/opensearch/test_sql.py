@@ -599,6 +599,7 @@ class SqlTest(ClewTest):
             ("cast('2020-08-26 01:02:03' AS time)", "01:02:03", "time"),
             ("date_add('2020-08-26', INTERVAL 1 HOUR)", "2020-08-26 01:00:00", "timestamp"),
             ("adddate(date('2020-08-26'), 1)", "2020-08-27", "date"),
+            ("subdate('2008-01-02', 31)", "2007-12-02 00:00:00", "timestamp"),
             ("datediff('2000-01-02', '2000-01-01')", 1, "long"),
             ("date_format('1998-01-31 13:14:15', '%Y-%b-%D %r')", "1998-Jan-31st 01:14:15 PM", "keyword"),
             ("extract(YEAR_MONTH FROM '2023-02-07 10:11:12')", 202302, "long"),

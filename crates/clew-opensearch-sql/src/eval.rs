@@ -155,7 +155,13 @@ fn apply(name: &str, args: &[Expr], columns: &Columns) -> Result<(Bound, SqlType
         let name = kinds.first().map_or("UNDEFINED", |kind| kind.name());
         return Ok((Bound::Literal(name.to_ascii_uppercase().into()), kind));
     }
-    Ok((Bound::Apply(function, bound), kind))
+    let applied = Bound::Apply(function, bound);
+    let adds = matches!(name, "date_add" | "adddate" | "date_sub" | "subdate");
+    if adds && kind == SqlType::Timestamp {
+        // A text that is a date alone is a moment here.
+        return Ok((Bound::Cast(kind, Box::new(applied)), kind));
+    }
+    Ok((applied, kind))
 }
 
 /// Refuses a text that is no time where it is written as one.
