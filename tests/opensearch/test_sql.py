@@ -331,6 +331,19 @@ class SqlTest(ClewTest):
         with self.assertRaises(TransportError):
             self.ppl("source=staff | stats take(name, 0)")
 
+    def test_ppl_looks_values_up_and_makes_rows_of_lists(self):
+        self.departments()
+        rows = self.ppl_rows("source=staff | lookup depts dept replace name as title | sort name | fields name, title")
+        self.assertEqual(rows, [["ann", "ENG"], ["bob", "ENG"], ["cat", "OPS"], ["dan", None]])
+        rows = self.ppl_rows("source=depts | eval key = dept | lookup staff dept as key append name as dept, name as who | where who = 'cat' | fields dept, who")
+        self.assertEqual(rows, [["ops", "cat"]])
+        answer = self.ppl("source=depts | where dept = 'ops' | lookup staff dept")
+        self.assertEqual(answer["datarows"], [["ops", "cat"]])
+        self.client.indices.create(index="wholes", body={"mappings": {"properties": {"parts": {"type": "nested"}}}})
+        self.index_all("wholes", {"a": {"key": "a", "parts": [{"n": 1}, {"n": 5}]}, "b": {"key": "b"}})
+        rows = self.ppl_rows("source=wholes | expand parts as part | sort key | fields key, part")
+        self.assertEqual(rows, [["a", {"n": 1}], ["a", {"n": 5}], ["b", None]])
+
     def test_rows_are_ordered_and_limited(self):
         ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
         expected = [[p["name"], p["age"]] for p in ordered]

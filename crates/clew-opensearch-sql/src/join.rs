@@ -20,7 +20,7 @@ const PAIRS_MAX: usize = 1_000_000;
 const ENTRY_BYTES: usize = 64;
 
 /// The rows of a stage that were made before it.
-fn made(rows: &Rows) -> Result<&Table, SqlError> {
+pub(super) fn made(rows: &Rows) -> Result<&Table, SqlError> {
     match rows {
         Rows::Made(table) => Ok(table),
         Rows::Of(_) => Err(SqlError::semantic("the rows of a join are not there yet")),

@@ -48,6 +48,7 @@ mod functions;
 mod grok;
 mod join;
 mod like;
+mod lookup;
 mod nested;
 mod numbers;
 mod regexes;

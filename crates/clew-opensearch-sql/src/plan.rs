@@ -65,6 +65,8 @@ pub(super) enum Stage {
     Drop(Vec<String>),
     Top(Top),
     Window(Window),
+    Lookup(Lookup),
+    Expand(Expand),
     /// Columns for what is in the objects of a column; known as soon as fields are.
     Flatten(String),
     /// All columns get these letters before their names.
@@ -89,6 +91,26 @@ pub(super) struct Join {
     pub(super) keys: Vec<(Expr, Expr)>,
     /// What else has to hold of both together.
     pub(super) condition: Option<Expr>,
+}
+
+/// Values of another plan's rows beside or in place of those of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Lookup {
+    pub(super) rows: Rows,
+    /// What has to be the same: the column of the others, and that of the rows so far.
+    pub(super) keys: Vec<(String, String)>,
+    /// What is looked up: the column of the others, and what it is called here; all without any.
+    pub(super) columns: Vec<(String, String)>,
+    /// Whether only values that are missing are filled in.
+    pub(super) appends: bool,
+}
+
+/// One row for each value of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Expand {
+    pub(super) column: String,
+    /// What the column is called then.
+    pub(super) name: String,
 }
 
 /// Which rows a join makes.
@@ -267,6 +289,8 @@ impl Stage {
             Stage::Project(_) => "ProjectOperator",
             Stage::Rename(_) => "RenameOperator",
             Stage::Flatten(_) => "FlattenOperator",
+            Stage::Lookup(_) => "LookupOperator",
+            Stage::Expand(_) => "ExpandOperator",
             Stage::Drop(_) => "RemoveOperator",
             Stage::Top(_) => "RareTopNOperator",
             Stage::Window(_) => "WindowOperator",
@@ -299,6 +323,11 @@ impl Stage {
             | Stage::Combine(_) => {}
             Stage::Prefix { also, .. } => names.extend(also.iter().cloned()),
             Stage::Flatten(name) => names.push(name.clone()),
+            Stage::Expand(expand) => names.push(expand.column.clone()),
+            Stage::Lookup(lookup) => {
+                let pairs = lookup.keys.iter().chain(&lookup.columns);
+                names.extend(pairs.map(|(_, here)| here.clone()));
+            }
             Stage::Join(join) => {
                 join.keys.iter().for_each(|(left, _)| left.columns(names));
                 join.condition.iter().for_each(|expr| expr.columns(names));
@@ -335,6 +364,8 @@ impl Stage {
             | Stage::Dedup(_)
             | Stage::Unique
             | Stage::Flatten(_)
+            | Stage::Lookup(_)
+            | Stage::Expand(_)
             | Stage::Rename(_)
             | Stage::Drop(_)
             | Stage::Top(_)
@@ -357,6 +388,7 @@ impl Stage {
         match self {
             Stage::Join(join) => Some(&mut join.rows),
             Stage::Combine(combine) => Some(&mut combine.rows),
+            Stage::Lookup(lookup) => Some(&mut lookup.rows),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use super::error::SqlError;
 use super::expr::{Expr, Logic};
 use super::grok::grok;
+use super::lookup::{expand, lookup};
 use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top, Window};
 use super::ppl_join::{join, joins};
 use super::ppl_stats::{event_stats, stats};
@@ -17,11 +18,9 @@ const COMMANDS_MAX: usize = 100;
 
 /// Commands of OpenSearch that are not here.
 const UNSUPPORTED: &[&str] = &[
-    "lookup",
     "kmeans",
     "ad",
     "ml",
-    "expand",
     "appendcol",
     "fieldsummary",
     "subquery",
@@ -176,6 +175,10 @@ fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlEr
         parsed(parser)?
     } else if parser.keyword("patterns") {
         patterns(parser)?
+    } else if parser.keyword("lookup") {
+        return lookup(parser, stages);
+    } else if parser.keyword("expand") {
+        expand(parser)?
     } else if parser.keyword("flatten") {
         Stage::Flatten(parser.name()?)
     } else if parser.keyword("grok") {

@@ -132,7 +132,8 @@ impl Pushed {
 
     /// Whether rows of others are put beside or below its own: that takes long however few those are.
     pub(super) fn has_others(&self) -> bool {
-        let is_other = |stage: &Stage| matches!(stage, Stage::Join(_) | Stage::Combine(_));
+        let is_other =
+            |stage: &Stage| matches!(stage, Stage::Join(_) | Stage::Combine(_) | Stage::Lookup(_));
         self.rest.iter().any(is_other)
     }
 

@@ -16,6 +16,7 @@ use super::expr::Expr;
 use super::fields::{SqlType, is_metadata};
 use super::fold;
 use super::join::{combined, joined, unnested};
+use super::lookup::{expanded, looked_up};
 use super::plan::{Dedup, Output, SortKey, Stage, Top};
 use super::window::windowed;
 
@@ -162,6 +163,8 @@ impl Table {
                 Ok(self)
             }
             Stage::Top(top) => self.most_frequent(top),
+            Stage::Lookup(lookup) => looked_up(self, lookup, memory),
+            Stage::Expand(expand) => expanded(self, expand, memory),
             Stage::Flatten(name) => Err(SqlError::semantic(format!(
                 "flatten needs a field of an index, not [{name}]"
             ))),

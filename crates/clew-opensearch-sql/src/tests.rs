@@ -339,7 +339,7 @@ fn what_cannot_be_meant_is_refused() {
         ("source=t | fields n | where title = 'a'", "name=title"),
         ("source=t | eval x = 1 | rename y as z", "name=y"),
         ("source=t | grok tag '%{NO_SUCH_ONE:w}'", "cannot be read"),
-        ("source=t | lookup u n", "[lookup]"),
+        ("source=t | kmeans centroids=2", "[kmeans]"),
         ("source=t | join left=a on a.n = b.n", "name of an index"),
     ] {
         check_error(Language::Ppl, text, expected);
