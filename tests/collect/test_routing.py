@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 from .bulk_server import BulkServer, QuietServer
@@ -109,6 +110,56 @@ class Routing(unittest.TestCase):
         self.config.write_text(text.replace("when: {equals: {level: INFO}}", "when: {equal: {level: INFO}}"))
         told = self.run_clew("--config", str(self.config), "--once", code=1).stderr
         self.assertIn("line 14: [outputs[2].when] has no condition [equal]", told)
+
+
+class AwayServer(BulkServer):
+    """Takes nothing as long as it is `away`."""
+
+    away = True
+
+    def reply(self, events, failure):
+        return (503, b"{}") if self.away else super().reply(events, failure)
+
+
+class Away(unittest.TestCase):
+    def test_an_output_that_is_away_does_not_hold_the_others_and_gets_all_of_it_later(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        server = self.enterContext(AwayServer())
+        config = folder / "collect.yaml"
+        config.write_text(f"""\
+registry: {folder}/registry.json
+registry_interval_ms: 0
+batch_lines_max: 10
+inputs: [{{paths: ["{folder}"], exclude: ["*.yaml", "*.json", "*.err"], parse: plain}}]
+outputs:
+  - {{type: opensearch, url: "{server.url}", index: logs}}
+  - {{type: file, path: "{folder}/out.json"}}
+""")
+        messages = [f"line {number}" for number in range(200)]
+        (folder / "app.log").write_text("".join(f"{message}\n" for message in messages))
+        written = folder / "out.json"
+
+        def is_written():
+            return written.exists() and written.read_text().count("\n") == len(messages)
+
+        with open(folder / "told.err", "ab") as told:
+            for back in (False, True):
+                collector = subprocess.Popen([BINARY, "collect", "--config", str(config)], stderr=told)
+                try:
+                    until = time.monotonic() + TIMEOUT_SECONDS
+                    while not is_written() and time.monotonic() < until:
+                        time.sleep(0.05)
+                    self.assertEqual(json.loads(written.read_text().splitlines()[-1])["message"], messages[-1])
+                    if back:
+                        # What waited when the first one was killed is sent by the second one.
+                        server.away = False
+                        self.assertTrue(server.wait_for(len(messages)))
+                finally:
+                    collector.kill()
+                    collector.wait()
+        self.assertEqual([one["message"] for one in server.documents.values()], messages)
+        self.assertEqual((server.wrong, written.read_text().count("\n")), ([], len(messages)))
+        self.assertIn("what is for it waits on disk", (folder / "told.err").read_text())
 
 
 if __name__ == "__main__":

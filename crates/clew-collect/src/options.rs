@@ -225,6 +225,11 @@ impl CollectOptions {
         self.beside_registry(".patterns")
     }
 
+    /// Where that is which waits for outputs that are away: a folder beside the registry.
+    pub fn waiting_path(&self) -> PathBuf {
+        self.beside_registry(".waiting")
+    }
+
     fn beside_registry(&self, ending: &str) -> PathBuf {
         let mut name = self.registry.file_name().unwrap_or_default().to_os_string();
         name.push(ending);

@@ -160,6 +160,7 @@ impl<'a> Collector<'a> {
                 temporary.into(),
                 dead_letters.path().to_owned(),
                 absolute(options.patterns_path())?,
+                absolute(options.waiting_path())?,
             ],
             host: options.host.clone(),
         });

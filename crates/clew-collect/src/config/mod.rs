@@ -53,6 +53,7 @@ use serde_json::Value;
 use crate::error::CollectError;
 use crate::event::OutputSet;
 use crate::feed::FeedOptions;
+use crate::fingerprint::hash_bytes;
 use crate::input::FileRules;
 use crate::options::{CollectOptions, FileOptions, Mode};
 use section::{Section, take_list};
@@ -189,6 +190,30 @@ impl CollectConfig {
 }
 
 impl CollectConfig {
+    /// The folder beside the registry for what waits for outputs that are away.
+    pub fn waiting_folder(&self) -> PathBuf {
+        CollectOptions::new(Vec::new(), self.general.registry.clone()).waiting_path()
+    }
+
+    /// The buffer of an output that has none of its own, and must not keep others waiting when it is away; none where there
+    /// is no other, nor something left from when there was.
+    pub fn buffer_while_away(&self, output: usize) -> Option<BufferConfig> {
+        let names = self.outputs.iter().map(|one| one.kind.unbuffered_name());
+        let names: Vec<Option<String>> = names.collect();
+        let name = names.get(output)?.as_ref()?;
+        // Those that are alike are told apart by their order.
+        let before = names.iter().take(output).flatten();
+        let alike = before.filter(|other| *other == name).count() as u64;
+        let key = hash_bytes(alike, name.as_bytes());
+        let folder = self.waiting_folder().join(format!("{key:016x}"));
+        let is_needed = self.outputs.len() > 1 || folder.exists();
+        is_needed.then(|| BufferConfig {
+            folder,
+            only_while_away: true,
+            ..BufferConfig::default()
+        })
+    }
+
     /// The run that the file asks for.
     ///
     /// # Errors

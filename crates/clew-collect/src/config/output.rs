@@ -77,7 +77,13 @@ pub struct BufferConfig {
     pub bytes_max: u64,
     /// What happens when they are reached: `block` or `drop_oldest`.
     pub when_full: WhenFull,
+    /// Whether it is used only while the output takes nothing: not written, but had by those beside which there are others.
+    #[serde(skip)]
+    pub only_while_away: bool,
 }
+
+/// An output that has not taken a batch for so long is away, as far as the others are concerned.
+const AWAY_AFTER: Duration = Duration::from_secs(2);
 
 impl Default for BufferConfig {
     fn default() -> Self {
@@ -85,11 +91,29 @@ impl Default for BufferConfig {
             folder: PathBuf::new(),
             bytes_max: 1 << 30,
             when_full: WhenFull::Block,
+            only_while_away: false,
         }
     }
 }
 
 impl OutputKind {
+    /// What tells it from other outputs that connect to something; nothing of one that does not, or has a buffer.
+    pub(super) fn unbuffered_name(&self) -> Option<String> {
+        let (buffer, name) = match self {
+            OutputKind::Bulk(output) => {
+                let name = format!("bulk {} {}", output.url(), output.index);
+                (&output.buffer, name)
+            }
+            OutputKind::Http(output) => (&output.buffer, format!("http {}", output.url)),
+            OutputKind::Kafka(output) => {
+                let name = format!("kafka {} {}", output.brokers, output.topic);
+                (&output.buffer, name)
+            }
+            OutputKind::File(_) | OutputKind::Stdout => return None,
+        };
+        buffer.is_none().then_some(name)
+    }
+
     /// Whether it says who it is by an API key.
     fn has_key(&self) -> bool {
         match self {
@@ -115,6 +139,7 @@ impl BufferConfig {
             folder: self.folder.clone(),
             bytes_max: self.bytes_max,
             when_full: self.when_full,
+            only_after: self.only_while_away.then_some(AWAY_AFTER),
         };
         BufferSink::open(disk, options, inner, stop)
     }

@@ -44,7 +44,7 @@ pub(crate) struct Discovered {
     pub(crate) folders: BTreeSet<PathBuf>,
 }
 
-/// Finds the files; paths in `excluded` are the collector's own. A file belongs to the first input that asks for it.
+/// Finds the files; files and folders in `excluded` are the collector's own. A file belongs to the first input that asks for it.
 pub(crate) fn discover(inputs: &[Arc<FileRules>], excluded: &[PathBuf]) -> Discovered {
     let mut found = Discovered::default();
     let mut seen = BTreeSet::new();
@@ -90,6 +90,9 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn list(&mut self, folder: &Path) -> Vec<Name> {
+        if self.excluded.iter().any(|own| own == folder) {
+            return Vec::new();
+        }
         self.found.folders.insert(folder.to_owned());
         match file_system::list(folder) {
             Ok(names) => names,

@@ -1,6 +1,6 @@
 //! The run that a configuration file asks for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -45,16 +45,38 @@ pub(super) fn sinks(
     host: Option<&Host>,
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
-    let sinks = config.outputs.iter().map(|output| sink(output, host, stop));
-    let mut sinks = sinks.collect::<anyhow::Result<Vec<_>>>()?;
+    let mut sinks = Vec::new();
+    let mut waiting = Vec::new();
+    for (number, output) in config.outputs.iter().enumerate() {
+        let while_away = config.buffer_while_away(number);
+        sinks.push(sink((output, while_away.as_ref()), host, stop)?);
+        waiting.extend(while_away.map(|buffer| buffer.folder));
+    }
+    tell_left(&config.waiting_folder(), &waiting);
     Ok(match sinks.len() {
         1 => sinks.remove(0),
         _ => Box::new(AllSinks::new(sinks)),
     })
 }
 
+/// Tells of what waits for outputs that the configuration no longer has.
+fn tell_left(folder: &Path, known: &[PathBuf]) {
+    let paths = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    for left in paths(folder) {
+        let holds_events = |file: &PathBuf| file.extension().is_some_and(|end| end == "buffer");
+        if !known.contains(&left) && paths(&left).iter().any(holds_events) {
+            let folder = left.display();
+            tracing::warn!(%folder, "events wait for an output that is not in the configuration any more: one that has this folder as its buffer sends them");
+        }
+    }
+}
+
+/// An output's sink, with the buffer that is used while it is away if it has none of its own.
 fn sink(
-    output: &OutputConfig,
+    (output, while_away): (&OutputConfig, Option<&BufferConfig>),
     host: Option<&Host>,
     stop: &StopToken,
 ) -> anyhow::Result<Box<dyn Sink>> {
@@ -78,7 +100,7 @@ fn sink(
             };
             let sink = BulkSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", shown_url(output.url())))?;
-            buffered(output.buffer.as_ref(), Box::new(sink), stop)?
+            buffered(output.buffer.as_ref().or(while_away), Box::new(sink), stop)?
         }
         (OutputKind::Http(output), _) => {
             let options = output.options();
@@ -89,13 +111,13 @@ fn sink(
             };
             let sink = HttpSink::new(options, stop.clone())
                 .with_context(|| format!("cannot send to {}", shown_url(&output.url)))?;
-            buffered(output.buffer.as_ref(), Box::new(sink), stop)?
+            buffered(output.buffer.as_ref().or(while_away), Box::new(sink), stop)?
         }
         (OutputKind::Kafka(output), _) => {
             let sink = output
                 .open(stop.clone())
                 .with_context(|| format!("cannot write to {}", output.brokers))?;
-            buffered(output.buffer.as_ref(), sink, stop)?
+            buffered(output.buffer.as_ref().or(while_away), sink, stop)?
         }
         (OutputKind::Stdout, _) => Box::new(LineSink::new(std::io::stdout())),
         (OutputKind::File(file), _) => {

@@ -91,6 +91,19 @@ impl BufferFiles {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
+    /// Whether something was not sent yet.
+    pub(super) fn has_unread(&self) -> bool {
+        self.files.iter().any(|file| file.sent < file.bytes)
+    }
+
+    /// Removes every file.
+    pub(super) fn remove_all(&mut self) -> io::Result<()> {
+        while !self.files.is_empty() {
+            self.remove_first()?;
+        }
+        Ok(())
+    }
+
     /// Adds a block and makes it durable.
     pub(super) fn append(&mut self, block: &[u8], events: u64) -> io::Result<()> {
         let full = self

@@ -2,11 +2,13 @@
 //! restart. For inputs that cannot wait or go back; files are their own buffer.
 //!
 //! Everything goes through the disk: one way, in the same order, whether the sink is there or not. What was delivered when the
-//! process dies may be delivered once more, under the same ids.
+//! process dies may be delivered once more, under the same ids. A buffer that is there for the other outputs' sake
+//! ([`BufferOptions::only_after`]) is passed by for as long as its sink takes what it is given.
 
 mod block;
 mod files;
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -45,6 +47,9 @@ pub struct BufferOptions {
     pub bytes_max: u64,
     /// What happens when they are reached.
     pub when_full: WhenFull,
+    /// If given, batches go straight on to the sink, and to the disk only from when it has not taken one within this time
+    /// until it has taken everything that is there.
+    pub only_after: Option<Duration>,
 }
 
 /// How full a buffer is, and what became of events since it was opened.
@@ -85,6 +90,32 @@ struct State {
     /// Why the sink gave up.
     failure: Option<SinkError>,
     closed: bool,
+    direct: Direct,
+    /// Whether the thread that sends has left off.
+    has_left_off: bool,
+}
+
+/// A batch on its way past the disk.
+#[derive(Debug)]
+enum Direct {
+    /// There is none.
+    Nothing,
+    /// The thread that sends is to take it.
+    Given(Vec<Event>),
+    /// It is being sent, and somebody waits for what becomes of it.
+    Sent,
+    /// It is being sent, and nobody waits any more: it is the oldest block on disk, too.
+    Spilled,
+    /// What became of it.
+    Done(Result<Delivery, SinkError>),
+}
+
+/// What the thread that sends is to do next.
+enum Work {
+    /// To send a block that is on disk.
+    Block(Unread, Vec<Event>),
+    /// To send a batch that somebody waits for.
+    Direct(Vec<Event>),
 }
 
 impl BufferSink {
@@ -106,6 +137,8 @@ impl BufferSink {
                 counts: BufferCounts::default(),
                 failure: None,
                 closed: false,
+                direct: Direct::Nothing,
+                has_left_off: false,
             }),
             changed: Condvar::new(),
         });
@@ -133,6 +166,33 @@ impl BufferSink {
             bytes: state.files.bytes(),
             ..state.counts
         }
+    }
+
+    /// Has a batch sent past the disk, and waits so long for what becomes of it. Nothing comes of that where older ones are
+    /// on disk, or it takes longer, or it was stopped: then the batch belongs on the disk.
+    fn send_directly(
+        &self,
+        batch: &[Event],
+        at_most: Duration,
+    ) -> Option<Result<Delivery, SinkError>> {
+        let mut state = self.shared.state();
+        let is_free = matches!(state.direct, Direct::Nothing) && state.failure.is_none();
+        if !is_free || state.has_left_off || state.files.has_unread() {
+            return None;
+        }
+        // All of it was sent: after a restart it must not be sent again.
+        if let Err(error) = state.files.remove_all() {
+            return Some(Err(unusable(&error.to_string())));
+        }
+        state.direct = Direct::Given(batch.to_vec());
+        self.shared.changed.notify_all();
+        let is_waited_for = |state: &mut State| {
+            !state.has_left_off && matches!(state.direct, Direct::Given(_) | Direct::Sent)
+        };
+        self.shared
+            .changed
+            .wait_while_for(&mut state, is_waited_for, at_most);
+        state.direct.settled()
     }
 
     /// Waits for room for so many bytes, or makes it.
@@ -179,22 +239,75 @@ fn unusable(reason: &str) -> SinkError {
 
 impl Sink for BufferSink {
     fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+        let direct = self
+            .options
+            .only_after
+            .and_then(|at_most| self.send_directly(batch, at_most));
+        if let Some(done) = direct {
+            return done;
+        }
         let mut encoded = std::mem::take(&mut self.block);
         block::encode(batch, &mut encoded);
         // While the disk is full the state is free, so that what is sent makes room.
         let appended = with_room(&self.options.folder, &self.stop, || {
             match self.room(encoded.len() as u64) {
                 Err(error) => Ok(Err(error)),
-                Ok(mut state) => state.files.append(&encoded, batch.len() as u64).map(Ok),
+                Ok(mut state) => state.append(&encoded, batch.len() as u64).map(Ok),
             }
         });
-        appended.map_err(|error| unusable(&error.to_string()))??;
+        let sent_meanwhile = appended.map_err(|error| unusable(&error.to_string()))??;
         self.shared.changed.notify_all();
         self.block = encoded;
-        Ok(Delivery {
-            acked: batch.len() as u64,
-            ..Delivery::default()
+        sent_meanwhile.unwrap_or_else(|| {
+            Ok(Delivery {
+                acked: batch.len() as u64,
+                ..Delivery::default()
+            })
         })
+    }
+}
+
+impl Direct {
+    /// What became of the batch, once that is known; then there is none any more. One that was stopped was not given to anybody.
+    fn settled(&mut self) -> Option<Result<Delivery, SinkError>> {
+        match std::mem::replace(self, Direct::Nothing) {
+            Direct::Done(Err(SinkError::Stopped)) => None,
+            Direct::Done(done) => Some(done),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+}
+
+impl State {
+    /// Adds a block, unless it is a batch that was sent past the disk meanwhile; then returns what became of it.
+    #[allow(
+        clippy::type_complexity,
+        reason = "what the disk says, and what the sink has said"
+    )]
+    fn append(
+        &mut self,
+        block: &[u8],
+        events: u64,
+    ) -> io::Result<Option<Result<Delivery, SinkError>>> {
+        if let Some(done) = self.direct.settled() {
+            return Ok(Some(done));
+        }
+        self.files.append(block, events)?;
+        self.direct = match std::mem::replace(&mut self.direct, Direct::Nothing) {
+            Direct::Sent => {
+                tracing::warn!(
+                    "an output takes nothing for now: what is for it waits on disk, and the others go on"
+                );
+                Direct::Spilled
+            }
+            // Nobody has taken it yet: it will be found on the disk.
+            Direct::Given(_) => Direct::Nothing,
+            other => other,
+        };
+        Ok(None)
     }
 }
 
@@ -214,54 +327,78 @@ impl Shared {
         self.state.lock()
     }
 
-    /// The thread that sends what is on disk.
+    /// The thread that sends, what is on disk or is given to it.
     fn send_all(&self, mut inner: Box<dyn Sink + Send>, mut dead_letters: DeadLetters) {
-        loop {
-            let Some(next) = self.next() else {
-                return;
-            };
-            let sent = next.and_then(|(unread, events)| {
-                let delivery = inner.deliver(&events)?;
-                let kept = dead_letters.keep(&events, &delivery.rejected);
-                kept.map_err(|error| unusable(&error.to_string()))?;
-                Ok((unread, delivery))
-            });
-            let mut state = self.state();
-            let sent = sent.and_then(|(unread, delivery)| {
-                let passed = state.files.pass(&unread);
-                passed.map_err(|error| unusable(&error.to_string()))?;
-                Ok(delivery)
-            });
-            match sent {
-                Ok(delivery) => {
-                    state.counts.delivered += delivery.acked + delivery.duplicates;
-                    state.counts.rejected += delivery.rejected.len() as u64;
+        while let Some(next) = self.next() {
+            let sent = next.and_then(|work| self.send(work, &mut *inner, &mut dead_letters));
+            if let Err(error) = sent {
+                if error != SinkError::Stopped {
+                    tracing::error!(%error, "what is in the buffer cannot be sent");
+                    self.state().failure = Some(error);
                 }
-                Err(error) => {
-                    if error != SinkError::Stopped {
-                        tracing::error!(%error, "what is in the buffer cannot be sent");
-                        state.failure = Some(error);
-                    }
-                    self.changed.notify_all();
-                    return;
-                }
+                break;
             }
-            drop(state);
             self.changed.notify_all();
         }
+        self.state().has_left_off = true;
+        self.changed.notify_all();
     }
 
-    /// Waits for a block; nothing when the buffer is closed and empty, or its sink is stopped by what has closed it.
-    #[allow(
-        clippy::type_complexity,
-        reason = "a block and what it holds, or why there is none"
-    )]
-    fn next(&self) -> Option<Result<(Unread, Vec<Event>), SinkError>> {
+    fn send(
+        &self,
+        work: Work,
+        inner: &mut dyn Sink,
+        dead_letters: &mut DeadLetters,
+    ) -> Result<(), SinkError> {
+        let (unread, events) = match work {
+            Work::Block(unread, events) => (Some(unread), events),
+            Work::Direct(events) => (None, events),
+        };
+        let sent = inner.deliver(&events);
+        if unread.is_none() && self.hand_over(&sent) {
+            return sent.map(drop);
+        }
+        let delivery = sent?;
+        let failed = |error: io::Error| unusable(&error.to_string());
+        let kept = dead_letters.keep(&events, &delivery.rejected);
+        kept.map_err(failed)?;
+        let mut state = self.state();
+        let unread = match unread {
+            Some(unread) => Some(unread),
+            // What went past the disk is the oldest block there by now.
+            None => state.files.unread().map_err(failed)?.map(|oldest| oldest.0),
+        };
+        if let Some(unread) = unread {
+            state.files.pass(&unread).map_err(failed)?;
+        }
+        state.counts.delivered += delivery.acked + delivery.duplicates;
+        state.counts.rejected += delivery.rejected.len() as u64;
+        Ok(())
+    }
+
+    /// Gives what became of a batch to who waits for it; false if nobody does, as it is on disk.
+    fn hand_over(&self, sent: &Result<Delivery, SinkError>) -> bool {
+        let mut state = self.state();
+        let is_waited_for = !matches!(state.direct, Direct::Spilled);
+        state.direct = match is_waited_for {
+            true => Direct::Done(sent.clone()),
+            false => Direct::Nothing,
+        };
+        is_waited_for
+    }
+
+    /// Waits for something to send; nothing when the buffer is closed and empty, or its sink is stopped by what has closed it.
+    fn next(&self) -> Option<Result<Work, SinkError>> {
         let mut state = self.state();
         loop {
+            if let Direct::Given(events) = &mut state.direct {
+                let events = std::mem::take(events);
+                state.direct = Direct::Sent;
+                return Some(Ok(Work::Direct(events)));
+            }
             match state.files.unread() {
-                Ok(Some(unread)) => {
-                    return Some(Ok(unread));
+                Ok(Some((unread, events))) => {
+                    return Some(Ok(Work::Block(unread, events)));
                 }
                 Ok(None) if state.closed => return None,
                 Ok(None) => self.changed.wait(&mut state),

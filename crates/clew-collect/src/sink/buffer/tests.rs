@@ -45,13 +45,27 @@ struct Scene {
 
 impl Scene {
     fn open(folder: &std::path::Path, bytes_max: u64, when_full: WhenFull) -> Scene {
-        let (out, told) = channel();
-        let (gate, let_through) = channel();
-        let options = BufferOptions {
+        Scene::with(BufferOptions {
             folder: folder.to_owned(),
             bytes_max,
             when_full,
-        };
+            only_after: None,
+        })
+    }
+
+    /// One whose buffer is used while the sink takes longer than this.
+    fn only_after(folder: &std::path::Path, only_after: Duration) -> Scene {
+        Scene::with(BufferOptions {
+            folder: folder.to_owned(),
+            bytes_max: 1 << 20,
+            when_full: WhenFull::Block,
+            only_after: Some(only_after),
+        })
+    }
+
+    fn with(options: BufferOptions) -> Scene {
+        let (out, told) = channel();
+        let (gate, let_through) = channel();
         let inner = Box::new(Gate {
             told: out,
             let_through,
@@ -159,6 +173,7 @@ fn a_batch_waits_for_room_on_a_full_disk_and_what_was_taken_stays() {
             folder: "/buffer".into(),
             bytes_max: 1 << 20,
             when_full: WhenFull::Block,
+            only_after: None,
         };
         let inner = Box::new(Gate { told, let_through });
         let buffer = BufferSink::open(Arc::new(disk.clone()), options, inner, stop).unwrap();
@@ -313,4 +328,71 @@ fn a_damaged_block_is_left_out_and_those_behind_it_are_sent() {
             std::fs::remove_file(file.unwrap().path()).unwrap();
         }
     }
+}
+
+#[test]
+fn a_sink_that_takes_what_it_is_given_leaves_nothing_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::only_after(folder.path(), Duration::from_secs(600));
+    for id in ["1", "2"] {
+        scene.gate.send(Ok(())).unwrap();
+        scene.put(id, b"{}");
+        scene.expect(id);
+    }
+    assert_eq!(scene.buffer.counts(), BufferCounts::default());
+    // What it says comes from it: it is not the buffer's.
+    scene.gate.send(Ok(())).unwrap();
+    let event = Event {
+        document: b"refused".to_vec(),
+        ..Event::default()
+    };
+    let delivery = scene.buffer.deliver(&[event]).unwrap();
+    assert_eq!((delivery.acked, delivery.rejected.len()), (0, 1));
+    let refused = SinkError::Refused {
+        status: 401,
+        reason: String::new(),
+    };
+    scene.gate.send(Err(refused.clone())).unwrap();
+    assert_eq!(scene.buffer.deliver(&[Event::default()]), Err(refused));
+    scene.close();
+}
+
+#[test]
+fn what_is_for_a_sink_that_is_away_waits_on_disk_and_is_sent_once_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::only_after(folder.path(), Duration::from_millis(1));
+    for id in ["1", "2", "3"] {
+        scene.put(id, b"{}");
+    }
+    for id in ["1", "2", "3"] {
+        scene.expect(id);
+        scene.gate.send(Ok(())).unwrap();
+    }
+    while scene.buffer.counts().delivered < 3 {
+        std::thread::yield_now();
+    }
+    // The first that goes past the disk again takes away what was sent.
+    scene.put("4", b"{}");
+    scene.expect("4");
+    scene.close();
+    let scene = Scene::only_after(folder.path(), Duration::from_millis(1));
+    scene.expect("4");
+    scene.close();
+}
+
+#[test]
+fn what_a_stop_found_on_its_way_past_the_disk_is_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::only_after(folder.path(), Duration::from_secs(600));
+    scene.gate.send(Err(SinkError::Stopped)).unwrap();
+    scene.put("1", b"{}");
+    scene.expect("1");
+    scene.put("2", b"{}");
+    scene.close();
+    let scene = Scene::only_after(folder.path(), Duration::from_secs(600));
+    for id in ["1", "2"] {
+        scene.expect(id);
+        scene.gate.send(Ok(())).unwrap();
+    }
+    scene.close();
 }
