@@ -165,6 +165,13 @@ impl Explainer {
         let is_dropped = all
             .last()
             .is_some_and(|last| last.ended.as_deref() == Some("dropped"));
+        if !is_dropped && !planned.settle_time() {
+            all.push(Explained {
+                step: "@timestamp is no time, and gives way to the event's own".to_owned(),
+                document: document(planned),
+                ended: None,
+            });
+        }
         if self.outputs > 0 && !is_dropped {
             all.push(outputs(planned.outputs(), self.outputs));
         }

@@ -21,6 +21,10 @@ pub(crate) struct Planned {
     shared: Option<(u64, ParserName, Shared)>,
     /// The place of them, as JSON: senders of one input share its number.
     shared_place: String,
+    /// The time of the event if no processor says another one.
+    own_ms: i64,
+    /// The time that it has when all are done, if it has one.
+    time_ms: Option<i64>,
 }
 
 /// The fields that the collector sets.
@@ -111,6 +115,8 @@ impl Planned {
             outputs,
             shared: None,
             shared_place: String::new(),
+            own_ms: 0,
+            time_ms: None,
         })
     }
 
@@ -137,6 +143,7 @@ impl Planned {
         now_ms: i64,
         event: &mut Event,
     ) -> Taken {
+        (self.own_ms, self.time_ms) = (now_ms, None);
         let fields = &mut self.plan.event;
         let begun = fields
             .begin(text)
@@ -161,6 +168,9 @@ impl Planned {
             Ok(Flow::On) => {}
             Ok(Flow::Dropped) => return Taken::Dropped,
             Err(_) => taken = Taken::AsPlain,
+        }
+        if !self.settle_time() {
+            taken = Taken::AsPlain;
         }
         if taken == Taken::AsPlain {
             // A line is never lost for what it is inside of.
@@ -208,16 +218,22 @@ impl Planned {
         taken
     }
 
-    /// The time of the event as it is now, if it has one that the collector understands.
-    pub(crate) fn timestamp_ms(&mut self) -> Option<i64> {
-        match self.plan.event.get(self.slots.timestamp) {
-            Value::Time(ms) => Some(ms),
-            _ => None,
-        }
+    /// Sees to it that the event's time is one: what a processor has put there in its place gives way to its own. Returns
+    /// whether that was a time.
+    pub(crate) fn settle_time(&mut self) -> bool {
+        let (time_ms, is_time) = self.plan.settle_time(self.slots.timestamp, self.own_ms);
+        self.time_ms = time_ms;
+        is_time
+    }
+
+    /// The time that the event has when its processors are done.
+    pub(crate) fn timestamp_ms(&self) -> Option<i64> {
+        self.time_ms
     }
 
     /// The event as the processors find it.
     pub(crate) fn begin(&mut self, text: &str, given: &Given<'_>) -> Result<(), Reason> {
+        (self.own_ms, self.time_ms) = (given.timestamp_ms, None);
         let event = &mut self.plan.event;
         let is_same = self.shared_place == given.place.1;
         let shared = match self.shared {

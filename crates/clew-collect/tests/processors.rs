@@ -117,3 +117,33 @@ outputs: [{{type: stdout}}]
     assert!(is_new);
     assert_ne!(dave, alice);
 }
+
+#[test]
+fn what_is_no_time_gives_way_to_the_events_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = "soon|a\n2026-02-03T04:05:06+01:00|b\n2026-02-03 04:05:06,789|c\n{}|d\n";
+    std::fs::write(folder.path().join("a.log"), lines).unwrap();
+    let text = format!(
+        "registry: {0}/registry.json
+inputs: [{{paths: [{0}/a.log], parse: plain, processors: [{{dissect: {{field: message, pattern: '%{{@timestamp}}|%{{x}}'}}}}]}}]
+outputs: [{{type: stdout}}]
+",
+        folder.path().display()
+    );
+    let (report, documents) = ran(&text);
+    assert_eq!(report.counters.parse_errors, 2);
+    let found = |number: usize| {
+        let one = &documents[number];
+        (
+            one["@timestamp"].as_str().unwrap(),
+            one["event"]["parse_error"] == true,
+        )
+    };
+    assert_eq!(found(1), ("2026-02-03T04:05:06+01:00", false));
+    assert_eq!(found(2), ("2026-02-03T04:05:06.789Z", false));
+    for number in [0, 3] {
+        let (time, is_marked) = found(number);
+        assert!(time.starts_with("20") && time.ends_with('Z'), "{time}");
+        assert!(is_marked);
+    }
+}

@@ -1,17 +1,15 @@
 //! `json`: a text that is JSON as a field, or its members as fields of the event.
 
-use jiff::tz::TimeZone;
 use serde_json::{Map, Value as Json};
 
 use super::read::slot;
+use super::stamps::{Stamps, Written};
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Present, Reason, Slot, Value};
 use crate::members::flag;
 use crate::pipeline::Flow;
 use crate::steps;
-use crate::steps::dates::{EPOCH_YEAR, Readings};
-use crate::text::{Moment, Times};
 
 /// What becomes of a field that is there when JSON has a member of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +77,7 @@ impl Step for JsonStep {
                 } else {
                     event.put_members(None, text)?;
                 }
-                let time = self.stamps.checked(event, self.timestamp, own);
+                let time = self.checked(event, own);
                 event.put(self.timestamp, time)?;
             }
             (Some(target), Conflict::Keep) if event.has(target) => {
@@ -97,49 +95,20 @@ impl Step for JsonStep {
     }
 }
 
-/// What tells whether a member `@timestamp` is a time: a server refuses an event for one that is none.
-#[derive(Debug)]
-struct Stamps {
-    /// How nearly all are written.
-    usual: [Moment; 2],
-    times: Times,
-    /// What servers take for times.
-    known: Readings,
-    /// What they do not take, and is a time.
-    other: Readings,
-}
-
-impl Stamps {
-    fn new() -> Result<Self, DefinitionError> {
-        let usual = |format| {
-            Moment::compile(format).ok_or_else(|| DefinitionError::malformed("a known format"))
-        };
-        let read = |format: &str| Readings::parse(&[format.to_owned()], None, None);
-        Ok(Stamps {
-            usual: [
-                usual("yyyy-MM-dd'T'HH:mm:ss.SSSXXX")?,
-                usual("yyyy-MM-dd'T'HH:mm:ssXXX")?,
-            ],
-            times: Times::new(TimeZone::UTC),
-            known: read("strict_date_optional_time||epoch_millis")?,
-            other: read("ISO8601")?,
-        })
-    }
-
+impl JsonStep {
     /// The time of an event whose own gave way to a member of JSON: that, or the own where the member is no time.
-    fn checked(&mut self, event: &mut Event, timestamp: Slot, own: Value) -> Value {
-        let found = event.get(timestamp);
+    fn checked(&mut self, event: &mut Event, own: Value) -> Value {
+        let found = event.get(self.timestamp);
         if found == own {
             return own;
         }
-        let Some(text) = event.text(timestamp) else {
+        let Some(text) = event.text(self.timestamp) else {
             return own;
         };
-        let (text, times) = (event.at(text), &mut self.times);
-        let is_usual = self.usual.iter().any(|one| one.read(text, times).is_some());
-        if is_usual || self.known.read(text, EPOCH_YEAR).is_ok() {
-            return found;
+        match self.stamps.read(event.at(text)) {
+            Some(Written::AsServersRead(_)) => found,
+            Some(Written::Otherwise(ms)) => Value::Time(ms),
+            None => own,
         }
-        self.other.read(text, EPOCH_YEAR).map_or(own, Value::Time)
     }
 }

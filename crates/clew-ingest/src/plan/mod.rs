@@ -44,6 +44,7 @@ mod pattern;
 mod read;
 mod redact;
 mod regex;
+mod stamps;
 mod step;
 #[cfg_attr(not(feature = "vrl"), path = "without_vrl.rs")]
 mod vrl;
@@ -55,12 +56,13 @@ pub use read::step_names;
 use serde_json::Value as Json;
 
 use crate::error::DefinitionError;
-use crate::event::{Event, Reason, Slot};
+use crate::event::{Event, Reason, Slot, Value};
 use crate::patterns::{KeptPattern, Patterns};
 use crate::pipeline::Flow;
 
 use condition::Condition;
 use failures::Failures;
+use stamps::{Stamps, Written};
 use step::{Guarded, Work};
 
 /// A compiled pipeline and the event that it works on.
@@ -76,6 +78,8 @@ pub struct Plan {
     said: String,
     /// The formats that steps may name.
     formats: Option<&'static dyn Formats>,
+    /// Made by the first event whose time is not the collector's own.
+    stamps: Option<Stamps>,
 }
 
 impl Plan {
@@ -152,6 +156,30 @@ impl Plan {
             self.said = failed.said;
         }
         done
+    }
+
+    /// Sees to it that a field is a time as servers read it, since they refuse an event otherwise: one that is written in
+    /// another way is written anew, and what is no time gives way to `own_ms`. Returns the time, in milliseconds since the
+    /// epoch, if the field is there, and whether it was one.
+    pub fn settle_time(&mut self, field: Slot, own_ms: i64) -> (Option<i64>, bool) {
+        match self.event.get(field) {
+            Value::Time(ms) => return (Some(ms), true),
+            Value::Missing if !self.event.has(field) => return (None, true),
+            _ => {}
+        }
+        if self.stamps.is_none() {
+            self.stamps = Stamps::new().ok();
+        }
+        let text = self.event.text(field);
+        let read = self.stamps.as_mut().zip(text);
+        let (ms, is_time) = match read.and_then(|(stamps, text)| stamps.read(self.event.at(text))) {
+            Some(Written::AsServersRead(ms)) => return (Some(ms), true),
+            Some(Written::Otherwise(ms)) => (ms, true),
+            None => (own_ms, false),
+        };
+        // Nothing is around a field of the root.
+        let _ = self.event.put(field, Value::Time(ms));
+        (Some(ms), is_time)
     }
 
     /// The name of a step, and its tag.
