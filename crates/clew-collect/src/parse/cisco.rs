@@ -5,14 +5,15 @@ use clew_ingest::named_zone_ms;
 
 use super::Times;
 use super::stamp::{Stamp, iso, rfc3164, year_first};
-use super::token::split;
+use super::token::{split, word};
 
 /// What was found in a message.
 pub(super) struct Header<'a> {
     pub(super) stamp: Option<Stamp>,
     pub(super) host: &'a str,
-    /// `%SYS-5-CONFIG_I`, and the last part of it.
+    /// `%SYS-5-CONFIG_I`, and its parts: how bad it is, and what happened.
     pub(super) tag: &'a str,
+    pub(super) severity: usize,
     pub(super) code: &'a str,
     pub(super) content: &'a str,
 }
@@ -23,19 +24,20 @@ pub(super) fn header<'a>(text: &'a str, times: &Times) -> Option<Header<'a>> {
     let (head, tagged) = text.split_at(at);
     (head.is_empty() || head.ends_with([' ', ':'])).then_some(())?;
     let (tag, content) = split(tagged, b':')?;
-    let code = code(tag)?;
+    let (severity, code) = severity_and_code(tag)?;
     let (stamp, host) = stamp_and_host(head, times)?;
     Some(Header {
         stamp,
         host,
         tag,
+        severity,
         code,
         content: content.strip_prefix(' ').unwrap_or(content),
     })
 }
 
-/// The last part of `%FACILITY-SEVERITY-MNEMONIC`, where a facility may have parts, too.
-fn code(tag: &str) -> Option<&str> {
+/// The last parts of `%FACILITY-SEVERITY-MNEMONIC`, where a facility may have parts, too.
+fn severity_and_code(tag: &str) -> Option<(usize, &str)> {
     let is_word = |text: &str| {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         !text.is_empty() && text.bytes().all(is_letter)
@@ -44,16 +46,16 @@ fn code(tag: &str) -> Option<&str> {
     let code = parts.next().filter(|code| is_word(code))?;
     let severity = parts.next()?;
     let facility = parts.next()?;
-    let is_tag = matches!(severity.as_bytes(), [b'0'..=b'7']) && is_word(facility);
-    (is_tag && parts.all(is_word)).then_some(code)
+    let severity = match severity.as_bytes() {
+        [digit @ b'0'..=b'7'] => usize::from(digit - b'0'),
+        _ => return None,
+    };
+    (is_word(facility) && parts.all(is_word)).then_some((severity, code))
 }
 
 /// What stands between priority and tag; nothing if it is something else.
 fn stamp_and_host<'a>(head: &'a str, times: &Times) -> Option<(Option<Stamp>, &'a str)> {
-    let mut head = head.trim_start_matches([' ', ':']).trim_end();
-    while let Some(rest) = behind_number(head) {
-        head = rest;
-    }
+    let head = behind_numbers(head.trim_start_matches([' ', ':']).trim_end());
     let mut host = "";
     let mut stamped = clock(head, times);
     if stamped.is_none()
@@ -61,13 +63,16 @@ fn stamp_and_host<'a>(head: &'a str, times: &Times) -> Option<(Option<Stamp>, &'
         && !name.contains(' ')
     {
         host = name;
-        stamped = Some(clock(rest.trim_start(), times)?);
+        stamped = Some(clock(behind_numbers(rest.trim_start()), times)?);
     }
     let Some((stamp, rest)) = stamped else {
         let host = head.trim_end_matches([':', ' ']);
         return (!host.contains(' ')).then_some((None, host));
     };
     (rest.is_empty() || rest.starts_with([' ', ':'])).then_some(())?;
+    if let Some(relayed) = relayed(rest, times) {
+        return Some(relayed);
+    }
     let words = rest.split([' ', ':']).filter(|word| !word.is_empty());
     let mut words = words.peekable();
     let zone = words.peek().and_then(|word| named_zone_ms(word));
@@ -80,6 +85,27 @@ fn stamp_and_host<'a>(head: &'a str, times: &Times) -> Option<(Option<Stamp>, &'
     };
     host = words.next().unwrap_or(host);
     words.next().is_none().then_some((Some(stamp), host))
+}
+
+/// What a device has said behind the time and the host that a relay has put in front: ` sw1 123: Mar  1 18:46:11.123: `.
+fn relayed<'a>(rest: &'a str, times: &Times) -> Option<(Option<Stamp>, &'a str)> {
+    let (host, own) = word(rest.strip_prefix(' ')?)?;
+    let host = host.trim_end_matches(':');
+    let (stamp, behind) = clock(behind_numbers(own), times)?;
+    let zone = behind.trim_matches([' ', ':']);
+    match (stamp, named_zone_ms(zone)) {
+        (stamp, _) if zone.is_empty() => Some((Some(stamp), host)),
+        (Stamp::Local(civil), Some(offset)) => Some((Some(Stamp::Zoned(civil, offset)), host)),
+        _ => None,
+    }
+}
+
+/// What is behind the numbers of a message.
+fn behind_numbers(mut text: &str) -> &str {
+    while let Some(rest) = behind_number(text) {
+        text = rest;
+    }
+    text
 }
 
 /// What is behind the number of a message: `123: `.
@@ -180,6 +206,38 @@ mod tests {
             this_year,
             "sw1",
             ("UPDOWN", "%LINEPROTO-SP-5-UPDOWN"),
+        );
+    }
+
+    #[test]
+    fn messages_that_a_relay_has_written_have_no_priority() {
+        let told = |line: &str, time: &str, rest: &str| {
+            testing::check(ParserName::Syslog, line, Some(&format!("{time} {rest}")));
+        };
+        let time = "2026-03-01T18:46:11.000Z";
+        let built = r#"info {"event":{"code":"302013"},"log":{"syslog":{"hostname":"10.0.0.1"}},"process":{"name":"%ASA-6-302013"}}"#;
+        told("Mar  1 18:46:11 10.0.0.1 %ASA-6-302013: Built", time, built);
+        told(
+            "Mar  1 18:46:12 10.0.0.1 123: Mar  1 19:46:11 CET: %ASA-6-302013: Built",
+            time,
+            built,
+        );
+        told(
+            "000045: *Mar  1 18:46:11: %SYS-5-RESTART: x",
+            time,
+            r#"notice {"event":{"code":"RESTART"},"process":{"name":"%SYS-5-RESTART"}}"#,
+        );
+        told(
+            "<189>45: rtr1: 001234: Mar  1 19:46:11 CET: %SYS-5-CONFIG_I: x",
+            time,
+            r#"notice {"event":{"code":"CONFIG_I"},"log":{"syslog":{"hostname":"rtr1","priority":189,"facility":{"code":23},"severity":{"code":5}}},"process":{"name":"%SYS-5-CONFIG_I"}}"#,
+        );
+        // A part that is no tag, and a tag without a time.
+        testing::check(ParserName::Syslog, "%SYS-5-RESTART: x", None);
+        told(
+            "Mar  1 18:46:11 web1 df: disk at 95 %SYS-5-X: x",
+            time,
+            r#"- {"log":{"syslog":{"hostname":"web1"}},"process":{"name":"df"}}"#,
         );
     }
 

@@ -1,11 +1,13 @@
 //! Times of lines that begin with something else, or write them in other ways: pairs of logfmt, the audit log, Redis, PHP, Tomcat,
-//! Squid, Ruby, MySQL's slow log, and layouts that have the level first. Nothing is looked for in prose.
+//! Squid, Ruby, MySQL's slow log, layouts that have the level first, and times in few signs (`compact.rs`). Nothing is looked for
+//! in prose.
 
 use jiff::tz::TimeZone;
 
 use super::Times;
+use super::compact;
 use super::plain::level_word;
-use super::stamp::{Stamp, day_first, iso_ms, rfc3164};
+use super::stamp::{Stamp, apache_error, day_first, iso_ms, rfc3164};
 use super::token::{level, quoted, split, word};
 
 /// How far into a line pairs are looked at.
@@ -21,9 +23,10 @@ pub(super) struct Found<'a> {
 /// What is found in a line that does not begin with a time as nearly all write it.
 pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
     match line.as_bytes().first()? {
-        b'0'..=b'9' => number_first(line, times),
+        b'0'..=b'9' => number_first(line, times).or_else(|| compact::number_first(line, times)),
         b'[' => {
-            let (stamp, rest) = day_first(&line[1..])?;
+            let stamped = day_first(&line[1..]);
+            let (stamp, rest) = stamped.or_else(|| compact::bracketed(&line[1..], times))?;
             let ms = match (stamp, named_zone(rest)) {
                 (Stamp::Local(civil), Some(zone)) => Times::new(zone).local_ms(civil),
                 _ => stamp.epoch_ms(times),
@@ -31,21 +34,34 @@ pub(super) fn find<'a>(line: &'a str, times: &mut Times) -> Option<Found<'a>> {
             Some(timed((ms, rest)))
         }
         // As syslog has it, with no host behind it.
-        b'A'..=b'Z' => match rfc3164(line, times) {
+        b'A'..=b'Z' => match rfc3164(line, times).or_else(|| apache_error(line)) {
             Some((stamp, rest)) => Some(timed((stamp.epoch_ms(times), rest))),
-            None => level_first(line, times),
+            None => match compact::labelled(line) {
+                Some(found) => Some(timed(found)),
+                None => level_first(line, times),
+            },
         },
         b'a'..=b'z' | b'@' => match line.starts_with("type=") {
             true => audited(line),
-            false => pairs(line, times),
+            false => pairs(line, times).or_else(|| compact::behind_a_word(line, times).map(timed)),
         },
         // MySQL's slow log.
-        b'#' => iso_ms(line.strip_prefix("# Time: ")?, times).map(timed),
+        b'#' => {
+            let text = line.strip_prefix("# Time: ")?;
+            match iso_ms(text, times) {
+                Some(found) => Some(timed(found)),
+                None => {
+                    compact::mysql(text).map(|(stamp, rest)| timed((stamp.epoch_ms(times), rest)))
+                }
+            }
+        }
+        b'-' => compact::labelled(line).map(timed),
+        b'=' => compact::erlang(line, times),
         _ => None,
     }
 }
 
-fn timed((ms, rest): (i64, &str)) -> Found<'_> {
+pub(super) fn timed((ms, rest): (i64, &str)) -> Found<'_> {
     Found {
         ms: Some(ms),
         level: None,

@@ -8,7 +8,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::stamp::iso;
+use super::stamp::{common_log, iso};
 use super::token::level;
 use super::{Record, Times};
 
@@ -18,8 +18,10 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
         return None;
     }
     let found: Found<'_> = serde_json::from_str(line).ok()?;
-    record.timestamp_ms = found.time.and_then(|value| epoch_ms(value.get(), times));
-    record.level = match (found.level, found.is_compact) {
+    let mut read = |value: Option<&RawValue>| epoch_ms(value?.get(), times);
+    record.timestamp_ms = read(found.time).or_else(|| read(found.perhaps_time));
+    let level = found.level.or_else(|| found.log?.level);
+    record.level = match (level, found.is_compact) {
         (Some(value), _) => level_of(value.get()),
         // Serilog's compact events say no level where it is that of information.
         (None, true) => Some("info"),
@@ -34,7 +36,13 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
 /// A level by its name, by the number that pino and bunyan give it, or Monolog, or syslog (of which GELF has it), or by the letter
 /// of MongoDB.
 fn level_of(json: &str) -> Option<&'static str> {
-    Some(match json {
+    let is_number =
+        |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // The journal's numbers are texts.
+    let unquoted = json
+        .strip_prefix('"')
+        .and_then(|json| json.strip_suffix('"'));
+    Some(match unquoted.filter(is_number).unwrap_or(json) {
         "10" => "trace",
         "20" | "100" | "7" => "debug",
         "30" | "200" | "6" => "info",
@@ -86,7 +94,7 @@ fn epoch_ms(json: &str, times: &mut Times) -> Option<i64> {
     }
     let number: f64 = if json.starts_with('"') {
         let text = serde_json::from_str::<Cow<'_, str>>(json).ok()?;
-        if let Some((stamp, _)) = iso(&text) {
+        if let Some((stamp, _)) = iso(&text).or_else(|| common_log(&text)) {
             return Some(stamp.epoch_ms(times));
         }
         text.parse().ok()?
@@ -137,9 +145,20 @@ impl Instant {
 #[derive(Default)]
 struct Found<'a> {
     time: Option<&'a RawValue>,
+    /// What may be the time, if nothing else is.
+    perhaps_time: Option<&'a RawValue>,
     level: Option<&'a RawValue>,
+    /// The level of loggers that follow the Elastic Common Schema.
+    log: Option<Log<'a>>,
     /// Whether it is one of Serilog's compact events.
     is_compact: bool,
+}
+
+/// `log` of an event of the Elastic Common Schema.
+#[derive(Clone, Copy, Deserialize)]
+struct Log<'a> {
+    #[serde(borrow)]
+    level: Option<&'a RawValue>,
 }
 
 impl<'de> Deserialize<'de> for Found<'de> {
@@ -173,8 +192,28 @@ impl<'de> Visitor<'de> for FoundVisitor {
                 | "datetime"
                 | "asctime"
                 | "requestReceivedTimestamp" => &mut found.time,
+                // Of Windows' events, AWS, nginx, Traefik, Fluent Bit and the journal; others have other things there.
+                "EventTime"
+                | "TimeCreated"
+                | "SystemTime"
+                | "eventTime"
+                | "time_iso8601"
+                | "time_local"
+                | "StartUTC"
+                | "date"
+                | "Time"
+                | "__REALTIME_TIMESTAMP" => &mut found.perhaps_time,
                 "level" | "severity" | "log.level" | "lvl" | "@l" | "Level" | "LogLevel"
-                | "levelname" | "level_name" | "loglevel" => &mut found.level,
+                | "levelname" | "level_name" | "loglevel" | "@level" | "Severity" | "PRIORITY" => {
+                    &mut found.level
+                }
+                "log" => {
+                    let value: &'de RawValue = map.next_value()?;
+                    if value.get().starts_with('{') {
+                        found.log = serde_json::from_str(value.get()).ok();
+                    }
+                    continue;
+                }
                 // MongoDB's, which are too short to be told by their names alone.
                 "t" | "s" => {
                     let value: &'de RawValue = map.next_value()?;
@@ -283,6 +322,18 @@ mod tests {
         );
         told(r#"{"ts":1767323045678123}"#, &format!("{millis} -"));
         told(r#"{"ts":1767323045000000000}"#, &format!("{seconds} -"));
+        for written in [
+            r#"{"EventTime":"2026-01-02 03:04:05","Severity":"ERROR"}"#,
+            r#"{"time_local":"02/Jan/2026:04:04:05 +0100","@level":"error"}"#,
+            r#"{"eventTime":"2026-01-02T03:04:05Z","log":{"level":"error","logger":"x"}}"#,
+            r#"{"__REALTIME_TIMESTAMP":"1767323045000000","PRIORITY":"3"}"#,
+            r#"{"date":1767323045.0,"log":"x","level":"error"}"#,
+            r#"{"date":"2026-01-01","time":"2026-01-02T03:04:05Z","level":"error"}"#,
+        ] {
+            told(written, &format!("{seconds} error"));
+        }
+        told(r#"{"date":"2026-01-01","log":{"level":7}}"#, " debug");
+        told(r#"{"log":{"level":{}}}"#, " -");
         told(
             r#"{"asctime":"2026-01-02 03:04:05,678","levelname":"WARNING"}"#,
             &format!("{millis} warning"),

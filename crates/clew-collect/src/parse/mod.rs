@@ -12,6 +12,7 @@ mod apache_error;
 mod apt_history;
 mod auth;
 mod cisco;
+mod compact;
 mod dpkg;
 mod elsewhere;
 mod glog;

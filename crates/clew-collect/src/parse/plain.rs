@@ -3,7 +3,7 @@
 
 use super::elsewhere;
 use super::stamp::{iso, iso_ms};
-use super::token::level;
+use super::token::{level, word};
 use super::{Record, Times};
 
 pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
@@ -22,8 +22,16 @@ pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Optio
             None => line,
         },
     };
-    record.level = record.level.or_else(|| leading_level(rest));
+    record.level = record
+        .level
+        .or_else(|| level_behind_comma(rest))
+        .or_else(|| leading_level(rest));
     Some(())
+}
+
+/// The level that Windows writes behind the time and a comma: `, Info   CBS`.
+fn level_behind_comma(rest: &str) -> Option<&'static str> {
+    level(word(rest.strip_prefix(", ")?)?.0)
 }
 
 /// A level among the first words: in capitals or in brackets, so that prose does not count, or the first word of all with a colon.
@@ -66,7 +74,7 @@ fn opening_level(word: &str) -> Option<&'static str> {
     NAMES.contains(&name).then(|| level(name)).flatten()
 }
 
-/// The level that a word says, if it is one: `[WARN]`, `ERROR:root:text`, `app.ERROR:`, `[main][error][12]`.
+/// The level that a word says, if it is one: `[WARN]`, `ERROR:root:text`, `app.ERROR:`, `[main][error][12]`, `INFO/MainProcess]`.
 pub(super) fn level_word(word: &str) -> Option<&'static str> {
     if word.contains("][") {
         let mut parts = word.split("][");
@@ -74,6 +82,10 @@ pub(super) fn level_word(word: &str) -> Option<&'static str> {
     }
     let word = match word.split_once(':') {
         Some((name, behind)) if !behind.is_empty() => name,
+        _ => word,
+    };
+    let word = match word.split_once('/') {
+        Some((name, _)) if name.bytes().all(|byte| byte.is_ascii_uppercase()) => name,
         _ => word,
     };
     let word = match word.rsplit_once('.') {

@@ -23,7 +23,7 @@ impl Stamp {
 }
 
 /// Two digits at a place.
-fn two(text: &[u8], at: usize) -> Option<u8> {
+pub(super) fn two(text: &[u8], at: usize) -> Option<u8> {
     let (tens, ones) = (
         text.get(at)?.wrapping_sub(b'0'),
         text.get(at + 1)?.wrapping_sub(b'0'),
@@ -31,16 +31,16 @@ fn two(text: &[u8], at: usize) -> Option<u8> {
     (tens < 10 && ones < 10).then(|| tens * 10 + ones)
 }
 
-fn four(text: &[u8], at: usize) -> Option<i16> {
+pub(super) fn four(text: &[u8], at: usize) -> Option<i16> {
     Some(i16::from(two(text, at)?) * 100 + i16::from(two(text, at + 2)?))
 }
 
-fn expect(text: &[u8], at: usize, byte: u8) -> Option<()> {
+pub(super) fn expect(text: &[u8], at: usize, byte: u8) -> Option<()> {
     (*text.get(at)? == byte).then_some(())
 }
 
 /// `hh:mm:ss` at a place, put into a date.
-fn time_of_day(text: &[u8], at: usize, date: Civil) -> Option<Civil> {
+pub(super) fn time_of_day(text: &[u8], at: usize, date: Civil) -> Option<Civil> {
     expect(text, at + 2, b':')?;
     expect(text, at + 5, b':')?;
     Civil {
@@ -53,7 +53,7 @@ fn time_of_day(text: &[u8], at: usize, date: Civil) -> Option<Civil> {
 }
 
 /// A fraction of a second (after `.` or `,`) at a place: milliseconds and its length.
-fn fraction(text: &[u8], at: usize) -> (u16, usize) {
+pub(super) fn fraction(text: &[u8], at: usize) -> (u16, usize) {
     if !matches!(text.get(at), Some(b'.' | b',')) {
         return (0, 0);
     }
@@ -77,7 +77,7 @@ fn fraction(text: &[u8], at: usize) -> (u16, usize) {
 }
 
 /// A zone at a place: `Z`, `+hh:mm`, `+hhmm`, `+hh`. Offset in milliseconds and length.
-fn zone(text: &[u8], at: usize) -> Option<(i64, usize)> {
+pub(super) fn zone(text: &[u8], at: usize) -> Option<(i64, usize)> {
     let sign = match text.get(at)? {
         b'Z' | b'z' => return Some((0, 1)),
         b'+' => 1,
@@ -110,7 +110,7 @@ fn spaced_zone(text: &str) -> Option<(i64, usize)> {
     is_zone.then_some((offset, 1 + length))
 }
 
-/// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/` or `.`, and one or two spaces may
+/// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/` or `.`, and one or two spaces, or a tab, may
 /// stand for the `T`. ` UTC` and ` +0100` after it count as zones.
 pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
     let bytes = text.as_bytes();
@@ -131,7 +131,7 @@ pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
     };
     let at = match (bytes.get(10)?, bytes.get(11)?) {
         (b' ', b' ') => 12,
-        (b'T' | b't' | b' ', _) => 11,
+        (b'T' | b't' | b' ' | b'\t', _) => 11,
         _ => return None,
     };
     let mut civil = time_of_day(bytes, at, date)?;
@@ -182,7 +182,7 @@ fn month(text: &[u8], at: usize) -> Option<u8> {
 }
 
 /// Stands in for a year that is not said: a leap year, since 29 February must pass.
-const NO_YEAR: i16 = 4;
+pub(super) const NO_YEAR: i16 = 4;
 
 /// Where `Jan  2 03:04:05` ends.
 const MONTH_FIRST_BYTES: usize = 15;
@@ -213,7 +213,7 @@ fn month_first(bytes: &[u8]) -> Option<(Civil, usize)> {
 }
 
 /// A time with its milliseconds, its year guessed where it has none.
-fn with_year(civil: Civil, millisecond: u16, times: &Times) -> Option<Stamp> {
+pub(super) fn with_year(civil: Civil, millisecond: u16, times: &Times) -> Option<Stamp> {
     let civil = Civil {
         millisecond,
         ..civil
@@ -295,7 +295,7 @@ pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
 }
 
 /// The beginning of `02 Jan 2026`, whatever stands between the parts.
-fn named_day(bytes: &[u8]) -> Option<Civil> {
+pub(super) fn named_day(bytes: &[u8]) -> Option<Civil> {
     Some(Civil {
         year: four(bytes, 7)?,
         month: month(bytes, 3)?,

@@ -1,6 +1,8 @@
 //! Syslog files in their three spellings: RFC 3164 (no year, no zone), rsyslog's ISO 8601 stamp
 //! with the same rest, and RFC 5424. A priority in front is used when it is there. Devices of the network have more (`cisco.rs`).
 
+use std::net::Ipv4Addr;
+
 use super::cisco;
 use super::stamp::{iso, rfc3164};
 use super::token::{enclosed, level, present, split, word};
@@ -85,11 +87,13 @@ fn traditional<'a>(
     times: &mut Times,
     record: &mut Record,
 ) -> Option<Parts<'a>> {
-    if priority.is_some()
-        && let Some(found) = cisco::header(text, times)
+    if let Some(found) = cisco::header(text, times)
+        && (priority.is_some() || found.stamp.is_some())
     {
         record.timestamp_ms = found.stamp.map(|stamp| stamp.epoch_ms(times));
         record.event.text("code", found.code);
+        let severity = LEVELS.get(found.severity).copied();
+        record.level = record.level.or(severity);
         return Some(Parts {
             host: found.host,
             program: found.tag,
@@ -129,7 +133,10 @@ fn behind_stamp<'a>(text: &str, rest: &'a str, priority: Option<u8>) -> Option<P
             |parts: &Parts<'_>| priority.is_some() || (!has_iso_stamp && !parts.pid.is_empty());
         return tagged(rest).filter(is_program);
     }
+    // An address with a port is no program: what follows is a load balancer's or a proxy's.
+    let is_address = |parts: &Parts<'_>| parts.program.parse::<Ipv4Addr>().is_ok();
     match tagged(behind_host) {
+        Some(parts) if has_iso_stamp && priority.is_none() && is_address(&parts) => None,
         Some(parts) => Some(Parts { host, ..parts }),
         None if has_iso_stamp && priority.is_none() => None,
         None => Some(Parts {
